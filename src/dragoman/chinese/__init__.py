@@ -1,0 +1,7 @@
+"""The Chinese of every phrase, one table an area; a template stands in exactly one of them."""
+
+from dragoman.chinese import access, cli, clients, daemon, journal, settings
+
+TABLES = (access.TABLE, cli.TABLE, clients.TABLE, daemon.TABLE, journal.TABLE, settings.TABLE)
+
+CHINESE: dict[str, str] = {english: chinese for table in TABLES for english, chinese in table.items()}

@@ -1,0 +1,3 @@
+"""Chinese of the access phrases."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Chinese of the cli phrases."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Chinese of the clients phrases."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Chinese of the daemon phrases."""
+
+TABLE: dict[str, str] = {}

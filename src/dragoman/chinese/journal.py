@@ -1,0 +1,3 @@
+"""Chinese of the journal phrases."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Chinese of the settings phrases."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,29 @@
+"""Events: what happened, in the past tense. The journal numbers them; everything else reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that happened, before the journal has seen it.
+
+    `kind` is dotted and past tense (`daemon.started`), `session` names the life it belongs to, `cause` the id of what
+    caused it (a call, a command, another event), `text` is what search finds, `body` the data as JSON types.
+    """
+
+    kind: str
+    session: str = ""
+    cause: str = ""
+    text: str = ""
+    body: dict[str, Any] = {}
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """An event with its place in the record: the sequence never goes back, even when the wall clock does."""
+
+    sequence: int
+    at_ns: int
+    event: Event

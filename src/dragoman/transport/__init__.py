@@ -1,0 +1,1 @@
+"""The only sockets, pipes, processes and PTYs, and the files that must survive faults."""

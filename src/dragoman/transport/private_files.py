@@ -1,0 +1,107 @@
+"""Files and folders that only their owner may read, made so that nobody can plant one before us.
+
+Every path is opened with O_NOFOLLOW and judged by its descriptor, never by name: what was checked is what is used.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+from dragoman.transport.system import REAL_SYSTEM, System, write_all
+
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def ensure_private_folder(path: Path) -> Path:
+    """Make the folder 0700, or prove that the one there is ours and closed to others."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        pass
+    try:
+        fd = os.open(path, _FOLDER_FLAGS)
+    except OSError as error:
+        raise _unsafe(path, say("it is not a folder, or a symbolic link stands there")) from error
+    try:
+        _require_own(path, os.fstat(fd))
+        os.fchmod(fd, 0o700)
+    finally:
+        os.close(fd)
+    return path
+
+
+def read_private(path: Path, *, limit: int = 1 << 20) -> bytes:
+    """Read a small file of ours; a link, a foreign owner or an open mode is refused with the reason."""
+    fd = open_private(path, os.O_RDONLY)
+    try:
+        data = os.read(fd, limit + 1)
+    finally:
+        os.close(fd)
+    if len(data) > limit:
+        raise _unsafe(path, say("it is larger than {limit} bytes", limit=limit))
+    return data
+
+
+def open_private(path: Path, flags: int, *, system: System = REAL_SYSTEM) -> int:
+    """Open (or create, with O_CREAT) a 0600 file and return a descriptor proven to be ours."""
+    try:
+        fd = system.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _unsafe(path, say("it could not be opened: {reason}", reason=error.strerror)) from error
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise _unsafe(path, say("it is not a regular file"))
+        _require_own(path, status)
+        if status.st_mode & 0o077:
+            os.fchmod(fd, 0o600)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def replace_private(path: Path, data: bytes, *, system: System = REAL_SYSTEM) -> None:
+    """Write beside, sync, rename, sync the folder: a reader sees the old file or the new one, whole."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
+    draft.unlink(missing_ok=True)
+    fd = system.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        try:
+            write_all(system, fd, data)
+            system.fsync(fd)
+        finally:
+            os.close(fd)
+        system.rename(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent, system=system)
+
+
+def sync_folder(path: Path, *, system: System = REAL_SYSTEM) -> None:
+    fd = os.open(path, _FOLDER_FLAGS)
+    try:
+        system.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _require_own(path: Path, status: os.stat_result) -> None:
+    if status.st_uid != os.getuid():
+        raise _unsafe(path, say("it belongs to another user (uid {uid})", uid=status.st_uid))
+
+
+def _unsafe(path: Path, reason: Phrase) -> DragomanError:
+    return DragomanError(
+        "unsafe_file",
+        say("{path} is not used: {reason}.", path=path, reason=reason),
+        hint=say("Remove it, or point DRAGOMAN_HOME at a folder of your own."),
+    )

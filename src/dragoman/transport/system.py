@@ -1,0 +1,50 @@
+"""The few system calls whose failure must never lose what was acknowledged.
+
+Everything that writes a file of ours or starts a process goes through one `System`, so that a test can make the n-th
+call fail (`dragoman.testing.faults`) and walk n until the scenario runs clean.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+
+class System:
+    def open(self, path: Path, flags: int, mode: int = 0o600) -> int:
+        return os.open(path, flags | os.O_CLOEXEC, mode)
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        return os.write(fd, data)
+
+    def fsync(self, fd: int) -> None:
+        os.fsync(fd)
+
+    def rename(self, source: Path, target: Path) -> None:
+        source.replace(target)
+
+    def spawn(
+        self, command: Sequence[str], *, environment: Mapping[str, str], cwd: Path, output: int
+    ) -> subprocess.Popen[bytes]:
+        """A child of its own session, without our terminal; both output streams go to the descriptor `output`."""
+        return subprocess.Popen(  # noqa: S603  a list of arguments, never a shell
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=dict(environment),
+            cwd=cwd,
+            start_new_session=True,
+        )
+
+
+REAL_SYSTEM = System()
+
+
+def write_all(system: System, fd: int, data: bytes) -> None:
+    """Short writes are ordinary: go on until everything is out or the system refuses."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[system.write(fd, rest) :]

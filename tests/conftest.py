@@ -1,0 +1,49 @@
+"""Shared by all tests: own folders for every test, and real peers that are either run or named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.peers import missing_peers, on_ci
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test ever sees the folders, the daemon or the language of the person who runs it."""
+    monkeypatch.setenv("DRAGOMAN_HOME", str(tmp_path_factory.mktemp("home")))
+    monkeypatch.setenv("DRAGOMAN_LANG", "en")
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Path:
+    import os
+
+    return Path(os.environ["DRAGOMAN_HOME"])
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    wanted = [peer for mark in item.iter_markers("needs") for peer in mark.args]
+    missing = missing_peers(wanted)
+    if not missing:
+        return
+    if on_ci():
+        pytest.fail(f"CI must run this test, and it lacks: {', '.join(missing)}", pytrace=False)
+    pytest.skip(f"not run: needs {', '.join(missing)}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name and count in the last lines what could not be run here."""
+    not_run = terminalreporter.stats.get("skipped", [])
+    if not_run:
+        terminalreporter.section(f"{len(not_run)} not run (FULL=1 installs what they need)")
+        for report in not_run:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            terminalreporter.line(f"{report.nodeid}: {reason}")
