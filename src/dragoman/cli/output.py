@@ -1,0 +1,69 @@
+"""Where phrases and errors become text on the command line. Standard library alone: `status` prints through it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, preferred_language
+
+
+class ExitCode:
+    """What a script may rely on; listed in docs/guides/command-line.md."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_RUNNING = 3
+    DECLINED = 4
+    INTERRUPTED = 130
+
+
+def tell(*phrases: Phrase) -> None:
+    _print(phrases, sys.stdout)
+
+
+def warn(*phrases: Phrase) -> None:
+    _print(phrases, sys.stderr)
+
+
+def show_text(text: str) -> None:
+    """Text that is data, not a sentence of ours: a snippet, a path, a log line."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def show_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def show_json_line(value: object) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def report(error: DragomanError, *, as_json: bool = False) -> int:
+    """The one place where an error becomes text here; returns the exit code to leave with."""
+    language = preferred_language()
+    hint = error.hint.in_language(language) if error.hint else ""
+    message = error.message.in_language(language)
+    if as_json:
+        show_json({"error": {"code": error.code, "message": message, "hint": hint}})
+    else:
+        sys.stderr.write(f"dragoman: {message}\n" + (f"  {hint}\n" if hint else ""))
+    return ExitCode.NOT_RUNNING if error.code == "not_running" else ExitCode.FAILED
+
+
+def ask_yes(question: Phrase) -> bool:
+    """A person's yes. Anything but a terminal is a no: nothing is agreed to by silence."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(question.in_language(preferred_language()) + " [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes", "是"}
+
+
+def _print(phrases: Iterable[Phrase], stream: object) -> None:
+    language = preferred_language()
+    for phrase in phrases:
+        print(phrase.in_language(language), file=stream)  # type: ignore[call-overload]  # noqa: T201
