@@ -1,0 +1,50 @@
+"""The state file: what a running daemon says about itself on disk."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from dragoman.errors import RemoteProtocolError
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonState:
+    pid: int
+    process_started: float
+    """Since when this pid has been that process: a later process with the same pid is a stranger."""
+    version: str
+    bind: str
+    port: int
+    wanted_port: int
+    socket: str
+    workspace: str
+    started_at_ns: int
+
+    @property
+    def address(self) -> str:
+        host = f"[{self.bind}]" if ":" in self.bind else self.bind
+        return f"http://{host}:{self.port}"
+
+    def encode(self) -> bytes:
+        return json.dumps(asdict(self), indent=2).encode() + b"\n"
+
+    @classmethod
+    def decode(cls, data: bytes) -> DaemonState:
+        try:
+            return cls.from_json(json.loads(data))
+        except (ValueError, RecursionError) as error:
+            raise RemoteProtocolError("bad_state_file", "the state file is not JSON") from error
+
+    @classmethod
+    def from_json(cls, value: Any) -> DaemonState:
+        if not isinstance(value, dict):
+            raise RemoteProtocolError("bad_state_file", "the state file is not an object")
+        try:
+            return cls(**{item.name: _TYPES[str(item.type)](value[item.name]) for item in fields(cls)})
+        except (KeyError, TypeError, ValueError) as error:
+            raise RemoteProtocolError("bad_state_file", f"the state file lacks or misspells {error}") from error
+
+
+_TYPES: dict[str, Any] = {"int": int, "float": float, "str": str}
