@@ -1,0 +1,408 @@
+"""Settings: one TOML file, and `DRAGOMAN_*` variables that win over it.
+
+Not pydantic-settings: it does not know on which line a value stands, and every error here names it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import ipaddress
+import json
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+from dragoman.places import Places
+
+PREFIX = "DRAGOMAN_"
+RESERVED_VARIABLES = frozenset({"DRAGOMAN_HOME", "DRAGOMAN_LANG"})
+SIZE_LIMIT = 64 * 1024
+LONGEST_STATEMENT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a person reads about one setting, and when a change of it counts."""
+
+    text: Phrase
+    needs_restart: bool = True
+
+
+def _literal_address(text: str) -> str:
+    """A name would be looked up each time, and what it means can change: only an address says what is bound."""
+    ipaddress.ip_address(text)
+    return text
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    port: Annotated[
+        int,
+        Field(ge=0, le=65535),
+        About(say("The port of the page and of the HTTP interfaces; 0 takes any free one.")),
+    ] = 8177
+    bind: Annotated[
+        str,
+        AfterValidator(_literal_address),
+        About(say("The address the daemon listens on.")),
+    ] = "127.0.0.1"
+    allow_remote: Annotated[
+        bool,
+        About(say("Whether bind may be an address that other machines can reach.")),
+    ] = False
+    auto_start: Annotated[
+        bool,
+        About(say("Whether an editor may start the daemon when it opens.")),
+    ] = True
+    mcp_starts_daemon: Annotated[
+        bool,
+        About(say("Whether `dragoman mcp` starts the daemon when none runs."), needs_restart=False),
+    ] = True
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        About(say("How much the daemon writes to its log.")),
+    ] = "info"
+    journal_max_age_days: Annotated[
+        int,
+        Field(ge=1, le=36500),
+        About(say("How many days the journal keeps what happened.")),
+    ] = 30
+    journal_max_size_mb: Annotated[
+        int,
+        Field(ge=1, le=1 << 20),
+        About(say("How many megabytes the journal may take before its oldest part goes.")),
+    ] = 2048
+
+    @model_validator(mode="after")
+    def _stays_on_this_machine(self) -> Self:
+        if not self.allow_remote and not ipaddress.ip_address(self.bind).is_loopback:
+            raise PydanticCustomError("remote_bind", "{bind} needs allow_remote", {"bind": self.bind})
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One entry of the settings: what it is, what it may be."""
+
+    key: str
+    kind: str
+    default: object
+    about: Phrase
+    allowed: Phrase
+    needs_restart: bool
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.key.upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value comes from: a line of the file, a variable, or neither."""
+
+    kind: Literal["default", "file", "variable"]
+    file: Path | None = None
+    line: int = 0
+    variable: str = ""
+
+    def phrase(self) -> Phrase:
+        if self.kind == "variable":
+            return say("the variable {name}", name=self.variable)
+        if self.kind == "default":
+            return say("the default")
+        return say("{file}, line {line}", file=self.file, line=self.line or "?")
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A setting in force, with its source."""
+
+    setting: Setting
+    value: object
+    source: Source
+
+
+_DEFAULT = Source("default")
+_Raw = dict[str, tuple[Any, Source]]
+
+
+def load_settings(places: Places, environment: Mapping[str, str] = os.environ) -> Settings:
+    return _validated(_collect(places.settings_file, environment))
+
+
+def explain(places: Places, environment: Mapping[str, str] = os.environ) -> dict[str, Explained]:
+    """Every setting by its key, with the value in force and where that comes from."""
+    raw = _collect(places.settings_file, environment)
+    values = _validated(raw).model_dump()
+    return {
+        setting.key: Explained(setting, values[setting.key], raw.get(setting.key, (None, _DEFAULT))[1])
+        for setting in describe()
+    }
+
+
+def describe() -> list[Setting]:
+    return list(_all_settings().values())
+
+
+def find_setting(key: str) -> Setting:
+    try:
+        return _all_settings()[key]
+    except KeyError:
+        raise DragomanError(
+            "unknown_setting",
+            say("There is no setting {key}.", key=_shown(key)),
+            hint=_nearest(key, _all_settings()),
+        ) from None
+
+
+def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[Phrase]:
+    """A warning for each `DRAGOMAN_*` variable that nothing reads: most often a slip of the pen."""
+    known = {setting.variable for setting in describe()} | RESERVED_VARIABLES
+    strangers = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    return [
+        say("The variable {name} is not read by anything. {hint}", name=_clean(name), hint=_nearest(name, known))
+        for name in strangers
+    ]
+
+
+def set_value(path: Path, key: str, text: str) -> str:
+    """The file's new text, comments kept, proven valid as a whole. Nothing is written here."""
+    import tomlkit  # noqa: PLC0415  a reader of settings never needs the editor
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+    setting = find_setting(key)
+    old = _read_text(path)
+    _parse(path, old)
+    value = _typed(setting.kind, text)
+    try:
+        document = tomlkit.parse(old)
+        document[key] = value
+        new = tomlkit.dumps(document)
+    except TOMLKitError as error:  # pragma: no cover  the two parsers agree on all that is known
+        raise _unusable(path, say("it cannot be edited ({reason})", reason=error)) from error
+    _validated(_from_file(path, new))
+    return new
+
+
+def _collect(path: Path, environment: Mapping[str, str]) -> _Raw:
+    return _from_file(path, _read_text(path)) | _from_variables(environment)
+
+
+def _from_file(path: Path, text: str) -> _Raw:
+    values = _parse(path, text)
+    lines = _lines_of_keys(text)
+    return {key: (value, Source("file", file=path, line=lines.get(key, 0))) for key, value in values.items()}
+
+
+def _from_variables(environment: Mapping[str, str]) -> _Raw:
+    """An empty variable counts as none, as everywhere in POSIX."""
+    return {
+        setting.key: (_typed(setting.kind, text), Source("variable", variable=setting.variable))
+        for setting in describe()
+        if (text := environment.get(setting.variable, ""))
+    }
+
+
+def _read_text(path: Path) -> str:
+    """A link is fine, since it is the user's own dotfile; what counts is who may write the file it leads to."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise _unusable(path, say("opening it failed ({reason})", reason=error.strerror)) from error
+    try:
+        _require_trusted(path, os.fstat(fd))
+        data = os.read(fd, SIZE_LIMIT + 1)
+    except OSError as error:
+        raise _unusable(path, say("reading it failed ({reason})", reason=error.strerror)) from error
+    finally:
+        os.close(fd)
+    return _decoded(path, data)
+
+
+def _require_trusted(path: Path, status: os.stat_result) -> None:
+    """Root may own it, as where a system is configured as a whole; root needs no settings file to harm us."""
+    if not stat.S_ISREG(status.st_mode):
+        raise _unusable(path, say("it is a folder or a device, not a file"))
+    if status.st_uid not in (os.getuid(), 0):
+        raise _unusable(path, say("it is owned by another user (uid {uid})", uid=status.st_uid))
+    if status.st_mode & stat.S_IWOTH:
+        raise _unusable(path, say("every user may write to it"))
+
+
+def _decoded(path: Path, data: bytes) -> str:
+    if len(data) > SIZE_LIMIT:
+        raise _unusable(path, say("it has more than {limit} bytes", limit=SIZE_LIMIT))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _unusable(path, say("line {line} is not UTF-8", line=line)) from error
+
+
+def _parse(path: Path, text: str) -> dict[str, Any]:
+    """`tomllib` also lets out a plain ValueError (an endless number) and a RecursionError (nested too deep)."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason, place = _place_in(str(error), text)
+        raise _bad(
+            say("{file}, {place}: this is not TOML: {reason}.", file=path, place=place, reason=_clean(reason)),
+            say("Correct the line; `dragoman config path` prints where the file is."),
+        ) from error
+
+
+def _place_in(message: str, text: str) -> tuple[str, Phrase]:
+    """What was never closed is best looked for where it begins, which is not where the parser gave up."""
+    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
+    if found:
+        return found[1], say("line {line}, column {column}", line=found[2], column=found[3])
+    begin = max((end for _, end, _ in _statements(text)), default=0) + 1
+    return message.removesuffix(" (at end of document)"), say("line {line}", line=begin)
+
+
+def _statements(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """First line, last line and keys of each statement, up to the first that is broken or too long to look at.
+
+    Lines are gathered until they parse, so that a value of many lines hides nothing and shows nothing.
+    """
+    lines = text.split("\n")
+    start = 0
+    for end in range(1, len(lines) + 1):
+        if end - start > LONGEST_STATEMENT:
+            return
+        try:
+            keys = tomllib.loads("\n".join(lines[start:end]))
+        except (ValueError, RecursionError):
+            continue
+        yield start + 1, end, keys
+        start = end
+
+
+def _lines_of_keys(text: str) -> dict[str, int]:
+    """The line on which each top-level key begins. After the first table only tables are at the top level."""
+    lines = text.split("\n")
+    found: dict[str, int] = {}
+    in_table = False
+    for first, _, keys in _statements(text):
+        is_header = lines[first - 1].lstrip().startswith("[")
+        in_table = in_table or is_header
+        if is_header or not in_table:
+            found = dict.fromkeys(keys, first) | found
+    return found
+
+
+def _validated(raw: _Raw) -> Settings:
+    try:
+        return Settings.model_validate({key: value for key, (value, _) in raw.items()})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+    if first["type"] == "remote_bind":
+        raise _remote_bind(raw)
+    key = str(first["loc"][0])
+    raise _unknown_key(key, raw) if first["type"] == "extra_forbidden" else _bad_value(key, raw)
+
+
+def _remote_bind(raw: _Raw) -> DragomanError:
+    value, source = raw["bind"]
+    return _bad(
+        say("{source}: bind is {value}, which other machines may reach.", source=source.phrase(), value=_shown(value)),
+        say("Use 127.0.0.1 or ::1; or, if that is what you want, set allow_remote = true as well."),
+    )
+
+
+def _unknown_key(key: str, raw: _Raw) -> DragomanError:
+    where = raw[key][1].phrase()
+    return _bad(
+        say("{source}: there is no setting {key}.", source=where, key=_clean(key)), _nearest(key, Settings.model_fields)
+    )
+
+
+def _bad_value(key: str, raw: _Raw) -> DragomanError:
+    value, source = raw[key]
+    setting = find_setting(key)
+    return _bad(
+        say(
+            "{source}: {key} is {value}, but it must be {allowed}.",
+            source=source.phrase(),
+            key=key,
+            value=_shown(value),
+            allowed=setting.allowed,
+        ),
+        say("Without it, {key} is {default}.", key=key, default=_shown(setting.default)),
+    )
+
+
+def _nearest(name: str, known: Iterable[str]) -> Phrase:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    if close:
+        return say("Did you mean {name}?", name=close[0])
+    return say("`dragoman config list` shows every setting.")
+
+
+def _unusable(path: Path, reason: Phrase) -> DragomanError:
+    return _bad(
+        say("The settings file {file} cannot be used: {reason}.", file=path, reason=reason),
+        say("Put that right, or remove it: every setting has a default."),
+    )
+
+
+def _bad(message: Phrase, hint: Phrase) -> DragomanError:
+    return DragomanError("bad_settings", message, hint=hint)
+
+
+def _shown(value: object) -> str:
+    """As it would stand in the file, cut to what fits a sentence."""
+    text = _clean(json.dumps(value, ensure_ascii=False, default=str))
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _clean(text: str) -> str:
+    """What a file holds must not move a terminal's cursor."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+_SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _typed(kind: str, text: str) -> object:
+    """Text as the value it stands for; what stands for none stays text, and validation then says what was found."""
+    if kind == "boolean":
+        return _SWITCH.get(text.strip().lower(), text)
+    if kind == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
+        return int(text)
+    return text
+
+
+_ALLOWED: dict[str, Callable[[Mapping[str, Any]], Phrase]] = {
+    "integer": lambda schema: say("a whole number from {low} to {high}", low=schema["minimum"], high=schema["maximum"]),
+    "boolean": lambda _: say("true or false"),
+    "choice": lambda schema: say("one of {choices}", choices=", ".join(schema["enum"])),
+    "string": lambda _: say("an IP address such as 127.0.0.1 or ::1, not a host name"),
+}
+
+
+@functools.cache
+def _all_settings() -> dict[str, Setting]:
+    properties = Settings.model_json_schema()["properties"]
+    return {key: _setting(key, properties[key]) for key in Settings.model_fields}
+
+
+def _setting(key: str, schema: Mapping[str, Any]) -> Setting:
+    field = Settings.model_fields[key]
+    about = next(item for item in field.metadata if isinstance(item, About))
+    kind = "choice" if "enum" in schema else str(schema["type"])
+    return Setting(key, kind, field.default, about.text, _ALLOWED[kind](schema), about.needs_restart)
