@@ -49,35 +49,21 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     port: Annotated[
-        int,
-        Field(ge=0, le=65535),
-        About(say("The port of the page and of the HTTP interfaces; 0 takes any free one.")),
+        int, Field(ge=0, le=65535), About(say("The port of the page and of the HTTP interfaces; 0 takes any free one."))
     ] = 8177
-    bind: Annotated[
-        str,
-        AfterValidator(_literal_address),
-        About(say("The address the daemon listens on.")),
-    ] = "127.0.0.1"
-    allow_remote: Annotated[
-        bool,
-        About(say("Whether bind may be an address that other machines can reach.")),
-    ] = False
-    auto_start: Annotated[
-        bool,
-        About(say("Whether an editor may start the daemon when it opens.")),
-    ] = True
+    bind: Annotated[str, AfterValidator(_literal_address), About(say("The address the daemon listens on."))] = (
+        "127.0.0.1"
+    )
+    allow_remote: Annotated[bool, About(say("Whether bind may be an address that other machines can reach."))] = False
+    auto_start: Annotated[bool, About(say("Whether an editor may start the daemon when it opens."))] = True
     mcp_starts_daemon: Annotated[
-        bool,
-        About(say("Whether `dragoman mcp` starts the daemon when none runs."), needs_restart=False),
+        bool, About(say("Whether `dragoman mcp` starts the daemon when none runs."), needs_restart=False)
     ] = True
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        About(say("How much the daemon writes to its log.")),
+        Literal["debug", "info", "warning", "error"], About(say("How much the daemon writes to its log."))
     ] = "info"
     journal_max_age_days: Annotated[
-        int,
-        Field(ge=1, le=36500),
-        About(say("How many days the journal keeps what happened.")),
+        int, Field(ge=1, le=36500), About(say("How many days the journal keeps what happened."))
     ] = 30
     journal_max_size_mb: Annotated[
         int,
@@ -110,19 +96,19 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a value comes from: a line of the file, a variable, or neither."""
+    """Where a value comes from: a line of the file, a variable, a person who gives it now, or none of them."""
 
-    kind: Literal["default", "file", "variable"]
+    kind: Literal["default", "file", "variable", "given"]
     file: Path | None = None
     line: int = 0
     variable: str = ""
 
     def phrase(self) -> Phrase:
+        if self.kind == "file":
+            return say("{file}, line {line}", file=self.file, line=self.line or "?")
         if self.kind == "variable":
             return say("the variable {name}", name=self.variable)
-        if self.kind == "default":
-            return say("the default")
-        return say("{file}, line {line}", file=self.file, line=self.line or "?")
+        return say("the default") if self.kind == "default" else say("the value given")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,21 +165,24 @@ def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[Phras
 
 def set_value(path: Path, key: str, text: str) -> str:
     """The file's new text, comments kept, proven valid as a whole. Nothing is written here."""
-    import tomlkit  # noqa: PLC0415  a reader of settings never needs the editor
-    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
-
     setting = find_setting(key)
     old = _read_text(path)
-    _parse(path, old)
     value = _typed(setting.kind, text)
+    _validated(_from_file(path, old) | {key: (value, Source("given"))})
+    new = _edited(path, old, key, value)
+    _validated(_from_file(path, new))
+    return new
+
+
+def _edited(path: Path, old: str, key: str, value: object) -> str:
+    import tomlkit  # noqa: PLC0415  who only reads settings never needs the editor
+
     try:
         document = tomlkit.parse(old)
         document[key] = value
-        new = tomlkit.dumps(document)
-    except TOMLKitError as error:  # pragma: no cover  the two parsers agree on all that is known
+        return tomlkit.dumps(document)
+    except (ValueError, RecursionError) as error:  # pragma: no cover  a parser that knows less TOML than tomllib
         raise _unusable(path, say("it cannot be edited ({reason})", reason=error)) from error
-    _validated(_from_file(path, new))
-    return new
 
 
 def _collect(path: Path, environment: Mapping[str, str]) -> _Raw:
@@ -270,8 +259,9 @@ def _place_in(message: str, text: str) -> tuple[str, Phrase]:
     found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
     if found:
         return found[1], say("line {line}, column {column}", line=found[2], column=found[3])
-    begin = max((end for _, end, _ in _statements(text)), default=0) + 1
-    return message.removesuffix(" (at end of document)"), say("line {line}", line=begin)
+    closed = max((end for _, end, _ in _statements(text)), default=0)
+    line = min(closed + 1, len(text.split("\n")))
+    return message.removesuffix(" (at end of document)"), say("line {line}", line=line)
 
 
 def _statements(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -279,7 +269,7 @@ def _statements(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
     Lines are gathered until they parse, so that a value of many lines hides nothing and shows nothing.
     """
-    lines = text.split("\n")
+    lines = text.replace("\r\n", "\n").split("\n")
     start = 0
     for end in range(1, len(lines) + 1):
         if end - start > LONGEST_STATEMENT:

@@ -1,0 +1,118 @@
+"""`dragoman config`: read and change the settings file, comments kept."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dragoman.cli.output import ExitCode, show_json, show_text, tell, warn
+from dragoman.errors import DragomanError
+from dragoman.phrases import preferred_language, say
+from dragoman.places import find_places
+from dragoman.settings import Explained, explain, find_setting, set_value, unknown_variables
+
+
+def config_get(key: str) -> int:
+    find_setting(key)
+    show_text(_plain(explain(find_places())[key].value))
+    return ExitCode.OK
+
+
+def config_set(key: str, value: str) -> int:
+    setting = find_setting(key)
+    file = find_places().settings_file
+    with _one_writer(file):
+        _write(file, set_value(file, key, value))
+    shown = explain(find_places(), {})[key].value
+    tell(say("{key} is now {value}.", key=key, value=_plain(shown)))
+    if setting.needs_restart:
+        tell(say("It takes effect the next time the daemon starts."))
+    if os.environ.get(setting.variable):
+        warn(say("The variable {name} is set, and it wins over the file.", name=setting.variable))
+    return ExitCode.OK
+
+
+def config_list(*, json: bool = False) -> int:
+    settings = list(explain(find_places()).values())
+    if json:
+        show_json([_row(entry) for entry in settings])
+    else:
+        for entry in settings:
+            _tell_entry(entry)
+    warn(*unknown_variables())
+    return ExitCode.OK
+
+
+def config_path() -> int:
+    show_text(str(find_places().settings_file))
+    return ExitCode.OK
+
+
+def _tell_entry(entry: Explained) -> None:
+    value, source = _plain(entry.value), entry.source.phrase()
+    tell(
+        say("{key} = {value}  ({source})", key=entry.setting.key, value=value, source=source),
+        say("    {about}", about=entry.setting.about),
+    )
+
+
+def _row(entry: Explained) -> dict[str, Any]:
+    setting, source, language = entry.setting, entry.source, preferred_language()
+    return {
+        "key": setting.key,
+        "value": entry.value,
+        "default": setting.default,
+        "source": source.kind,
+        "file": str(source.file) if source.file else None,
+        "line": source.line or None,
+        "variable": setting.variable,
+        "needs_restart": setting.needs_restart,
+        "about": setting.about.in_language(language),
+        "allowed": setting.allowed.in_language(language),
+    }
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+@contextlib.contextmanager
+def _one_writer(file: Path) -> Iterator[None]:
+    """Read, change and write are one step: of two commands at once, the second sees what the first wrote."""
+    with _writing(file):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _write(file: Path, text: str) -> None:
+    """The file a link leads to is replaced, not the link, and it stays as open or closed as it was."""
+    from dragoman.transport.private_files import replace_private
+
+    with _writing(file):
+        target = file.resolve()
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_private(target, text.encode())
+        target.chmod(mode)
+
+
+@contextlib.contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DragomanError(
+            "settings_not_written",
+            say("The settings file {file} could not be written ({reason}).", file=file, reason=error.strerror),
+            hint=say("Check the folder's permissions and the space on the disk."),
+        ) from error
