@@ -1,0 +1,239 @@
+"""Both ends of a DAP connection: numbers what we send, matches what comes back, and never waits."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET
+
+from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.wire.dap.framing import MAX_BODY, FrameReader, frame
+from dragoman.wire.dap.messages import (
+    Event,
+    Request,
+    Response,
+    Unknown,
+    decode_message,
+    encode_message,
+    encode_value,
+    renumbered,
+)
+
+MAX_OPEN_REQUESTS = 10_000  # a peer that never waits for an answer must not fill our memory
+_REMEMBERED_ANSWERS = 1_024
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """A request of ours that has no response yet."""
+
+    seq: int
+    command: str
+
+
+class RequestReceived(msgspec.Struct, frozen=True, gc=False):
+    message: Request
+    raw: bytes
+
+
+class RequestRepeated(msgspec.Struct, frozen=True, gc=False):
+    """A second request under a number that is still open. It cannot be answered apart from the first."""
+
+    message: Request
+    raw: bytes
+
+
+class ResponseReceived(msgspec.Struct, frozen=True, gc=False):
+    message: Response
+    raw: bytes
+    request: Pending
+
+
+class UnexpectedResponse(msgspec.Struct, frozen=True, gc=False):
+    """Settles nothing: we asked no such question, or it was answered before."""
+
+    message: Response
+    raw: bytes
+    reason: Literal["unknown", "duplicate"]
+
+
+class EventReceived(msgspec.Struct, frozen=True, gc=False):
+    message: Event
+    raw: bytes
+
+
+class UnknownReceived(msgspec.Struct, frozen=True, gc=False):
+    message: Unknown
+    raw: bytes
+
+
+class Closed(msgspec.Struct, frozen=True):
+    """The last event: what will never be answered, and why, if the end was not clean."""
+
+    abandoned: tuple[Pending, ...]
+    error: RemoteProtocolError | None = None
+
+
+Received = RequestReceived | RequestRepeated | ResponseReceived | UnexpectedResponse | EventReceived | UnknownReceived
+ConnectionEvent = Received | Closed
+
+
+class Connection:
+    """Symmetrical, as the protocol is: adapters send requests too (`runInTerminal`, `startDebugging`).
+
+    `events()` gives what was received in order. Where the peer broke the protocol it raises RemoteProtocolError, after
+    everything that came before; then nothing more is read, and `receive_eof` reports what is left unanswered.
+    """
+
+    def __init__(self, *, max_body: int = MAX_BODY) -> None:
+        self._reader = FrameReader(max_body)
+        self._queue: deque[ConnectionEvent | RemoteProtocolError] = deque()
+        self._next_seq = 1
+        self._pending: dict[int, Pending] = {}
+        self._answered: deque[int] = deque(maxlen=_REMEMBERED_ANSWERS)
+        self._open: dict[int, Request] = {}
+        self._fault: RemoteProtocolError | None = None
+        self._closed = False
+        self._sort: dict[type, Callable[[Any, bytes], ConnectionEvent]] = {
+            Request: self._request,
+            Response: self._response,
+            Event: EventReceived,
+            Unknown: UnknownReceived,
+        }
+
+    @property
+    def next_seq(self) -> int:
+        """The number that the next message we send will carry: register the waiter for it before sending."""
+        return self._next_seq
+
+    @property
+    def pending(self) -> Mapping[int, Pending]:
+        return MappingProxyType(self._pending)
+
+    @property
+    def open_requests(self) -> Mapping[int, Request]:
+        """Requests of the peer that we have not answered yet, by its numbers."""
+        return MappingProxyType(self._open)
+
+    def receive_data(self, data: bytes) -> None:
+        if self._closed:
+            raise LocalProtocolError("closed", "Bytes were received after the end.")
+        if self._fault is not None:
+            return
+        self._reader.feed(data)
+        try:
+            while (body := self._reader.next_body()) is not None:
+                message = decode_message(body)
+                self._queue.append(self._sort[type(message)](message, body))
+        except RemoteProtocolError as fault:
+            self._fail(fault)
+
+    def receive_eof(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._fault is None and self._reader.unread:
+            self._fault = RemoteProtocolError("truncated", "The connection ended in the middle of a message.")
+        self._reader.discard()
+        self._queue.append(Closed(tuple(self._pending.values()), self._fault))
+        self._pending.clear()
+        self._open.clear()
+
+    def events(self) -> Iterator[ConnectionEvent]:
+        while self._queue:
+            event = self._queue.popleft()
+            if isinstance(event, RemoteProtocolError):
+                raise event
+            yield event
+
+    def send_request(self, command: str, arguments: Any = UNSET) -> bytes:
+        raw = encode_value(arguments) if arguments is not UNSET else UNSET
+        request = Request(seq=self._next_seq, command=command, arguments=raw)
+        return self._send_numbered(_encoded(request), pending=command)
+
+    def send_cancel(self, *, request_id: int | None = None, progress_id: str | None = None) -> bytes:
+        """Asks the peer to give up a request of ours, or a piece of work it reports progress of."""
+        if (request_id is None) == (progress_id is None):
+            raise LocalProtocolError("bad_cancel", "Cancel either a request or a progress, not both and not neither.")
+        if request_id is not None and request_id not in self._pending:
+            raise LocalProtocolError("not_pending", f"Request {request_id} has been answered or was never sent.")
+        target = {"requestId": request_id} if progress_id is None else {"progressId": progress_id}
+        return self.send_request("cancel", target)
+
+    def send_response(
+        self, request: Request, body: Any = UNSET, *, success: bool = True, message: str | None = None
+    ) -> bytes:
+        raw = encode_value(body) if body is not UNSET else UNSET
+        response = Response(
+            seq=self._next_seq,
+            request_seq=request.seq,
+            success=success,
+            command=request.command,
+            message=message,
+            body=raw,
+        )
+        return self._send_answer(request.seq, _encoded(response))
+
+    def send_event(self, event: str, body: Any = UNSET) -> bytes:
+        raw = encode_value(body) if body is not UNSET else UNSET
+        return self._send_numbered(_encoded(Event(seq=self._next_seq, event=event, body=raw)))
+
+    def send_relayed(self, received: Received, *, request_seq: int | None = None) -> bytes:
+        """Passes on what another connection received, with our numbers and otherwise untouched.
+
+        A response needs `request_seq`: the number under which our peer asked.
+        """
+        if isinstance(received.message, Response):
+            if request_seq is None:
+                raise LocalProtocolError("no_request_seq", "Whose request does the relayed response answer?")
+            answer = renumbered(received.raw, seq=self._next_seq, request_seq=request_seq)
+            return self._send_answer(request_seq, answer)
+        asked = received.message.command if isinstance(received.message, Request) else None
+        return self._send_numbered(renumbered(received.raw, seq=self._next_seq), pending=asked)
+
+    def _send_answer(self, request_seq: int, body: bytes) -> bytes:
+        if request_seq not in self._open:
+            raise LocalProtocolError("not_open", f"Request {request_seq} was answered before or never received.")
+        data = self._send_numbered(body)
+        del self._open[request_seq]
+        return data
+
+    def _send_numbered(self, body: bytes, *, pending: str | None = None) -> bytes:
+        if self._closed or self._fault is not None:
+            raise LocalProtocolError("closed", "The connection has ended.")
+        if pending is not None:
+            self._pending[self._next_seq] = Pending(self._next_seq, pending)
+        self._next_seq += 1
+        return frame(body)
+
+    def _request(self, message: Request, raw: bytes) -> RequestReceived | RequestRepeated:
+        if message.seq in self._open:
+            return RequestRepeated(message, raw)
+        if len(self._open) >= MAX_OPEN_REQUESTS:
+            reason = f"More than {MAX_OPEN_REQUESTS} requests are waiting for an answer."
+            raise RemoteProtocolError("too_many_requests", reason)
+        self._open[message.seq] = message
+        return RequestReceived(message, raw)
+
+    def _response(self, message: Response, raw: bytes) -> ResponseReceived | UnexpectedResponse:
+        request = self._pending.pop(message.request_seq, None)
+        if request is not None:
+            self._answered.append(request.seq)
+            return ResponseReceived(message, raw, request)
+        known = message.request_seq in self._answered
+        return UnexpectedResponse(message, raw, "duplicate" if known else "unknown")
+
+    def _fail(self, fault: RemoteProtocolError) -> None:
+        self._fault = fault
+        self._reader.discard()
+        self._queue.append(fault)
+
+
+def _encoded(message: Request | Response | Event) -> bytes:
+    try:
+        return encode_message(message)
+    except UnicodeEncodeError as error:
+        raise LocalProtocolError("not_encodable", f"The message cannot be sent as JSON: {error}.") from error

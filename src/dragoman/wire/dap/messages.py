@@ -1,0 +1,143 @@
+"""The three kinds of message. Only what routes a message is typed; arguments and bodies stay the bytes they were."""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecodeError, JSONDecoder
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from dragoman.errors import LocalProtocolError, RemoteProtocolError
+
+# Requests that an adapter sends to its client.
+REVERSE_COMMANDS = frozenset({"runInTerminal", "startDebugging"})
+
+_T = TypeVar("_T")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="request", gc=False):
+    seq: int
+    command: str
+    arguments: Raw | UnsetType = UNSET
+
+
+class Response(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="response", gc=False
+):
+    seq: int = 0  # nobody refers to it, and some adapters leave it out
+    request_seq: int
+    success: bool
+    command: str = ""
+    message: str | None = None
+    body: Raw | UnsetType = UNSET
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="event", gc=False):
+    seq: int = 0
+    event: str
+    body: Raw | UnsetType = UNSET
+
+
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+    """The specification leaves `type` open, so a relay carries what it does not know."""
+
+    type: str
+    seq: int = 0
+
+
+Message = Request | Response | Event | Unknown
+
+_KNOWN: msgspec.json.Decoder[Request | Response | Event] = msgspec.json.Decoder(Request | Response | Event)
+_UNKNOWN: msgspec.json.Decoder[Unknown] = msgspec.json.Decoder(Unknown)
+_MEMBERS: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
+_TYPES = frozenset({"request", "response", "event"})
+
+# Walks from escape to escape, so that the second half of `\\\\ud800` is never taken for one; group 1 is a half
+# of a surrogate pair that stands alone, which JavaScript adapters send and strict decoders refuse.
+_LONE_SURROGATE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+
+
+def decode_message(body: bytes) -> Message:
+    try:
+        return decode_mended(_KNOWN, body)
+    except msgspec.ValidationError as error:
+        return _decode_unknown(body, error)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RemoteProtocolError("bad_json", f"A message is not JSON: {error}.") from error
+    except RecursionError as error:
+        raise RemoteProtocolError("nested_too_deeply", "A message is nested too deeply.") from error
+
+
+def decode_mended(decoder: msgspec.json.Decoder[_T], data: bytes | Raw) -> _T:
+    """Strict first; what a debugged program's own strings can break (halves of pairs, stray bytes) is mended."""
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return decoder.decode(_mended(bytes(data)))
+
+
+def encode_message(message: Request | Response | Event) -> bytes:
+    return msgspec.json.encode(message)
+
+
+def encode_value(value: Any) -> Raw:
+    """Arguments or a body as JSON; a value that JSON cannot carry is the caller's mistake."""
+    try:
+        return Raw(msgspec.json.encode(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LocalProtocolError("not_encodable", f"The value cannot be sent as JSON: {error}.") from error
+
+
+def renumbered(body: bytes, **numbers: int) -> bytes:
+    """The same message with other `seq` and `request_seq`; every other member keeps its bytes and its place."""
+    try:
+        members: dict[str, Any] = dict(_MEMBERS.decode(body))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        members = _members_as_written(body)
+    return msgspec.json.encode(members | numbers)
+
+
+def _decode_unknown(body: bytes, error: msgspec.ValidationError) -> Unknown:
+    try:
+        unknown = decode_mended(_UNKNOWN, body)
+    except msgspec.ValidationError:
+        raise RemoteProtocolError("bad_message", f"Not a message of the protocol: {error}.") from error
+    if unknown.type in _TYPES:
+        raise RemoteProtocolError("bad_message", f"The {unknown.type} is malformed: {error}.") from error
+    return unknown
+
+
+def _mended(data: bytes) -> bytes:
+    text = data.decode("utf-8", "replace").encode()
+    return _LONE_SURROGATE.sub(lambda found: b"\\ufffd" if found[1] else found[0], text)
+
+
+def _members_as_written(body: bytes) -> dict[str, Any]:
+    """For bodies that only mending made readable: a relay must not pass the mended text on."""
+    text = body.decode("utf-8", "surrogateescape")
+    scan, space = JSONDecoder().raw_decode, re.compile(r"[ \t\r\n]*")
+    members: dict[str, Any] = {}
+    at = _after(space, text, text.index("{") + 1)
+    try:
+        while text[at] != "}":
+            key, at = scan(text, at)
+            start = _after(space, text, text.index(":", at) + 1)
+            _, end = scan(text, start)
+            members[key] = Raw(text[start:end].encode("utf-8", "surrogateescape"))
+            at = _after(space, text, end)
+            at = _after(space, text, at + 1) if text[at] == "," else at
+    except (JSONDecodeError, IndexError, RecursionError) as error:
+        raise LocalProtocolError("not_a_message", "Only a received message can be renumbered.") from error
+    return members
+
+
+def _after(space: re.Pattern[str], text: str, at: int) -> int:
+    found = space.match(text, at)
+    assert found is not None
+    return found.end()
