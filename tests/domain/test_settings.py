@@ -47,6 +47,14 @@ def refusal(places: Places, text: str | bytes, environment: dict[str, str] | Non
     return str(caught.value).replace(f"{places.config}/", "")
 
 
+def outcome(places: Places) -> str:
+    try:
+        load_settings(places, {})
+    except DragomanError as error:
+        return error.code
+    return "read"
+
+
 def test_without_a_file_every_setting_has_its_default(places: Places) -> None:
     assert load_settings(places, {}) == Settings()
     assert (Settings().port, Settings().bind, Settings().auto_start) == (8177, "127.0.0.1", True)
@@ -60,7 +68,7 @@ def test_the_file_is_read_and_variables_win_over_it(places: Places) -> None:
 
 def test_settings_cannot_be_changed_or_extended() -> None:
     with pytest.raises(ValidationError):
-        Settings().port = 1  # type: ignore[misc]
+        Settings().port = 1
     with pytest.raises(ValidationError):
         Settings.model_validate({"colour": "blue"})
 
@@ -306,10 +314,7 @@ def test_whatever_stands_in_the_file_is_read_or_refused_with_a_reason(
     folder.mkdir(exist_ok=True)
     places = Places(config=folder, state=folder, runtime=folder)
     write(places, data)
-    try:
-        assert load_settings(places, {}) == Settings()
-    except DragomanError as error:
-        assert error.code == "bad_settings"
+    assert outcome(places) in {"read", "bad_settings"}
 
 
 STATEMENTS = ["x = '''\nport = 2\n'''", "y = [\n  1, # port = 4\n]", "# port = 3", "z.a = 'q' # c", "    "]

@@ -51,7 +51,7 @@ TABLE: dict[str, str] = {
     "{key} = {value}  ({source})": "{key} = {value}（{source}）",
     "    {about}": "    {about}",
     "{key} is now {value}.": "{key} 现在是 {value}。",
-    "It takes effect the next time the daemon starts.": "下次启动守护进程时生效。",
+    "It takes effect when the daemon restarts: `dragoman restart`.": "守护进程重启后生效：`dragoman restart`。",
     "The variable {name} is set, and it wins over the file.": "已设置环境变量 {name}，它优先于文件。",
     "The settings file {file} could not be written ({reason}).": "无法写入设置文件 {file}（{reason}）。",
     "Check the folder's permissions and the space on the disk.": ("请检查文件夹权限和磁盘空间。"),

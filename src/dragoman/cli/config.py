@@ -31,7 +31,7 @@ def config_set(key: str, value: str) -> int:
     shown = explain(find_places(), {})[key].value
     tell(say("{key} is now {value}.", key=key, value=_plain(shown)))
     if setting.needs_restart:
-        tell(say("It takes effect the next time the daemon starts."))
+        tell(say("It takes effect when the daemon restarts: `dragoman restart`."))
     if os.environ.get(setting.variable):
         warn(say("The variable {name} is set, and it wins over the file.", name=setting.variable))
     return ExitCode.OK
