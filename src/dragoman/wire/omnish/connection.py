@@ -1,0 +1,155 @@
+"""Both ends of a connection, without I/O. What arrives becomes events; what is sent becomes bytes.
+
+A bad frame inside a good outer length is reported and skipped, as the reference does: the connection lives. An
+announced length beyond the cap, or an end within a frame, breaks it: `events()` gives what came before, then raises.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.wire.omnish.framing import MAX_FRAME, FrameSplitter, body_span, encode_wire, read_request_id
+from dragoman.wire.omnish.messages import Ack
+from dragoman.wire.omnish.schema import SEED, Schema, schema_of_first_body
+
+PUSH_ID = 0
+
+
+@dataclass(slots=True)
+class RequestReceived:
+    """At the daemon: a message that expects a reply with the same id."""
+
+    request_id: int
+    message: object
+
+
+@dataclass(slots=True)
+class ReplyReceived:
+    """At the client: an answer to `request_id`; `final` when no more can come."""
+
+    request_id: int
+    message: object
+    final: bool
+
+
+@dataclass(slots=True)
+class PushReceived:
+    """At the client: something the daemon says unasked."""
+
+    message: object
+
+
+@dataclass(slots=True)
+class FrameSkipped:
+    """A frame that could not be used; `request_id` where the frame was long enough to have one."""
+
+    request_id: int | None
+    error: RemoteProtocolError
+
+
+ConnectionEvent: TypeAlias = RequestReceived | ReplyReceived | PushReceived | FrameSkipped
+
+
+class Connection:
+    """What both ends share: splitting, decoding, and the order of events."""
+
+    def __init__(self, schema: Schema | None, max_frame: int = MAX_FRAME) -> None:
+        self.schema = schema
+        self._max_frame = max_frame
+        self._splitter = FrameSplitter(max_frame)
+        self._events: deque[ConnectionEvent] = deque()
+        self._broken: RemoteProtocolError | None = None
+
+    def receive_data(self, data: bytes) -> None:
+        if self._broken is not None:
+            return
+        take, event_of, data = self._events.append, self._event_of, bytes(data)
+        try:
+            for buffer, start, end in self._splitter.feed(data):
+                take(event_of(buffer, start, end))
+        except RemoteProtocolError as error:
+            self._broken = error
+
+    def receive_eof(self) -> None:
+        if self._splitter.unfinished and self._broken is None:
+            self._broken = RemoteProtocolError("cut_short", "the connection ended within a frame")
+
+    def events(self) -> Iterator[ConnectionEvent]:
+        while self._events:
+            yield self._events.popleft()
+        if self._broken is not None:
+            raise self._broken
+
+    def send(self, message: object, request_id: int) -> bytes:
+        if self.schema is None:
+            raise LocalProtocolError("schema_unknown", "the peer has not spoken yet, so its revision is unknown")
+        return encode_wire(message, request_id, self.schema, self._max_frame)
+
+    def _event_of(self, data: bytes, start: int, end: int) -> ConnectionEvent:
+        request_id = None
+        try:
+            request_id = read_request_id(data, start, end)
+            begin, stop = body_span(data, start + 8, end)
+            if self.schema is None:
+                self.schema = schema_of_first_body(data, begin, stop)
+            return self._matched(request_id, self.schema.decode_body(data, begin, stop))
+        except RemoteProtocolError as error:
+            self.schema = self.schema or SEED
+            return FrameSkipped(request_id, error)
+
+    def _matched(self, request_id: int, message: object) -> ConnectionEvent:
+        raise NotImplementedError
+
+
+class DaemonConnection(Connection):
+    """The daemon's end. Without a schema it takes the revision from the client's first frame."""
+
+    def __init__(self, schema: Schema | None = None, max_frame: int = MAX_FRAME) -> None:
+        super().__init__(schema, max_frame)
+
+    def push(self, message: object) -> bytes:
+        return self.send(message, PUSH_ID)
+
+    def _matched(self, request_id: int, message: object) -> ConnectionEvent:
+        return RequestReceived(request_id, message)
+
+
+class ClientConnection(Connection):
+    """The client's end. Ids start at 1 and grow by one; a reply is matched to the request that is still open."""
+
+    def __init__(self, schema: Schema, max_frame: int = MAX_FRAME) -> None:
+        super().__init__(schema, max_frame)
+        self._next_id = 1
+        self._streams: dict[int, bool] = {}
+
+    @property
+    def pending(self) -> list[int]:
+        """The ids that still wait for a reply, oldest first."""
+        return list(self._streams)
+
+    def request(self, message: object, *, streams: bool = False) -> tuple[int, bytes]:
+        """The id and the bytes of a new request. `streams` keeps it open for several replies, until an Ack."""
+        request_id = self._next_id
+        data = self.send(message, request_id)
+        self._next_id += 1
+        self._streams[request_id] = streams
+        return request_id, data
+
+    def forget(self, request_id: int) -> None:
+        """Stop waiting: a later reply with this id is skipped."""
+        self._streams.pop(request_id, None)
+
+    def _matched(self, request_id: int, message: object) -> ConnectionEvent:
+        if request_id == PUSH_ID:
+            return PushReceived(message)
+        streams = self._streams.get(request_id)
+        if streams is None:
+            raise RemoteProtocolError("unknown_id", f"a reply to request {request_id}, which is not open")
+        final = not streams or isinstance(message, Ack)
+        if final:
+            del self._streams[request_id]
+        return ReplyReceived(request_id, message, final)
