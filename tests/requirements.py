@@ -74,6 +74,13 @@ def load() -> Manifest:
     return read(MANIFEST.read_text(encoding="utf-8"))
 
 
+def sentence(name: str) -> str:
+    """The exact words that the document of a requirement gives, for a test to compare with."""
+    words = next(requirement.sentence for requirement in load().requirements if requirement.id == name)
+    assert words, f"{name} has no exact words"
+    return words
+
+
 # The manifest's own rules
 
 

@@ -53,6 +53,15 @@ def test_the_manifest_covers_all_five_documents() -> None:
     }
 
 
+def test_a_test_can_compare_with_the_exact_words_of_a_document() -> None:
+    assert requirements.sentence("debug:stop:success-message") == "已发送停止调试会话的请求。"
+
+
+def test_a_requirement_without_exact_words_gives_none() -> None:
+    with pytest.raises(AssertionError, match="has no exact words"):
+        requirements.sentence("debug:stop:success")
+
+
 # The manifest's rules
 
 
