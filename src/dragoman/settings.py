@@ -148,7 +148,7 @@ def find_setting(key: str) -> Setting:
     except KeyError:
         raise DragomanError(
             "unknown_setting",
-            say("There is no setting {key}.", key=_shown(key)),
+            say("There is no setting {key}.", key=_clean(key)),
             hint=_nearest(key, _all_settings()),
         ) from None
 

@@ -17,13 +17,13 @@ from dragoman.places import find_places
 from dragoman.settings import Explained, explain, find_setting, set_value, unknown_variables
 
 
-def config_get(key: str) -> int:
+def config_get(key: str, /) -> int:
     find_setting(key)
     show_text(_plain(explain(find_places())[key].value))
     return ExitCode.OK
 
 
-def config_set(key: str, value: str) -> int:
+def config_set(key: str, value: str, /) -> int:
     setting = find_setting(key)
     file = find_places().settings_file
     with _one_writer(file):

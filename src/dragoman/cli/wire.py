@@ -1,0 +1,225 @@
+"""`dragoman wire`: bytes to JSON lines and back, for people who debug protocols. It talks to no daemon.
+
+A fault is a line of its own, `{"error": "…"}`, and the next item is tried; the exit status then says that one was met.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Literal, TypeAlias
+
+from dragoman.cli.output import ExitCode
+from dragoman.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+
+if TYPE_CHECKING:
+    from dragoman.wire.omnish import Schema
+
+Protocol: TypeAlias = Literal["omnish", "dap", "luapanda", "gateway"]
+Layer: TypeAlias = Literal["frame", "message"]
+SchemaName: TypeAlias = Literal["seed", "v25"]
+Side: TypeAlias = Literal["ide", "runtime"]
+
+# An item is bytes ready to be written, or the fault that stands in its place.
+Item: TypeAlias = bytes | ProtocolError
+
+CHUNK = 64 * 1024
+# The largest frame of any protocol here has 64 MiB, which takes twice as many hexadecimal digits.
+LONGEST_LINE = 2 * 64 * 1024 * 1024 + 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    layer: Layer = "frame"
+    schema: SchemaName = "seed"
+    side: Side = "runtime"
+
+
+def wire_decode(
+    protocol: Protocol, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "runtime"
+) -> int:
+    return _pump(_DECODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)))
+
+
+def wire_encode(protocol: Protocol, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "ide") -> int:
+    return _pump(_ENCODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)))
+
+
+def _pump(items: Iterator[Item]) -> int:
+    """Each item is out before the next is awaited; a reader who has seen enough is no error."""
+    status = ExitCode.OK
+    try:
+        for item in items:
+            if isinstance(item, ProtocolError):
+                status = ExitCode.FAILED
+            sys.stdout.buffer.write(_fault(item) if isinstance(item, ProtocolError) else item)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _forget_output()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    return status
+
+
+def _forget_output() -> None:
+    """The interpreter flushes once more at its end, and would complain about the reader that has gone."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fault(error: ProtocolError) -> bytes:
+    return _json_line({"error": error.message})
+
+
+def _json_line(value: object) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _lines(source: IO[bytes]) -> Iterator[Item]:
+    """Each line without its end; of one that is too long only the fault is kept."""
+    while line := source.readline(LONGEST_LINE + 1):
+        if len(line) <= LONGEST_LINE or line.endswith(b"\n"):
+            yield line.rstrip(b"\r\n")
+            continue
+        while line and not line.endswith(b"\n"):
+            line = source.readline(CHUNK)
+        yield RemoteProtocolError("line_too_long", f"a line of more than {LONGEST_LINE} bytes")
+
+
+def _chunks(source: IO[bytes]) -> Iterator[bytes]:
+    """What is there, without waiting for a whole buffer of it."""
+    read1: Callable[[int], bytes] = source.read1  # type: ignore[attr-defined]
+    while chunk := read1(CHUNK):
+        yield chunk
+
+
+def _each_line(source: IO[bytes], convert: Callable[[bytes], bytes]) -> Iterator[Item]:
+    """One line in, one item out, so that the n-th answer belongs to the n-th line."""
+    for line in _lines(source):
+        yield line if isinstance(line, ProtocolError) else _tried(convert, line)
+
+
+def _tried(convert: Callable[[bytes], bytes], data: bytes) -> Item:
+    try:
+        return convert(data)
+    except ProtocolError as error:
+        return error
+    except (ValueError, RecursionError) as error:
+        return LocalProtocolError("bad_value", f"not a value of the protocol: {error}")
+
+
+# omnish: one item a line, as hexadecimal digits.
+
+
+def _decode_omnish(source: IO[bytes], options: Options) -> Iterator[Item]:
+    from dragoman.wire.omnish import decode_frame, decode_message, schema_named
+    from dragoman.wire.omnish.json_form import frame_to_json, message_to_json
+
+    schema = schema_named(options.schema)
+    decoders: dict[Layer, Callable[[bytes, Schema], object]] = {
+        "frame": lambda data, schema: frame_to_json(decode_frame(data, schema), schema),
+        "message": lambda data, schema: message_to_json(decode_message(data, schema), schema),
+    }
+    decode = decoders[options.layer]
+    return _each_line(source, lambda line: _json_line(decode(_from_hex(line), schema)))
+
+
+def _encode_omnish(source: IO[bytes], options: Options) -> Iterator[Item]:
+    from dragoman.wire.omnish import encode_frame, encode_message, schema_named
+    from dragoman.wire.omnish.json_form import frame_from_json, message_from_json
+
+    schema = schema_named(options.schema)
+    encoders: dict[Layer, Callable[[object, Schema], bytes]] = {
+        "frame": lambda value, schema: encode_frame(frame_from_json(value, schema), schema),
+        "message": lambda value, schema: encode_message(message_from_json(value, schema), schema),
+    }
+    encode = encoders[options.layer]
+    return _each_line(source, lambda line: encode(_from_json(line), schema).hex().encode() + b"\n")
+
+
+def _from_hex(line: bytes) -> bytes:
+    try:
+        return bytes.fromhex(line.decode("ascii"))
+    except ValueError as error:
+        raise LocalProtocolError("not_hexadecimal", f"not hexadecimal digits: {error}") from error
+
+
+def _from_json(line: bytes) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise LocalProtocolError("not_json", f"not JSON: {error}") from error
+
+
+# Messages that are JSON themselves: shown as their peer wrote them, on one line.
+
+
+def _one_line(body: bytes) -> bytes:
+    """Numbers and escapes stay as they were; only what no JSON reader takes (half a pair, stray bytes) is mended."""
+    import msgspec
+
+    text = body.decode("utf-8", "replace")
+    try:
+        return msgspec.json.format(text.encode(), indent=-1)
+    except msgspec.DecodeError:
+        return json.dumps(json.loads(text), allow_nan=False, separators=(",", ":")).encode()
+
+
+def _decode_dap(source: IO[bytes], _: Options) -> Iterator[Item]:
+    """After a broken header nothing behind it can be trusted, so that is where the stream ends."""
+    from dragoman.wire.dap.framing import FrameReader
+
+    reader = FrameReader()
+    try:
+        for chunk in _chunks(source):
+            reader.feed(chunk)
+            while (body := reader.next_body()) is not None:
+                yield _tried(_shown_dap, body)
+    except RemoteProtocolError as error:
+        yield error
+        return
+    if reader.unread:
+        yield RemoteProtocolError("unfinished", "the stream ends inside a message")
+
+
+def _shown_dap(body: bytes) -> bytes:
+    from dragoman.wire.dap.messages import decode_message
+
+    decode_message(body)
+    return _one_line(body) + b"\n"
+
+
+def _encode_dap(source: IO[bytes], _: Options) -> Iterator[Item]:
+    from dragoman.wire.dap.framing import frame
+
+    return _each_line(source, lambda line: frame(_shown_dap(line).rstrip(b"\n")))
+
+
+def _decode_gateway(source: IO[bytes], _: Options) -> Iterator[Item]:
+    """One WebSocket message a line: WebSocket itself keeps messages apart, and that is all it does here."""
+    return _each_line(source, _shown_gateway)
+
+
+def _shown_gateway(line: bytes) -> bytes:
+    from dragoman.wire.gateway.framing import decode_frame
+
+    decode_frame(line)
+    return _one_line(line) + b"\n"
+
+
+_Converter: TypeAlias = Callable[[IO[bytes], Options], Iterator[Item]]
+_DECODERS: dict[Protocol, _Converter] = {
+    "omnish": _decode_omnish,
+    "dap": _decode_dap,
+    "gateway": _decode_gateway,
+}
+_ENCODERS: dict[Protocol, _Converter] = {
+    "omnish": _encode_omnish,
+    "dap": _encode_dap,
+    "gateway": _decode_gateway,
+}
