@@ -28,10 +28,11 @@ _REMEMBERED_ANSWERS = 1_024
 
 
 class Pending(msgspec.Struct, frozen=True):
-    """A request of ours that has no response yet."""
+    """A request of ours that has no response yet, and whatever its waiter needs to go on."""
 
     seq: int
     command: str
+    context: Any = None
 
 
 class RequestReceived(msgspec.Struct, frozen=True, gc=False):
@@ -106,7 +107,7 @@ class Connection:
 
     @property
     def next_seq(self) -> int:
-        """The number that the next message we send will carry: register the waiter for it before sending."""
+        """The number that the next message we send will carry."""
         return self._next_seq
 
     @property
@@ -149,19 +150,22 @@ class Connection:
                 raise event
             yield event
 
-    def send_request(self, command: str, arguments: Any = UNSET) -> bytes:
+    def send_request(self, command: str, arguments: Any = UNSET, *, context: Any = None) -> bytes:
+        """The request is pending from here on; `context` comes back with its response, or with the end."""
         raw = encode_value(arguments) if arguments is not UNSET else UNSET
-        request = Request(seq=self._next_seq, command=command, arguments=raw)
-        return self._send_numbered(_encoded(request), pending=command)
+        body = _encoded(Request(seq=self._next_seq, command=command, arguments=raw))
+        return self._send_asking(command, body, context)
 
-    def send_cancel(self, *, request_id: int | None = None, progress_id: str | None = None) -> bytes:
+    def send_cancel(
+        self, *, request_id: int | None = None, progress_id: str | None = None, context: Any = None
+    ) -> bytes:
         """Asks the peer to give up a request of ours, or a piece of work it reports progress of."""
         if (request_id is None) == (progress_id is None):
             raise LocalProtocolError("bad_cancel", "Cancel either a request or a progress, not both and not neither.")
         if request_id is not None and request_id not in self._pending:
             raise LocalProtocolError("not_pending", f"Request {request_id} has been answered or was never sent.")
         target = {"requestId": request_id} if progress_id is None else {"progressId": progress_id}
-        return self.send_request("cancel", target)
+        return self.send_request("cancel", target, context=context)
 
     def send_response(
         self, request: Request, body: Any = UNSET, *, success: bool = True, message: str | None = None
@@ -181,18 +185,26 @@ class Connection:
         raw = encode_value(body) if body is not UNSET else UNSET
         return self._send_numbered(_encoded(Event(seq=self._next_seq, event=event, body=raw)))
 
-    def send_relayed(self, received: Received, *, request_seq: int | None = None) -> bytes:
+    def send_relayed(self, received: Received, *, request_seq: int | None = None, context: Any = None) -> bytes:
         """Passes on what another connection received, with our numbers and otherwise untouched.
 
-        A response needs `request_seq`: the number under which our peer asked.
+        A response needs `request_seq`: the number under which our peer asked. A request may carry it as `context`.
         """
         if isinstance(received.message, Response):
             if request_seq is None:
                 raise LocalProtocolError("no_request_seq", "Whose request does the relayed response answer?")
             answer = renumbered(received.raw, seq=self._next_seq, request_seq=request_seq)
             return self._send_answer(request_seq, answer)
-        asked = received.message.command if isinstance(received.message, Request) else None
-        return self._send_numbered(renumbered(received.raw, seq=self._next_seq), pending=asked)
+        body = renumbered(received.raw, seq=self._next_seq)
+        if isinstance(received.message, Request):
+            return self._send_asking(received.message.command, body, context)
+        return self._send_numbered(body)
+
+    def _send_asking(self, command: str, body: bytes, context: Any) -> bytes:
+        request = Pending(self._next_seq, command, context)
+        data = self._send_numbered(body)
+        self._pending[request.seq] = request
+        return data
 
     def _send_answer(self, request_seq: int, body: bytes) -> bytes:
         if request_seq not in self._open:
@@ -201,11 +213,9 @@ class Connection:
         del self._open[request_seq]
         return data
 
-    def _send_numbered(self, body: bytes, *, pending: str | None = None) -> bytes:
+    def _send_numbered(self, body: bytes) -> bytes:
         if self._closed or self._fault is not None:
             raise LocalProtocolError("closed", "The connection has ended.")
-        if pending is not None:
-            self._pending[self._next_seq] = Pending(self._next_seq, pending)
         self._next_seq += 1
         return frame(body)
 

@@ -63,9 +63,9 @@ _LONE_SURROGATE = re.compile(
 
 def decode_message(body: bytes) -> Message:
     try:
-        return decode_mended(_KNOWN, body)
+        return _decode(body)
     except msgspec.ValidationError as error:
-        return _decode_unknown(body, error)
+        raise RemoteProtocolError("bad_message", f"Not a message of the protocol: {error}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RemoteProtocolError("bad_json", f"A message is not JSON: {error}.") from error
     except RecursionError as error:
@@ -103,14 +103,14 @@ def renumbered(body: bytes, **numbers: int) -> bytes:
     return msgspec.json.encode(members | numbers)
 
 
-def _decode_unknown(body: bytes, error: msgspec.ValidationError) -> Unknown:
+def _decode(body: bytes) -> Message:
     try:
-        unknown = decode_mended(_UNKNOWN, body)
+        return decode_mended(_KNOWN, body)
     except msgspec.ValidationError:
-        raise RemoteProtocolError("bad_message", f"Not a message of the protocol: {error}.") from error
-    if unknown.type in _TYPES:
-        raise RemoteProtocolError("bad_message", f"The {unknown.type} is malformed: {error}.") from error
-    return unknown
+        unknown = decode_mended(_UNKNOWN, body)
+        if unknown.type in _TYPES:
+            raise
+        return unknown
 
 
 def _mended(data: bytes) -> bytes:

@@ -1,0 +1,86 @@
+"""LuaPanda: lines of JSON between an IDE and the debugger inside a Lua program. Both sides are here."""
+
+from __future__ import annotations
+
+from dragoman.wire.luapanda.commands import COMMANDS, SILENT, TOP_STACK_ID
+from dragoman.wire.luapanda.connection import (
+    MAX_ID,
+    MIN_ID,
+    REQUESTS_PER_STOP,
+    STEPS,
+    Answered,
+    AnsweredLate,
+    AnsweredUnasked,
+    Closed,
+    IdeConnection,
+    IdeEvent,
+    Noticed,
+    Pending,
+    Stopped,
+)
+from dragoman.wire.luapanda.framing import MAX_LINE, SEPARATOR, LineReader
+from dragoman.wire.luapanda.messages import (
+    ANSWERED,
+    NOTICES,
+    STOPS,
+    Assignment,
+    Kind,
+    Message,
+    Runtime,
+    StackEntry,
+    Variable,
+    classify,
+    read_assignment,
+    read_runtime,
+    read_variables,
+)
+from dragoman.wire.luapanda.runtime import (
+    Command,
+    CommandLost,
+    CommandReceived,
+    RuntimeConnection,
+    RuntimeEvent,
+)
+from dragoman.wire.luapanda.states import TRANSITIONS, State
+
+__all__ = [
+    "ANSWERED",
+    "COMMANDS",
+    "MAX_ID",
+    "MAX_LINE",
+    "MIN_ID",
+    "NOTICES",
+    "REQUESTS_PER_STOP",
+    "SEPARATOR",
+    "SILENT",
+    "STEPS",
+    "STOPS",
+    "TOP_STACK_ID",
+    "TRANSITIONS",
+    "Answered",
+    "AnsweredLate",
+    "AnsweredUnasked",
+    "Assignment",
+    "Closed",
+    "Command",
+    "CommandLost",
+    "CommandReceived",
+    "IdeConnection",
+    "IdeEvent",
+    "Kind",
+    "LineReader",
+    "Message",
+    "Noticed",
+    "Pending",
+    "Runtime",
+    "RuntimeConnection",
+    "RuntimeEvent",
+    "StackEntry",
+    "State",
+    "Stopped",
+    "Variable",
+    "classify",
+    "read_assignment",
+    "read_runtime",
+    "read_variables",
+]

@@ -1,0 +1,142 @@
+"""What the IDE may say, as one table. The runtime dies of a malformed command, so nothing else is ever encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from dragoman.errors import LocalProtocolError
+
+TOP_STACK_ID = 2  # what `index` says of the innermost frame
+# Never answered: with an id, that id would be echoed in the answer to the next command that has none.
+SILENT = frozenset({"LuaGarbageCollect"})
+_BREAKPOINT_KEYS = frozenset({"line", "condition", "logMessage", "type", "verified"})
+_CONDITION, _LOG, _LINE = 0, 1, 2
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is needed")
+    return value
+
+
+def _flag(value: Any) -> str:
+    """The strings: a JSON true counts as false for every flag but useCHook."""
+    text = str(value).lower() if isinstance(value, bool) else value
+    if text not in ("true", "false"):
+        raise ValueError("true or false is needed")
+    return str(text)
+
+
+def _at_least(least: int, most: int = 2**53) -> Callable[[Any], str]:
+    """A whole number as decimal text, within what a Lua 5.1 number holds exactly."""
+
+    def number(value: Any) -> str:
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"a whole number from {least} to {most} is needed")
+        return str(value)
+
+    return number
+
+
+def _breakpoints(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise TypeError("a list of breakpoints is needed, empty to clear them")
+    return [_breakpoint(node) for node in value]
+
+
+def _breakpoint(node: Any) -> dict[str, Any]:
+    if not isinstance(node, Mapping) or not node.keys() <= _BREAKPOINT_KEYS:
+        raise ValueError("a breakpoint has a line, and a condition or a logMessage")
+    condition, log = _text(node.get("condition") or ""), _text(node.get("logMessage") or "")
+    if condition and log:
+        raise ValueError("a breakpoint has a condition or a logMessage, not both")
+    kind, extra = _LINE, {}
+    if condition:
+        kind, extra = _CONDITION, {"condition": condition}
+    elif log:
+        kind, extra = _LOG, {"logMessage": log}
+    if node.get("type", kind) not in (kind, str(kind)):
+        raise ValueError("the type of a breakpoint follows from its condition or logMessage")
+    return {"verified": True, "type": kind, "line": int(_at_least(1)(node.get("line"))), **extra}
+
+
+class Field(msgspec.Struct, frozen=True):
+    encode: Callable[[Any], Any]
+    required: bool = True
+
+
+_OPTIONAL_TEXT, _OPTIONAL_FLAG = Field(_text, required=False), Field(_flag, required=False)
+_FRAME = Field(_at_least(TOP_STACK_ID))
+_REFERENCE = Field(_at_least(1))
+
+COMMANDS: dict[str, dict[str, Field]] = {
+    "initSuccess": {
+        "stopOnEntry": Field(_flag),
+        "luaFileExtension": Field(_text),
+        "cwd": Field(_text),
+        "TempFilePath": Field(_text),
+        "isNeedB64EncodeStr": _OPTIONAL_FLAG,
+        "logLevel": Field(_at_least(0, 2), required=False),
+        "pathCaseSensitivity": _OPTIONAL_FLAG,
+        "OSType": _OPTIONAL_TEXT,
+        "clibPath": _OPTIONAL_TEXT,
+        "useCHook": _OPTIONAL_FLAG,
+        "adapterVersion": _OPTIONAL_TEXT,
+        "autoPathMode": _OPTIONAL_FLAG,
+        "distinguishSameNameFile": _OPTIONAL_FLAG,
+        "truncatedOPath": _OPTIONAL_TEXT,
+        "DevelopmentMode": _OPTIONAL_FLAG,
+    },
+    "setBreakPoint": {"path": Field(_text), "bks": Field(_breakpoints)},
+    "continue": {
+        "isFakeHit": _OPTIONAL_FLAG,
+        "fakeBKPath": _OPTIONAL_TEXT,
+        "fakeBKLine": Field(_at_least(1), required=False),
+    },
+    "stopOnStep": {},
+    "stopOnStepIn": {},
+    "stopOnStepOut": {},
+    "getVariable": {"varRef": _REFERENCE, "stackId": _FRAME},
+    "setVariable": {
+        "varRef": _REFERENCE,
+        "stackId": _FRAME,
+        "newValue": Field(_text),
+        "varName": Field(_text),
+    },
+    "getWatchedVariable": {"varName": Field(_text), "stackId": _FRAME},
+    "runREPLExpression": {"Expression": Field(_text), "stackId": _FRAME},
+    "LuaGarbageCollect": {},
+    "stopRun": {},
+}
+
+
+def encoded_info(cmd: str, info: Mapping[str, Any]) -> dict[str, Any]:
+    """`info` as the runtime needs it: an object with every required field, flags and numbers as text."""
+    if cmd not in COMMANDS:
+        reason = f"{cmd!r} is not a command: the runtime would resume the program and stop listening."
+        raise LocalProtocolError("unknown_command", reason)
+    if not isinstance(info, Mapping):
+        raise LocalProtocolError("bad_info", f"{cmd} needs its info as an object: without one the program dies.")
+    fields = COMMANDS[cmd]
+    for name in info:
+        if name not in fields:
+            raise LocalProtocolError("unknown_field", f"{cmd} has no field {name!r}.")
+    return {name: _encoded(cmd, name, fields[name], info) for name in fields if _is_sent(name, fields, info)}
+
+
+def _is_sent(name: str, fields: Mapping[str, Field], info: Mapping[str, Any]) -> bool:
+    return name in info or fields[name].required
+
+
+def _encoded(cmd: str, name: str, field: Field, info: Mapping[str, Any]) -> Any:
+    if name not in info:
+        raise LocalProtocolError("missing_field", f"{cmd} needs {name!r}.")
+    try:
+        return field.encode(info[name])
+    except (TypeError, ValueError) as error:
+        raise LocalProtocolError("bad_field", f"{name!r} of {cmd}: {error}.") from error

@@ -1,0 +1,234 @@
+"""The IDE's side: sends only what the runtime survives, and tells answers, stops and notices apart."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+import msgspec
+
+from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.wire.luapanda.commands import SILENT, encoded_info
+from dragoman.wire.luapanda.encoding import command_line, from_base64, map_base64, read_message
+from dragoman.wire.luapanda.framing import MAX_LINE, LineReader, message_text
+from dragoman.wire.luapanda.messages import Kind, Message, Runtime, classify, message_from, read_runtime
+from dragoman.wire.luapanda.states import INITIALISED, STOP, State, state_after_hearing, state_after_sending
+
+MIN_ID, MAX_ID = 10, 999_999_999  # ids below ten are reserved
+# Each answer during one stop deepens the Lua stack by three frames; LuaJIT overflows after 3,845, Lua 5.1 after 5,456.
+REQUESTS_PER_STOP = 2_000
+_ATTEMPTS_FOR_AN_ID = 1_000
+_REMEMBERED_IDS = 1_024
+STEPS = {"over": "stopOnStep", "in": "stopOnStepIn", "out": "stopOnStepOut"}
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """A command that has no answer yet: its deadline in the caller's clock, and whatever its waiter needs to go on."""
+
+    callback_id: int
+    cmd: str
+    deadline: float | None = None
+    context: Any = None
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """The acknowledgement of, or the reply to, a command of ours."""
+
+    message: Message
+    command: Pending
+
+
+class AnsweredLate(msgspec.Struct, frozen=True):
+    """The answer to a command that had timed out."""
+
+    message: Message
+    command: Pending
+
+
+class AnsweredUnasked(msgspec.Struct, frozen=True):
+    """An answer under an id that no command of ours carries."""
+
+    message: Message
+
+
+class Stopped(msgspec.Struct, frozen=True):
+    message: Message
+
+
+class Noticed(msgspec.Struct, frozen=True):
+    message: Message
+
+
+class Closed(msgspec.Struct, frozen=True):
+    """The last event: what will never be answered, and why, if the end was not clean."""
+
+    abandoned: tuple[Pending, ...]
+    error: RemoteProtocolError | None = None
+
+
+IdeEvent = Answered | AnsweredLate | AnsweredUnasked | Stopped | Noticed | Closed
+
+
+class IdeConnection:
+    """`events()` gives what was received in order; where the runtime broke the protocol it raises RemoteProtocolError,
+    after everything that came before. `receive_eof` then reports what is left unanswered."""
+
+    def __init__(
+        self, ids: Callable[[], int], *, max_line: int = MAX_LINE, requests_per_stop: int = REQUESTS_PER_STOP
+    ) -> None:
+        """`ids` gives candidates, random ones in life; it is asked again while they are in use."""
+        self._ids = ids
+        self._reader = LineReader(max_line)
+        self._queue: deque[IdeEvent | RemoteProtocolError] = deque()
+        self._pending: dict[str, Pending] = {}
+        self._expired: dict[str, Pending] = {}
+        self._requests_per_stop = requests_per_stop
+        self._fault: RemoteProtocolError | None = None
+        self._ended = False
+        self.state = State.IDLE
+        self.requests_left = requests_per_stop
+        self.runtime: Runtime | None = None
+        self._sort: dict[Kind, Callable[[Message], IdeEvent]] = {
+            "stop": self._stop,
+            "notice": Noticed,
+            "ack": self._answer,
+            "reply": self._answer,
+        }
+
+    @property
+    def pending(self) -> tuple[Pending, ...]:
+        return tuple(self._pending.values())
+
+    @property
+    def next_deadline(self) -> float | None:
+        """When `expire` will have something to say, if nothing is answered before."""
+        return min((command.deadline for command in self.pending if command.deadline is not None), default=None)
+
+    def receive_data(self, data: bytes) -> None:
+        if self._ended:
+            raise LocalProtocolError("closed", "Bytes were received after the end.")
+        if self._fault is not None:
+            return
+        self._reader.feed(data)
+        try:
+            while (line := self._reader.next_line()) is not None:
+                self._receive(message_from(read_message(message_text(line))))
+        except RemoteProtocolError as fault:
+            self._fault = fault
+            self.state = State.CLOSED
+            self._reader.discard()
+            self._queue.append(fault)
+
+    def receive_eof(self) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        self.state = State.CLOSED
+        if self._fault is None and self._reader.unread:
+            self._fault = RemoteProtocolError("truncated", "The connection ended in the middle of a message.")
+        self._reader.discard()
+        self._queue.append(Closed(self.pending, self._fault))
+        self._pending.clear()
+
+    def events(self) -> Iterator[IdeEvent]:
+        while self._queue:
+            event = self._queue.popleft()
+            if isinstance(event, RemoteProtocolError):
+                raise event
+            yield event
+
+    def send_command(
+        self,
+        cmd: str,
+        info: Mapping[str, Any] = _NOTHING,
+        *,
+        now: float,
+        timeout_s: float = 0,
+        context: Any = None,
+    ) -> bytes:
+        """One line. The waiter is registered when it is made; nothing changes here unless it could be encoded.
+
+        A time-out of 0 is none. `context` comes back with the answer, the time-out or the end.
+        """
+        fields = encoded_info(cmd, info)
+        state = state_after_sending(self.state, cmd)
+        cost = self._cost(cmd, state)
+        if cmd in SILENT:
+            line = command_line({"cmd": cmd, "info": fields})
+        else:
+            command = Pending(self._free_id(), cmd, now + timeout_s if timeout_s > 0 else None, context)
+            line = command_line({"callbackId": str(command.callback_id), "cmd": cmd, "info": fields})
+            self._pending[str(command.callback_id)] = command
+        self.state = state
+        self.requests_left -= cost
+        return line
+
+    def send_step(
+        self,
+        kind: Literal["over", "in", "out"] = "over",
+        *,
+        now: float,
+        timeout_s: float = 0,
+        context: Any = None,
+    ) -> bytes:
+        return self.send_command(STEPS[kind], now=now, timeout_s=timeout_s, context=context)
+
+    def expire(self, now: float) -> tuple[Pending, ...]:
+        """Gives up the commands whose deadline has passed. Should an answer still come, it is told apart."""
+        late = tuple(c for c in self.pending if c.deadline is not None and c.deadline <= now)
+        for command in late:
+            self._expired[str(command.callback_id)] = self._pending.pop(str(command.callback_id))
+        while len(self._expired) > _REMEMBERED_IDS:
+            del self._expired[next(iter(self._expired))]
+        return late
+
+    def _cost(self, cmd: str, after: State) -> int:
+        if not (self.state is after is State.STOPPED) or cmd in SILENT:
+            return 0
+        if self.requests_left < 1:
+            reason = (
+                f"{self._requests_per_stop} requests were answered in this stop; more could overflow the Lua stack."
+            )
+            raise LocalProtocolError("stop_budget_spent", f"{reason} Step or continue first.")
+        return 1
+
+    def _free_id(self) -> int:
+        """The first candidate that no open command carries, nor one whose answer may still come late."""
+        for _ in range(_ATTEMPTS_FOR_AN_ID):
+            candidate = self._ids()
+            if not MIN_ID <= candidate <= MAX_ID:
+                raise LocalProtocolError("bad_callback_id", f"{candidate} is not an id from {MIN_ID} to {MAX_ID}.")
+            if str(candidate) not in self._pending and str(candidate) not in self._expired:
+                return candidate
+        raise LocalProtocolError("no_free_id", "The source of ids gives only ids that are in use.")
+
+    def _receive(self, message: Message) -> None:
+        if self.runtime is not None and self.runtime.encodes_strings:
+            message = msgspec.structs.replace(message, info=map_base64(message.info, from_base64))
+        self._queue.append(self._sort[classify(message)](message))
+
+    def _stop(self, message: Message) -> Stopped:
+        self.state = state_after_hearing(self.state, STOP)
+        self.requests_left = self._requests_per_stop
+        return Stopped(message)
+
+    def _answer(self, message: Message) -> Answered | AnsweredLate | AnsweredUnasked:
+        if message.cmd == "initSuccess":
+            self.runtime = read_runtime(message)
+            self.state = state_after_hearing(self.state, INITIALISED)
+        if (command := _taken(self._pending, message)) is not None:
+            return Answered(message, command)
+        if (command := _taken(self._expired, message)) is not None:
+            return AnsweredLate(message, command)
+        return AnsweredUnasked(message)
+
+
+def _taken(commands: dict[str, Pending], message: Message) -> Pending | None:
+    """An id alone is not enough: the runtime can echo a stale one under another cmd."""
+    command = commands.get(message.callback_id)
+    if command is None or command.cmd != message.cmd:
+        return None
+    return commands.pop(message.callback_id)
