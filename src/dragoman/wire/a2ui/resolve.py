@@ -1,0 +1,205 @@
+"""A surface as the tree that is to be drawn: children in their places, templates expanded, bindings read.
+
+Never raises: what is not there yet is empty (progressive rendering), and what would be too much is cut and marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from dragoman.wire.a2ui import pointer
+from dragoman.wire.a2ui.catalogue import Kind, Reference, properties_of, references
+from dragoman.wire.a2ui.errors import A2uiError
+from dragoman.wire.a2ui.limits import DEFAULT_LIMITS, Limits
+from dragoman.wire.a2ui.messages import Action, Component
+from dragoman.wire.a2ui.pointer import MISSING, Tokens
+from dragoman.wire.a2ui.surface import Surface
+from dragoman.wire.a2ui.values import to_text
+
+# ready: drawn; pending: named, not yet sent; cut: the tree was too large or too deep here.
+State = Literal["ready", "pending", "cut"]
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """One component in one place. `id` tells the copies of a template apart; `scope` is the item a copy stands for.
+
+    `properties` has bindings replaced by their values; `bindings` says which property is bound where, for inputs to
+    write back. Actions and checks are left as they are: they are read when the user acts (see `action_of`).
+    """
+
+    id: str
+    component_id: str
+    slot: str
+    state: State = "ready"
+    type: str = ""
+    scope: str = ""
+    properties: dict[str, Any] = {}
+    bindings: dict[str, str] = {}
+    children: tuple[Node, ...] = ()
+
+
+def resolve(surface: Surface, limits: Limits = DEFAULT_LIMITS) -> Node | None:
+    """The tree, or None while the surface has no root to show."""
+    if not surface.root:
+        return None
+    return _Resolver(surface, limits).node(Reference("", surface.root), _Scope((), None), 0)
+
+
+def action_of(
+    surface: Surface, component_id: str, *, scope: str = "", timestamp: str, limits: Limits = DEFAULT_LIMITS
+) -> Action:
+    """What a click on a node says to the agent, with its context read from the data model as it is now."""
+    component = surface.components.get(component_id)
+    action = component.properties.get("action") if component else None
+    event = action.get("event") if isinstance(action, dict) else None
+    if not isinstance(event, dict) or not isinstance(event.get("name"), str):
+        raise A2uiError("no_action", "", f"Component {component_id!r} has no action for the agent.")
+    resolver, where = _Resolver(surface, limits), _scope_at(surface, scope, limits)
+    context = event.get("context")
+    return Action(
+        name=event["name"],
+        surface_id=surface.id,
+        source_component_id=component_id,
+        timestamp=timestamp,
+        context={
+            name: resolver.value(value, where) for name, value in (context.items() if isinstance(context, dict) else ())
+        },
+        user_message=to_text(resolver.value(event.get("userMessage"), where)),
+    )
+
+
+class _Scope(msgspec.Struct, frozen=True):
+    """The item of the innermost template: where it is, and its number."""
+
+    tokens: Tokens
+    index: int | None
+
+
+def _scope_at(surface: Surface, scope: str, limits: Limits) -> _Scope:
+    try:
+        tokens = pointer.parse(scope, limits)
+    except pointer.PointerError as error:
+        raise A2uiError(error.code, "", str(error)) from None
+    around = pointer.get(surface.data_model, tokens[:-1])
+    keys = _item_keys(around) if tokens else []
+    return _Scope(tokens, keys.index(tokens[-1]) if tokens and tokens[-1] in keys else None)
+
+
+def _item_keys(items: object) -> list[str]:
+    """What a template goes over. An object counts as the list of its values, since that is all 0.8 has."""
+    if isinstance(items, list):
+        return [str(index) for index in range(len(items))]
+    return list(items) if isinstance(items, dict) else []
+
+
+class _Resolver:
+    def __init__(self, surface: Surface, limits: Limits) -> None:
+        self._surface = surface
+        self._limits = limits
+        self._left = limits.nodes
+
+    def node(self, reference: Reference, scope: _Scope, depth: int) -> Node:
+        self._left -= 1
+        where = pointer.format_pointer(scope.tokens)
+        base = Node(
+            id=f"{reference.component_id}@{where}" if where else reference.component_id,
+            component_id=reference.component_id,
+            slot=reference.slot,
+            scope=where,
+        )
+        component = self._surface.components.get(reference.component_id)
+        if component is None:
+            return msgspec.structs.replace(base, state="pending")
+        if self._left < 0 or depth > self._limits.tree_depth:
+            return msgspec.structs.replace(base, state="cut", type=component.type)
+        return msgspec.structs.replace(
+            base,
+            type=component.type,
+            properties=dict(self._properties(component, scope)),
+            bindings=dict(self._bindings(component, scope)),
+            children=tuple(self._children(component, scope, depth + 1)),
+        )
+
+    def _children(self, component: Component, scope: _Scope, depth: int) -> Iterator[Node]:
+        for reference in references(component):
+            for inner in self._scopes(reference, scope):
+                yield self.node(reference, inner, depth)
+                if self._left < 0:
+                    return  # the last one is marked as cut; its siblings would be no more than that
+
+    def _scopes(self, reference: Reference, scope: _Scope) -> Iterator[_Scope]:
+        """The scope itself, or for a template one for each item."""
+        if reference.template_path is None:
+            yield scope
+            return
+        tokens, items = self._lookup(reference.template_path, scope)
+        for index, key in enumerate(_item_keys(items)):
+            yield _Scope((*tokens, key), index)
+
+    def _lookup(self, path: str, scope: _Scope) -> tuple[Tokens, Any]:
+        try:
+            tokens = pointer.scoped(path, scope.tokens, self._limits)
+        except pointer.PointerError:
+            return (), MISSING
+        return tokens, pointer.get(self._surface.data_model, tokens)
+
+    def _properties(self, component: Component, scope: _Scope) -> Iterator[tuple[str, Any]]:
+        specs = properties_of(component.type)
+        for name, value in component.properties.items():
+            kind: Kind = specs[name].kind if name in specs else "static"
+            if kind in ("action", "child", "children") or name == "checks":
+                yield name, value
+            else:
+                yield name, _shaped(self.value(value, scope), kind)
+
+    def _bindings(self, component: Component, scope: _Scope) -> Iterator[tuple[str, str]]:
+        for name, value in component.properties.items():
+            if _is_binding(value):
+                tokens, _ = self._lookup(value["path"], scope)
+                yield name, pointer.format_pointer(tokens)
+
+    def value(self, value: Any, scope: _Scope) -> Any:
+        """A value with its bindings read, at any depth. Function calls stay, for the renderer, with arguments read."""
+        if _is_binding(value):
+            found = self._lookup(value["path"], scope)[1]
+            return None if found is MISSING else found
+        if isinstance(value, list):
+            return [self.value(item, scope) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if value.get("call") == "@index" and scope.index is not None:
+            return scope.index + self._offset(value, scope)
+        return {name: self.value(item, scope) for name, item in value.items()}
+
+    def _offset(self, call: dict[str, Any], scope: _Scope) -> int | float:
+        arguments = call.get("args")
+        offset = self.value(arguments.get("offset"), scope) if isinstance(arguments, dict) else 0
+        return offset if isinstance(offset, (int, float)) and not isinstance(offset, bool) else 0
+
+
+def _is_binding(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() == {"path"} and isinstance(value["path"], str)
+
+
+def _is_call(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("call"), str)
+
+
+def _shaped(value: Any, kind: Kind) -> Any:
+    """What the kind of property shows of a value; nothing there is an empty text, no mark, no choice, no number."""
+    if kind == "string":
+        return value if _is_call(value) else to_text(value)
+    if kind in _LABELS and isinstance(value, list):
+        return [_labelled(item, _LABELS[kind]) for item in value]
+    return _EMPTY.get(kind) if value is None else value
+
+
+_LABELS: dict[Kind, str] = {"tabs": "title", "options": "label"}
+_EMPTY: dict[Kind, Any] = {"boolean": False, "strings": []}
+
+
+def _labelled(item: Any, name: str) -> Any:
+    return {**item, name: _shaped(item[name], "string")} if isinstance(item, dict) and name in item else item
