@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from dragoman.clients.command import NAME
 from dragoman.clients.refusals import RefusedError
 from dragoman.phrases import say
 from dragoman.transport.private_files import sync_folder
@@ -56,6 +57,14 @@ def read_config(path: Path) -> ConfigFile:
         return ConfigFile(_end_of_links(path), stream.read(), stat.S_IMODE(status.st_mode))
 
 
+def mentions_us(path: Path) -> bool:
+    """Whether a file is worth a removal; also true of one that cannot be understood."""
+    try:
+        return NAME.encode() in path.read_bytes()
+    except OSError:
+        return False
+
+
 def replace_config(file: ConfigFile, data: bytes, *, now: datetime, system: System = REAL_SYSTEM) -> Path | None:
     """Write beside, compare once more, rename. The name of the backup, where there was something to keep."""
     made: list[Path] = []
@@ -82,11 +91,11 @@ def _end_of_links(path: Path) -> Path:
 
 def _require_editable(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise RefusedError(say("it is not a regular file"))
+        raise RefusedError(say("there is something else than a regular file"))
     if status.st_size > _LIMIT:
-        raise RefusedError(say("it is larger than {limit} bytes", limit=_LIMIT))
+        raise RefusedError(say("it has more than {limit} bytes", limit=_LIMIT))
     if status.st_uid != os.geteuid():
-        raise RefusedError(say("it belongs to another user (uid {uid})", uid=status.st_uid))
+        raise RefusedError(say("it is owned by another user (uid {uid})", uid=status.st_uid))
     # A rename would get past it, but a person or a tool that manages dotfiles made it so on purpose.
     if not status.st_mode & stat.S_IWUSR:
         raise RefusedError(say("it is read-only"))
