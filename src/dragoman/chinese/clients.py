@@ -3,14 +3,12 @@
 TABLE: dict[str, str] = {
     "Transport": "传输方式",
     "What to do": "操作",
-    "Where the daemon answers over HTTP is not known here.": "这里不知道守护进程的 HTTP 地址。",
     "Copied ({by}).": "已复制({by})。",
-    "Start it with `dragoman up`, or use stdio, which needs neither address nor token.": (
-        "用 `dragoman up` 启动它,或使用 stdio:既不需要地址,也不需要令牌。"
-    ),
     "No clipboard was found.": "没有找到剪贴板。",
     "Restart {client}, or reload its MCP servers, to use it.": "重启 {client} 或重新加载它的 MCP 服务器后即可使用。",
-    "`dragoman client-config {id} --print` shows the same text.": "`dragoman client-config {id} --print` 会显示同样的文本。",
+    "`dragoman client-config {id} --print` shows the same text.": (
+        "`dragoman client-config {id} --print` 会显示同样的文本。"
+    ),
     "It starts us itself (the default).": "由客户端自己启动(默认)。",
     "It connects to the running daemon.": "连接正在运行的守护进程。",
     "Print it (the default).": "打印出来(默认)。",
@@ -62,14 +60,18 @@ TABLE: dict[str, str] = {
     '"-e" and the command before the arguments.': (
         "如果 {client} 运行在 Windows 上,它的文件是 {file}:命令写 “wsl.exe”,参数前面加上 “-e” 和原来的命令。"
     ),
-    "`{command}` did not do it ({reason}), so the file was edited.": "`{command}` 没有成功({reason}),因此直接编辑了文件。",
+    "`{command}` did not do it ({reason}), so the file was edited.": (
+        "`{command}` 没有成功({reason}),因此直接编辑了文件。"
+    ),
     "The file as it was: {backup}": "原来的文件:{backup}",
     "For {client}, into {path}:": "用于 {client},放入 {path}:",
     "Or let it do that itself: `{command}`": "或者让它自己来做:`{command}`",
     "It reads the token from {variable}: `export {variable}=$(dragoman token show mcp)` before it starts.": (
         "它从 {variable} 读取令牌:启动它之前执行 `export {variable}=$(dragoman token show mcp)`。"
     ),
-    "The token is not shown; `dragoman token show mcp` prints it.": "这里不显示令牌;`dragoman token show mcp` 会打印它。",
+    "The token is not shown; `dragoman token show mcp` prints it.": (
+        "这里不显示令牌;`dragoman token show mcp` 会打印它。"
+    ),
     "It was done by `{command}`.": "由 `{command}` 完成。",
     "Claude Desktop takes HTTP servers in its Connectors window only, not from its file.": (
         "Claude Desktop 只能在 Connectors 窗口中添加 HTTP 服务器,不能通过文件。"
@@ -88,7 +90,9 @@ TABLE: dict[str, str] = {
     "{client} has no file for this that we know of.": "据我们所知 {client} 没有这样的配置文件。",
     "Known are: {ids}.": "已知的有:{ids}。",
     "Use stdio, which needs no token, or leave `--project` away.": "使用不需要令牌的 stdio,或去掉 `--project`。",
-    "`dragoman client-config {id} --print` shows what to paste.": "`dragoman client-config {id} --print` 显示要粘贴的内容。",
+    "`dragoman client-config {id} --print` shows what to paste.": (
+        "`dragoman client-config {id} --print` 显示要粘贴的内容。"
+    ),
     "Repair it and run this again, or take the entry {name} out of it by hand.": (
         "修好它后再运行一次,或手工删除其中的 {name} 条目。"
     ),

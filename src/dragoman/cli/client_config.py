@@ -23,6 +23,8 @@ from dragoman.clients.wishes import Wish, find_client, http_wish, require_unshar
 from dragoman.clients.write import Writer
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, preferred_language, say
+from dragoman.places import find_places
+from dragoman.transport.control_link import ControlLink
 
 EndpointSource = Callable[[], HttpEndpoint]
 
@@ -36,12 +38,12 @@ def _flag(about: Phrase, *, name: str | None = None, group: Group | None = None)
     return Parameter.combine(plain, Parameter(group=group)) if group else plain
 
 
-def no_endpoint() -> HttpEndpoint:
-    raise DragomanError(
-        "no_http_endpoint",
-        say("Where the daemon answers over HTTP is not known here."),
-        hint=say("Start it with `dragoman up`, or use stdio, which needs neither address nor token."),
-    )
+def daemon_endpoint() -> HttpEndpoint:
+    """Asked of the running daemon: the port may be another than the settings say."""
+    with ControlLink.open(find_places()) as link:
+        port = link.call("status")["port"]
+        token = link.call("token_show", {"purpose": "mcp"})["token"]
+    return HttpEndpoint(f"http://127.0.0.1:{port}/mcp", token)
 
 
 def client_config(
@@ -55,7 +57,7 @@ def client_config(
     write: Annotated[bool, _flag(say("Merge it into the client's file."), group=_ACTION)] = False,
     project: Annotated[bool, _flag(say("For this project alone, in a file that can be shared."))] = False,
     json: Annotated[bool, _flag(say("Answer with JSON."))] = False,
-    endpoint: Annotated[EndpointSource, Parameter(parse=False)] = no_endpoint,
+    endpoint: Annotated[EndpointSource, Parameter(parse=False)] = daemon_endpoint,
 ) -> int:
     machine = this_machine()
     command = find_command(machine)
