@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dragoman.cli.output import ExitCode
 from dragoman.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
@@ -23,6 +24,9 @@ Protocol: TypeAlias = Literal["omnish", "dap", "luapanda", "gateway"]
 Layer: TypeAlias = Literal["frame", "message"]
 SchemaName: TypeAlias = Literal["seed", "v25"]
 Side: TypeAlias = Literal["ide", "runtime"]
+
+# A gateway frame is its own JSON: there is nothing to encode.
+Encodable: TypeAlias = Literal["omnish", "dap", "luapanda"]
 
 # An item is bytes ready to be written, or the fault that stands in its place.
 Item: TypeAlias = bytes | ProtocolError
@@ -40,29 +44,37 @@ class Options:
 
 
 def wire_decode(
-    protocol: Protocol, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "runtime"
+    protocol: Protocol, /, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "runtime"
 ) -> int:
-    return _pump(_DECODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)))
+    return _pump(_DECODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)), sys.stdout.buffer)
 
 
-def wire_encode(protocol: Protocol, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "ide") -> int:
-    return _pump(_ENCODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)))
+def wire_encode(
+    protocol: Encodable, /, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "ide"
+) -> int:
+    """Where the output is lines, a fault is one of them; into a stream of bytes none may be mixed."""
+    faults = sys.stdout.buffer if protocol == "omnish" else sys.stderr.buffer
+    return _pump(_ENCODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)), faults)
 
 
-def _pump(items: Iterator[Item]) -> int:
+def _pump(items: Iterator[Item], faults: IO[bytes]) -> int:
     """Each item is out before the next is awaited; a reader who has seen enough is no error."""
     status = ExitCode.OK
     try:
         for item in items:
             if isinstance(item, ProtocolError):
                 status = ExitCode.FAILED
-            sys.stdout.buffer.write(_fault(item) if isinstance(item, ProtocolError) else item)
-            sys.stdout.buffer.flush()
+                _put(faults, _json_line({"error": item.message}))
+            else:
+                _put(sys.stdout.buffer, item)
     except BrokenPipeError:
         _forget_output()
-    except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
     return status
+
+
+def _put(stream: IO[bytes], data: bytes) -> None:
+    stream.write(data)
+    stream.flush()
 
 
 def _forget_output() -> None:
@@ -71,12 +83,9 @@ def _forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fault(error: ProtocolError) -> bytes:
-    return _json_line({"error": error.message})
-
-
 def _json_line(value: object) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Half a surrogate pair, and the byte that Python keeps as one, become the JSON escape of the same number."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
@@ -212,14 +221,86 @@ def _shown_gateway(line: bytes) -> bytes:
     return _one_line(line) + b"\n"
 
 
+# LuaPanda: lines that are almost JSON.
+
+
+def _decode_luapanda(source: IO[bytes], options: Options) -> Iterator[Item]:
+    shown = {"ide": _shown_command, "runtime": _shown_message}[options.side]
+    for line in _lines(source):
+        if isinstance(line, ProtocolError):
+            yield line
+            continue
+        yield _tried(shown, line)
+        if options.side == "ide":
+            yield from _lost(line)
+
+
+def _shown_message(line: bytes) -> bytes:
+    from dragoman.wire.luapanda.encoding import read_message
+    from dragoman.wire.luapanda.framing import message_text
+    from dragoman.wire.luapanda.messages import classify, message_from
+
+    message = message_from(read_message(message_text(line)))
+    return _json_line(_finite(message.fields | {"kind": classify(message)}))
+
+
+def _shown_command(line: bytes) -> bytes:
+    from dragoman.wire.luapanda.framing import command_text
+
+    return _json_line(_command_fields(command_text(line)[0]) | {"kind": "command"})
+
+
+def _command_fields(text: bytes) -> dict[str, Any]:
+    """Judged as the runtime reads it, shown as it was written: the runtime makes text of every number."""
+    from dragoman.wire.luapanda.encoding import read_command, read_message
+    from dragoman.wire.luapanda.runtime import command_from
+
+    command_from(read_command(text))
+    return read_message(text)
+
+
+def _lost(line: bytes) -> Iterator[Item]:
+    from dragoman.wire.luapanda.framing import command_text
+
+    with contextlib.suppress(ProtocolError):
+        lost = command_text(line)[1].strip().decode("utf-8", "backslashreplace")
+        if lost:
+            yield RemoteProtocolError("command_lost", f"the runtime loses a second message on a line: {lost}")
+
+
+def _finite(value: Any) -> Any:
+    """Lua sends infinities, and JSON has no number for them."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _encode_luapanda(source: IO[bytes], options: Options) -> Iterator[Item]:
+    from dragoman.wire.luapanda.encoding import command_line, message_line, read_message
+    from dragoman.wire.luapanda.messages import message_from
+
+    encoders: dict[Side, Callable[[bytes], bytes]] = {
+        "ide": lambda line: command_line(_without_kind(_command_fields(line))),
+        "runtime": lambda line: message_line(_without_kind(message_from(read_message(line)).fields)),
+    }
+    return _each_line(source, encoders[options.side])
+
+
+def _without_kind(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name != "kind"}
+
+
 _Converter: TypeAlias = Callable[[IO[bytes], Options], Iterator[Item]]
 _DECODERS: dict[Protocol, _Converter] = {
     "omnish": _decode_omnish,
     "dap": _decode_dap,
+    "luapanda": _decode_luapanda,
     "gateway": _decode_gateway,
 }
-_ENCODERS: dict[Protocol, _Converter] = {
+_ENCODERS: dict[Encodable, _Converter] = {
     "omnish": _encode_omnish,
     "dap": _encode_dap,
-    "gateway": _decode_gateway,
+    "luapanda": _encode_luapanda,
 }
