@@ -1,0 +1,233 @@
+"""The frames of Gateway protocols 3 and 4, and the messages of the handshake.
+
+Payloads stay `msgspec.Raw` until somebody looks into them: most of the traffic is passed on, and a hostile payload
+(a million keys, say) then costs its own bytes and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+PROTOCOLS = (3, 4)
+
+# What a JavaScript peer can count exactly; a larger sequence number is not one.
+Counter = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+
+ClientId = Literal[
+    "webchat-ui",
+    "openclaw-control-ui",
+    "openclaw-tui",
+    "webchat",
+    "cli",
+    "gateway-client",
+    "openclaw-macos",
+    "openclaw-ios",
+    "openclaw-android",
+    "node-host",
+    "test",
+    "fingerprint",
+    "openclaw-probe",
+]
+ClientMode = Literal["webchat", "cli", "ui", "backend", "node", "probe", "test"]
+
+
+class _Wire(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Wire names are camelCase, and an absent field is left out rather than null (the peers' schemas want that)."""
+
+
+class GatewayError(_Wire, frozen=True):
+    """Why a request failed. Branch on `code` and `detail_code`; the message is for people."""
+
+    code: str = "UNSPECIFIED"
+    message: str = ""
+    details: Raw | UnsetType = UNSET
+    retryable: bool | None = None
+    retry_after_ms: int | float | None = None
+
+    @property
+    def detail(self) -> ErrorDetail:
+        """What of `details` a client acts on; details of another shape are no details."""
+        if isinstance(self.details, UnsetType):
+            return ErrorDetail()
+        try:
+            return _DETAIL.decode(self.details)
+        except msgspec.DecodeError:
+            return ErrorDetail()
+
+
+class ErrorDetail(_Wire, frozen=True):
+    code: str = ""
+    reason: str = ""
+    request_id: str = ""
+    remediation_hint: str = ""
+    recommended_next_step: str = ""
+    can_retry_with_device_token: bool = False
+    missing_scope: str = ""
+    expected_protocol: int | None = None
+    requested_scopes: tuple[str, ...] = ()
+    approved_scopes: tuple[str, ...] = ()
+
+
+_DETAIL = msgspec.json.Decoder(ErrorDetail)
+
+
+class StateVersion(_Wire, frozen=True):
+    presence: int = 0
+    health: int = 0
+
+
+class RequestFrame(_Wire, frozen=True, tag_field="type", tag="req"):
+    id: str
+    method: str
+    params: Raw | UnsetType = UNSET
+    traceparent: str | None = None
+    expected_profile_id: str | None = None
+
+
+class ResponseFrame(_Wire, frozen=True, tag_field="type", tag="res"):
+    """A real gateway echoes even a number as the id when it refuses a malformed request."""
+
+    id: str | int
+    ok: bool
+    payload: Raw | UnsetType = UNSET
+    error: GatewayError | str | None = None
+
+    @property
+    def failure(self) -> GatewayError:
+        """The error as one type: real gateways send an object, the specification a plain string."""
+        if isinstance(self.error, GatewayError):
+            return self.error
+        return GatewayError(message=self.error or "the gateway gave no reason")
+
+
+class EventFrame(_Wire, frozen=True, tag_field="type", tag="event"):
+    """`seq` counts one connection's broadcasts; targeted frames have none. It is not `payload.seq`."""
+
+    event: str
+    payload: Raw | UnsetType = UNSET
+    seq: Counter | None = None
+    state_version: StateVersion | None = None
+    recipient_profile_id: str | None = None
+
+
+Frame = RequestFrame | ResponseFrame | EventFrame
+
+
+class Challenge(_Wire, frozen=True):
+    nonce: str
+    ts: int
+    capabilities: tuple[str, ...] | None = None
+
+
+class ClientInfo(_Wire, frozen=True, forbid_unknown_fields=True):
+    id: ClientId
+    version: str
+    platform: str
+    mode: ClientMode
+    display_name: str | None = None
+    device_family: str | None = None
+    model_identifier: str | None = None
+    instance_id: str | None = None
+
+
+class Credentials(_Wire, frozen=True, forbid_unknown_fields=True):
+    token: str | None = None
+    password: str | None = None
+    device_token: str | None = None
+    bootstrap_token: str | None = None
+
+    @property
+    def signed(self) -> str:
+        """The credential that the device's signature covers."""
+        return self.token or self.device_token or self.bootstrap_token or ""
+
+
+class Device(_Wire, frozen=True, forbid_unknown_fields=True):
+    id: str
+    public_key: str
+    signature: str
+    signed_at: int
+    nonce: str = ""
+
+
+class ConnectParams(_Wire, frozen=True, forbid_unknown_fields=True):
+    """`None` means "not sent": `auth` must be left out altogether when there is no credential."""
+
+    min_protocol: Annotated[int, Meta(ge=1)]
+    max_protocol: Annotated[int, Meta(ge=1)]
+    client: ClientInfo
+    role: str | None = None
+    scopes: tuple[str, ...] | None = None
+    caps: tuple[str, ...] | None = None
+    commands: tuple[str, ...] | None = None
+    permissions: dict[str, Any] | None = None
+    auth: Credentials | None = None
+    device: Device | None = None
+    locale: str | None = None
+    user_agent: str | None = None
+    path_env: str | None = None
+
+    @property
+    def asked_role(self) -> str:
+        return self.role or "operator"
+
+    @property
+    def signed_token(self) -> str:
+        return self.auth.signed if self.auth else ""
+
+
+class ServerInfo(_Wire, frozen=True):
+    version: str = ""
+    conn_id: str = ""
+
+
+class Features(_Wire, frozen=True):
+    methods: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+
+
+class SessionDefaults(_Wire, frozen=True):
+    default_agent_id: str = "main"
+    main_key: str = "main"
+    main_session_key: str = "agent:main:main"
+    scope: str = ""
+
+
+class Snapshot(_Wire, frozen=True):
+    state_version: StateVersion | None = None
+    uptime_ms: int | float | None = None
+    session_defaults: SessionDefaults | None = None
+    presence: Raw | UnsetType = UNSET
+    health: Raw | UnsetType = UNSET
+
+
+class Grant(_Wire, frozen=True):
+    """What the gateway really granted: a connection without scopes is "ok" and can do nothing."""
+
+    role: str = "operator"
+    scopes: tuple[str, ...] = ()
+    device_token: str | None = None
+    issued_at_ms: int | None = None
+
+
+class Policy(_Wire, frozen=True):
+    max_payload: int = 26_214_400
+    max_buffered_bytes: int = 52_428_800
+    tick_interval_ms: int = 30_000
+
+
+class HelloOk(_Wire, frozen=True, tag_field="type", tag="hello-ok"):
+    """The specification's hello has `protocol` alone; everything else may be missing."""
+
+    protocol: int
+    server: ServerInfo = ServerInfo()
+    features: Features = Features()
+    snapshot: Snapshot | None = None
+    auth: Grant | None = None
+    policy: Policy = Policy()
+    canvas_host_url: str | None = None
+    plugin_surface_urls: dict[str, str] | None = None

@@ -1,0 +1,176 @@
+"""From the frames of a gateway to what a chat shows.
+
+A real gateway tells every reply twice, as `agent` events (pieces, tools, phases) and as `chat` events (the whole text
+so far, and the end); the specification tells it once, by `payload.kind`. The reducer makes one stream of either: text
+is never doubled, every tool call has one start and one result, every run has one `done`, and a repeated or late frame
+changes nothing. Health, ticks and lifecycle are not for the chat; `lifecycle error` is not even an end (the gateway
+retries by itself).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw, UnsetType
+
+from dragoman.wire.gateway.connection import SequenceGap
+from dragoman.wire.gateway.messages import EventFrame, SessionDefaults
+from dragoman.wire.gateway.payloads import (
+    AssistantData,
+    ChatPayload,
+    KindPayload,
+    PhaseData,
+    RunPayload,
+    ToolData,
+    UsageData,
+    read,
+)
+from dragoman.wire.gateway.run import KINDS, Run
+from dragoman.wire.gateway.session_keys import canonical_session_key
+from dragoman.wire.gateway.vocabulary import ChatEvent, Gap, Outcome
+
+MAX_RUNS = 256
+MAX_ENDED_RUNS = 1024
+
+_T = TypeVar("_T", bound=msgspec.Struct)
+
+_RUN = msgspec.json.Decoder(RunPayload)
+_CHAT = msgspec.json.Decoder(ChatPayload)
+_KIND = msgspec.json.Decoder(KindPayload)
+_ASSISTANT = msgspec.json.Decoder(AssistantData)
+_PHASE = msgspec.json.Decoder(PhaseData)
+_USAGE = msgspec.json.Decoder(UsageData)
+_TOOL = msgspec.json.Decoder(ToolData)
+
+_OUTCOMES: dict[str, Outcome] = {"final": "final", "aborted": "aborted", "error": "error"}
+# The specification puts an error's message where the reason stands: what is no known reason is an error.
+_OUTCOMES_OF_REASONS: dict[str, Outcome] = {
+    "end_turn": "final",
+    "stop": "final",
+    "stop_sequence": "final",
+    "max_tokens": "final",
+    "aborted": "aborted",
+}
+
+
+class Reducer:
+    """Outlives connections: a run goes on over a reconnect. State is bounded; a run that was dropped is restored."""
+
+    def __init__(self, defaults: SessionDefaults | None = None) -> None:
+        self._defaults = defaults or SessionDefaults()
+        self._runs: dict[str, Run] = {}
+        self._ended: dict[str, None] = {}
+        self.unreadable = 0
+        self._events: dict[str, Callable[[Raw | UnsetType], list[ChatEvent]]] = {
+            "agent": self._agent,
+            "session.tool": self._agent,
+            "chat": self._chat,
+        }
+        # Lists of what we know: protocol 4 added a chat state, and "anything but delta ends the run" broke on it.
+        self._chat_states: dict[str, Callable[[Run, ChatPayload], list[ChatEvent]]] = {
+            "delta": self._chat_delta,
+            "status": lambda run, frame: run.status(frame.phase, frame.seq),
+            "final": self._chat_end,
+            "aborted": self._chat_end,
+            "error": self._chat_end,
+        }
+        self._streams: dict[str, Callable[[Run, RunPayload], list[ChatEvent]]] = {
+            "assistant": self._assistant,
+            "tool": self._tool,
+            "item": self._tool,
+            "command_output": self._tool,
+            "run_status": self._run_status,
+            "usage": self._usage,
+        }
+
+    def feed(self, event: EventFrame | SequenceGap) -> list[ChatEvent]:
+        """What a frame means to a chat: often nothing."""
+        if isinstance(event, SequenceGap):
+            return [Gap(expected=event.expected, received=event.received)]
+        handler = self._events.get(event.event)
+        return handler(event.payload) if handler else []
+
+    def _agent(self, payload: Raw | UnsetType) -> list[ChatEvent]:
+        frame = self._read(payload, _RUN)
+        if frame is None:
+            return []
+        if not frame.stream:
+            return self._kind(frame, payload) if frame.kind in KINDS else []
+        handler = self._streams.get(frame.stream)
+        run = self._run(frame.run_id, frame.session_key) if handler else None
+        return handler(run, frame) if handler and run else []
+
+    def _chat(self, payload: Raw | UnsetType) -> list[ChatEvent]:
+        frame = self._read(payload, _CHAT)
+        handler = self._chat_states.get(frame.state) if frame else None
+        run = self._run(frame.run_id, frame.session_key) if frame and handler else None
+        return handler(run, frame) if frame and handler and run else []
+
+    def _chat_delta(self, run: Run, frame: ChatPayload) -> list[ChatEvent]:
+        if frame.message is not None:
+            return run.corrected(frame.message.text, frame.seq)
+        return run.extended(frame.delta_text or "", frame.seq, replace=frame.replace)
+
+    def _chat_end(self, run: Run, frame: ChatPayload) -> list[ChatEvent]:
+        outcome = _OUTCOMES[frame.state]
+        reasons = {"final": "end_turn", "aborted": "aborted", "error": frame.error_message or "error"}
+        text = frame.message.text if frame.message is not None else None
+        return self._end(run, reasons[outcome], outcome, text)
+
+    def _assistant(self, run: Run, frame: RunPayload) -> list[ChatEvent]:
+        data = self._read(frame.data, _ASSISTANT)
+        return run.said(data.delta, data.text, data.item_id, frame.seq) if data else []
+
+    def _tool(self, run: Run, frame: RunPayload) -> list[ChatEvent]:
+        data = self._read(frame.data, _TOOL)
+        return run.tool(frame.stream, data, frame.seq) if data and data.tool_call_id else []
+
+    def _run_status(self, run: Run, frame: RunPayload) -> list[ChatEvent]:
+        data = self._read(frame.data, _PHASE)
+        return run.status(data.phase, frame.seq) if data else []
+
+    def _usage(self, run: Run, frame: RunPayload) -> list[ChatEvent]:
+        data = self._read(frame.data, _USAGE)
+        return run.usage(data, frame.seq) if data else []
+
+    def _kind(self, frame: RunPayload, payload: Raw | UnsetType) -> list[ChatEvent]:
+        data = self._read(payload, _KIND)
+        run = self._run(frame.run_id, frame.session_key)
+        if data is None or run is None:
+            return []
+        if frame.kind != "done":
+            return KINDS[frame.kind](run, data)
+        return self._end(run, data.stop_reason, _OUTCOMES_OF_REASONS.get(data.stop_reason, "error"), None)
+
+    def _end(self, run: Run, reason: str, outcome: Outcome, text: str | None) -> list[ChatEvent]:
+        self._runs.pop(run.key, None)
+        # A run without an id cannot be told from the next one, so it leaves no tombstone.
+        if run.run_id:
+            self._ended[run.key] = None
+        if len(self._ended) > MAX_ENDED_RUNS:
+            del self._ended[next(iter(self._ended))]
+        return run.end(reason, outcome, text)
+
+    def _run(self, run_id: str, session_key: str) -> Run | None:
+        """The run that a frame belongs to; None once that run has ended. Nameless frames go by their session."""
+        session = canonical_session_key(session_key, self._defaults)
+        run = self._runs.get(run_id) if run_id else self._latest_of(session)
+        if run is not None:
+            return run
+        key = run_id or f"session {session}"
+        if key in self._ended:
+            return None
+        if len(self._runs) >= MAX_RUNS:
+            del self._runs[next(iter(self._runs))]
+        self._runs[key] = run = Run(key, run_id, session)
+        return run
+
+    def _latest_of(self, session: str) -> Run | None:
+        return next((run for run in reversed(self._runs.values()) if run.session_key == session), None)
+
+    def _read(self, payload: Raw | UnsetType, decoder: msgspec.json.Decoder[_T]) -> _T | None:
+        found = read(payload, decoder)
+        self.unreadable += found is None
+        return found

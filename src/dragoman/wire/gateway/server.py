@@ -1,0 +1,243 @@
+"""The gateway's end: challenge, judge, accept or refuse; then answers and numbered events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from dragoman.errors import LocalProtocolError
+from dragoman.wire.gateway.connection import Closed, Connection, ConnectRequested, Malformed, Rejected, ServerEvent
+from dragoman.wire.gateway.framing import (
+    MAX_PAYLOAD_BYTES,
+    GatewayProtocolError,
+    encode_frame,
+    raw,
+)
+from dragoman.wire.gateway.messages import (
+    PROTOCOLS,
+    Challenge,
+    ConnectParams,
+    EventFrame,
+    Frame,
+    GatewayError,
+    HelloOk,
+    RequestFrame,
+    ResponseFrame,
+    StateVersion,
+)
+from dragoman.wire.gateway.refusals import (
+    FIRST_REQUEST_MUST_BE_CONNECT,
+    INVALID_ROLE,
+    ROLES,
+    Refusal,
+    device_refusal,
+    invalid,
+    invalid_params,
+    negotiated,
+    protocol_mismatch,
+)
+
+_PARAMS = msgspec.json.Decoder(ConnectParams)
+
+
+class ServerState(Enum):
+    FRESH = "fresh"
+    CHALLENGED = "waiting for connect"
+    REQUESTED = "to be judged"
+    JUDGED = "judged"
+    OPEN = "open"
+    REFUSED = "refused"
+    CLOSED = "closed"
+
+
+class ServerConnection(Connection[ServerEvent]):
+    def __init__(self, *, protocols: Sequence[int] = PROTOCOLS) -> None:
+        super().__init__()
+        self.state = ServerState.FRESH
+        self._protocols = tuple(protocols)
+        self._challenge: Challenge | None = None
+        self._connect: ConnectRequested | None = None
+        self._seq = 0
+
+    def send_challenge(self, nonce: str, ts_ms: int) -> bytes:
+        self._require(ServerState.FRESH)
+        self.state, self._challenge = ServerState.CHALLENGED, Challenge(nonce, ts_ms)
+        return encode_frame(EventFrame("connect.challenge", raw(self._challenge)))
+
+    def judge(self, now_ms: int) -> Refusal | None:
+        """The checks that need only what was sent: the device's id, signature, nonce and age. `accept` demands it."""
+        self._require(ServerState.REQUESTED)
+        assert self._connect is not None
+        assert self._challenge is not None
+        self.state = ServerState.JUDGED
+        return device_refusal(self._connect.params, self._challenge, now_ms)
+
+    def accept(self, hello: HelloOk) -> bytes:
+        self._require(ServerState.JUDGED)
+        assert self._connect is not None
+        data = encode_frame(ResponseFrame(self._connect.id, ok=True, payload=raw(hello)))
+        self.state, self._max_inbound = ServerState.OPEN, MAX_PAYLOAD_BYTES
+        return data
+
+    def refuse(self, refusal: Refusal) -> bytes:
+        """The answer; close with the refusal's `close_code` and `close_reason` afterwards."""
+        if self.state not in {ServerState.REQUESTED, ServerState.JUDGED}:
+            raise LocalProtocolError("wrong_state", f"nobody to refuse: the connection is {self.state.value}")
+        assert self._connect is not None
+        self.state = ServerState.REFUSED
+        return _failure(self._connect.id, refusal.error)
+
+    def send_response(self, id: str, payload: Any = UNSET) -> bytes:
+        self._require(ServerState.OPEN)
+        return encode_frame(ResponseFrame(id, ok=True, payload=raw(payload)))
+
+    def send_error(self, id: str, error: GatewayError) -> bytes:
+        self._require(ServerState.OPEN)
+        return _failure(id, error)
+
+    def send_event(
+        self,
+        event: str,
+        payload: Any = UNSET,
+        *,
+        numbered: bool = True,
+        state_version: StateVersion | None = None,
+        recipient_profile_id: str | None = None,
+    ) -> bytes:
+        """A broadcast is numbered; a frame for this client alone is not."""
+        self._require(ServerState.OPEN)
+        seq = self._seq + 1 if numbered else None
+        data = encode_frame(EventFrame(event, raw(payload), seq, state_version, recipient_profile_id))
+        self._seq = seq or self._seq
+        return data
+
+    def skip_event(self) -> None:
+        """A broadcast was not sent to a slow client: its number is used up, so that the client sees the gap."""
+        self._require(ServerState.OPEN)
+        self._seq += 1
+
+    def receive_eof(self, close_code: int = 1006, reason: str = "") -> None:
+        if self.state is ServerState.CLOSED:
+            return
+        self.state, self._ended = ServerState.CLOSED, True
+        self._events.append(Closed(close_code, reason))
+
+    def receive_data(self, data: bytes) -> None:
+        """JSON that is no request is answered, as by real gateways. What is no JSON ends the connection (a real
+        gateway ignores it, and its sender waits for ever)."""
+        try:
+            super().receive_data(data)
+        except GatewayProtocolError as error:
+            if error.code != "invalid_frame":
+                raise
+            self._ended = False
+            self._refuse_frame(_loose_complaint(data))
+
+    def _handle(self, frame: Frame) -> None:
+        if self.state is ServerState.REFUSED:
+            return
+        if not isinstance(frame, RequestFrame):
+            self._refuse_frame(_loose_complaint(encode_frame(frame)))
+        elif self.state is ServerState.OPEN:
+            self._events.append(frame)
+        elif self.state is ServerState.CHALLENGED:
+            self._handle_first(frame)
+        else:
+            self._reject(FIRST_REQUEST_MUST_BE_CONNECT, frame.id)
+
+    def _handle_first(self, frame: RequestFrame) -> None:
+        if frame.method != "connect":
+            return self._reject(FIRST_REQUEST_MUST_BE_CONNECT, frame.id)
+        try:
+            params = _PARAMS.decode(b"{}" if frame.params is UNSET else frame.params)
+        except msgspec.DecodeError as error:
+            return self._reject(invalid_params("connect", str(error)), frame.id)
+        protocol = negotiated(params, self._protocols)
+        if protocol is None:
+            return self._reject(protocol_mismatch(params, self._protocols), frame.id)
+        if params.asked_role not in ROLES:
+            return self._reject(INVALID_ROLE, frame.id)
+        self.state = ServerState.REQUESTED
+        self._connect = ConnectRequested(frame.id, params, protocol)
+        self._events.append(self._connect)
+        return None
+
+    def _refuse_frame(self, complaint: _Complaint) -> None:
+        """Before the handshake a client that cannot write a request is closed; afterwards it is told."""
+        if self.state is ServerState.OPEN:
+            error = GatewayError(code="INVALID_REQUEST", message=complaint.message)
+            self._events.append(Malformed(_failure(complaint.id, error)))
+        elif self.state is not ServerState.REFUSED:
+            self._reject(invalid("invalid request frame"), None)
+
+    def _reject(self, refusal: Refusal, id: str | None) -> None:
+        self.state = ServerState.REFUSED
+        self._events.append(Rejected(refusal, None if id is None else _failure(id, refusal.error)))
+
+    def _require(self, state: ServerState) -> None:
+        if self.state is not state:
+            raise LocalProtocolError("wrong_state", f"the connection is {self.state.value}, not {state.value}")
+
+
+class _Complaint(Struct, frozen=True):
+    id: str | int
+    message: str
+
+
+class _Loose(Struct, frozen=True):
+    """The fields of a request, whatever they hold: raw, so that a hostile value is never built."""
+
+    type: Raw | UnsetType = UNSET
+    id: Raw | UnsetType = UNSET
+    method: Raw | UnsetType = UNSET
+
+
+_LOOSE = msgspec.json.Decoder(_Loose)
+_ID: msgspec.json.Decoder[str | int] = msgspec.json.Decoder(str | int)
+
+
+def _loose_complaint(data: bytes) -> _Complaint:
+    try:
+        return _complaint(_LOOSE.decode(data))
+    except msgspec.ValidationError:
+        return _Complaint("invalid", "invalid request frame: must be object")
+
+
+def _complaint(frame: _Loose) -> _Complaint:
+    """In the words of a real gateway, and with the offending id where there is one."""
+    wrong = [
+        *(f"must have required property '{name}'" for name in ("id", "method") if _is_absent(frame, name)),
+        *(["at /type: must be equal to constant"] if not _holds(frame.type, b'"req"') else []),
+        *(f"at /{name}: must be string" for name in ("id", "method") if _is_not_text(frame, name)),
+    ]
+    return _Complaint(_readable_id(frame.id), f"invalid request frame: {'; '.join(wrong)}")
+
+
+def _is_absent(frame: _Loose, name: str) -> bool:
+    return getattr(frame, name) is UNSET
+
+
+def _is_not_text(frame: _Loose, name: str) -> bool:
+    value = getattr(frame, name)
+    return value is not UNSET and not bytes(value).startswith(b'"')
+
+
+def _holds(value: Raw | UnsetType, text: bytes) -> bool:
+    return value is not UNSET and bytes(value) == text
+
+
+def _readable_id(value: Raw | UnsetType) -> str | int:
+    if value is UNSET:
+        return "invalid"
+    try:
+        return _ID.decode(value)
+    except msgspec.DecodeError:
+        return "invalid"
+
+
+def _failure(id: str | int, error: GatewayError) -> bytes:
+    return encode_frame(ResponseFrame(id, ok=False, error=error))

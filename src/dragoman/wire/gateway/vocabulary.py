@@ -1,0 +1,102 @@
+"""What a run tells a chat, in one vocabulary: the `kind` events of the specification, and what real runs add to them.
+
+Text comes in segments: a new one starts after every tool call, so that text and tools can be shown in their order. The
+text of a run is its segments joined. A `text_delta` without `replace` is appended to its segment; with `replace` its
+content *is* that segment from now on, and later segments are gone. That one rule says every correction: of a client
+that joined late, of a gap, and of a final message that differs from what was streamed.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+Outcome = Literal["final", "aborted", "error"]
+
+
+class _OfRun(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="kind"):
+    """The run and the (canonical) session that it belongs to; a run that nobody announced is placed by its session."""
+
+    run_id: str = ""
+    session_key: str = ""
+
+
+class TextDelta(_OfRun, frozen=True, kw_only=True, tag="text_delta"):
+    content: str
+    segment: int = 0
+    replace: bool = False
+
+
+class ToolStart(_OfRun, frozen=True, kw_only=True, tag="tool_start"):
+    """Once a tool call, with what is known by then; `tool_update` brings the rest."""
+
+    id: str
+    tool: str
+    title: str = ""
+    input: Raw | UnsetType = UNSET
+
+
+class ToolUpdate(_OfRun, frozen=True, kw_only=True, tag="tool_update"):
+    """News of a running tool. `output` is everything that it has written so far."""
+
+    id: str
+    title: str = ""
+    input: Raw | UnsetType = UNSET
+    output: str | None = None
+
+
+class ToolResult(_OfRun, frozen=True, kw_only=True, tag="tool_result"):
+    """Once a tool call. `result` is the structured result, which only some clients are sent."""
+
+    id: str
+    output: str
+    error: str | None
+    exit_code: int | None = None
+    duration_ms: int | float | None = None
+    result: Raw | UnsetType = UNSET
+
+
+class Diff(_OfRun, frozen=True, kw_only=True, tag="diff"):
+    """`original` is None for a new file. A `partial` diff shows the changed passages, not the whole file."""
+
+    path: str
+    original: str | None
+    modified: str
+    tool_id: str = ""
+    partial: bool = False
+
+
+class Status(_OfRun, frozen=True, kw_only=True, tag="status"):
+    phase: str
+
+
+class Usage(_OfRun, frozen=True, kw_only=True, tag="usage"):
+    """Totals of the run so far."""
+
+    input_tokens: int | float | None = None
+    output_tokens: int | float | None = None
+    total_tokens: int | float | None = None
+
+
+class Done(_OfRun, frozen=True, kw_only=True, tag="done"):
+    """Once a run. `stop_reason` is `end_turn`, `aborted`, or the message of the error; `outcome` tells them apart."""
+
+    stop_reason: str
+    outcome: Outcome = "final"
+
+
+class Gap(_OfRun, frozen=True, kw_only=True, tag="gap"):
+    """Frames were lost on the way here, of whatever run: reload the history."""
+
+    expected: int
+    received: int
+
+
+class A2ui(_OfRun, frozen=True, kw_only=True, tag="a2ui"):
+    """For the canvas, as it came."""
+
+    payload: Raw
+
+
+ChatEvent = TextDelta | ToolStart | ToolUpdate | ToolResult | Diff | Status | Usage | Done | Gap | A2ui
