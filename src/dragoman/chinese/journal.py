@@ -1,3 +1,54 @@
 """Chinese of the journal phrases."""
 
-TABLE: dict[str, str] = {}
+TABLE: dict[str, str] = {
+    "An event of {size} characters is larger than the journal takes.": "一个事件有 {size} 个字符，超过了日志所能接受的大小。",
+    "Write bulk bytes to a segment and record their span.": "请把大块字节写入分段文件，只记录其区间。",
+    "An event's body cannot be written as JSON: {reason}.": "事件的内容无法写成 JSON：{reason}。",
+    "Use only objects, lists, strings, numbers, booleans and null.": "只使用对象、列表、字符串、数字、布尔值和 null。",
+    "The disk is full: nothing more can be recorded. What was acknowledged is safe.": (
+        "磁盘已满，无法继续记录。已确认的内容是安全的。"
+    ),
+    "Free some space; recording goes on by itself.": "请腾出一些空间，记录会自动继续。",
+    "The journal could not be read or written: {reason}.": "日志无法读取或写入：{reason}。",
+    "Check the disk that holds the journal.": "请检查存放日志的磁盘。",
+    "The journal is closed.": "日志已关闭。",
+    "Start Dragoman again.": "请重新启动 Dragoman。",
+    "The journal's file is damaged: {reason}.": "日志文件已损坏：{reason}。",
+    "It is set aside under a dated name, and a fresh journal begins; try again.": (
+        "它会以带日期的名字另存，并开始一份新日志；请再试一次。"
+    ),
+    "The search took too long and was stopped.": "搜索耗时过长，已停止。",
+    "Use a rarer word, or name a session.": "请换一个更少见的词，或指定一个会话。",
+    "The journal is busy, or another process holds it.": "日志正忙，或被另一个进程占用。",
+    "Try again; if it stays so, look for a second daemon.": "请再试一次；若仍如此，请检查是否有第二个守护进程。",
+    "The journal refused a statement: {reason}.": "日志拒绝了一条语句：{reason}。",
+    "Nothing of that call was written; this is a fault of Dragoman, please report it.": (
+        "这次调用没有写入任何内容；这是 Dragoman 的缺陷，请报告。"
+    ),
+    "The journal was written by a newer Dragoman.": "日志是由更新版本的 Dragoman 写入的。",
+    "Update Dragoman, or point DRAGOMAN_HOME at another folder.": (
+        "请升级 Dragoman，或把 DRAGOMAN_HOME 指向另一个文件夹。"
+    ),
+    "it is longer than {limit} characters": "它超过 {limit} 个字符",
+    "it contains no word": "其中没有任何词",
+    "it has more than {limit} words": "它超过 {limit} 个词",
+    "The search cannot be run: {reason}.": "无法执行搜索：{reason}。",
+    'Give one or more words; "quotes" make a phrase, a closing * finds beginnings.': (
+        '请给出一个或多个词；"引号"表示短语，结尾的 * 表示按开头查找。'
+    ),
+    "An event could not be searched for secrets and was not recorded: {reason}.": (
+        "无法检查一个事件中的机密，因此没有记录它：{reason}。"
+    ),
+    "Check the redaction settings.": "请检查脱敏设置。",
+    "A damaged journal was set aside as {name}; a fresh one begins.": "损坏的日志已另存为 {name}；新日志开始。",
+    "Another process has the journal in {folder} open.": "另一个进程正打开着 {folder} 中的日志。",
+    "Stop the other daemon with `dragoman down`.": "请用 `dragoman down` 停止另一个守护进程。",
+    "These bytes of {stream} are no longer kept.": "{stream} 的这些字节已不再保留。",
+    "They were forgotten, or older than what is kept.": "它们已被遗忘，或超出了保留期限。",
+    "These bytes of {stream} are damaged on the disk.": "{stream} 的这些字节在磁盘上已损坏。",
+    "{name} cannot name a stream.": "{name} 不能用作流的名字。",
+    "Use letters, digits, - and _, at most 64 of them.": "请只用字母、数字、- 和 _，最多 64 个。",
+    "earlier bytes of this stream may not have reached the disk": "这个流先前的字节可能没有到达磁盘",
+    "{count} events are more than one append takes.": "{count} 个事件超过了一次追加的上限。",
+    "Append at most {limit} at a time.": "每次最多追加 {limit} 个。",
+}

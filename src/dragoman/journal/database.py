@@ -1,0 +1,215 @@
+"""One SQLite file in WAL mode: how it is opened, checked, numbered and set aside.
+
+Acknowledged means synced: `synchronous=full` makes SQLite sync the WAL once at every commit, and a commit holds up to
+1,000 events. The file's name carries a generation; the highest is the journal. A fresh file after a damaged one
+numbers its events from `generation << 36`, so that no sequence number is ever given twice.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from dragoman.clock import Clock
+from dragoman.journal import faults
+from dragoman.journal.stores import Store, migrate, too_new
+from dragoman.transport.private_files import open_private, sync_folder
+from dragoman.transport.system import System
+
+APPLICATION_ID = 0x44524147  # "DRAG"
+SCHEMA_VERSION = 1
+GENERATION_BITS = 36
+_UNCLEAN_CHECK_S = 0.25
+_NAME = re.compile(r"events-(\d{6})\.db")
+_SET_ASIDE = re.compile(r"damaged-.*")
+_COMPANIONS = ("", "-wal", "-shm", "-journal")
+
+_WRITER_PRAGMAS = (
+    "auto_vacuum=incremental",
+    "journal_mode=wal",
+    "synchronous=full",
+    "fullfsync=on",  # macOS: fsync alone does not reach the platter
+    "checkpoint_fullfsync=on",
+    "secure_delete=on",
+    "temp_store=memory",
+    "cache_size=-8000",
+    "wal_autocheckpoint=2000",
+    "journal_size_limit=16777216",
+    "cell_size_check=on",
+)
+_READER_PRAGMAS = ("query_only=on", "temp_store=memory", "cache_size=-2000", "cell_size_check=on")
+
+_SCHEMA = (
+    """create table events (sequence integer primary key, at_ns integer not null, kind text not null,
+    session text not null, cause text not null, text text not null, body text not null, words text)""",
+    "create index events_by_session on events (session, sequence)",
+    "create view searchable as select sequence, coalesce(words, text) as text from events",
+    "create virtual table search using fts5 (text, content='searchable', content_rowid='sequence', prefix='2 3')",
+    "create table marks (name text primary key, value integer not null) without rowid",
+    "insert into marks values ('last', 0), ('retired', 0)",
+    "create table stores (name text primary key, version integer not null) without rowid",
+    f"pragma application_id={APPLICATION_ID}",
+    f"pragma user_version={SCHEMA_VERSION}",
+)
+
+LAST_SEQUENCE = (
+    "select max(coalesce((select max(sequence) from events), 0), (select value from marks where name = 'last'))"
+)
+
+
+class DamagedError(Exception):
+    """The file cannot be the journal any more."""
+
+
+class Database(NamedTuple):
+    path: Path
+    connection: apsw.Connection
+
+    @property
+    def generation(self) -> int:
+        return generation_of(self.path)
+
+    def last_sequence(self) -> int:
+        return int(self.connection.execute(LAST_SEQUENCE).get)
+
+    def retired(self) -> int:
+        return int(self.connection.execute("select value from marks where name = 'retired'").get)
+
+
+def path_of(folder: Path, generation: int) -> Path:
+    return folder / f"events-{generation:06d}.db"
+
+
+def generation_of(path: Path) -> int:
+    match = _NAME.search(path.name)
+    return int(match[1]) if match else -1
+
+
+def set_aside_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if _SET_ASIDE.fullmatch(path.name))
+
+
+def open_writer(path: Path, stores: Sequence[Store], clock: Clock, *, vfs: str | None, system: System) -> Database:
+    """Open or begin the file; raises `DamagedError` when what is there is no sound journal of ours."""
+    os.close(open_private(path, os.O_RDWR | os.O_CREAT, system=system))
+    unclean = _size(path.with_name(path.name + "-wal")) > 0
+    database = Database(path, connect(path, vfs, apsw.SQLITE_OPEN_READWRITE, _WRITER_PRAGMAS))
+    try:
+        _require_schema(database)
+        if unclean:
+            _check(database.connection, clock)
+        database.last_sequence()
+        migrate(database.connection, stores)
+    except BaseException as error:
+        database.connection.close(True)
+        if isinstance(error, faults.CORRUPT):
+            raise DamagedError(str(error)) from error
+        raise
+    return database
+
+
+def open_reader(path: Path, vfs: str | None) -> apsw.Connection:
+    return connect(path, vfs, apsw.SQLITE_OPEN_READONLY, _READER_PRAGMAS)
+
+
+def connect(path: Path, vfs: str | None, flags: int, pragmas: Sequence[str]) -> apsw.Connection:
+    try:
+        connection = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW, vfs=vfs)
+        try:
+            connection.set_busy_timeout(1_000)
+            for pragma in pragmas:
+                connection.execute(f"pragma {pragma}").fetchall()
+        except BaseException:
+            connection.close(True)
+            raise
+    except faults.CORRUPT as error:
+        raise DamagedError(str(error)) from error
+    return connection
+
+
+def set_aside(path: Path, clock: Clock, *, system: System) -> Path:
+    """Keep a damaged file under a dated name: a person may want to look at it, or a tool to repair it."""
+    day = datetime.fromtimestamp(clock.wall_ns() / 1e9, UTC).strftime("%Y%m%dT%H%M%S")
+    target = path.with_name(f"damaged-{day}-{path.name}")
+    for companion in reversed(_COMPANIONS):
+        source = path.with_name(path.name + companion)
+        if source.exists():
+            system.rename(source, target.with_name(target.name + companion))
+    sync_folder(path.parent, system=system)
+    return target
+
+
+def remove(path: Path) -> None:
+    for companion in _COMPANIONS:
+        path.with_name(path.name + companion).unlink(missing_ok=True)
+
+
+def choose_generation(folder: Path) -> int:
+    """The newest file that ever held anything, or the number after every one that was used."""
+    standing = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+    if standing and _size(standing[-1]) > 0:
+        return generation_of(standing[-1])
+    return max(map(generation_of, [*standing, *set_aside_files(folder)]), default=-1) + 1
+
+
+def remove_others(folder: Path, generation: int) -> None:
+    """What an unfinished `forget` or an unfinished beginning left behind."""
+    for path in list(folder.iterdir()):
+        if path.name.endswith(".new") or (_NAME.match(path.name) and generation_of(path) != generation):
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def deadline(connection: apsw.Connection, clock: Clock, timeout_s: float) -> Iterator[None]:
+    """Every query ends: SQLite asks every few thousand steps whether its time is over."""
+    ends_s = clock.monotonic_s() + timeout_s
+    connection.set_progress_handler(lambda: clock.monotonic_s() >= ends_s, 4_000)
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(None)
+
+
+def _require_schema(database: Database) -> None:
+    connection = database.connection
+    version = connection.pragma("user_version")
+    owner = connection.pragma("application_id")
+    if version == 0 and connection.execute("select count(*) from sqlite_schema").get == 0:
+        _create(database)
+    elif owner != APPLICATION_ID:
+        raise DamagedError("it is not a journal of Dragoman")
+    elif version > SCHEMA_VERSION:
+        raise too_new()
+
+
+def _create(database: Database) -> None:
+    with database.connection:
+        for statement in _SCHEMA:
+            database.connection.execute(statement)
+        base = database.generation << GENERATION_BITS
+        database.connection.execute("update marks set value = ?", (base,))
+
+
+def _check(connection: apsw.Connection, clock: Clock) -> None:
+    """Whoever wrote last did not close: look for damage, but no longer than a person notices."""
+    try:
+        with deadline(connection, clock, _UNCLEAN_CHECK_S):
+            found = connection.execute("pragma quick_check(1)").get
+    except apsw.InterruptError:
+        return
+    if found != "ok":
+        raise DamagedError(str(found))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,186 @@
+"""The record as the writing thread sees it: the open file, the next number, and how to go on after a fault."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from dragoman.clock import Clock
+from dragoman.errors import DragomanError
+from dragoman.events import Event
+from dragoman.journal import database as files
+from dragoman.journal import faults, records
+from dragoman.journal.readers import Readers
+from dragoman.journal.segments import Segments, Span
+from dragoman.journal.stores import Statement, Store
+from dragoman.phrases import say
+from dragoman.transport.private_files import open_private
+from dragoman.transport.system import System
+
+Result = TypeVar("Result")
+Entry = tuple[Sequence[records.Draft], Sequence[Statement], Sequence[Span]]
+
+
+class Ledger:
+    """Used by one thread at a time: the opener's, then the writer's."""
+
+    def __init__(
+        self,
+        folder: Path,
+        stores: Sequence[Store],
+        segments: Segments,
+        clock: Clock,
+        *,
+        vfs: str | None,
+        system: System,
+    ) -> None:
+        self.folder = folder
+        self.stores = stores
+        self.segments = segments
+        self.clock = clock
+        self.vfs = vfs
+        self.system = system
+        self._lock = _lock(folder, system)
+        try:
+            generation = files.choose_generation(folder)
+            files.remove_others(folder, generation)
+            self.database = self._open(files.path_of(folder, generation))
+        except BaseException:
+            os.close(self._lock)
+            raise
+        self.readers = Readers(self.database.path, clock, vfs=vfs)
+        self.last_sequence = self.database.last_sequence()
+
+    def write(self, entries: Sequence[Entry]) -> list[int]:
+        """All entries in one transaction; returns each one's last sequence number once they are synced."""
+        try:
+            self.segments.sync([span for _, _, spans in entries for span in spans])
+        except OSError as error:
+            raise faults.translated_os(error) from error
+        return self.guarded(lambda ledger: ledger._write(entries))  # noqa: SLF001
+
+    def guarded(self, work: Callable[[Ledger], Result]) -> Result:
+        """Run with the connection; a damaged file is set aside, and the work done once more on the fresh one."""
+        try:
+            return self._translated(work)
+        except DragomanError as error:
+            if error.code != "journal_corrupt":
+                raise
+            self._begin_afresh(error)
+        return self._translated(work)
+
+    @contextmanager
+    def transaction(self) -> Iterator[apsw.Connection]:
+        connection = self.database.connection
+        connection.execute("begin immediate")
+        try:
+            yield connection
+            connection.execute("commit")
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def switch(self, path: Path) -> None:
+        """Go on with another file: readers first, so that nobody keeps the old one open."""
+        self.database.connection.close(True)
+        self.database = self._open(path)
+        self.readers.switch(path)
+        self.last_sequence = max(self.last_sequence, self.database.last_sequence())
+
+    def require_sound(self) -> None:
+        """A reader met damage: look at everything, and raise what makes `guarded` set the file aside."""
+        found = self.database.connection.execute("pragma quick_check(1)").get
+        if found != "ok":
+            raise apsw.CorruptError(str(found))
+
+    def close(self) -> None:
+        self.readers.close()
+        self.segments.close()
+        with suppress(apsw.Error):  # the WAL keeps what could not be moved, and the next opening reads it
+            self.database.connection.close()
+        os.close(self._lock)
+
+    def _write(self, entries: Sequence[Entry]) -> list[int]:
+        at_ns = self.clock.wall_ns()
+        drafts = [draft for entry in entries for draft in entry[0]]
+        with self.transaction() as connection:
+            if drafts:
+                records.insert(connection, self.last_sequence + 1, at_ns, drafts)
+            for _, writes, _ in entries:
+                for statement in writes:
+                    connection.execute(*statement)
+        ends = []
+        for entry in entries:
+            self.last_sequence += len(entry[0])
+            ends.append(self.last_sequence)
+        return ends
+
+    def _translated(self, work: Callable[[Ledger], Result]) -> Result:
+        try:
+            return work(self)
+        except apsw.Error as error:
+            raise faults.translated(error, self.database.connection) from error
+        except OSError as error:
+            raise faults.translated_os(error) from error
+
+    def _roll_back(self) -> None:
+        """After a failed write SQLite may refuse even this: then only a new connection knows the truth."""
+        connection = self.database.connection
+        try:
+            if connection.in_transaction:
+                connection.execute("rollback")
+        except apsw.Error:
+            self.switch(self.database.path)
+
+    def _open(self, path: Path) -> files.Database:
+        try:
+            return self._open_one(path)
+        except files.DamagedError as damage:
+            return self._replace(path, str(damage))
+
+    def _open_one(self, path: Path) -> files.Database:
+        try:
+            return files.open_writer(path, self.stores, self.clock, vfs=self.vfs, system=self.system)
+        except apsw.Error as error:
+            raise faults.translated(error) from error
+
+    def _begin_afresh(self, error: DragomanError) -> None:
+        path = self.database.path
+        self.database.connection.close(True)
+        self.database = self._replace(path, str(error.message))
+        self.readers.switch(self.database.path)
+        self.last_sequence = self.database.last_sequence()
+
+    def _replace(self, path: Path, reason: str) -> files.Database:
+        aside = files.set_aside(path, self.clock, system=self.system)
+        fresh = self._open_one(files.path_of(self.folder, files.generation_of(path) + 1))
+        event = Event(
+            kind="journal.set_aside",
+            text=str(say("A damaged journal was set aside as {name}; a fresh one begins.", name=aside.name)),
+            body={"file": aside.name, "reason": reason},
+        )
+        with fresh.connection:
+            first = fresh.last_sequence() + 1
+            records.insert(fresh.connection, first, self.clock.wall_ns(), [records.draft(event)])
+        return fresh
+
+
+def _lock(folder: Path, system: System) -> int:
+    """Two writers would number their events alike; the kernel drops the lock of a killed one."""
+    descriptor = open_private(folder / "lock", os.O_RDWR | os.O_CREAT, system=system)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise DragomanError(
+            "journal_in_use",
+            say("Another process has the journal in {folder} open.", folder=folder),
+            hint=say("Stop the other daemon with `dragoman down`."),
+        ) from error
+    return descriptor

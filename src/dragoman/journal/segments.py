@@ -1,0 +1,252 @@
+"""Segment files: append-only bulk bytes, one folder a stream; the journal keeps spans that point into them.
+
+A stream is named by the session whose bytes it holds. `append` returns when the kernel has the bytes: they survive the
+death of this process. `sync`, which the journal calls before it commits an event that names a span, makes them survive
+power loss too. A process never appends to a file of an earlier life, so that a torn tail stays where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from dragoman.clock import Clock
+from dragoman.errors import DragomanError
+from dragoman.ids import is_safe_id
+from dragoman.journal import frames
+from dragoman.journal.faults import io_failed, translated_os
+from dragoman.journal.stores import Before, Everything, OfSession, Scope
+from dragoman.phrases import say
+from dragoman.transport.private_files import ensure_private_folder, open_private, sync_folder
+from dragoman.transport.system import System, write_all
+
+READ_LIMIT_BYTES = 8 * 1024 * 1024
+_RECORD_BYTES = 256 * 1024
+_OPEN_FILES = 64
+
+
+class Span(msgspec.Struct, frozen=True):
+    """`length` bytes of a stream, from the record at `offset` of a segment on, running over later segments."""
+
+    stream: str
+    segment: int
+    offset: int
+    length: int
+
+    def plus(self, later: Span) -> Span:
+        """This span and the one appended right after it, as one."""
+        return Span(self.stream, self.segment, self.offset, self.length + later.length)
+
+
+@dataclass(slots=True, eq=False)
+class _Tail:
+    """The open file to which a stream's next bytes go."""
+
+    number: int
+    path: Path
+    descriptor: int
+    size: int = 0
+    synced: int = 0
+    named: bool = False
+
+
+class Segments:
+    """Thread-safe: a recorder's thread appends while the journal's thread syncs."""
+
+    def __init__(self, folder: Path, clock: Clock, *, system: System, roll_bytes: int) -> None:
+        self.folder = ensure_private_folder(folder)
+        self._clock = clock
+        self._system = system
+        self._roll_bytes = roll_bytes
+        self._lock = threading.Lock()
+        self._tails: dict[str, _Tail] = {}
+        self._doubtful: set[Path] = set()
+
+    def append(self, stream: str, data: bytes) -> Span:
+        if not data:
+            raise ValueError("a span has at least one byte")
+        folder = self._folder_of(stream)
+        with self._lock:
+            try:
+                return self._append(folder, stream, data)
+            except OSError as error:
+                self._leave(stream)
+                raise translated_os(error) from error
+
+    def read(self, span: Span, *, limit: int = READ_LIMIT_BYTES) -> bytes:
+        """The first `limit` bytes of a span; raises where they were erased, retired or damaged."""
+        wanted = min(span.length, limit)
+        found = bytearray()
+        offset = span.offset
+        for path in self._files_from(span):
+            with _opened(path) as file:
+                size = os.fstat(file.fileno()).st_size
+                for payload in frames.payloads(file, offset, size, span.stream):
+                    found += payload
+                    if len(found) >= wanted:
+                        return bytes(found[:wanted])
+            offset = 0
+        raise frames.damaged(span.stream)
+
+    def sync(self, spans: Iterable[Span]) -> None:
+        """Make these bytes survive power loss: one sync a file, while others go on appending."""
+        with self._lock:
+            paths = {self._path(span.stream, span.segment) for span in spans}
+            if paths & self._doubtful:
+                raise _in_doubt()
+            tails = [tail for tail in self._tails.values() if tail.path in paths and tail.synced < tail.size]
+            work = [(tail, os.dup(tail.descriptor), tail.size) for tail in tails]
+        for tail, descriptor, size in work:
+            try:
+                self._sync(tail, descriptor, size)
+            finally:
+                os.close(descriptor)
+
+    def forget(self, scope: Scope) -> None:
+        with self._lock:
+            for folder in self._folders(scope):
+                self._leave(folder.name)
+                for path in sorted(folder.glob("*.seg")):
+                    self._erase(path, scope.at_ns if isinstance(scope, Before) else None)
+                with suppress(OSError):  # not empty: what is younger stays
+                    folder.rmdir()
+
+    def retire(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.parent.rmdir()
+
+    def closed_files(self) -> list[tuple[Path, os.stat_result]]:
+        """What retention may remove, the longest untouched first."""
+        with self._lock:
+            open_now = {tail.path for tail in self._tails.values()}
+        found = [(path, path.stat()) for path in self.folder.glob("*/*.seg") if path not in open_now]
+        return sorted(found, key=lambda item: item[1].st_mtime_ns)
+
+    def total_bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.folder.glob("*/*.seg"))
+
+    def close(self) -> None:
+        with self._lock:
+            for stream in list(self._tails):
+                self._leave(stream)
+
+    def _append(self, folder: Path, stream: str, data: bytes) -> Span:
+        at_ns = max(1, self._clock.wall_ns())
+        span: Span | None = None
+        for start in range(0, len(data), _RECORD_BYTES):
+            tail = self._tail(folder, stream)
+            span = span or Span(stream, tail.number, tail.size, len(data))
+            record = frames.frame(data[start : start + _RECORD_BYTES], at_ns)
+            write_all(self._system, tail.descriptor, record)
+            tail.size += len(record)
+        assert span is not None
+        return span
+
+    def _tail(self, folder: Path, stream: str) -> _Tail:
+        tail = self._tails.get(stream)
+        if tail is not None and tail.size < self._roll_bytes:
+            return tail
+        self._leave(stream)
+        if len(self._tails) >= _OPEN_FILES:
+            self._leave(next(iter(self._tails)))
+        ensure_private_folder(folder)
+        number = self._next_number(folder)
+        path = self._path(stream, number)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        tail = self._tails[stream] = _Tail(number, path, open_private(path, flags, system=self._system))
+        return tail
+
+    def _next_number(self, folder: Path) -> int:
+        """Later than every file that stands, and by the clock, so that a retired file's number never comes back."""
+        standing = max((int(path.stem) for path in folder.glob("*.seg")), default=0)
+        return max(standing + 1, self._clock.wall_ns() // 1_000_000)
+
+    def _leave(self, stream: str) -> None:
+        """Close a stream's file; its next bytes go to a new one, also after a failed write tore this one's tail."""
+        tail = self._tails.pop(stream, None)
+        if tail is None:
+            return
+        with suppress(OSError):  # remembered as doubtful
+            if tail.synced < tail.size:
+                self._sync(tail, tail.descriptor, tail.size)
+        os.close(tail.descriptor)
+
+    def _sync(self, tail: _Tail, descriptor: int, size: int) -> None:
+        """After a failed fsync the kernel may call lost pages clean: a second try that succeeds proves nothing."""
+        try:
+            self._system.fsync(descriptor)
+            if not tail.named:
+                sync_folder(tail.path.parent, system=self._system)
+                sync_folder(self.folder, system=self._system)
+                tail.named = True
+        except OSError:
+            self._doubtful.add(tail.path)
+            raise
+        tail.synced = max(tail.synced, size)
+
+    def _erase(self, path: Path, before_ns: int | None) -> None:
+        old = [] if before_ns is None else _older(path, before_ns)
+        if old is None or before_ns is None:
+            path.unlink(missing_ok=True)
+        elif old:
+            self._zero(path, old)
+
+    def _zero(self, path: Path, old: list[frames.Header]) -> None:
+        descriptor = open_private(path, os.O_WRONLY, system=self._system)
+        try:
+            for header in old:
+                os.lseek(descriptor, header.offset, os.SEEK_SET)
+                write_all(self._system, descriptor, frames.erased(header.length))
+            self._system.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _folders(self, scope: Scope) -> list[Path]:
+        match scope:
+            case OfSession(session):
+                folder = self.folder / session
+                return [folder] if is_safe_id(session) and folder.is_dir() else []
+            case Everything() | Before():
+                return sorted(folder for folder in self.folder.iterdir() if folder.is_dir())
+
+    def _files_from(self, span: Span) -> Iterator[Path]:
+        folder = self._folder_of(span.stream)
+        if not self._path(span.stream, span.segment).exists():
+            raise frames.gone(span.stream)
+        return (path for path in sorted(folder.glob("*.seg")) if int(path.stem) >= span.segment)
+
+    def _folder_of(self, stream: str) -> Path:
+        if not is_safe_id(stream):
+            raise DragomanError(
+                "unsafe_id",
+                say("{name} cannot name a stream.", name=repr(stream[:80])),
+                hint=say("Use letters, digits, - and _, at most 64 of them."),
+            )
+        return self.folder / stream
+
+    def _path(self, stream: str, number: int) -> Path:
+        return self.folder / stream / f"{number:016d}.seg"
+
+
+def _opened(path: Path) -> BinaryIO:
+    return os.fdopen(open_private(path, os.O_RDONLY), "rb")
+
+
+def _older(path: Path, before_ns: int) -> list[frames.Header] | None:
+    """The records stamped before a moment; None says all of them, and a torn tail goes with them."""
+    with _opened(path) as file:
+        every = list(frames.headers(file, 0, os.fstat(file.fileno()).st_size))
+    old = [header for header in every if header.at_ns < before_ns]
+    return None if len(old) == len(every) else old
+
+
+def _in_doubt() -> DragomanError:
+    return io_failed(say("earlier bytes of this stream may not have reached the disk"))
