@@ -1,0 +1,82 @@
+"""Completion scripts, tried in the shells they are for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BASH_PROBE = """
+eval "$SCRIPT"
+COMP_WORDS=($LINE "$PREFIX"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_dragoman
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+# zsh completes on a terminal alone, so it gets one: the word begun must be there whole after a Tab.
+ZSH_PROBE = """
+zmodload zsh/zpty
+zpty child 'exec zsh -f -i'
+zpty -w child 'PS1= RPS1= ; fpath=($FOLDER $fpath); autoload -Uz compinit; compinit -u -D'
+zpty -w child "$LOAD; print READY\\!"
+zpty -r child seen '*READY!*'
+zpty -w -n child 'dragoman wire decode lua'$'\\t'
+zpty -r child seen '*luapanda*' && print -r -- "${seen: -9}"
+zpty -d child
+"""
+FISH_PROBE = 'printf %s "$SCRIPT" | source; complete -C "$LINE $PREFIX" | cut -f1'
+CASES = [
+    ("dragoman", "comp", {"completions"}),
+    ("dragoman config", "", {"get", "set", "list", "path"}),
+    ("dragoman completions", "", {"bash", "zsh", "fish"}),
+    ("dragoman wire decode", "", {"omnish", "dap", "luapanda", "gateway"}),
+    ("dragoman wire encode omnish --schema", "", {"seed", "v25"}),
+]
+
+
+@pytest.fixture(scope="module")
+def scripts() -> dict[str, str]:
+    return {shell: script(shell) for shell in ("bash", "zsh", "fish")}
+
+
+def script(shell: str) -> str:
+    command = [sys.executable, "-m", "dragoman.cli.main", "completions", shell]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def shell(arguments: list[str], **variables: str) -> str:
+    done = subprocess.run(
+        arguments, capture_output=True, text=True, check=False, timeout=60, env=os.environ | variables
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize(("line", "prefix", "offered"), CASES)
+def test_bash_offers_what_may_follow(scripts: dict[str, str], line: str, prefix: str, offered: set[str]) -> None:
+    probe = ["bash", "--norc", "-c", BASH_PROBE]
+    assert set(shell(probe, SCRIPT=scripts["bash"], LINE=line, PREFIX=prefix).split()) == offered
+
+
+@pytest.mark.needs("fish")
+@pytest.mark.parametrize(("line", "prefix", "offered"), CASES)
+def test_fish_offers_what_may_follow(scripts: dict[str, str], line: str, prefix: str, offered: set[str]) -> None:
+    probe = ["fish", "--no-config", "-c", FISH_PROBE]
+    assert set(shell(probe, SCRIPT=scripts["fish"], LINE=line, PREFIX=prefix).split()) >= offered
+
+
+@pytest.mark.needs("zsh")
+@pytest.mark.parametrize("load", ['eval "$SCRIPT"', ":"], ids=["read by source", "found in fpath"])
+def test_zsh_completes_from_the_first_tab(scripts: dict[str, str], load: str, tmp_path: Path) -> None:
+    if load == ":":
+        (tmp_path / "_dragoman").write_text(scripts["zsh"])
+    probe = ["zsh", "-f", "-c", ZSH_PROBE]
+    seen = shell(probe, SCRIPT=scripts["zsh"], LOAD=load, FOLDER=str(tmp_path))
+    assert "luapanda" in seen
+
+
+def test_a_shell_that_has_no_script_is_a_usage_error() -> None:
+    command = [sys.executable, "-m", "dragoman.cli.main", "completions", "tcsh"]
+    assert subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 2
