@@ -47,7 +47,7 @@ class RequestRepeated(msgspec.Struct, frozen=True, gc=False):
     raw: bytes
 
 
-class ResponseReceived(msgspec.Struct, frozen=True, gc=False):
+class ResponseReceived(msgspec.Struct, frozen=True):
     message: Response
     raw: bytes
     request: Pending

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from json import JSONDecodeError, JSONDecoder
+from collections.abc import Iterator, Mapping
+from json import JSONDecoder
 from typing import Any, TypeVar
 
 import msgspec
@@ -52,6 +53,7 @@ Message = Request | Response | Event | Unknown
 _KNOWN: msgspec.json.Decoder[Request | Response | Event] = msgspec.json.Decoder(Request | Response | Event)
 _UNKNOWN: msgspec.json.Decoder[Unknown] = msgspec.json.Decoder(Unknown)
 _MEMBERS: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
+_SPACE = re.compile(r"[ \t\r\n]*")
 _TYPES = frozenset({"request", "response", "event"})
 
 # Walks from escape to escape, so that the second half of `\\\\ud800` is never taken for one; group 1 is a half
@@ -99,7 +101,7 @@ def renumbered(body: bytes, **numbers: int) -> bytes:
     try:
         members: dict[str, Any] = dict(_MEMBERS.decode(body))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        members = _members_as_written(body)
+        return _renumbered_as_written(body, numbers)
     return msgspec.json.encode(members | numbers)
 
 
@@ -118,26 +120,31 @@ def _mended(data: bytes) -> bytes:
     return _LONE_SURROGATE.sub(lambda found: b"\\ufffd" if found[1] else found[0], text)
 
 
-def _members_as_written(body: bytes) -> dict[str, Any]:
+def _renumbered_as_written(body: bytes, numbers: Mapping[str, int]) -> bytes:
     """For bodies that only mending made readable: a relay must not pass the mended text on."""
-    text = body.decode("utf-8", "surrogateescape")
-    scan, space = JSONDecoder().raw_decode, re.compile(r"[ \t\r\n]*")
-    members: dict[str, Any] = {}
-    at = _after(space, text, text.index("{") + 1)
     try:
-        while text[at] != "}":
-            key, at = scan(text, at)
-            start = _after(space, text, text.index(":", at) + 1)
-            _, end = scan(text, start)
-            members[key] = Raw(text[start:end].encode("utf-8", "surrogateescape"))
-            at = _after(space, text, end)
-            at = _after(space, text, at + 1) if text[at] == "," else at
-    except (JSONDecodeError, IndexError, RecursionError) as error:
+        members = list(_members(body.decode("utf-8", "surrogateescape")))
+    except (ValueError, IndexError, RecursionError) as error:
         raise LocalProtocolError("not_a_message", "Only a received message can be renumbered.") from error
-    return members
+    written = [f"{name}:{numbers.get(key, value)}" for key, name, value in members]
+    written += [f'"{key}":{number}' for key, number in numbers.items() if key not in {key for key, *_ in members}]
+    return ("{" + ",".join(written) + "}").encode("utf-8", "surrogateescape")
 
 
-def _after(space: re.Pattern[str], text: str, at: int) -> int:
-    found = space.match(text, at)
+def _members(text: str) -> Iterator[tuple[str, str, str]]:
+    """Each member's name, and name and value as written; json's own scanner finds where a value ends."""
+    scan = JSONDecoder().raw_decode
+    at = _after_space(text, text.index("{") + 1)
+    while text[at] != "}":
+        key, end = scan(text, at)
+        begin = _after_space(text, text.index(":", end) + 1)
+        _, stop = scan(text, begin)
+        yield key, text[at:end], text[begin:stop]
+        at = _after_space(text, stop)
+        at = _after_space(text, at + 1) if text[at] == "," else at
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
     assert found is not None
     return found.end()
