@@ -1,3 +1,25 @@
 """Chinese of the access phrases."""
 
-TABLE: dict[str, str] = {}
+TABLE: dict[str, str] = {
+    "The tokens in {path} cannot be read.": "无法读取 {path} 中的令牌。",
+    "Remove the file: new tokens are made, and clients that used HTTP need the new one.": "请删除该文件：会生成新令牌，使用 HTTP 的客户端需要换用新令牌。",
+    "{path} is not used: {reason}.": "不使用 {path}：{reason}。",
+    "it is larger than {limit} bytes": "它超过 {limit} 字节",
+    "it belongs to another user (uid {uid})": "它属于另一个用户（uid {uid}）",
+    "it is not a folder, or a symbolic link stands there": "它不是文件夹，或者那里是一个符号链接",
+    "it could not be opened: {reason}": "无法打开：{reason}",
+    "it is not a regular file": "它不是普通文件",
+    "Remove it, or point DRAGOMAN_HOME at a folder of your own.": "请删除它，或将 DRAGOMAN_HOME 指向您自己的文件夹。",
+    "The socket's path {path} is longer than {limit} bytes.": "套接字路径 {path} 超过 {limit} 字节。",
+    "{path} is in the way: it is not a socket of yours.": "{path} 挡住了位置：它不是您的套接字。",
+    "Point DRAGOMAN_HOME at a folder with a shorter path.": "请将 DRAGOMAN_HOME 指向路径更短的文件夹。",
+    "The socket {path} is served by another user.": "套接字 {path} 由另一个用户提供服务。",
+    "Nothing was sent. Remove it, or point DRAGOMAN_HOME at a folder of your own.": "没有发送任何内容。请删除它，或将 DRAGOMAN_HOME 指向您自己的文件夹。",
+    "This is not an address of this server.": "这不是本服务器的地址。",
+    "Pages of other origins may not call this server.": "其他来源的页面不得访问本服务器。",
+    "A token is needed.": "需要令牌。",
+    "This login link was used already, or is older than a minute.": "此登录链接已被使用，或已超过一分钟。",
+    "Run `dragoman page` for a new one.": "请运行 `dragoman page` 获取新链接。",
+    "There is no such token.": "没有这样的令牌。",
+    "The purposes are: {purposes}.": "可用的用途：{purposes}。",
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
+from typing import TextIO
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, preferred_language
@@ -19,6 +20,10 @@ class ExitCode:
     NOT_RUNNING = 3
     DECLINED = 4
     INTERRUPTED = 130
+
+
+def shown(phrase: Phrase) -> str:
+    return phrase.in_language(preferred_language())
 
 
 def tell(*phrases: Phrase) -> None:
@@ -63,7 +68,7 @@ def ask_yes(question: Phrase) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes", "是"}
 
 
-def _print(phrases: Iterable[Phrase], stream: object) -> None:
+def _print(phrases: Iterable[Phrase], stream: TextIO) -> None:
     language = preferred_language()
     for phrase in phrases:
-        print(phrase.in_language(language), file=stream)  # type: ignore[call-overload]  # noqa: T201
+        stream.write(phrase.in_language(language) + "\n")

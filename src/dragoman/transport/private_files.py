@@ -5,6 +5,7 @@ Every path is opened with O_NOFOLLOW and judged by its descriptor, never by name
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -19,10 +20,8 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def ensure_private_folder(path: Path) -> Path:
     """Make the folder 0700, or prove that the one there is ours and closed to others."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
+    with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)
-    except FileExistsError:
-        pass
     try:
         fd = os.open(path, _FOLDER_FLAGS)
     except OSError as error:

@@ -12,38 +12,41 @@ LINE_CAP = 1 << 20
 
 
 class Lines:
-    """Bytes in any pieces to JSON objects; holds at most one unfinished line."""
+    """Bytes in any pieces to JSON objects; holds one unfinished line and what was not asked for yet."""
 
     def __init__(self, cap: int = LINE_CAP) -> None:
         self._cap = cap
-        self._rest = bytearray()
+        self._buffer = bytearray()
+        self._scanned = 0
 
     @property
     def unfinished(self) -> bool:
-        return bool(self._rest)
+        return bool(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
-        start = 0
-        while (end := data.find(b"\n", start)) >= 0:
-            self._hold(data[start:end])
-            start = end + 1
-            line = bytes(self._rest)
-            self._rest.clear()
+        """Lazy: a caller may stop after a line and hand the rest to somebody else (`take_rest`)."""
+        self._buffer += data
+        while (line := self._next_line()) is not None:
             if line.strip():
                 yield decode_line(line)
-        self._hold(data[start:])
 
     def take_rest(self) -> bytes:
-        """What came after the last whole line, for a connection that changes hands."""
-        rest = bytes(self._rest)
-        self._rest.clear()
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        self._scanned = 0
         return rest
 
-    def _hold(self, piece: bytes) -> None:
-        if len(self._rest) + len(piece) > self._cap:
-            self._rest.clear()
+    def _next_line(self) -> bytes | None:
+        end = self._buffer.find(b"\n", self._scanned)
+        if (len(self._buffer) if end < 0 else end) > self._cap:
+            self.take_rest()
             raise RemoteProtocolError("line_too_long", f"a line of more than {self._cap} bytes")
-        self._rest += piece
+        self._scanned = len(self._buffer) if end < 0 else 0
+        if end < 0:
+            return None
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line
 
 
 def decode_line(line: bytes) -> dict[str, Any]:

@@ -1,0 +1,43 @@
+# The two commands: `make run` and `make test`. Both set up everything on a fresh machine.
+PYTHON ?= python3
+BIN := .venv/bin
+# Own folders: never a user's daemon, settings or tokens.
+OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
+
+.PHONY: run test lint fmt unit whole soak bench clean
+
+run:
+	@$(PYTHON) tools/bootstrap.py run
+	@exec env $(OWN) $(BIN)/dragoman up --foreground --workspace examples
+
+test: setup-test lint
+	$(BIN)/python -m pytest tests
+
+.PHONY: setup-test
+setup-test:
+	@$(PYTHON) tools/bootstrap.py test
+
+lint:
+	$(BIN)/ruff check --output-format concise src tests bench tools
+	$(BIN)/ruff format --check --quiet src tests bench
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+fmt:
+	$(BIN)/ruff check --fix --quiet src tests bench
+	$(BIN)/ruff format --quiet src tests bench
+
+unit:
+	$(BIN)/python -m pytest tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
+
+bench:
+	@$(PYTHON) tools/bootstrap.py test
+	$(BIN)/python -m bench.run --json bench/results.json
+
+# The long versions of what `make test` does briefly; the last result stands in docs/soak.md.
+soak:
+	@$(PYTHON) tools/bootstrap.py test
+	$(BIN)/python -m tests.soak
+
+clean:
+	rm -rf .venv .home .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

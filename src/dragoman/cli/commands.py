@@ -1,0 +1,71 @@
+"""The commands as a table: what is typed, where it lives, what it is for. Nothing is imported until it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cyclopts import App
+
+from dragoman import __version__
+from dragoman.cli.output import shown
+from dragoman.phrases import Phrase, say
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    words: str
+    function: str
+    help: Phrase
+
+
+_COMMANDS = (
+    Command("up", "up:up", say("Start the daemon, or say where it runs.")),
+    Command("down", "up:down", say("End the daemon in order.")),
+    Command("restart", "up:restart", say("End the daemon and start it again.")),
+    Command("status", "status:status", say("Show whether the daemon runs, where, and what lives in it.")),
+    Command("page", "page:page", say("Print a one-time login link for the page.")),
+    Command("logs", "logs:logs", say("Show the daemon's log.")),
+    Command("setup", "setup:setup", say("Connect the MCP clients on this machine, one question each.")),
+    Command("doctor", "doctor:doctor", say("Say what is wrong here and how to mend it.")),
+    Command(
+        "client-config", "client_config:client_config", say("Print, copy or write one MCP client's configuration.")
+    ),
+    Command("config get", "config:config_get", say("Show one setting.")),
+    Command("config set", "config:config_set", say("Change one setting; comments are kept.")),
+    Command("config list", "config:config_list", say("Show all settings and where each comes from.")),
+    Command("config path", "config:config_path", say("Show where the settings file is.")),
+    Command("token show", "token:show", say("Print a token, for clients that speak HTTP.")),
+    Command("token rotate", "token:rotate", say("Replace a token; whatever is open with the old one ends.")),
+    Command("journal tail", "journal:tail", say("Show the newest events; -f follows.")),
+    Command("journal search", "journal:search", say("Find events by words, newest first.")),
+    Command("journal export", "journal:export", say("Print the whole journal as JSON lines.")),
+    Command("forget", "journal:forget", say("Erase events for good.")),
+    Command("wire decode", "wire:wire_decode", say("Turn bytes of a protocol into JSON.")),
+    Command("wire encode", "wire:wire_encode", say("Turn JSON into bytes of a protocol.")),
+    Command("completions", "completions:completions", say("Print a completion script for a shell.")),
+)
+
+_GROUPS = {
+    "config": say("Read and change the settings."),
+    "token": say("The tokens that HTTP clients need."),
+    "journal": say("The record of what happened."),
+    "wire": say("For people who debug protocols."),
+}
+
+
+def build_app() -> App:
+    app = App(
+        name="dragoman",
+        help=shown(say("The interpreter between AI agents and your machine: debugger, terminal and screen.")),
+        version=__version__,
+        help_format="plaintext",
+        result_action="return_value",
+    )
+    groups = {name: App(name=name, help=shown(about)) for name, about in _GROUPS.items()}
+    for group in groups.values():
+        app.command(group)
+    for command in _COMMANDS:
+        group_name, _, name = command.words.rpartition(" ")
+        parent = groups[group_name] if group_name else app
+        parent.command(f"dragoman.cli.{command.function}", name=name, help=shown(command.help))
+    return app

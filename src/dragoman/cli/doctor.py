@@ -1,0 +1,152 @@
+"""`dragoman doctor`: each check says what it looked at, what is wrong, and how to mend it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from dragoman.cli.output import ExitCode, show_json, shown, tell
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+from dragoman.places import Places, find_places
+from dragoman.settings import load_settings, unknown_variables
+from dragoman.transport.control_link import ControlLink
+from dragoman.transport.lock import is_held
+from dragoman.transport.private_files import read_private
+
+_LEAST_FREE = 200 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    level: Literal["ok", "note", "bad"]
+    about: Phrase
+    mend: Phrase | None = None
+
+
+def doctor(*, json: Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))] = False) -> int:
+    findings = [finding for check in _CHECKS for finding in check(find_places())]
+    if json:
+        show_json(
+            [{"level": f.level, "about": shown(f.about), "mend": shown(f.mend) if f.mend else ""} for f in findings]
+        )
+    else:
+        for finding in findings:
+            _tell(finding)
+    return ExitCode.FAILED if any(finding.level == "bad" for finding in findings) else ExitCode.OK
+
+
+def _tell(finding: Finding) -> None:
+    marks = {"ok": say("ok    {about}", about=finding.about), "note": say("note  {about}", about=finding.about)}
+    tell(marks.get(finding.level, say("WRONG {about}", about=finding.about)))
+    if finding.mend:
+        tell(say("      → {mend}", mend=finding.mend))
+
+
+def _python(_: Places) -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("ok", say("Python {version} at {path}", version=version, path=sys.executable))
+
+
+def _folders(places: Places) -> Iterator[Finding]:
+    for folder in (places.config, places.state, places.runtime):
+        nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
+        if not os.access(nearest, os.W_OK):
+            yield Finding(
+                "bad",
+                say("{path} cannot be written", path=nearest),
+                say("Make it yours: chown {user} {path}", user=os.getuid(), path=nearest),
+            )
+        elif folder.is_symlink() or (folder.exists() and folder.stat().st_uid != os.getuid()):
+            yield Finding(
+                "bad",
+                say("{path} is a link or belongs to another user", path=folder),
+                say("Remove it, or point DRAGOMAN_HOME at a folder of your own."),
+            )
+        else:
+            yield Finding("ok", say("folder {path}", path=folder))
+
+
+def _disk(places: Places) -> Iterator[Finding]:
+    nearest = next(parent for parent in (places.state, *places.state.parents) if parent.exists())
+    free = shutil.disk_usage(nearest).free
+    if free < _LEAST_FREE:
+        yield Finding(
+            "bad",
+            say("only {free} MB are free at {path}", free=free >> 20, path=nearest),
+            say("Make room, or erase old events: dragoman forget --before DATE"),
+        )
+    else:
+        yield Finding("ok", say("{free} MB free for the journal", free=free >> 20))
+
+
+def _settings(places: Places) -> Iterator[Finding]:
+    try:
+        load_settings(places)
+    except DragomanError as error:
+        yield Finding("bad", error.message, error.hint)
+    else:
+        yield Finding("ok", say("settings {path}", path=places.settings_file))
+    for warning in unknown_variables():
+        yield Finding("note", warning)
+
+
+def _tokens(places: Places) -> Iterator[Finding]:
+    try:
+        read_private(places.tokens_file)
+    except FileNotFoundError:
+        yield Finding("note", say("no tokens yet: the first start makes them"))
+    except DragomanError as error:
+        yield Finding("bad", error.message, error.hint)
+    else:
+        yield Finding("ok", say("tokens {path}", path=places.tokens_file))
+
+
+def _daemon(places: Places) -> Iterator[Finding]:
+    try:
+        with ControlLink.open(places, within_s=3) as link:
+            status = link.call("status", within_s=3)
+    except DragomanError as error:
+        if error.code == "not_running" and not is_held(places.lock_file):
+            yield Finding("note", say("no daemon is running"), say("Start one with `dragoman up`."))
+        else:
+            yield Finding("bad", error.message, error.hint)
+        return
+    yield Finding("ok", say("daemon {version} at {address}", version=status["version"], address=status["address"]))
+    if status["worst_lag_ms"] > 100:
+        yield Finding(
+            "note",
+            say("its event loop was {lag} ms late within the last minute", lag=status["worst_lag_ms"]),
+            say("Ordinary under heavy load; if it stays, send `dragoman logs` with a report."),
+        )
+
+
+def _on_path(_: Places) -> Iterator[Finding]:
+    found = shutil.which("dragoman")
+    if found is None:
+        beside = Path(sys.executable).with_name("dragoman")
+        yield Finding(
+            "note",
+            say("`dragoman` is not on PATH"),
+            say("Configurations then name the full path {path}.", path=beside),
+        )
+    else:
+        yield Finding("ok", say("command {path}", path=found))
+
+
+_CHECKS: tuple[Callable[[Places], Iterator[Finding]], ...] = (
+    _python,
+    _on_path,
+    _folders,
+    _disk,
+    _settings,
+    _tokens,
+    _daemon,
+)

@@ -1,0 +1,63 @@
+"""The entry point. What must be instant is served before anything heavy is imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from dragoman import __version__
+from dragoman.cli.output import ExitCode, report, show_text
+from dragoman.errors import DragomanError
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    try:
+        fast = _FAST.get(tuple(arguments))
+        return fast() if fast else _dispatch(arguments)
+    except DragomanError as error:
+        return report(error, as_json="--json" in arguments)
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader has enough; closing here keeps the interpreter from complaining at exit.
+        sys.stderr.close()
+        return ExitCode.OK
+
+
+def _version() -> int:
+    show_text(f"dragoman {__version__}")
+    return ExitCode.OK
+
+
+def _status(*, as_json: bool) -> int:
+    from dragoman.cli.status import status
+
+    return status(json=as_json)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    from cyclopts import CycloptsError
+
+    from dragoman.cli.commands import build_app
+
+    try:
+        result = build_app()(arguments, exit_on_error=False)
+    except CycloptsError:
+        return ExitCode.USAGE
+    return result if isinstance(result, int) else ExitCode.OK
+
+
+_FAST: dict[tuple[str, ...], Callable[[], int]] = {
+    ("--version",): _version,
+    ("-V",): _version,
+    ("status",): lambda: _status(as_json=False),
+    ("status", "--json"): lambda: _status(as_json=True),
+}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""`dragoman status`: standard library alone, because it is asked often and should feel instant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dragoman import __version__
+from dragoman.cli.output import ExitCode, report, show_json, tell
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+from dragoman.places import find_places
+from dragoman.transport.control_link import ControlLink
+from dragoman.transport.lock import is_held
+
+_ANSWERS_WITHIN_S = 3.0
+
+
+def status(*, json: bool = False) -> int:
+    places = find_places()
+    try:
+        with ControlLink.open(places, within_s=_ANSWERS_WITHIN_S) as link:
+            answer: dict[str, Any] = link.call("status", within_s=_ANSWERS_WITHIN_S)
+    except DragomanError as error:
+        return _without_answer(error, starting=error.code == "not_running" and is_held(places.lock_file), as_json=json)
+    if json:
+        show_json(answer)
+    else:
+        tell(*_lines(answer))
+    return ExitCode.OK
+
+
+def _without_answer(error: DragomanError, *, starting: bool, as_json: bool) -> int:
+    if error.code != "not_running":
+        return report(error, as_json=as_json)
+    state = "starting_or_ending" if starting else "stopped"
+    if as_json:
+        show_json({"state": state, "version": __version__})
+    elif starting:
+        tell(say("The daemon is starting or ending."))
+    else:
+        tell(say("No daemon is running. Start one with `dragoman up`."))
+    return ExitCode.NOT_RUNNING
+
+
+def _lines(answer: dict[str, Any]) -> list[Phrase]:
+    lines = [
+        say("Running: {address}, pid {pid}, version {version}.", **_some(answer, "address", "pid", "version")),
+        say("Workspace: {workspace}", workspace=answer["workspace"]),
+        say(
+            "Up for {uptime}, {memory} MB resident, event loop at most {lag} ms late.",
+            uptime=_span(answer["uptime_s"]),
+            memory=answer["resident_mb"],
+            lag=answer["worst_lag_ms"],
+        ),
+    ]
+    lines += _port_note(answer) + _version_note(answer)
+    lines += [say("Live: {kind} {title} ({id})", **session) for session in answer["sessions"]]
+    return lines if answer["sessions"] else [*lines, say("No live sessions.")]
+
+
+def _port_note(answer: dict[str, Any]) -> list[Phrase]:
+    if answer["wanted_port"] in {0, answer["port"]}:
+        return []
+    return [say("Port {wanted} was taken, so it serves {port}.", wanted=answer["wanted_port"], port=answer["port"])]
+
+
+def _version_note(answer: dict[str, Any]) -> list[Phrase]:
+    if answer["version"] == __version__:
+        return []
+    return [
+        say(
+            "This command is version {ours}: `dragoman restart` puts the daemon in step.",
+            ours=__version__,
+        )
+    ]
+
+
+def _span(seconds: int) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}"
+
+
+def _some(answer: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: answer[name] for name in names}

@@ -1,0 +1,172 @@
+"""The composition root: opens everything in order, runs it in one task group, closes it within a deadline."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import psutil
+
+from dragoman import __version__
+from dragoman.access.guard import OwnNames
+from dragoman.access.links import Links
+from dragoman.access.login import LoginCodes
+from dragoman.access.tokens import PURPOSES, Tokens
+from dragoman.clock import SystemClock
+from dragoman.daemon.control import ControlServer
+from dragoman.daemon.instance import Instance
+from dragoman.daemon.lives import Lives
+from dragoman.daemon.logs import start_logging
+from dragoman.daemon.methods import Methods
+from dragoman.daemon.report import Report
+from dragoman.daemon.upkeep import keep_within_bounds
+from dragoman.events import Event
+from dragoman.journal import Journal
+from dragoman.places import Places
+from dragoman.settings import Settings, load_settings
+from dragoman.transport.http_server import HttpServer
+from dragoman.transport.lag import LagMeter
+from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
+from dragoman.transport.unix_socket import bind_private_socket
+from dragoman.web.api import Api
+from dragoman.web.app import build_app
+from dragoman.web.feed import Feed
+from dragoman.wire.control import DaemonState
+
+log = logging.getLogger(__name__)
+
+_SERVER_ENDS_WITHIN_S = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    workspace: Path
+    port: int | None = None
+    """The port a person asked for: that one, or the start fails. None: the settings' port, or else any free one."""
+    terminal_logs: bool = False
+    verbose: bool = False
+    wait_for_lock_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """What the one who started us is told when everything answers."""
+
+    state: DaemonState
+    login_code: str
+
+
+Ready = Callable[[Running], None]
+
+
+async def run(options: Options, places: Places, ready: Ready, *, lives: Lives | None = None) -> None:
+    """Be the daemon until a signal, a `shutdown` call or a cancellation; then let go of everything in order."""
+    instance = Instance(places)
+    instance.acquire(wait_s=options.wait_for_lock_s)
+    try:
+        settings = load_settings(places)
+        tokens = Tokens(places.tokens_file)
+        start_logging(
+            places.log_file,
+            level="debug" if options.verbose else settings.log_level,
+            terminal=options.terminal_logs,
+            secrets=lambda: [tokens.of(purpose) for purpose in PURPOSES],
+        )
+        with _listen(options, settings) as tcp, bind_private_socket(places.socket) as control:
+            state = _state(options, places, settings, tcp)
+            async with Journal.open(places.journal_folder) as journal:
+                parts = _Parts(state, tokens, settings, journal, lives or Lives())
+                await parts.live(tcp, control, lambda: instance.publish(state), ready)
+    finally:
+        instance.release()
+
+
+class _Parts:
+    """Everything that lives between ready and the end."""
+
+    def __init__(self, state: DaemonState, tokens: Tokens, settings: Settings, journal: Journal, lives: Lives) -> None:
+        self._state = state
+        self._settings = settings
+        self._journal = journal
+        self._stop = anyio.Event()
+        self._lag = LagMeter()
+        self._codes = LoginCodes(SystemClock())
+        links = Links(tokens)
+        report = Report(state, lives, links, self._lag, journal, SystemClock())
+        api = Api(tokens, self._codes, journal, self._lag, __version__, report)
+        names = OwnNames.of(state.bind, state.port)
+        self._http = HttpServer(build_app(api, Feed(journal, links, report), names))
+        methods = Methods(report, tokens, self._codes, journal, state, self._stop)
+        self._control = ControlServer(__version__, methods.table(), roles={})
+
+    async def live(self, tcp: socket.socket, control: socket.socket, publish: Callable[[], None], ready: Ready) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._serve_http, tcp)
+            group.start_soon(self._control.serve, control)
+            group.start_soon(self._lag.run)
+            group.start_soon(keep_within_bounds, self._journal, self._settings)
+            group.start_soon(self._watch_signals)
+            await self._until_listening()
+            publish()
+            await self._journal.append([_told("daemon.started", self._state)])
+            log.info("version %s at %s, workspace %s", __version__, self._state.address, self._state.workspace)
+            ready(Running(self._state, self._codes.issue()))
+            await self._stop.wait()
+            log.info("ending")
+            await self._journal.append([_told("daemon.ended", self._state)])
+            await self._end_http()
+            group.cancel_scope.cancel("the daemon ends")
+
+    async def _serve_http(self, tcp: socket.socket) -> None:
+        self._http_ended = anyio.Event()
+        try:
+            await self._http.serve_on(tcp)
+        finally:
+            self._http_ended.set()
+
+    async def _end_http(self) -> None:
+        self._http.should_exit = True
+        with anyio.move_on_after(_SERVER_ENDS_WITHIN_S):
+            await self._http_ended.wait()
+
+    async def _until_listening(self) -> None:
+        with anyio.fail_after(5):
+            while not self._http.started:
+                await anyio.sleep(0.002)
+
+    async def _watch_signals(self) -> None:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as received:
+            async for number in received:
+                log.info("received %s", signal.Signals(number).name)
+                self._stop.set()
+
+
+def _listen(options: Options, settings: Settings) -> socket.socket:
+    if options.port is not None:
+        return bind_tcp(settings.bind, options.port)
+    return bind_tcp_or_any(settings.bind, settings.port)
+
+
+def _state(options: Options, places: Places, settings: Settings, tcp: socket.socket) -> DaemonState:
+    return DaemonState(
+        pid=os.getpid(),
+        process_started=psutil.Process().create_time(),
+        version=__version__,
+        bind=settings.bind,
+        port=tcp.getsockname()[1],
+        wanted_port=settings.port if options.port is None else options.port,
+        socket=str(places.socket),
+        workspace=str(options.workspace),
+        started_at_ns=SystemClock().wall_ns(),
+    )
+
+
+def _told(kind: str, state: DaemonState) -> Event:
+    text = f"{kind.replace('.', ' ')} at {state.address}"
+    return Event(kind=kind, text=text, body={"pid": state.pid, "version": state.version})

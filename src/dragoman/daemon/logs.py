@@ -1,0 +1,75 @@
+"""Logs: structured lines to a rotating 0600 file, readable ones to the terminal. Never a token or an environment.
+
+Rule for callers: log what happened and to whom, not what it contained. The filter is for what slips through.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from dragoman.transport.private_files import ensure_private_folder, open_private
+
+_BYTES_A_FILE = 5 << 20
+_OLD_FILES = 3
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "from": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+class PrivateRotatingFile(RotatingFileHandler):
+    """Opened 0600 and never through a symbolic link, also after each rotation."""
+
+    def _open(self) -> io.TextIOWrapper:
+        fd = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        return os.fdopen(fd, "a", encoding="utf-8", errors="backslashreplace")
+
+
+class WithoutSecrets(logging.Filter):
+    """Blots out the present tokens wherever they stand in a message or a traceback."""
+
+    def __init__(self, secrets: Callable[[], Iterable[str]]) -> None:
+        super().__init__()
+        self._secrets = secrets
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg = self._blotted(record.getMessage())
+        record.args = None
+        if record.exc_info and not record.exc_text:
+            record.exc_text = self._blotted(logging.Formatter().formatException(record.exc_info))
+        return True
+
+    def _blotted(self, text: str) -> str:
+        for secret in self._secrets():
+            text = text.replace(secret, "<token>")
+        return text
+
+
+def start_logging(file: Path, *, level: str, terminal: bool, secrets: Callable[[], Iterable[str]]) -> None:
+    ensure_private_folder(file.parent)
+    handlers: list[logging.Handler] = [PrivateRotatingFile(file, maxBytes=_BYTES_A_FILE, backupCount=_OLD_FILES)]
+    handlers[0].setFormatter(JsonLines())
+    if terminal:
+        handlers.append(logging.StreamHandler(sys.stderr))
+        handlers[1].setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S"))
+    for handler in handlers:
+        handler.addFilter(WithoutSecrets(secrets))
+    logging.basicConfig(level=level.upper(), handlers=handlers, force=True)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)  # its start and stop lines repeat ours

@@ -1,0 +1,133 @@
+"""What the command line may ask of the daemon, as a table of names. Each yields items; the last is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+import anyio
+import msgspec
+
+from dragoman.access.login import LoginCodes
+from dragoman.access.tokens import PURPOSES, Purpose, Tokens
+from dragoman.daemon.control import Method, Params
+from dragoman.daemon.report import Report
+from dragoman.errors import DragomanError
+from dragoman.events import Recorded
+from dragoman.journal import Before, Everything, Journal, OfSession, Scope
+from dragoman.phrases import say
+from dragoman.wire.control import DaemonState
+
+_BATCH = 500
+_MOST_LINES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Methods:
+    report: Report
+    tokens: Tokens
+    codes: LoginCodes
+    journal: Journal
+    state: DaemonState
+    stop: anyio.Event
+
+    def table(self) -> Mapping[str, Method]:
+        return {
+            "status": self._status,
+            "state": self._state,
+            "shutdown": self._shutdown,
+            "login_link": self._login_link,
+            "token_show": self._token_show,
+            "token_rotate": self._token_rotate,
+            "journal_tail": self._journal_tail,
+            "journal_search": self._journal_search,
+            "journal_export": self._journal_export,
+            "journal_forget": self._journal_forget,
+        }
+
+    async def _status(self, _: Params) -> AsyncIterator[Any]:
+        yield self.report()
+
+    async def _state(self, _: Params) -> AsyncIterator[Any]:
+        yield asdict(self.state)
+
+    async def _shutdown(self, _: Params) -> AsyncIterator[Any]:
+        yield {"ending": True}
+        self.stop.set()
+
+    async def _login_link(self, _: Params) -> AsyncIterator[Any]:
+        yield {"link": f"{self.state.address}/#code={self.codes.issue()}"}
+
+    async def _token_show(self, params: Params) -> AsyncIterator[Any]:
+        yield {"token": self.tokens.of(_purpose(params))}
+
+    async def _token_rotate(self, params: Params) -> AsyncIterator[Any]:
+        purposes = [_purpose(params)] if "purpose" in params else list(PURPOSES)
+        for purpose in purposes:
+            self.tokens.rotate(purpose)
+        yield {"rotated": purposes}
+
+    async def _journal_tail(self, params: Params) -> AsyncIterator[Any]:
+        last = self.journal.last_sequence
+        after = max(0, last - _count(params, "lines", _MOST_LINES))
+        while True:
+            rows = await self.journal.read(after, limit=_BATCH)
+            for row in rows:
+                yield _plain(row)
+            after = rows[-1].sequence if rows else after
+            if not rows and not params.get("follow"):
+                break
+            if not rows:
+                await self.journal.wait_past(after)
+        yield {"last_sequence": after}
+
+    async def _journal_search(self, params: Params) -> AsyncIterator[Any]:
+        rows = await self.journal.search(
+            str(params.get("words", "")), limit=_count(params, "limit", 1000), ranked=bool(params.get("ranked"))
+        )
+        yield {"events": [_plain(row) for row in rows]}
+
+    async def _journal_export(self, _: Params) -> AsyncIterator[Any]:
+        count = 0
+        async for row in self.journal.export():
+            yield row
+            count += 1
+        yield {"events": count}
+
+    async def _journal_forget(self, params: Params) -> AsyncIterator[Any]:
+        yield {"events": await self.journal.forget(_scope(params))}
+
+
+def _plain(row: Recorded) -> Any:
+    return msgspec.to_builtins(row)
+
+
+def _purpose(params: Params) -> Purpose:
+    purpose = params.get("purpose")
+    if purpose not in PURPOSES:
+        raise DragomanError(
+            "unknown_purpose",
+            say("There is no such token."),
+            hint=say("The purposes are: {purposes}.", purposes=", ".join(PURPOSES)),
+        )
+    return cast("Purpose", purpose)
+
+
+def _count(params: Params, name: str, at_most: int) -> int:
+    value = params.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise DragomanError("bad_request", say("`{name}` must be a whole number.", name=name))
+    return min(value, at_most)
+
+
+def _scope(params: Params) -> Scope:
+    kinds: dict[str, tuple[type, Callable[[Any], Scope]]] = {
+        "session": (str, OfSession),
+        "before_ns": (int, Before),
+        "all": (bool, lambda _: Everything()),
+    }
+    scopes = [make(params[name]) for name, (kind, make) in kinds.items() if isinstance(params.get(name), kind)]
+    if len(scopes) != 1:
+        raise DragomanError("bad_request", say("Say what to forget: exactly one of --session, --before and --all."))
+    return scopes[0]

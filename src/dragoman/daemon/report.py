@@ -1,0 +1,55 @@
+"""What the daemon says about itself, to the command line and to the page alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import psutil
+
+from dragoman.access.links import Links
+from dragoman.access.tokens import PURPOSES
+from dragoman.clock import Clock
+from dragoman.daemon.lives import Lives
+from dragoman.transport.lag import LagMeter
+from dragoman.wire.control import DaemonState
+
+
+class Numbered(Protocol):
+    last_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    state: DaemonState
+    lives: Lives
+    links: Links
+    lag: LagMeter
+    journal: Numbered
+    clock: Clock
+
+    def __call__(self) -> dict[str, Any]:
+        state = self.state
+        return {
+            "state": "running",
+            "version": state.version,
+            "pid": state.pid,
+            "address": state.address,
+            "port": state.port,
+            "wanted_port": state.wanted_port,
+            "socket": state.socket,
+            "workspace": state.workspace,
+            "started_at": _iso(state.started_at_ns),
+            "uptime_s": round((self.clock.wall_ns() - state.started_at_ns) / 1e9),
+            "sessions": self.lives.listed(),
+            "links": {purpose: self.links.count(purpose) for purpose in PURPOSES},
+            "journal_sequence": self.journal.last_sequence,
+            "lag_ms": self.lag.latest_ms(),
+            "worst_lag_ms": self.lag.worst_ms(),
+            "resident_mb": round(psutil.Process().memory_info().rss / 1e6, 1),
+        }
+
+
+def _iso(at_ns: int) -> str:
+    return datetime.fromtimestamp(at_ns / 1e9, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,172 @@
+"""The command line's way to the daemon: blocking, standard library alone, and never without a deadline."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from dragoman import __version__
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, preferred_language, say
+from dragoman.places import Places
+from dragoman.transport.unix_socket import is_own_peer
+from dragoman.wire.control import Answer, ClientConnection, Failure, Hello, Item, Welcome
+
+ANSWER_WITHIN_S = 10.0
+
+
+class ControlLink:
+    """One connection, one call at a time. Use as a context manager."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._connection = ClientConnection()
+        self._backlog: list[object] = []
+
+    @classmethod
+    def open(cls, places: Places, *, within_s: float = ANSWER_WITHIN_S) -> Self:
+        link = cls(_connect(places, within_s))
+        try:
+            hello = Hello(role="control", version=__version__, language=preferred_language())
+            link._send(link._connection.send_hello(hello))
+            link.welcome = link._first(within_s)
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+    welcome: Welcome
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._sock.close()
+
+    def call(self, method: str, params: Mapping[str, Any] | None = None, *, within_s: float = ANSWER_WITHIN_S) -> Any:
+        for value in self.stream(method, params, idle_s=within_s):
+            if isinstance(value, Answer):
+                return value.result
+        raise _gone()
+
+    def stream(
+        self, method: str, params: Mapping[str, Any] | None = None, *, idle_s: float | None = ANSWER_WITHIN_S
+    ) -> Iterator[Item | Answer]:
+        """Items, then the answer; `idle_s` bounds the silence between two of them (None: a person watches)."""
+        call_id, data = self._connection.send_call(method, params or {})
+        self._send(data)
+        while True:
+            reply = self._next(idle_s)
+            if isinstance(reply, Failure):
+                raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
+            if isinstance(reply, Item | Answer) and reply.id == call_id:
+                yield reply
+            if isinstance(reply, Answer):
+                return
+
+    def wait_closed(self, within_s: float) -> bool:
+        """True when the daemon has closed its end: it has let go of everything."""
+        deadline = time.monotonic() + within_s
+        while (rest := deadline - time.monotonic()) > 0:
+            self._sock.settimeout(rest)
+            try:
+                if not self._sock.recv(65536):
+                    return True
+            except TimeoutError:
+                return False
+            except OSError:
+                return True
+        return False
+
+    def _first(self, within_s: float) -> Welcome:
+        reply = self._next(within_s)
+        if isinstance(reply, Failure):
+            raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
+        if not isinstance(reply, Welcome):
+            raise _gone()
+        return reply
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._sock.settimeout(ANSWER_WITHIN_S)
+            self._sock.sendall(data)
+        except TimeoutError as error:
+            raise _silent() from error
+        except OSError as error:
+            raise _gone() from error
+
+    def _next(self, within_s: float | None) -> object:
+        deadline = None if within_s is None else time.monotonic() + within_s
+        while not self._backlog:
+            self._sock.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
+            try:
+                data = self._sock.recv(65536)
+            except TimeoutError as error:
+                raise _silent() from error
+            except OSError as error:
+                raise _gone() from error
+            if not data:
+                raise _gone()
+            self._backlog.extend(self._connection.receive_data(data))
+        return self._backlog.pop(0)
+
+
+def _connect(places: Places, within_s: float) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.settimeout(within_s)
+    try:
+        sock.connect(os.fspath(places.socket))
+        if not is_own_peer(sock):
+            raise _foreign(places)
+    except TimeoutError as error:
+        sock.close()
+        raise _silent() from error
+    except OSError as error:
+        sock.close()
+        raise not_running() from error
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def not_running() -> DragomanError:
+    return DragomanError("not_running", say("No daemon is running."), hint=say("Start one with `dragoman up`."))
+
+
+def _silent() -> DragomanError:
+    return DragomanError(
+        "not_answering",
+        say("The daemon does not answer."),
+        hint=say("It may be stopped or overloaded: see `dragoman logs`, or replace it with `dragoman up --take-over`."),
+    )
+
+
+def _gone() -> DragomanError:
+    return DragomanError(
+        "daemon_gone",
+        say("The daemon ended the connection before it answered."),
+        hint=say("See `dragoman logs`, then try again."),
+    )
+
+
+def _foreign(places: Places) -> DragomanError:
+    return DragomanError(
+        "foreign_socket",
+        say("The socket {path} is served by another user.", path=places.socket),
+        hint=say("Nothing was sent. Remove it, or point DRAGOMAN_HOME at a folder of your own."),
+    )
+
+
+def _verbatim(text: str) -> Phrase:
+    """The daemon has put it into our language already."""
+    return Phrase("{text}", {"text": text})

@@ -1,0 +1,75 @@
+"""The daemon's TCP port: taken exactly, or any free one, and who holds it when it is taken."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Sequence
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+
+
+def bind_tcp(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.setblocking(False)
+    except OSError as error:
+        listener.close()
+        raise _refused(host, port, error) from error
+    return listener
+
+
+def bind_tcp_or_any(host: str, port: int) -> socket.socket:
+    """An automatic start never fails for a port: it takes a free one, and says so."""
+    try:
+        return bind_tcp(host, port)
+    except DragomanError as error:
+        if error.code not in {"port_taken", "port_forbidden"}:
+            raise
+        return bind_tcp(host, 0)
+
+
+def _refused(host: str, port: int, error: OSError) -> DragomanError:
+    if error.errno == errno.EADDRINUSE:
+        return DragomanError(
+            "port_taken",
+            say("Port {port} is taken by {holder}.", port=port, holder=holder_of(port)),
+            hint=say("Choose another with --port N, or --port 0 for any free one."),
+        )
+    if error.errno == errno.EACCES:
+        return DragomanError(
+            "port_forbidden",
+            say("Port {port} may not be opened by this user.", port=port),
+            hint=say("Choose one above 1023 with --port N."),
+        )
+    return DragomanError(
+        "bind_failed",
+        say("{host}:{port} could not be opened: {reason}.", host=host, port=port, reason=error.strerror),
+        hint=say("Check `bind` in the settings: it must be an address of this machine."),
+    )
+
+
+def holder_of(port: int) -> Phrase:
+    """The process that listens on a port, by name and pid; another user's process may not be seen."""
+    import psutil  # noqa: PLC0415  only needed for an error's sentence
+
+    pid = _listening_pid(psutil.net_connections(kind="tcp"), port)
+    if pid is None:
+        return say("a process of another user")
+    try:
+        return say("{name} (pid {pid})", name=psutil.Process(pid).name(), pid=pid)
+    except psutil.Error:
+        return say("pid {pid}", pid=pid)
+
+
+def _listening_pid(connections: Sequence[object], port: int) -> int | None:
+    for connection in connections:
+        address = getattr(connection, "laddr", ())
+        if getattr(connection, "status", "") == "LISTEN" and address and address[1] == port:
+            pid: int | None = getattr(connection, "pid", None)
+            return pid
+    return None

@@ -1,0 +1,67 @@
+"""Unix sockets that only their owner can reach: closed folder, mode 0600, and the peer's uid asked of the kernel."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import struct
+import sys
+from pathlib import Path
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.places import SOCKET_PATH_LIMIT
+from dragoman.transport.private_files import ensure_private_folder
+
+_SOL_LOCAL = 0  # <sys/un.h> on macOS
+_LOCAL_PEERCRED = 1
+
+
+def bind_private_socket(path: Path, *, backlog: int = 128) -> socket.socket:
+    """A listening socket at `path`. The caller holds the instance lock, so a socket already there is a dead one's."""
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
+        raise DragomanError(
+            "socket_path_too_long",
+            say("The socket's path {path} is longer than {limit} bytes.", path=path, limit=SOCKET_PATH_LIMIT),
+            hint=say("Point DRAGOMAN_HOME at a folder with a shorter path."),
+        )
+    ensure_private_folder(path.parent)
+    _remove_dead_socket(path)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(backlog)
+        listener.setblocking(False)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def peer_uid(connection: socket.socket) -> int:
+    if sys.platform == "darwin":
+        # struct xucred: version, uid, ngroups, groups[16]
+        answer = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 76)
+        return int(struct.unpack_from("=II", answer)[1])
+    answer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", answer)[1])
+
+
+def is_own_peer(connection: socket.socket) -> bool:
+    return peer_uid(connection) == os.getuid()
+
+
+def _remove_dead_socket(path: Path) -> None:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.getuid():
+        raise DragomanError(
+            "unsafe_file",
+            say("{path} is in the way: it is not a socket of yours.", path=path),
+            hint=say("Remove it, or point DRAGOMAN_HOME at a folder of your own."),
+        )
+    path.unlink()

@@ -1,0 +1,98 @@
+"""The routes' handlers: parse, call, shape the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from dragoman.access.login import LoginCodes
+from dragoman.access.tokens import Tokens
+from dragoman.errors import DragomanError
+from dragoman.events import Recorded
+from dragoman.phrases import say
+from dragoman.web.guarded import read_body
+
+MOST_EVENTS = 1000
+
+
+class Record(Protocol):
+    """What the page reads of the journal."""
+
+    last_sequence: int
+
+    async def read(self, after: int, *, limit: int) -> Sequence[Recorded]: ...
+
+    async def wait_past(self, sequence: int) -> None: ...
+
+
+class Health(Protocol):
+    def latest_ms(self) -> float: ...
+
+    def worst_ms(self) -> float: ...
+
+
+class _LoginBody(msgspec.Struct, forbid_unknown_fields=True):
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    tokens: Tokens
+    codes: LoginCodes
+    record: Record
+    lag: Health
+    version: str
+    status: Callable[[], dict[str, Any]]
+
+    async def health(self, _: Request) -> Response:
+        """Public: only what a watchdog needs."""
+        return JSONResponse(
+            {
+                "status": "ok",
+                "version": self.version,
+                "lag_ms": self.lag.latest_ms(),
+                "worst_lag_ms": self.lag.worst_ms(),
+            }
+        )
+
+    async def login(self, request: Request) -> Response:
+        try:
+            body = msgspec.json.decode(await read_body(request), type=_LoginBody)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise DragomanError(
+                "bad_request", say("The body is not what this address takes."), hint=say('Send {{"code": "…"}}.')
+            ) from error
+        if not self.codes.spend(body.code):
+            raise DragomanError(
+                "code_spent",
+                say("This login link was used already, or is older than a minute."),
+                hint=say("Run `dragoman page` for a new one."),
+            )
+        return JSONResponse({"session": self.tokens.new_session("page")})
+
+    async def show_status(self, _: Request) -> Response:
+        return JSONResponse(self.status())
+
+    async def events(self, request: Request) -> Response:
+        after = _number(request, "after", default=0)
+        limit = min(_number(request, "limit", default=100), MOST_EVENTS)
+        rows = await self.record.read(after, limit=limit)
+        return Response(
+            msgspec.json.encode({"events": rows, "last_sequence": self.record.last_sequence}),
+            media_type="application/json",
+        )
+
+
+def _number(request: Request, name: str, *, default: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise DragomanError(
+            "bad_request",
+            say("`{name}` must be a whole number, not {text}.", name=name, text=repr(text[:40])),
+        )
+    return int(text)

@@ -1,0 +1,45 @@
+"""Where errors become HTTP: the one place of this face."""
+
+from __future__ import annotations
+
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, Response
+
+from dragoman.access.guard import Refusal
+from dragoman.errors import DragomanError
+from dragoman.phrases import Language, Phrase, say
+
+_STATUS_BY_CODE = {
+    "bad_request": 400,
+    "code_spent": 401,
+    "body_too_large": 413,
+    "body_too_slow": 408,
+    "query_timeout": 503,
+    "disk_full": 507,
+}
+
+# A refusal says nothing that would help a stranger: not which names are right, not whether the address exists.
+_REFUSALS: dict[str, Phrase] = {
+    "wrong_host": say("This is not an address of this server."),
+    "wrong_origin": say("Pages of other origins may not call this server."),
+    "token_needed": say("A token is needed."),
+}
+
+
+def language_of(connection: HTTPConnection) -> Language:
+    return "zh" if connection.headers.get("accept-language", "").lower().startswith("zh") else "en"
+
+
+def error_response(error: DragomanError, language: Language) -> Response:
+    body = {
+        "code": error.code,
+        "message": error.message.in_language(language),
+        "hint": error.hint.in_language(language) if error.hint else "",
+    }
+    return JSONResponse({"error": body}, status_code=_STATUS_BY_CODE.get(error.code, 500))
+
+
+def refusal_response(refusal: Refusal, language: Language) -> Response:
+    body = {"code": refusal.code, "message": _REFUSALS[refusal.code].in_language(language), "hint": ""}
+    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
+    return JSONResponse({"error": body}, status_code=refusal.status, headers=headers)

@@ -1,0 +1,38 @@
+"""The route table. Each route states the purpose of the token it wants; None is public (Host and Origin still count)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from starlette.routing import BaseRoute, Match
+from starlette.types import Scope
+
+from dragoman.access.tokens import Purpose
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    route: BaseRoute
+    purpose: Purpose | None
+
+
+class RouteTable:
+    """Everything that can be called, in one place that a test can walk."""
+
+    def __init__(self, gates: Sequence[Gate]) -> None:
+        self._gates = tuple(gates)
+
+    def __iter__(self) -> Iterator[Gate]:
+        return iter(self._gates)
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        return [gate.route for gate in self._gates]
+
+    def purpose_of(self, scope: Scope) -> Purpose | None:
+        """An address that is not in the table needs the page's token to be told that it does not exist."""
+        for gate in self._gates:
+            if gate.route.matches(scope)[0] is not Match.NONE:
+                return gate.purpose
+        return "page"

@@ -1,0 +1,213 @@
+"""Tokens, codes, links and the guard's judgement."""
+
+from __future__ import annotations
+
+import errno
+import json
+import stat
+from itertools import count, product
+from pathlib import Path
+
+import anyio
+import pytest
+
+from dragoman.access.guard import OwnNames, Presented, Refusal, judge
+from dragoman.access.links import Links
+from dragoman.access.login import LIFETIME_S, LoginCodes
+from dragoman.access.tokens import PURPOSES, Tokens
+from dragoman.errors import DragomanError
+from dragoman.testing.clocks import VirtualClock
+from dragoman.testing.faults import FaultySystem
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Tokens:
+    return Tokens(tmp_path / "state" / "tokens.json")
+
+
+def test_tokens_survive_a_restart_in_a_file_that_only_the_owner_reads(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "tokens.json"
+    first, second = Tokens(path), Tokens(path)
+    assert [first.of(purpose) for purpose in PURPOSES] == [second.of(purpose) for purpose in PURPOSES]
+    assert len({first.of(purpose) for purpose in PURPOSES}) == len(PURPOSES)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_token_opens_its_own_purpose_and_no_other(tokens: Tokens) -> None:
+    accepted = {(a, b) for a, b in product(PURPOSES, PURPOSES) if tokens.accepts(a, tokens.of(b))}
+    assert accepted == {(purpose, purpose) for purpose in PURPOSES}
+
+
+def test_near_misses_are_refused(tokens: Tokens) -> None:
+    token = tokens.of("mcp")
+    near = ["", token[:-1], token + "x", token.swapcase(), token[::-1], " " + token, "." + token, token + ".", "\udcff"]
+    assert [text for text in near if tokens.accepts("mcp", text)] == []
+
+
+def test_a_page_session_survives_a_restart_and_dies_with_a_rotation(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "tokens.json"
+    session = Tokens(path).new_session("page")
+    restarted = Tokens(path)
+    assert restarted.accepts("page", session)
+    assert not restarted.accepts("mcp", session)
+    assert not restarted.accepts("page", session[:-1] + ("0" if session[-1] != "0" else "1"))
+    restarted.rotate("page")
+    assert not restarted.accepts("page", session)
+
+
+def test_rotation_refuses_the_old_token_at_once_and_leaves_the_others(tokens: Tokens) -> None:
+    old, other = tokens.of("mcp"), tokens.of("gateway")
+    tokens.rotate("mcp")
+    assert not tokens.accepts("mcp", old)
+    assert tokens.accepts("gateway", other)
+
+
+def test_a_file_that_lacks_a_purpose_is_completed_and_the_rest_kept(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "tokens.json"
+    path.parent.mkdir(mode=0o700)
+    path.write_text(json.dumps({"mcp": "kept"}))
+    path.chmod(0o600)
+    assert Tokens(path).of("mcp") == "kept"
+    assert len(json.loads(path.read_text())) == len(PURPOSES)
+
+
+def test_unreadable_tokens_are_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "tokens.json"
+    path.parent.mkdir(mode=0o700)
+    path.write_text("[")
+    path.chmod(0o600)
+    with pytest.raises(DragomanError, match="Remove the file") as caught:
+        Tokens(path)
+    assert caught.value.code == "bad_tokens"
+    assert path.read_text() == "["
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+def test_a_rotation_that_fails_at_any_call_leaves_memory_and_disk_agreed(tmp_path: Path, code: int) -> None:
+    path = tmp_path / "state" / "tokens.json"
+    before = Tokens(path).of("mcp")
+    for n in count(1):
+        system = FaultySystem(n, code=code)
+        tokens = Tokens(path, system=system)
+        if not _rotates(tokens):
+            assert Tokens(path).of("mcp") == tokens.of("mcp")
+            continue
+        assert not system.reached
+        break
+    assert tokens.of("mcp") == Tokens(path).of("mcp") != before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def _rotates(tokens: Tokens) -> bool:
+    try:
+        tokens.rotate("mcp")
+    except OSError:
+        return False
+    return True
+
+
+def test_a_code_is_spent_once() -> None:
+    codes = LoginCodes(VirtualClock())
+    code = codes.issue()
+    assert [codes.spend(code), codes.spend(code), codes.spend("")] == [True, False, False]
+
+
+def test_a_code_is_refused_after_a_minute_and_the_wall_clock_does_not_matter() -> None:
+    clock = VirtualClock()
+    codes = LoginCodes(clock)
+    early, late = codes.issue(), codes.issue()
+    clock.set_wall_back(86_400)
+    clock.advance(LIFETIME_S - 0.1)
+    assert codes.spend(early)
+    clock.advance(0.1)
+    assert not codes.spend(late)
+
+
+def test_codes_are_bounded_and_the_oldest_goes_first() -> None:
+    codes = LoginCodes(VirtualClock())
+    issued = [codes.issue() for _ in range(100)]
+    assert [codes.spend(code) for code in (issued[0], issued[-1])] == [False, True]
+
+
+@pytest.mark.anyio
+async def test_rotation_ends_the_links_of_that_purpose_only(tokens: Tokens) -> None:
+    links = Links(tokens)
+    ended: list[str] = []
+
+    async def hold(purpose: str, opened: anyio.Event) -> None:
+        with links.hold(purpose) as scope:  # type: ignore[arg-type]
+            opened.set()
+            await anyio.sleep_forever()
+        ended.append(purpose if scope.cancel_called else "?")
+
+    async with anyio.create_task_group() as group:
+        for purpose in ("mcp", "page"):
+            opened = anyio.Event()
+            group.start_soon(hold, purpose, opened)
+            await opened.wait()
+        assert [links.count(purpose) for purpose in PURPOSES] == [1, 1, 0]
+        tokens.rotate("page")
+        with anyio.fail_after(1):
+            while links.count("page"):
+                await anyio.lowlevel.checkpoint()
+        assert links.count("mcp") == 1
+        group.cancel_scope.cancel()
+    assert ended == ["page"]
+
+
+NAMES = OwnNames.of("127.0.0.1", 8177)
+GOOD_HOSTS = ["127.0.0.1:8177", "localhost:8177", "LOCALHOST:8177"]
+BAD_HOSTS = ["evil.example", "localhost.evil.example:8177", "localhost6:8177", "127.0.0.1:1", "[::ffff:127.0.0.1]:8177",
+             "127.0.0.1", "localhost", "127.0.0.1:8177.evil.example", "", "127.0.0.1:08177", "0.0.0.0:8177"]  # fmt: skip
+BAD_ORIGINS = ["http://evil.example", "null", "http://localhost:3000", "https://127.0.0.1:8177", "http://127.0.0.1",
+               "http://127.0.0.1.evil.example:8177", "http://127.0.0.1:8177/", "http://127.0.0.1:81770", ""]  # fmt: skip
+
+
+def asked(
+    tokens: Tokens, *, hosts: list[str], origins: list[str] | None = None, bearer: str | None = None
+) -> Refusal | None:
+    authorizations = [f"Bearer {bearer}"] if bearer is not None else []
+    return judge(Presented(hosts, origins or [], authorizations, []), NAMES, tokens, "page")
+
+
+def test_only_the_exact_own_host_passes(tokens: Tokens) -> None:
+    token = tokens.of("page")
+    assert [host for host in GOOD_HOSTS if asked(tokens, hosts=[host], bearer=token)] == []
+    refusals = [asked(tokens, hosts=[host], bearer=token) for host in BAD_HOSTS]
+    assert refusals == [Refusal(421, "wrong_host")] * len(BAD_HOSTS)
+
+
+def test_no_host_and_two_hosts_are_refused(tokens: Tokens) -> None:
+    for hosts in ([], ["127.0.0.1:8177", "127.0.0.1:8177"]):
+        assert asked(tokens, hosts=hosts, bearer=tokens.of("page")) == Refusal(421, "wrong_host")
+
+
+def test_only_the_exact_own_origin_passes(tokens: Tokens) -> None:
+    own = ["http://127.0.0.1:8177"]
+    assert asked(tokens, hosts=GOOD_HOSTS[:1], origins=own, bearer=tokens.of("page")) is None
+    for origin in BAD_ORIGINS:
+        refused = asked(tokens, hosts=GOOD_HOSTS[:1], origins=[origin], bearer=tokens.of("page"))
+        assert refused == Refusal(403, "wrong_origin"), origin
+    assert asked(tokens, hosts=GOOD_HOSTS[:1], origins=own * 2, bearer=tokens.of("page")) == Refusal(
+        403, "wrong_origin"
+    )
+
+
+def test_a_token_is_needed_unless_the_route_is_public(tokens: Tokens) -> None:
+    assert asked(tokens, hosts=GOOD_HOSTS[:1]) == Refusal(401, "token_needed")
+    assert asked(tokens, hosts=GOOD_HOSTS[:1], bearer=tokens.of("mcp")) == Refusal(401, "token_needed")
+    assert judge(Presented(GOOD_HOSTS[:1], [], [], []), NAMES, tokens, None) is None
+
+
+def test_a_browser_may_bear_its_token_as_a_subprotocol_but_only_one(tokens: Tokens) -> None:
+    bearer = f"bearer.{tokens.new_session('page')}"
+    once = Presented(GOOD_HOSTS[:1], [], [], ["dragoman.v1", bearer])
+    twice = Presented(GOOD_HOSTS[:1], [], [f"Bearer {tokens.of('page')}"], [bearer])
+    assert judge(once, NAMES, tokens, "page") is None
+    assert judge(twice, NAMES, tokens, "page") == Refusal(401, "token_needed")
+
+
+def test_a_remote_address_is_called_by_that_address_alone() -> None:
+    assert OwnNames.of("192.0.2.7", 80).hosts == {"192.0.2.7:80"}
+    assert OwnNames.of("::1", 80).hosts == {"[::1]:80", "localhost:80"}

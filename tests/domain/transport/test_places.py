@@ -1,0 +1,69 @@
+"""Where things live, and which language is spoken."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dragoman.ids import is_safe_id, new_id
+from dragoman.phrases import preferred_language, say
+from dragoman.places import SOCKET_PATH_LIMIT, find_places
+
+
+def test_one_variable_moves_everything_under_one_folder(tmp_path: Path) -> None:
+    places = find_places({"DRAGOMAN_HOME": "/srv/d"})
+    everything = [places.settings_file, places.tokens_file, places.journal_folder, places.log_file, places.lock_file]
+    assert all(path.is_relative_to("/srv/d") for path in [*everything, places.state_file, places.socket])
+
+
+def test_a_deep_home_gets_a_socket_path_that_fits_and_is_its_own() -> None:
+    one = find_places({"DRAGOMAN_HOME": "/" + "deep/" * 60})
+    two = find_places({"DRAGOMAN_HOME": "/" + "deep/" * 61})
+    assert len(os.fsencode(one.socket)) <= SOCKET_PATH_LIMIT
+    assert one.runtime != two.runtime
+    assert str(os.getuid()) in one.runtime.name
+
+
+def test_the_xdg_variables_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    places = find_places({"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/r"})
+    assert (places.config, places.state, places.runtime) == (
+        Path("/c/dragoman"),
+        Path("/s/dragoman"),
+        Path("/r/dragoman"),
+    )
+
+
+def test_on_macos_everything_is_in_application_support(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert "Application Support" in str(find_places({}).state)
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "de_DE", "DRAGOMAN_LANG": "zh"}, "zh"),
+        ({"LANG": "zh_TW", "DRAGOMAN_LANG": "en"}, "en"),
+    ],
+)
+def test_the_language_is_ours_first_then_the_locales(environment: dict[str, str], language: str) -> None:
+    assert preferred_language(environment) == language
+
+
+def test_a_phrase_inside_a_phrase_is_in_the_same_language() -> None:
+    inner = say("No daemon is running.")
+    assert (
+        say("The daemon did not start: {reason}.", reason=inner)
+        .in_language("zh")
+        .endswith(inner.in_language("zh") + "。")
+    )
+
+
+def test_ids_are_safe_in_a_path_and_a_peers_path_is_no_id() -> None:
+    assert is_safe_id(new_id("run"))
+    assert [text for text in ("../../x", "", "a/b", ".", "-x", "a" * 65, "a\0", "ä", "a\n") if is_safe_id(text)] == []

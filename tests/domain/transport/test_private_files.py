@@ -1,0 +1,138 @@
+"""Private files: what somebody planted before us is refused, and a failed write leaves the old file or the new one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from dragoman.errors import DragomanError
+from dragoman.testing.faults import FaultySystem
+from dragoman.transport.private_files import ensure_private_folder, open_private, read_private, replace_private
+from dragoman.transport.unix_socket import bind_private_socket, is_own_peer
+
+
+def refused(action: object) -> str:
+    with pytest.raises(DragomanError) as caught:
+        action()  # type: ignore[operator]
+    assert caught.value.hint is not None
+    return caught.value.code
+
+
+def test_a_folder_is_made_closed_whatever_the_umask(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        folder = ensure_private_folder(tmp_path / "a" / "b")
+        replace_private(folder / "f", b"x")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "f").stat().st_mode) == 0o600
+
+
+def test_a_folder_of_ours_that_stands_open_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir(mode=0o777)
+    ensure_private_folder(tmp_path / "open")
+    assert stat.S_IMODE((tmp_path / "open").stat().st_mode) == 0o700
+
+
+def test_a_link_in_place_of_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert refused(lambda: ensure_private_folder(tmp_path / "link")) == "unsafe_file"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_foreign_folder_and_a_foreign_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    for name in ("folder", "file"):
+        os.chown(tmp_path / name, 65534, 65534)
+    assert refused(lambda: ensure_private_folder(tmp_path / "folder")) == "unsafe_file"
+    assert refused(lambda: read_private(tmp_path / "file")) == "unsafe_file"
+
+
+def test_a_link_a_folder_and_a_pipe_in_place_of_a_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "target").write_bytes(b"secret")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "folder", "pipe"):
+        assert refused(lambda name=name: read_private(tmp_path / name)) == "unsafe_file", name
+
+
+def test_an_own_file_that_stands_open_is_closed_when_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"x")
+    (tmp_path / "f").chmod(0o666)
+    os.close(open_private(tmp_path / "f", os.O_RDONLY))
+    assert stat.S_IMODE((tmp_path / "f").stat().st_mode) == 0o600
+
+
+def test_a_file_larger_than_the_limit_is_not_read(tmp_path: Path) -> None:
+    replace_private(tmp_path / "f", b"x" * 11)
+    assert refused(lambda: read_private(tmp_path / "f", limit=10)) == "unsafe_file"
+    assert read_private(tmp_path / "f", limit=11) == b"x" * 11
+
+
+def test_a_missing_file_is_told_apart_from_an_unsafe_one(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_private(tmp_path / "none")
+
+
+def test_replacing_writes_through_no_link(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(b"untouched")
+    (tmp_path / "f").symlink_to(tmp_path / "victim")
+    replace_private(tmp_path / "f", b"new")
+    assert (tmp_path / "victim").read_bytes() == b"untouched"
+    assert read_private(tmp_path / "f") == b"new"
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
+def test_replacing_with_the_nth_call_failing_leaves_old_or_new_whole(tmp_path: Path, code: int) -> None:
+    path = tmp_path / "f"
+    replace_private(path, b"old" * 1000)
+    for n in count(1):
+        system = FaultySystem(n, code=code)
+        try:
+            replace_private(path, b"new" * 1000, system=system)
+        except OSError:
+            assert path.read_bytes() in {b"old" * 1000, b"new" * 1000}
+            assert list(tmp_path.iterdir()) == [path]
+            continue
+        break
+    assert not system.reached
+    assert path.read_bytes() == b"new" * 1000
+
+
+def test_short_writes_are_continued(tmp_path: Path) -> None:
+    replace_private(tmp_path / "f", b"x" * 1000, system=FaultySystem(2, short=True))
+    assert (tmp_path / "f").read_bytes() == b"x" * 1000
+
+
+def test_a_socket_is_closed_to_others_and_knows_its_peer(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "s"
+    with bind_private_socket(path) as listener, socket.socket(socket.AF_UNIX) as client:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        client.connect(str(path))
+        accepted = listener.accept()[0]
+        with accepted:
+            assert is_own_peer(accepted)
+
+
+def test_a_dead_socket_is_replaced_and_anything_else_in_its_place_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "run" / "s"
+    bind_private_socket(path).close()
+    bind_private_socket(path).close()
+    path.unlink()
+    path.write_text("a file of the user's")
+    assert refused(lambda: bind_private_socket(path)) == "unsafe_file"
+    assert path.read_text() == "a file of the user's"
+
+
+def test_a_socket_path_that_does_not_fit_the_kernels_field_is_refused_in_words(tmp_path: Path) -> None:
+    assert refused(lambda: bind_private_socket(tmp_path / ("x" * 100) / "s")) == "socket_path_too_long"
