@@ -227,14 +227,14 @@ def _require_trusted(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise _unusable(path, say("it is a folder or a device, not a file"))
     if status.st_uid not in (os.getuid(), 0):
-        raise _unusable(path, say("it is owned by another user (uid {uid})", uid=status.st_uid))
+        raise _unusable(path, say("its owner is another user (uid {uid})", uid=status.st_uid))
     if status.st_mode & stat.S_IWOTH:
         raise _unusable(path, say("every user may write to it"))
 
 
 def _decoded(path: Path, data: bytes) -> str:
     if len(data) > SIZE_LIMIT:
-        raise _unusable(path, say("it has more than {limit} bytes", limit=SIZE_LIMIT))
+        raise _unusable(path, say("it is longer than {limit} bytes", limit=SIZE_LIMIT))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

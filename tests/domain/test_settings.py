@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from pathlib import Path
@@ -200,7 +201,7 @@ def test_bytes_that_are_not_utf8_are_named_by_line(places: Places) -> None:
 
 
 def test_a_file_too_large_is_refused(places: Places) -> None:
-    assert f"more than {SIZE_LIMIT} bytes" in refusal(places, "#" * (SIZE_LIMIT + 1))
+    assert f"longer than {SIZE_LIMIT} bytes" in refusal(places, "#" * (SIZE_LIMIT + 1))
     write(places, "#" * SIZE_LIMIT)
     assert load_settings(places, {}) == Settings()
 
@@ -214,7 +215,7 @@ def test_a_file_every_user_may_write_decides_nothing(places: Places) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 def test_a_file_of_another_user_decides_nothing(places: Places) -> None:
     os.chown(write(places, "port = 1\n"), 12345, -1)
-    with pytest.raises(DragomanError, match=r"owned by another user \(uid 12345\)"):
+    with pytest.raises(DragomanError, match=r"its owner is another user \(uid 12345\)"):
         load_settings(places, {})
 
 
@@ -260,6 +261,15 @@ def test_every_setting_says_what_it_is_in_both_languages_and_when_it_counts() ->
     restarts = {setting.key for setting in describe() if setting.needs_restart}
     assert {"port", "auto_start"} <= restarts
     assert "mcp_starts_daemon" not in restarts
+
+
+def test_the_guide_shows_every_setting_with_its_default_and_when_it_counts() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "settings.md").read_text()
+    rows = {row.split("`")[1]: row for row in guide.splitlines() if row.startswith("| `")}
+    for setting in describe():
+        default = setting.default if isinstance(setting.default, str) else json.dumps(setting.default)
+        assert f"| `{default}` |" in rows[setting.key]
+        assert rows[setting.key].endswith("| on restart |" if setting.needs_restart else "| at once |")
 
 
 def test_a_setting_that_is_not_there_is_answered_with_the_nearest() -> None:

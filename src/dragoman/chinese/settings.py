@@ -23,9 +23,9 @@ TABLE: dict[str, str] = {
     "opening it failed ({reason})": "打开失败（{reason}）",
     "reading it failed ({reason})": "读取失败（{reason}）",
     "it is a folder or a device, not a file": "它是文件夹或设备，不是文件",
-    "it is owned by another user (uid {uid})": "它属于另一个用户（uid {uid}）",
+    "its owner is another user (uid {uid})": "它属于另一个用户（uid {uid}）",
     "every user may write to it": "任何用户都可以写入它",
-    "it has more than {limit} bytes": "它超过了 {limit} 字节",
+    "it is longer than {limit} bytes": "它超过了 {limit} 字节",
     "line {line} is not UTF-8": "第 {line} 行不是 UTF-8",
     "{file}, {place}: this is not TOML: {reason}.": "{file} {place}：这不是 TOML：{reason}。",
     "Correct the line; `dragoman config path` prints where the file is.": (
