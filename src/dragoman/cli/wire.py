@@ -210,15 +210,24 @@ def _encode_dap(source: IO[bytes], _: Options) -> Iterator[Item]:
 
 
 def _decode_gateway(source: IO[bytes], _: Options) -> Iterator[Item]:
-    """One WebSocket message a line: WebSocket itself keeps messages apart, and that is all it does here."""
-    return _each_line(source, _shown_gateway)
+    """What a WebSocket client prints: a message a line, or several. A line that is wrong spoils no other."""
+    from dragoman.wire.gateway.stream import split_frames
+
+    for line in _lines(source):
+        if isinstance(line, ProtocolError):
+            yield line
+            continue
+        try:
+            yield from (_tried(_shown_gateway, text) for text in split_frames(line))
+        except ProtocolError as error:
+            yield error
 
 
-def _shown_gateway(line: bytes) -> bytes:
+def _shown_gateway(text: bytes) -> bytes:
     from dragoman.wire.gateway.framing import decode_frame
 
-    decode_frame(line)
-    return _one_line(line) + b"\n"
+    decode_frame(text)
+    return _one_line(text) + b"\n"
 
 
 # LuaPanda: lines that are almost JSON.

@@ -251,6 +251,14 @@ def test_what_is_no_gateway_frame_is_an_error_and_the_next_line_is_read() -> Non
     assert ["error" in answer for answer in objects(done.stdout)] == [True, True, True, False, True, True, False]
 
 
+def test_gateway_frames_that_share_a_line_are_told_apart() -> None:
+    tick = '{"type":"event","event":"tick","payload":{"text":"}{"}}'
+    done = tool("decode", "gateway", given=lines([tick + " " + tick + tick, "", tick + "{", tick]))
+    assert done.stdout.decode().splitlines()[:4] == [tick] * 4
+    fault, last = objects(done.stdout)[4:]
+    assert (list(fault), last) == (["error"], json.loads(tick))
+
+
 def test_a_gateway_frame_has_nothing_to_encode() -> None:
     assert tool("encode", "gateway", given=b"").returncode == 2
 
