@@ -46,6 +46,13 @@ def test_a_value_is_set_and_read_back_and_the_restart_is_mentioned(home: Path) -
     assert (home / "config").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.requirement("foundation:auto-start:setting")
+def test_whether_an_editor_starts_the_daemon_is_a_setting() -> None:
+    assert dragoman("config", "get", "auto_start").stdout == "true\n"
+    assert "`dragoman restart`" in dragoman("config", "set", "auto_start", "off").stdout
+    assert dragoman("config", "get", "auto_start").stdout == "false\n"
+
+
 def test_what_counts_at_once_mentions_no_restart() -> None:
     done = dragoman("config", "set", "mcp_starts_daemon", "no")
     assert done.stdout == "mcp_starts_daemon is now false.\n"
