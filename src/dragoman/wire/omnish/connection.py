@@ -64,13 +64,12 @@ class Connection:
         self._events: deque[ConnectionEvent] = deque()
         self._broken: RemoteProtocolError | None = None
 
-    def receive_data(self, data: bytes) -> None:
+    def receive_data(self, data: bytes | bytearray | memoryview) -> None:
         if self._broken is not None:
             return
-        take, event_of, data = self._events.append, self._event_of, bytes(data)
         try:
-            for buffer, start, end in self._splitter.feed(data):
-                take(event_of(buffer, start, end))
+            for buffer, start, end in self._splitter.feed(bytes(data)):
+                self._events.append(self._event_of(buffer, start, end))
         except RemoteProtocolError as error:
             self._broken = error
 

@@ -80,10 +80,17 @@ def decimal_of_f32(value: float) -> str:
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("inf" if value > 0 else "-inf")
     bits = bits_of_f32(value)
-    precision = next(p for p in range(9) if bits_of_f32(float(f"{value:.{p}e}")) == bits)
+    precision = next(digits for digits in range(9) if _rounds_to(f"{value:.{digits}e}", bits))
     mantissa, exponent = f"{value:.{precision}e}".split("e")
     sign, digits = ("-" if mantissa[0] == "-" else ""), mantissa.lstrip("-").replace(".", "")
     return sign + _placed(digits, int(exponent) + 1)
+
+
+def _rounds_to(text: str, bits: int) -> bool:
+    try:
+        return bits_of_f32(float(text)) == bits
+    except OverflowError:  # rounded up beyond the largest float
+        return False
 
 
 def _placed(digits: str, point: int) -> str:

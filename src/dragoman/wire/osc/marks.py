@@ -1,0 +1,146 @@
+"""What a shell says about itself between its output: OSC 133 (FinalTerm) and 633 (VS Code), as types.
+
+Anyone who can print can print a mark. `nonce` is what tells our hook's marks from a forged one; who trusts a mark
+compares it. VS Code's `E` carries it as its last field, every other mark as a parameter that terminals ignore.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from dragoman.wire.osc.quoting import deserialize, percent_decode, shell_unquote
+
+Dialect: TypeAlias = Literal[133, 633]
+
+_EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
+
+
+@dataclass(slots=True, kw_only=True)
+class Mark:
+    """`raw` is the mark as it stood in the stream; it takes no part in comparisons."""
+
+    dialect: Dialect = 133
+    nonce: str | None = None
+    parameters: dict[str, str] = field(default_factory=dict)
+    raw: bytes = field(default=b"", compare=False, repr=False)
+
+
+@dataclass(slots=True, kw_only=True)
+class PromptStarted(Mark):
+    """A: a prompt begins."""
+
+
+@dataclass(slots=True, kw_only=True)
+class InputStarted(Mark):
+    """B: the prompt ends, what follows is typed."""
+
+
+@dataclass(slots=True, kw_only=True)
+class OutputStarted(Mark):
+    """C: a command runs; kitty's hooks say which."""
+
+    command_line: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class CommandFinished(Mark):
+    """D: the command ended. No exit code is an aborted or empty command."""
+
+    exit_code: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class CommandLineReported(Mark):
+    """E: the exact command line."""
+
+    dialect: Dialect = 633
+    command_line: str
+
+
+@dataclass(slots=True, kw_only=True)
+class PropertyReported(Mark):
+    """P: a property of the shell, of which `Cwd` matters most."""
+
+    dialect: Dialect = 633
+    key: str
+    value: str
+
+
+@dataclass(slots=True, kw_only=True)
+class UnknownMark(Mark):
+    """A letter that we do not know, with everything after the dialect's number."""
+
+    body: bytes
+
+
+def parse_mark(dialect: Dialect, body: bytes, raw: bytes) -> Mark:
+    letter, *fields = body.decode(errors="replace").split(";")
+    parse = _PARSERS[dialect].get(letter)
+    mark = parse(fields) if parse else UnknownMark(body=body)
+    mark.dialect, mark.raw = dialect, raw
+    return mark
+
+
+def _parameters(fields: list[str]) -> dict[str, str]:
+    return dict(each.split("=", 1) for each in fields if "=" in each)
+
+
+def _prompt_started(fields: list[str]) -> Mark:
+    return _with_nonce(PromptStarted(parameters=_parameters(fields)))
+
+
+def _input_started(fields: list[str]) -> Mark:
+    return _with_nonce(InputStarted(parameters=_parameters(fields)))
+
+
+def _output_started(fields: list[str]) -> Mark:
+    parameters = _parameters(_joined_command_line(fields))
+    command_line = None
+    if "cmdline_url" in parameters:
+        command_line = percent_decode(parameters.pop("cmdline_url"))
+    elif "cmdline" in parameters:
+        command_line = shell_unquote(parameters.pop("cmdline"))
+    return _with_nonce(OutputStarted(parameters=parameters, command_line=command_line))
+
+
+def _joined_command_line(fields: list[str]) -> list[str]:
+    """`cmdline=` is shell quoted, which leaves semicolons as they are: it goes on to the end."""
+    for at, each in enumerate(fields):
+        if each.startswith("cmdline="):
+            return [*fields[:at], ";".join(fields[at:])]
+    return fields
+
+
+def _command_finished(fields: list[str]) -> Mark:
+    code = fields[0] if fields and _EXIT_CODE.fullmatch(fields[0]) else None
+    return _with_nonce(CommandFinished(parameters=_parameters(fields), exit_code=None if code is None else int(code)))
+
+
+def _command_line_reported(fields: list[str]) -> Mark:
+    command_line, nonce = [*fields, "", ""][:2]
+    return CommandLineReported(command_line=deserialize(command_line), nonce=nonce or None)
+
+
+def _property_reported(fields: list[str]) -> Mark:
+    key, _, value = deserialize(fields[0] if fields else "").partition("=")
+    return _with_nonce(PropertyReported(key=key, value=value, parameters=_parameters(fields[1:])))
+
+
+def _with_nonce(mark: Mark) -> Mark:
+    mark.nonce = mark.parameters.pop("nonce", None)
+    return mark
+
+
+_FINAL_TERM: dict[str, Callable[[list[str]], Mark]] = {
+    "A": _prompt_started,
+    "B": _input_started,
+    "C": _output_started,
+    "D": _command_finished,
+}
+_PARSERS: dict[int, dict[str, Callable[[list[str]], Mark]]] = {
+    133: _FINAL_TERM,
+    633: {**_FINAL_TERM, "E": _command_line_reported, "P": _property_reported},
+}
