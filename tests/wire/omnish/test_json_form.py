@@ -84,8 +84,15 @@ def test_a_frame_shows_its_id_in_digits_and_takes_a_number_too() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [None, [], {"message": "Ack"}, {"request_id": "-1", "message": "Ack"}, {"request_id": "x", "message": "Ack"}]
-    + [{"request_id": str(2**64), "message": "Ack"}, {"request_id": "1", "message": "Ack", "more": 1}],
+    [
+        None,
+        [],
+        {"message": "Ack"},
+        {"request_id": "-1", "message": "Ack"},
+        {"request_id": "x", "message": "Ack"},
+        {"request_id": str(2**64), "message": "Ack"},
+        {"request_id": "1", "message": "Ack", "more": 1},
+    ],
 )
 def test_a_frame_that_is_none_is_refused(value: object) -> None:
     with pytest.raises(LocalProtocolError):
@@ -94,6 +101,10 @@ def test_a_frame_that_is_none_is_refused(value: object) -> None:
 
 def io_data(**changes: object) -> object:
     return {"IoData": {"session_id": "s", "direction": "Input", "timestamp_ms": 1, "data": {"hex": ""}, **changes}}
+
+
+def suggestion(confidence: object) -> object:
+    return {"CompletionResponse": {"sequence_id": 1, "suggestions": [{"text": "", "confidence": confidence}]}}
 
 
 @pytest.mark.parametrize(
@@ -117,14 +128,11 @@ def io_data(**changes: object) -> object:
         (io_data(data=[256]), "message.IoData.data"),
         ({"SessionStart": {"session_id": "", "parent_session_id": None, "timestamp_ms": 1, "attrs": []}}, "attrs"),
         ({"CompletionResponse": {"sequence_id": 1, "suggestions": {}}}, "suggestions"),
-        (
-            {"CompletionResponse": {"sequence_id": 1, "suggestions": [{"text": "", "confidence": "1"}]}},
-            "[0].confidence",
-        ),
-        (
-            {"CompletionResponse": {"sequence_id": 1, "suggestions": [{"text": "", "confidence": 1e39}]}},
-            "[0].confidence",
-        ),
+        (suggestion("1"), "suggestions[0].confidence"),
+        (suggestion(True), "suggestions[0].confidence"),
+        (suggestion(1e39), "suggestions[0].confidence"),
+        (suggestion({"f32_bits_hex": "3f00000000"}), "suggestions[0].confidence"),
+        (suggestion({"approx": "0.5"}), "suggestions[0].confidence"),
         ({"Response": {"request_id": "", "content": "", "is_streaming": 0, "is_final": True}}, "is_streaming"),
     ],
 )
@@ -136,10 +144,9 @@ def test_json_that_is_no_message_is_refused_with_the_place(value: object, where:
 
 
 def test_a_pair_is_a_list_of_two() -> None:
-    shown = {"ChatReady": {**dict.fromkeys(V25.variants[12].fields), "last_exchange": ["q"]}}
-    shown["ChatReady"].update(request_id="r", thread_id="t", earlier_count=0)
+    fields = dict.fromkeys(V25.variants[12].fields) | {"request_id": "r", "thread_id": "t", "earlier_count": 0}
     with pytest.raises(LocalProtocolError, match="a list of two"):
-        message_from_json(shown, V25)
+        message_from_json({"ChatReady": fields | {"last_exchange": ["q"]}}, V25)
 
 
 def test_a_message_of_another_revision_is_not_shown() -> None:

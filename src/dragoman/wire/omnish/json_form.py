@@ -8,6 +8,7 @@ infinity). Reading takes either.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -184,10 +185,10 @@ def _take_bytes(value: object, where: str) -> bytes:
 def _take_f32(value: object, where: str) -> float:
     try:
         if isinstance(value, dict):
-            return f32_from_bits(int.from_bytes(bytes.fromhex(value["f32_bits_hex"]).rjust(4, b"\0"), "big"))
+            return f32_from_bits(struct.unpack(">I", bytes.fromhex(value["f32_bits_hex"]))[0])
         if isinstance(value, int | float) and not isinstance(value, bool):
             return f32_from_bits(bits_of_f32(value))
-    except (TypeError, ValueError, KeyError, OverflowError):
+    except (TypeError, ValueError, KeyError, OverflowError, struct.error):
         pass
     raise _bad(where, 'a 32-bit float, as a number or {"f32_bits_hex": "…"}')
 
