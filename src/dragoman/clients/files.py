@@ -51,10 +51,13 @@ def read_config(path: Path) -> ConfigFile:
         return ConfigFile(_end_of_links(path))
     except OSError as error:
         raise RefusedError(say("it could not be read: {reason}", reason=error.strerror)) from error
-    with os.fdopen(fd, "rb") as stream:
+    try:
         status = os.fstat(fd)
         _require_editable(status)
-        return ConfigFile(_end_of_links(path), stream.read(), stat.S_IMODE(status.st_mode))
+        with open(fd, "rb", closefd=False) as stream:
+            return ConfigFile(_end_of_links(path), stream.read(), stat.S_IMODE(status.st_mode))
+    finally:
+        os.close(fd)
 
 
 def mentions_us(path: Path) -> bool:
