@@ -168,7 +168,8 @@ def _check_components(
     try:
         check_graph(components, places, limits.tree_depth)
     except GraphError as error:
-        raise A2uiError(error.code, places.get(error.component_id, origin.surface), str(error)) from None
+        sent_ones = [places[name] for name in error.components if name in places]
+        raise A2uiError(error.code, sent_ones[0] if sent_ones else origin.surface, str(error)) from None
 
 
 def _component_bytes(surface: Surface, message: UpdateComponents, origin: Origin, limits: Limits) -> int:

@@ -1,0 +1,152 @@
+"""Hypothesis: messages of the model, all of them and those that 0.8 can say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from dragoman.wire.a2ui import Action, Component, CreateSurface, DeleteSurface, UpdateComponents, UpdateDataModel
+from dragoman.wire.a2ui.messages import DELETE, AgentMessage
+
+ids = st.sampled_from(["root", "a", "b", "c", "d", "x/y", "ü~1"])
+surface_ids = st.sampled_from(["s", "t", "main"])
+texts = st.text(st.characters(codec="utf-8"), max_size=12)
+# Within what every JSON reader keeps: no number that a double cannot hold exactly.
+numbers = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+scalars = st.none() | st.booleans() | numbers | texts
+json_values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=8
+)
+tokens = st.lists(st.sampled_from(["a", "b", "0", "1", "2", "-", "", "a/b", "~", "x"]) | texts, max_size=4)
+
+paths = st.sampled_from(["/a", "/a/b", "/items", "name", ".", "/x~1y", "/items/0"])
+bindings = st.fixed_dictionaries({"path": paths})
+calls = st.fixed_dictionaries({"call": st.just("formatString"), "args": st.fixed_dictionaries({"value": texts})})
+names = st.text("abcdefgh", min_size=1, max_size=6).filter(lambda name: name not in ("id", "component"))
+
+child_lists = st.lists(ids, max_size=3) | st.fixed_dictionaries({"componentId": ids, "path": paths})
+actions = st.fixed_dictionaries(
+    {"event": st.fixed_dictionaries({"name": texts}, optional={"context": st.dictionaries(names, texts | bindings)})}
+)
+
+
+def _component(kind: str, **properties: st.SearchStrategy[Any]) -> st.SearchStrategy[Component]:
+    optional = st.fixed_dictionaries({}, optional=properties)
+    return st.builds(Component, ids, st.just(kind), optional)
+
+
+dynamic_texts = texts | bindings | calls
+components = st.one_of(
+    _component("Text", text=dynamic_texts, variant=st.sampled_from(["h1", "body"]), weight=numbers),
+    _component("Column", children=child_lists, align=st.just("start")),
+    _component("List", children=child_lists),
+    _component("Card", child=ids, accessibility=st.just({"label": "card"})),
+    _component("Tabs", tabs=st.lists(st.fixed_dictionaries({"title": dynamic_texts, "child": ids}), max_size=2)),
+    _component("Button", child=ids, action=actions, variant=st.sampled_from(["primary", "default"])),
+    _component("CheckBox", label=dynamic_texts, value=st.booleans() | bindings),
+    _component("Own", payload=json_values, child=ids, children=child_lists),
+)
+
+
+def _unique(found: list[Component]) -> tuple[Component, ...]:
+    return tuple({component.id: component for component in found}.values())
+
+
+creates = st.builds(
+    CreateSurface,
+    surface_id=surface_ids,
+    catalog_id=st.sampled_from(["own:1", "dragoman:dev/1"]),
+    theme=st.dictionaries(names, texts, max_size=2),
+    send_data_model=st.booleans(),
+)
+updates = st.builds(
+    UpdateComponents, surface_id=surface_ids, components=st.lists(components, min_size=1, max_size=5).map(_unique)
+)
+data_updates = st.builds(
+    UpdateDataModel, surface_id=surface_ids, path=paths | st.just(""), value=json_values | st.just(DELETE)
+)
+deletes = st.builds(DeleteSurface, surface_id=surface_ids)
+messages: st.SearchStrategy[AgentMessage] = st.one_of(creates, updates, data_updates, deletes)
+
+client_actions = st.builds(
+    Action,
+    name=texts,
+    surface_id=texts,
+    source_component_id=texts,
+    timestamp=st.just("2026-01-02T03:04:05Z"),
+    context=st.dictionaries(texts, json_values, max_size=3),
+)
+
+# What 0.8 can say: no calls, no deletions, nulls or checks, and no text that looks like a JSON list or object.
+plain_texts = texts.filter(lambda text: not text.startswith(("[", "{")))
+v08_texts = texts | bindings
+v08_scalars = st.booleans() | numbers | plain_texts
+v08_lists = st.lists(json_values, max_size=3)
+v08_values = st.recursive(
+    v08_scalars | v08_lists, lambda inner: st.dictionaries(texts.filter(lambda key: key != "."), inner), max_leaves=8
+)
+v08_context = st.dictionaries(names, st.booleans() | numbers | texts | bindings, max_size=3)
+v08_actions = st.builds(lambda name, context: {"event": {"name": name, "context": context}}, texts, v08_context)
+v08_labels = st.fixed_dictionaries({"label": v08_texts, "value": texts})
+
+v08_components = st.one_of(
+    _component("Text", text=v08_texts, variant=st.sampled_from(["h1", "caption"]), weight=st.integers(0, 9)),
+    _component("Image", url=v08_texts, description=v08_texts, fit=st.sampled_from(["scaleDown", "cover"])),
+    _component("Icon", name=v08_texts),
+    _component("Video", url=v08_texts),
+    _component("AudioPlayer", url=v08_texts, description=v08_texts),
+    _component("Row", children=child_lists, justify=st.just("center"), align=st.just("end")),
+    _component("Column", children=child_lists, justify=st.just("start")),
+    _component("List", children=child_lists, direction=st.just("vertical"), align=st.just("start")),
+    _component("Card", child=ids),
+    _component("Tabs", tabs=st.lists(st.fixed_dictionaries({"title": v08_texts, "child": ids}), max_size=2)),
+    _component("Modal", trigger=ids, content=ids),
+    _component("Divider", axis=st.sampled_from(["horizontal", "vertical"])),
+    _component("Button", child=ids, variant=st.sampled_from(["primary", "default"]), action=v08_actions),
+    _component("TextField", label=v08_texts, value=v08_texts, variant=st.just("longText"), validationRegexp=texts),
+    _component("CheckBox", label=v08_texts, value=st.booleans() | bindings),
+    _component("Slider", label=v08_texts, min=numbers, max=numbers, value=numbers | bindings),
+    _component("DateTimeInput", value=v08_texts, enableDate=st.booleans(), enableTime=st.booleans()),
+    st.builds(
+        lambda name, variant, rest: Component(name, "ChoicePicker", {"variant": variant, **rest}),
+        ids,
+        st.sampled_from(["mutuallyExclusive", "multipleSelection"]),
+        st.fixed_dictionaries(
+            {"options": st.lists(v08_labels, max_size=2), "value": st.lists(texts, max_size=2) | bindings},
+            optional={"displayStyle": st.sampled_from(["chips", "checkbox"]), "filterable": st.booleans()},
+        ),
+    ),
+    _component("Own", note=plain_texts, count=numbers, child=ids, children=child_lists),
+)
+v08_messages: st.SearchStrategy[AgentMessage] = st.one_of(
+    st.builds(
+        CreateSurface,
+        surface_id=surface_ids,
+        catalog_id=st.sampled_from(["", "own:1"]),
+        theme=st.fixed_dictionaries({}, optional={"font": texts, "primaryColor": st.just("#00BFFF")}),
+        root=ids,
+        existing=st.just("keep"),
+    ),
+    st.builds(
+        UpdateComponents,
+        surface_id=surface_ids,
+        components=st.lists(v08_components, min_size=1, max_size=5).map(_unique),
+        implicit=st.just(True),
+    ),
+    st.builds(
+        UpdateDataModel,
+        surface_id=surface_ids,
+        path=st.sampled_from(["/a", "/a/b", "/items/0"]),
+        value=v08_values,
+        implicit=st.just(True),
+    ),
+    st.builds(
+        UpdateDataModel,
+        surface_id=surface_ids,
+        path=st.just(""),
+        value=st.dictionaries(texts.filter(lambda key: key != "."), v08_values, max_size=3),
+        implicit=st.just(True),
+    ),
+    deletes,
+)
