@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from dragoman.errors import LocalProtocolError
 from dragoman.wire.gateway.connection import (
@@ -101,7 +101,7 @@ class ClientConnection(Connection[ClientEvent]):
         """The socket is gone: everything that waited is told. Calling it again changes nothing."""
         if self.state is ClientState.CLOSED:
             return
-        self.state, self._ended = ClientState.CLOSED, True
+        self.state, self._closed = ClientState.CLOSED, True
         self._events.extend(self._pending.abandon())
         self._events.append(Closed(close_code, reason))
 
@@ -165,6 +165,7 @@ class ClientConnection(Connection[ClientEvent]):
 
 
 def _missing_scopes(offer: ConnectParams, hello: HelloOk) -> tuple[str, ...]:
-    if hello.auth is None:
+    granted = hello.auth
+    if isinstance(granted, UnsetType):
         return ()
-    return tuple(scope for scope in offer.scopes or () if scope not in hello.auth.scopes)
+    return tuple(scope for scope in offer.scopes or () if scope not in granted.scopes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from msgspec import Raw, Struct, UnsetType
@@ -100,9 +102,9 @@ class Rejected(Struct, frozen=True):
 
 
 class Malformed(Struct, frozen=True):
-    """A frame that is no request: send `reply` if there is one; the socket stays open."""
+    """A frame that is no request: send the reply; the socket stays open."""
 
-    reply: bytes | None
+    reply: bytes
 
 
 ClientEvent = (
@@ -124,43 +126,50 @@ _E = TypeVar("_E")
 
 
 class Connection(Generic[_E]):
-    """One socket's life. Feed it whole text messages, then take what they meant with `events`."""
+    """One socket's life. Feed it whole text messages, then take what they meant from `events`."""
 
     def __init__(self) -> None:
-        self._events: list[_E] = []
+        self._events: deque[_E | GatewayProtocolError] = deque()
         self._max_inbound = MAX_HANDSHAKE_BYTES
-        self._ended = False
+        self._closed = False
+        self._broken = False
 
     def receive_text(self, text: str) -> None:
-        self.receive_data(self._guarded_utf8(text))
+        try:
+            data = utf8(text)
+        except GatewayProtocolError as fault:
+            self._break(fault)
+        else:
+            self.receive_data(data)
 
     def receive_data(self, data: bytes) -> None:
-        """One text message. A `RemoteProtocolError` ends the connection: close with its `close_code`."""
-        if self._ended:
-            raise LocalProtocolError("connection_ended", "nothing can be received after the end of a connection")
+        """One text message. After one that broke the protocol nothing is read any more."""
+        if self._closed:
+            raise LocalProtocolError("closed", "a message was received after the end")
+        if self._broken:
+            return
         try:
-            self._handle(self._read(data))
-        except GatewayProtocolError:
-            self._ended = True
-            raise
+            self._handle_data(data)
+        except GatewayProtocolError as fault:
+            self._break(fault)
 
-    def events(self) -> list[_E]:
-        """What happened since the last call."""
-        happened, self._events = self._events, []
-        return happened
+    def events(self) -> Iterator[_E]:
+        """What happened since, in order. A peer's fault is raised in its place: close with its `close_code`."""
+        while self._events:
+            event = self._events.popleft()
+            if isinstance(event, GatewayProtocolError):
+                raise event
+            yield event
 
-    def _read(self, data: bytes) -> Frame:
-        return decode_frame(data, max_bytes=self._max_inbound)
+    def _handle_data(self, data: bytes) -> None:
+        self._handle(decode_frame(data, max_bytes=self._max_inbound))
 
     def _handle(self, frame: Frame) -> None:
         raise NotImplementedError
 
-    def _guarded_utf8(self, text: str) -> bytes:
-        try:
-            return utf8(text)
-        except GatewayProtocolError:
-            self._ended = True
-            raise
+    def _break(self, fault: GatewayProtocolError) -> None:
+        self._broken = True
+        self._events.append(fault)
 
 
 class FrameNumbers:

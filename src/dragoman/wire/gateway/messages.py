@@ -74,7 +74,7 @@ class ErrorDetail(_Wire, frozen=True):
 _DETAIL = msgspec.json.Decoder(ErrorDetail)
 
 
-class StateVersion(_Wire, frozen=True):
+class StateVersion(Struct, frozen=True):
     presence: int = 0
     health: int = 0
 
@@ -179,55 +179,59 @@ class ConnectParams(_Wire, frozen=True, forbid_unknown_fields=True):
         return self.auth.signed if self.auth else ""
 
 
-class ServerInfo(_Wire, frozen=True):
+class _Hello(Struct, frozen=True, rename="camel"):
+    """Parts of the hello are sent even where they hold the default: clients validate it. `UNSET` is left out."""
+
+
+class ServerInfo(_Hello, frozen=True):
     version: str = ""
     conn_id: str = ""
 
 
-class Features(_Wire, frozen=True):
+class Features(_Hello, frozen=True):
     methods: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
-    capabilities: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] | UnsetType = UNSET
 
 
-class SessionDefaults(_Wire, frozen=True):
+class SessionDefaults(_Hello, frozen=True):
     default_agent_id: str = "main"
     main_key: str = "main"
     main_session_key: str = "agent:main:main"
-    scope: str = ""
+    scope: str = "per-sender"
 
 
-class Snapshot(_Wire, frozen=True):
-    state_version: StateVersion | None = None
-    uptime_ms: int | float | None = None
-    session_defaults: SessionDefaults | None = None
-    presence: Raw | UnsetType = UNSET
-    health: Raw | UnsetType = UNSET
+class Snapshot(_Hello, frozen=True):
+    presence: Raw = Raw(b"[]")
+    health: Raw = Raw(b"{}")
+    state_version: StateVersion = StateVersion()
+    uptime_ms: int | float = 0
+    session_defaults: SessionDefaults = SessionDefaults()
 
 
-class Grant(_Wire, frozen=True):
+class Grant(_Hello, frozen=True):
     """What the gateway really granted: a connection without scopes is "ok" and can do nothing."""
 
     role: str = "operator"
     scopes: tuple[str, ...] = ()
-    device_token: str | None = None
-    issued_at_ms: int | None = None
+    device_token: str | UnsetType | None = UNSET
+    issued_at_ms: int | float | UnsetType = UNSET
 
 
-class Policy(_Wire, frozen=True):
+class Policy(_Hello, frozen=True):
     max_payload: int = 26_214_400
     max_buffered_bytes: int = 52_428_800
     tick_interval_ms: int = 30_000
 
 
-class HelloOk(_Wire, frozen=True, tag_field="type", tag="hello-ok"):
+class HelloOk(_Hello, frozen=True, tag_field="type", tag="hello-ok"):
     """The specification's hello has `protocol` alone; everything else may be missing."""
 
     protocol: int
     server: ServerInfo = ServerInfo()
     features: Features = Features()
-    snapshot: Snapshot | None = None
-    auth: Grant | None = None
+    snapshot: Snapshot = Snapshot()
+    auth: Grant | UnsetType = UNSET
     policy: Policy = Policy()
-    canvas_host_url: str | None = None
-    plugin_surface_urls: dict[str, str] | None = None
+    canvas_host_url: str | UnsetType | None = UNSET
+    plugin_surface_urls: dict[str, str] | UnsetType = UNSET

@@ -123,18 +123,17 @@ class ServerConnection(Connection[ServerEvent]):
     def receive_eof(self, close_code: int = 1006, reason: str = "") -> None:
         if self.state is ServerState.CLOSED:
             return
-        self.state, self._ended = ServerState.CLOSED, True
+        self.state, self._closed = ServerState.CLOSED, True
         self._events.append(Closed(close_code, reason))
 
-    def receive_data(self, data: bytes) -> None:
+    def _handle_data(self, data: bytes) -> None:
         """JSON that is no request is answered, as by real gateways. What is no JSON ends the connection (a real
         gateway ignores it, and its sender waits for ever)."""
         try:
-            super().receive_data(data)
+            super()._handle_data(data)
         except GatewayProtocolError as error:
             if error.code != "invalid_frame":
                 raise
-            self._ended = False
             self._refuse_frame(_loose_complaint(data))
 
     def _handle(self, frame: Frame) -> None:
@@ -197,6 +196,7 @@ class _Loose(Struct, frozen=True):
 
 
 _LOOSE = msgspec.json.Decoder(_Loose)
+_MAX_ECHO_BYTES = 512
 _ID: msgspec.json.Decoder[str | int] = msgspec.json.Decoder(str | int)
 
 
@@ -234,7 +234,7 @@ def _readable_id(value: Raw | UnsetType) -> str | int:
     if value is UNSET:
         return "invalid"
     try:
-        return _ID.decode(value)
+        return _ID.decode(value) if len(bytes(value)) <= _MAX_ECHO_BYTES else "invalid"
     except msgspec.DecodeError:
         return "invalid"
 
