@@ -10,7 +10,6 @@ from tests.wire.omnish.vectors import ODD, SEED_FILE, VALID, VALID_IDS
 from dragoman.errors import RemoteProtocolError
 from dragoman.wire.omnish import (
     SEED,
-    Frame,
     Schema,
     decode_frame,
     decode_message,
@@ -19,7 +18,6 @@ from dragoman.wire.omnish import (
     schema_named,
 )
 from dragoman.wire.omnish.json_form import frame_from_json, frame_to_json, message_from_json, message_to_json
-from dragoman.wire.omnish.messages import SessionStart
 
 ACCEPTED = [each for each in ODD if each["reference"] == "accept"]
 REFUSED = [each for each in ODD if each["reference"] == "error"]
@@ -95,12 +93,3 @@ def test_the_newer_revision_follows_the_same_rules(body: str, error: str | None)
     with pytest.raises(RemoteProtocolError) as caught:
         decode_message(data, schema_named("v25"))
     assert str(caught.value) == error
-
-
-def test_the_document_s_own_example_goes_both_ways() -> None:
-    """The usage example of the protocol document: session-123, frame 42."""
-    message = SessionStart("session-123", None, 1000, {})
-    assert decode_message(encode_message(message, SEED), SEED) == message
-    frame = Frame(42, message)
-    assert decode_frame(encode_frame(frame, SEED), SEED) == frame
-    assert encode_frame(frame, SEED)[:10] == (42).to_bytes(8, "big") + b"\x4f\x53"
