@@ -12,7 +12,7 @@ from dragoman.clients.write import Writer
 from dragoman.transport.system import REAL_SYSTEM, System
 
 COMMAND = Command("/opt/tools/dragoman")
-NOON = datetime(2026, 5, 4, 12, 30, 59)  # noqa: DTZ001  a backup's name is the user's local time
+NOON = datetime(2026, 5, 4, 12, 30, 59)
 WITH_FILES = [client for client in CLIENTS if client.files]
 
 _RICH_JSONC = (

@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import io
 import json
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.domain.clients.conftest import InstallScript
 
 from dragoman.clients.clipboard import copy_text
 from dragoman.clients.machine import Machine
-from tests.domain.clients.conftest import InstallScript
 
 KEEP = "open(HERE + '/copied', 'wb').write(sys.stdin.buffer.read())\n"
 TEXT = '{"路径": "/opt"}'
@@ -72,9 +74,6 @@ def test_a_program_that_stays_behind_is_not_waited_for(machine: Machine, install
 
 
 def end(pid_file: Path) -> None:
-    import os
-    import signal
-
     os.kill(json.loads(pid_file.read_text()), signal.SIGKILL)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,9 +57,7 @@ def test_line_ends_of_windows_are_no_difference_of_their_own() -> None:
 
 @given(st.text(alphabet='ab\u2028\x0b\x85"\\ ', max_size=8), st.text(alphabet="ab\u2028\x0c", max_size=8))
 def test_no_character_inside_a_string_tears_the_lines_apart(one: str, two: str) -> None:
-    import json
-
     old = json.dumps({"x": one, "y": {"s": two}}, indent=1, ensure_ascii=False)
     shown = diff(old, old.replace("{", '{\n"n": 1,', 1), public=())
-    assert shown[:3] == ["@@", " {", '+"n": 1,'] or shown[0] == "@@"
+    assert shown[:3] == ["@@", " {", '+"n": 1,']
     assert not any("a" in line or "b" in line for line in shown)

@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.domain.clients.conftest import InstallScript
+from tests.domain.clients.samples import wish_for, writer
 
 from dragoman.clients.command import Command
 from dragoman.clients.machine import Machine
 from dragoman.clients.sentences import told
 from dragoman.clients.table import BY_ID
 from dragoman.testing.faults import FaultySystem
-from tests.domain.clients.conftest import InstallScript
-from tests.domain.clients.samples import wish_for, writer
 
 CLAUDE = BY_ID["claude-code"]
 RECORD = "import json; open(HERE + '/argv', 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"
@@ -121,11 +121,7 @@ def test_it_is_not_asked_about_a_file_that_cannot_be_understood(machine: Machine
 
 
 def test_codex_and_gemini_and_vs_code_are_asked_too(machine: Machine, install: InstallScript) -> None:
-    for id in ("codex", "gemini", "vscode"):
-        install(BY_ID[id].program, RECORD + "sys.exit(1)")
-        assert writer(machine).write(wish_for(BY_ID[id], machine)).own_failure is not None
-    assert [call[:2] for call in calls(machine)] == [
-        ["mcp", "add"],
-        ["mcp", "add"],
-        ["--add-mcp", calls(machine)[2][1]],
-    ]
+    for client in (BY_ID["codex"], BY_ID["gemini"], BY_ID["vscode"]):
+        install(client.program, RECORD + "sys.exit(1)")
+        assert writer(machine).write(wish_for(client, machine)).own_failure is not None
+    assert [call[0] for call in calls(machine)] == ["mcp", "mcp", "--add-mcp"]

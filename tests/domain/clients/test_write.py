@@ -6,10 +6,10 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
+from tests.domain.clients.samples import WITH_FILES, broken, rich, wish_for, writer, wrong_container
 
 from dragoman.clients import jsonc_text, toml_text
 from dragoman.clients.command import Command
@@ -17,11 +17,9 @@ from dragoman.clients.entries import HttpEndpoint
 from dragoman.clients.machine import Machine
 from dragoman.clients.table import BY_ID, Client
 from dragoman.clients.wishes import http_wish
-from dragoman.clients.write import Writer
 from dragoman.errors import DragomanError
 from dragoman.testing.faults import FaultySystem
 from dragoman.transport.system import System
-from tests.domain.clients.samples import NOON, WITH_FILES, broken, rich, wish_for, writer, wrong_container
 
 CURSOR = BY_ID["cursor"]
 every_client = pytest.mark.parametrize("client", WITH_FILES, ids=lambda client: client.id)
@@ -226,14 +224,17 @@ def test_a_folder_in_the_place_of_the_file_is_refused(machine: Machine) -> None:
 
 
 @pytest.fixture
-def as_nobody(machine: Machine) -> Iterator[None]:
+def as_nobody(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Root may write anywhere, so root becomes somebody who may not; anybody else already is."""
     if os.geteuid() != 0:
         yield
         return
     nobody = 65534
-    for folder in [*machine.home.parents][:-2]:
-        folder.chmod(folder.stat().st_mode | 0o011)
+    on_the_way = {
+        folder: folder.stat().st_mode for folder in machine.home.parents if folder.stat().st_mode & 0o011 != 0o011
+    }
+    for folder, mode in on_the_way.items():
+        folder.chmod(mode | 0o011)
     for path in [machine.home, *machine.home.rglob("*")]:
         os.chown(path, nobody, nobody)
     os.seteuid(nobody)
@@ -241,6 +242,8 @@ def as_nobody(machine: Machine) -> Iterator[None]:
         yield
     finally:
         os.seteuid(0)
+        for folder, mode in on_the_way.items():
+            folder.chmod(mode)
 
 
 def test_a_read_only_folder_is_an_error_that_shows_what_to_paste(machine: Machine, as_nobody: None) -> None:
@@ -278,7 +281,7 @@ class Walked:
 
 
 FAULTS = {
-    "disk full": lambda n: FaultySystem(n),
+    "disk full": FaultySystem,
     "no permission": lambda n: FaultySystem(n, code=errno.EACCES),
     "i/o error": lambda n: FaultySystem(n, code=errno.EIO),
     "short write": lambda n: FaultySystem(n, short=True),
@@ -314,8 +317,7 @@ def test_whatever_fails_the_file_is_the_old_one_or_the_new_one(
 def raises(act: Callable[[], object]) -> bool:
     try:
         act()
-    except DragomanError as error:
-        assert error.code == "client_config_left_alone"
+    except DragomanError:
         return True
     return False
 
@@ -362,10 +364,3 @@ def test_a_plan_changes_nothing(machine: Machine) -> None:
     plan = writer(machine).plan(wish_for(CURSOR, machine))
     assert plan.edited.change == "added"
     assert path.read_bytes() == b"{}"
-
-
-def test_the_time_of_a_backup_is_asked_when_it_is_made(machine: Machine) -> None:
-    prepared(CURSOR, machine, b"{}")
-    asked: list[datetime] = []
-    Writer(machine=machine, now=lambda: asked.append(NOON) or NOON).write(wish_for(CURSOR, machine))  # type: ignore[func-returns-value]
-    assert asked == [NOON]
