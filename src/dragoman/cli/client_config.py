@@ -64,13 +64,15 @@ def client_config(
     if json or not client:
         return _list(client, machine, command, endpoint, as_json=json)
     known = find_client(client)
+    if command.note and not http and not project:
+        warn(command.note)
     if not http:
         wish = stdio_wish(known, machine, command, project=project)
     else:
         wish = http_wish(known, machine, endpoint() if write else _without_token(endpoint), project=project)
     if write:
         return _write(wish, machine, project=project)
-    return _copy(wish, machine) if copy else _print(wish, machine, command)
+    return _copy(wish, machine) if copy else _print(wish, machine)
 
 
 def _list(id: str, machine: Machine, command: Command, endpoint: EndpointSource, *, as_json: bool) -> int:
@@ -90,11 +92,9 @@ def _list(id: str, machine: Machine, command: Command, endpoint: EndpointSource,
     return ExitCode.OK
 
 
-def _print(wish: Wish, machine: Machine, command: Command) -> int:
+def _print(wish: Wish, machine: Machine) -> int:
     """Sentences go to the error stream, so that the snippet alone can be piped into a file."""
     warn(*around(wish, machine))
-    if command.note and wish.transport == "stdio":
-        warn(command.note)
     show_text(snippet(wish.client, wish.shown))
     return ExitCode.OK
 

@@ -221,3 +221,13 @@ def test_this_machine_is_one_we_know() -> None:
     assert here.system in {"linux", "macos"}
     assert here.which("sh") is not None
     assert here.which("no-such-program") is None
+
+
+def test_the_guide_names_every_client_with_its_file_and_key() -> None:
+    rows = (Path(__file__).parents[3] / "docs/guides/clients.md").read_text().splitlines()
+    for client in CLIENTS:
+        row = next(row for row in rows if row.startswith(f"| `{client.id}` |"))
+        assert client.title.partition(" (")[0] in row
+        assert client.container in row
+        assert client.project_file in row
+        assert ("| no" in row) == (client.http is None)
