@@ -196,13 +196,16 @@ class IdeConnection:
         return 1
 
     def _free_id(self) -> int:
-        """The first candidate that no open command carries, nor one whose answer may still come late."""
+        """A candidate that no open command carries and, if it can be had, none whose answer may still come late."""
+        candidate = 0
         for _ in range(_ATTEMPTS_FOR_AN_ID):
             candidate = self._ids()
             if not MIN_ID <= candidate <= MAX_ID:
                 raise LocalProtocolError("bad_callback_id", f"{candidate} is not an id from {MIN_ID} to {MAX_ID}.")
             if str(candidate) not in self._pending and str(candidate) not in self._expired:
                 return candidate
+        if self._expired.pop(str(candidate), None) is not None:
+            return candidate
         raise LocalProtocolError("no_free_id", "The source of ids gives only ids that are in use.")
 
     def _receive(self, message: Message) -> None:
