@@ -132,6 +132,13 @@ def test_made_ids_avoid_the_ones_that_are_taken() -> None:
     assert surface.components["b-label"].properties == {"text": "taken"}
 
 
+def test_made_ids_are_no_longer_than_ids_may_be() -> None:
+    button = {"id": "b" * 256, "type": "Button", "props": {"label": "Go"}}
+    surface = one({"type": "createSurface", "surface": {"id": "s"}, "components": [button]})
+    assert max(map(len, surface.components)) == 256
+    assert len(surface.components) == 3
+
+
 def test_a_tree_in_the_documents_dialect_keeps_its_own_root() -> None:
     components = [{"id": "root", "type": "Column", "props": {"children": ["a"]}}, {"id": "a", "type": "Text"}]
     surface = one({"type": "createSurface", "surface": {"id": "s"}, "components": components})

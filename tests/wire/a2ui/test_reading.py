@@ -176,6 +176,8 @@ def test_ids_have_only_so_many_characters(length: int, fits: bool) -> None:
     _expect(lambda: read(v09("updateComponents", surfaceId="s", components=[text(name)])), fits, "invalid_component")
     old = {"surfaceUpdate": {"surfaceId": "s", "components": [{"id": name, "component": {"Text": {}}}]}}
     _expect(lambda: read(old), fits, "invalid_message")
+    typed = {"surfaceUpdate": {"surfaceId": "s", "components": [{"id": "a", "component": {name: {}}}]}}
+    _expect(lambda: read(typed), fits, "invalid_message")
 
 
 def _expect(call: Any, fits: bool, code: str) -> None:

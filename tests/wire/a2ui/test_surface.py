@@ -9,23 +9,27 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.a2ui.strategies import messages
+from tests.wire.a2ui.strategies import messages, v08_messages
 from tests.wire.a2ui.vectors import SURFACES, after, expected_surface, one, played, surface_of, text, v09, vector
 
 from dragoman.wire.a2ui import (
     A2uiError,
     Component,
     CreateSurface,
+    DeleteSurface,
     Limits,
     Surface,
     Surfaces,
     UpdateComponents,
     UpdateDataModel,
     apply,
+    for_viewer,
     read,
     snapshot,
+    to_v08,
+    to_v09,
 )
-from dragoman.wire.a2ui.messages import AgentMessage
+from dragoman.wire.a2ui.messages import ROOT, AgentMessage
 from dragoman.wire.a2ui.values import size_of
 
 CREATE = v09("createSurface", surfaceId="s")
@@ -252,10 +256,7 @@ def test_applying_changes_nothing_that_was_there_before(before: list[AgentMessag
 @given(st.lists(messages, max_size=8))
 def test_a_snapshot_makes_the_surface_again(all_messages: list[AgentMessage]) -> None:
     for surface in after(all_messages).values():
-        again: Surfaces = {}
-        for message in snapshot(surface):
-            again = apply(again, message)
-        assert again == {surface.id: surface}
+        assert after(snapshot(surface)) == {surface.id: surface}
 
 
 @given(st.lists(messages, max_size=8))
@@ -267,11 +268,9 @@ def test_the_count_of_bytes_is_always_what_the_components_have(all_messages: lis
 def test_a_surface_that_is_not_shown_yet_has_a_snapshot_too() -> None:
     surface = one({"surfaceUpdate": {"surfaceId": "s", "components": [{"id": "a", "component": {"Text": {}}}]}})
     parts = snapshot(surface)
-    assert [type(part) for part in parts] == [UpdateDataModel, UpdateComponents]
-    again: Surfaces = {}
-    for part in parts:
-        again = apply(again, part)
-    assert again["s"] == surface
+    assert [type(part) for part in parts] == [CreateSurface, UpdateComponents]
+    assert after(parts) == {"s": surface}
+    assert [next(iter(written)) for written in to_v08(parts)] == ["surfaceUpdate"]
 
 
 @pytest.mark.parametrize("name", SURFACES)
@@ -287,3 +286,54 @@ def test_a_surface_knows_nothing_of_the_dialect_it_came_in() -> None:
         UpdateDataModel,
     }
     assert Surface(id="s").data_model == {}
+
+
+# What a viewer is told
+
+
+def viewed(all_messages: list[AgentMessage]) -> tuple[Surfaces, Surfaces]:
+    """The surfaces, and the ones of a viewer who reads 0.9 strictly."""
+    ours: Surfaces = {}
+    theirs: Surfaces = {}
+    for message in all_messages:
+        try:
+            applied = apply(ours, message)
+        except A2uiError:
+            continue
+        theirs = played(to_v09(for_viewer(ours, message)), theirs)
+        ours = applied
+    return ours, theirs
+
+
+def seen_by(surface: Surface) -> object:
+    return surface.id, surface.theme, surface.components, surface.data_model
+
+
+@pytest.mark.parametrize("name", SURFACES)
+@pytest.mark.parametrize("dialect", ["seed", "0.8", "0.9", "1.0"])
+def test_a_viewer_of_0_9_sees_what_came_in_any_dialect(name: str, dialect: str) -> None:
+    push = vector(name)["dialects"].get(dialect, vector(name)["dialects"]["0.9"])
+    ours, theirs = viewed([incoming.message for incoming in read(push)])
+    assert [seen_by(surface) for surface in theirs.values()] == [seen_by(surface) for surface in ours.values()]
+
+
+@given(st.lists(messages | v08_messages, max_size=10))
+def test_a_viewer_is_never_told_what_0_9_refuses(all_messages: list[AgentMessage]) -> None:
+    ours, theirs = viewed(all_messages)
+    assert ours.keys() == theirs.keys()
+    for name, surface in ours.items():
+        assert theirs[name].data_model == surface.data_model
+        # A root of another name is put below one called root, which may hide a component of that name.
+        assert {key: each for key, each in theirs[name].components.items() if key != ROOT} == {
+            key: each for key, each in surface.components.items() if key != ROOT
+        }
+
+
+def test_a_surface_that_is_shown_as_it_stood_is_not_made_again() -> None:
+    filled = {"surfaceUpdate": {"surfaceId": "s", "components": [{"id": "root", "component": {"Text": {}}}]}}
+    before = played(filled)
+    for root, theme in (("root", {}), ("root", {"font": "Inter"}), ("other", {})):
+        begin = CreateSurface(surface_id="s", root=root, theme=theme, existing="keep")
+        told = for_viewer(before, begin)
+        assert bool(told) == ((root, theme) != ("root", {}))
+        assert [type(each) for each in told[:2]] == [DeleteSurface, CreateSurface][: len(told)]

@@ -30,7 +30,7 @@ from dragoman.wire.a2ui.messages import (
 )
 from dragoman.wire.a2ui.reading import read
 from dragoman.wire.a2ui.resolve import Node, action_of, resolve
-from dragoman.wire.a2ui.surface import Surface, Surfaces, apply, apply_all, snapshot
+from dragoman.wire.a2ui.surface import Surface, Surfaces, apply, apply_all, for_viewer, snapshot
 from dragoman.wire.a2ui.to_v08 import to_v08
 from dragoman.wire.a2ui.to_v09 import to_v09
 
@@ -61,6 +61,7 @@ __all__ = [
     "apply",
     "apply_all",
     "encode_jsonl",
+    "for_viewer",
     "read",
     "read_client",
     "refusal",

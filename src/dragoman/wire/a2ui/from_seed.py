@@ -103,7 +103,7 @@ def _expanded(component: Component, taken: set[str]) -> Iterator[Component]:
     if component.type != "Button" or label is None or "child" in component.properties:
         yield component
         return
-    child = _free(f"{component.id}-label", taken)
+    child = _free(f"{component.id[:200]}-label", taken)  # within the length of ids
     click = {"event": {"name": "onClick", "context": {"componentId": component.id}}}
     others = {name: value for name, value in component.properties.items() if name != "label"}
     yield Component(component.id, "Button", {"child": child, "action": click, **others})

@@ -59,7 +59,7 @@ class _Data(_Body, frozen=True, kw_only=True):
 
 class _Component(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: Id
-    component: dict[str, dict[str, Any]]
+    component: dict[Id, dict[str, Any]]
     weight: float | int | None = None
 
 

@@ -25,7 +25,8 @@ class Component(msgspec.Struct, frozen=True):
 
 class CreateSurface(msgspec.Struct, frozen=True, kw_only=True):
     """A surface begins. What a surface of that id already there means differs: 0.9 refuses, the specification's own
-    dialect replaces, and 0.8 (`beginRendering`) keeps what has arrived and names the root."""
+    dialect replaces, and 0.8 (`beginRendering`) keeps what has arrived and names the root. Without a root the surface
+    is filled but not shown."""
 
     surface_id: str
     catalog_id: str = ""

@@ -15,6 +15,7 @@ from dragoman.wire.a2ui.limits import DEFAULT_LIMITS, Limits
 from dragoman.wire.a2ui.messages import (
     DELETE,
     NOWHERE,
+    ROOT,
     AgentMessage,
     Component,
     CreateSurface,
@@ -71,24 +72,41 @@ def apply_all(surfaces: Surfaces, messages: list[Incoming], limits: Limits = DEF
 
 def snapshot(surface: Surface) -> tuple[AgentMessage, ...]:
     """Messages that make this surface out of nothing: what a late joiner is sent."""
-    shown = surface.root != ""
-    parts: list[AgentMessage] = []
-    if shown:
-        parts.append(
-            CreateSurface(
-                surface_id=surface.id,
-                catalog_id=surface.catalog_id,
-                theme=surface.theme,
-                send_data_model=surface.send_data_model,
-                root=surface.root,
-            )
+    parts: list[AgentMessage] = [
+        CreateSurface(
+            surface_id=surface.id,
+            catalog_id=surface.catalog_id,
+            theme=surface.theme,
+            send_data_model=surface.send_data_model,
+            root=surface.root,
         )
-    if surface.data_model != {} or not shown:
-        parts.append(UpdateDataModel(surface_id=surface.id, value=surface.data_model, implicit=not shown))
+    ]
+    if surface.data_model != {}:
+        parts.append(UpdateDataModel(surface_id=surface.id, value=surface.data_model))
     if surface.components:
-        components = tuple(surface.components.values())
-        parts.append(UpdateComponents(surface_id=surface.id, components=components, implicit=not shown))
+        parts.append(UpdateComponents(surface_id=surface.id, components=tuple(surface.components.values())))
     return tuple(parts)
+
+
+def for_viewer(before: Surfaces, message: AgentMessage) -> tuple[AgentMessage, ...]:
+    """The message for one who has seen `before` and goes by the rules of 0.9: nothing comes into being by itself, and
+    no surface is created twice. Apply the message first; this expects that it was accepted."""
+    existing = before.get(getattr(message, "surface_id", ""))
+    if isinstance(message, CreateSurface) and existing is not None:
+        return _created_again(existing, message)
+    if isinstance(message, (UpdateComponents, UpdateDataModel)) and message.implicit:
+        explicit = msgspec.structs.replace(message, implicit=False)
+        return (explicit,) if existing else (CreateSurface(surface_id=message.surface_id, root=""), explicit)
+    return (message,)
+
+
+def _created_again(existing: Surface, message: CreateSurface) -> tuple[AgentMessage, ...]:
+    """0.9 cannot change what a surface was created with, so that it has to be made again, unless nothing differs."""
+    afterwards = _create({existing.id: existing}, message, NOWHERE, DEFAULT_LIMITS)
+    named = afterwards.root == ROOT and existing.root == ""
+    if afterwards == (msgspec.structs.replace(existing, root=ROOT) if named else existing):
+        return ()
+    return DeleteSurface(surface_id=existing.id), *snapshot(afterwards)
 
 
 def _existing(surfaces: Surfaces, surface_id: str, origin: Origin) -> Surface:

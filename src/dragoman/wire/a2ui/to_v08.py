@@ -1,7 +1,7 @@
 """The model, written as 0.8 for the nodes of OpenClaw. What 0.8 cannot say gives way by these rules:
 
-- function calls: an empty literal of the property's type; a call as an action: an event named after the function,
-  so that the click is not lost;
+- function calls, drawn icons: an empty literal of the property's type; a call as an action: an event named after the
+  function, so that the click is not lost;
 - `checks`, `accessibility`, unknown properties of known components, a borderless button, a picker's label: left out;
 - CodeBlock and FileTree: Text in markdown; other own components are sent as they are;
 - theme: `font` and `primaryColor` alone; deleting: an empty string; null: left out; a list: a string of JSON, which the
@@ -53,6 +53,8 @@ def to_v08(messages: Iterable[AgentMessage | ClientMessage]) -> list[Json]:
 
 
 def _create(message: CreateSurface) -> list[Json]:
+    if not message.root:
+        return []  # nothing is to be shown yet, and 0.8 needs no word for that
     return [_begin(message.surface_id, message.root, message.catalog_id, message.theme)]
 
 
@@ -139,7 +141,7 @@ def _dynamic(literal: str, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def write(value: Any) -> Json:
         if _is_path(value):
             return {"path": value["path"]}
-        return {literal: plain(None if _is_call(value) else value)}
+        return {literal: plain(None if isinstance(value, dict) else value)}
 
     return write
 
