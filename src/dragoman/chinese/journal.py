@@ -1,7 +1,7 @@
 """Chinese of the journal phrases."""
 
 TABLE: dict[str, str] = {
-    "An event of {size} characters is larger than the journal takes.": "一个事件有 {size} 个字符，超过了日志所能接受的大小。",
+    "An event of {size} characters is larger than the journal takes.": "事件有 {size} 个字符，超过了日志的上限。",
     "Write bulk bytes to a segment and record their span.": "请把大块字节写入分段文件，只记录其区间。",
     "An event's body cannot be written as JSON: {reason}.": "事件的内容无法写成 JSON：{reason}。",
     "Use only objects, lists, strings, numbers, booleans and null.": "只使用对象、列表、字符串、数字、布尔值和 null。",

@@ -33,6 +33,7 @@ _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 _WRITER_PRAGMAS = (
     "auto_vacuum=incremental",
+    f"application_id={APPLICATION_ID}",
     "journal_mode=wal",
     "synchronous=full",
     "fullfsync=on",  # macOS: fsync alone does not reach the platter
@@ -55,7 +56,6 @@ _SCHEMA = (
     "create table marks (name text primary key, value integer not null) without rowid",
     "insert into marks values ('last', 0), ('retired', 0)",
     "create table stores (name text primary key, version integer not null) without rowid",
-    f"pragma application_id={APPLICATION_ID}",
     f"pragma user_version={SCHEMA_VERSION}",
 )
 
@@ -98,7 +98,8 @@ def set_aside_files(folder: Path) -> list[Path]:
 
 def open_writer(path: Path, stores: Sequence[Store], clock: Clock, *, vfs: str | None, system: System) -> Database:
     """Open or begin the file; raises `DamagedError` when what is there is no sound journal of ours."""
-    os.close(open_private(path, os.O_RDWR | os.O_CREAT, system=system))
+    os.close(open_or_create(path, system=system))
+    _require_ours(path)
     unclean = _size(path.with_name(path.name + "-wal")) > 0
     database = Database(path, connect(path, vfs, apsw.SQLITE_OPEN_READWRITE, _WRITER_PRAGMAS))
     try:
@@ -115,8 +116,28 @@ def open_writer(path: Path, stores: Sequence[Store], clock: Clock, *, vfs: str |
     return database
 
 
+def open_or_create(path: Path, *, system: System) -> int:
+    """A file made here and now needs no proof; one that stands must be ours."""
+    try:
+        return system.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        return open_private(path, os.O_RDWR, system=system)
+
+
 def open_reader(path: Path, vfs: str | None) -> apsw.Connection:
     return connect(path, vfs, apsw.SQLITE_OPEN_READONLY, _READER_PRAGMAS)
+
+
+def check_all(path: Path, vfs: str | None) -> None:
+    connection = open_reader(path, vfs)
+    try:
+        found = connection.execute("pragma quick_check(1)").get
+    except faults.CORRUPT as error:
+        found = str(error)
+    finally:
+        connection.close(True)
+    if found != "ok":
+        raise DamagedError(str(found))
 
 
 def connect(path: Path, vfs: str | None, flags: int, pragmas: Sequence[str]) -> apsw.Connection:
@@ -153,9 +174,10 @@ def remove(path: Path) -> None:
 
 def choose_generation(folder: Path) -> int:
     """The newest file that ever held anything, or the number after every one that was used."""
-    standing = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
-    if standing and _size(standing[-1]) > 0:
-        return generation_of(standing[-1])
+    standing = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
+    filled = [generation_of(path) for path in standing if _size(path) > 0]
+    if filled:
+        return max(filled)
     return max(map(generation_of, [*standing, *set_aside_files(folder)]), default=-1) + 1
 
 
@@ -177,16 +199,21 @@ def deadline(connection: apsw.Connection, clock: Clock, timeout_s: float) -> Ite
         connection.set_progress_handler(None)
 
 
+def _require_ours(path: Path) -> None:
+    """By the header's bytes (sqlite.org/fileformat.html, 1.3): opening it with SQLite would change a foreign file."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header and (header[:16] != b"SQLite format 3\0" or header[68:72] != APPLICATION_ID.to_bytes(4, "big")):
+        raise DamagedError("it is not a journal of Dragoman")
+
+
 def _require_schema(database: Database) -> None:
     connection = database.connection
-    version = connection.pragma("user_version")
-    owner = connection.pragma("application_id")
-    if version == 0 and connection.execute("select count(*) from sqlite_schema").get == 0:
-        _create(database)
-    elif owner != APPLICATION_ID:
-        raise DamagedError("it is not a journal of Dragoman")
-    elif version > SCHEMA_VERSION:
+    version = int(connection.pragma("user_version"))
+    if version > SCHEMA_VERSION:
         raise too_new()
+    if version == 0:
+        _create(database)
 
 
 def _create(database: Database) -> None:

@@ -51,7 +51,7 @@ def translated(error: apsw.Error, connection: apsw.Connection | None = None) -> 
     """SQLite says FULL only when a write fails so; a failed sync or map needs the system's own error number."""
     if isinstance(error, CORRUPT):
         return _corrupt(error)
-    if isinstance(error, apsw.FullError) or (connection is not None and connection.system_errno in _NO_ROOM):
+    if isinstance(error, apsw.FullError) or _system_errno(connection) in _NO_ROOM:
         return disk_full()
     if isinstance(error, apsw.InterruptError):
         return _simple(
@@ -72,6 +72,13 @@ def translated(error: apsw.Error, connection: apsw.Connection | None = None) -> 
             say("Nothing of that call was written; this is a fault of Dragoman, please report it."),
         )
     return io_failed(error)
+
+
+def _system_errno(connection: apsw.Connection | None) -> int:
+    try:
+        return connection.system_errno if connection is not None else 0
+    except apsw.ConnectionClosedError:
+        return 0
 
 
 def translated_os(error: OSError) -> DragomanError:

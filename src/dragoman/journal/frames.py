@@ -11,6 +11,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 
 _HEADER = struct.Struct(">IIQ")
+_COVERED = struct.Struct(">IQ")
 HEADER_BYTES = _HEADER.size
 # No record is stamped 1970: the zero says that its bytes were erased and that a checksum would be of zeros.
 ERASED_AT_NS = 0
@@ -74,4 +75,4 @@ def damaged(stream: str) -> DragomanError:
 
 
 def _checksum(payload: bytes, at_ns: int) -> int:
-    return zlib.crc32(payload, at_ns & 0xFFFFFFFF)
+    return zlib.crc32(payload, zlib.crc32(_COVERED.pack(len(payload), at_ns)))

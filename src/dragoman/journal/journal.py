@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -117,7 +117,7 @@ class Journal:
 
     async def tail(
         self, after: int = 0, *, session: str | None = None, kinds: Sequence[str] = ()
-    ) -> AsyncIterator[Recorded | Gap]:
+    ) -> AsyncGenerator[Recorded | Gap, None]:
         """Events after a sequence number, then every new one, without gap or double; ends when the journal closes.
 
         Nothing is queued for a reader: a bell says that there is more, and the record itself is read again.
@@ -133,6 +133,11 @@ class Journal:
             after = max(after, page.upto)
             if after >= self.last_sequence and not self._finished.is_set():
                 await bell.wait()
+
+    async def wait_past(self, sequence: int) -> None:
+        """Return when there is something after `sequence`, or the journal has closed."""
+        while self.last_sequence <= sequence and not self._finished.is_set():
+            await self._bell.wait()
 
     async def search(
         self,
@@ -154,7 +159,7 @@ class Journal:
         """A store's rows, and the sequence number at which they were true."""
         return await self._read(partial(self._ledger.readers.query, statement, timeout_s))
 
-    async def export(self, after: int = 0, *, session: str | None = None) -> AsyncIterator[dict[str, Any]]:
+    async def export(self, after: int = 0, *, session: str | None = None) -> AsyncGenerator[dict[str, Any], None]:
         """Every event up to now as plain JSON types, one row each."""
         end = self.last_sequence
         while after < end:
@@ -256,9 +261,12 @@ class Journal:
 def _ledger(
     folder: Path, stores: Sequence[Store], clock: Clock, *, system: System, vfs: str | None, roll_bytes: int
 ) -> Ledger:
-    home = ensure_private_folder(folder).resolve()
-    segments = Segments(home / "segments", clock, system=system, roll_bytes=roll_bytes)
-    return Ledger(home, stores, segments, clock, vfs=vfs, system=system)
+    try:
+        home = ensure_private_folder(folder).resolve()
+        segments = Segments(home / "segments", clock, system=system, roll_bytes=roll_bytes)
+        return Ledger(home, stores, segments, clock, vfs=vfs, system=system)
+    except OSError as error:
+        raise faults.translated_os(error) from error
 
 
 def _row(event: Recorded) -> dict[str, Any]:

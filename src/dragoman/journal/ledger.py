@@ -6,6 +6,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +21,6 @@ from dragoman.journal.readers import Readers
 from dragoman.journal.segments import Segments, Span
 from dragoman.journal.stores import Statement, Store
 from dragoman.phrases import say
-from dragoman.transport.private_files import open_private
 from dragoman.transport.system import System
 
 Result = TypeVar("Result")
@@ -46,11 +46,10 @@ class Ledger:
         self.clock = clock
         self.vfs = vfs
         self.system = system
+        self._broken = False
         self._lock = _lock(folder, system)
         try:
-            generation = files.choose_generation(folder)
-            files.remove_others(folder, generation)
-            self.database = self._open(files.path_of(folder, generation))
+            self.database = self._open()
         except BaseException:
             os.close(self._lock)
             raise
@@ -63,16 +62,19 @@ class Ledger:
             self.segments.sync([span for _, _, spans in entries for span in spans])
         except OSError as error:
             raise faults.translated_os(error) from error
-        return self.guarded(lambda ledger: ledger._write(entries))  # noqa: SLF001
+        return self.guarded(partial(Ledger._write, entries=entries))
 
     def guarded(self, work: Callable[[Ledger], Result]) -> Result:
         """Run with the connection; a damaged file is set aside, and the work done once more on the fresh one."""
+        if self._broken:
+            self._translated(Ledger._reopen)
         try:
             return self._translated(work)
         except DragomanError as error:
             if error.code != "journal_corrupt":
                 raise
-            self._begin_afresh(error)
+            reason = str(error.message)
+        self._translated(partial(Ledger._begin_afresh, reason=reason))
         return self._translated(work)
 
     @contextmanager
@@ -87,23 +89,23 @@ class Ledger:
             raise
 
     def switch(self, path: Path) -> None:
-        """Go on with another file: readers first, so that nobody keeps the old one open."""
-        self.database.connection.close(True)
-        self.database = self._open(path)
+        """Go on with another file that holds the same record; if it cannot be opened, nothing has changed."""
+        fresh = self._open_one(path)
+        _close(self.database)
+        self.database = fresh
         self.readers.switch(path)
-        self.last_sequence = max(self.last_sequence, self.database.last_sequence())
 
     def require_sound(self) -> None:
-        """A reader met damage: look at everything, and raise what makes `guarded` set the file aside."""
-        found = self.database.connection.execute("pragma quick_check(1)").get
-        if found != "ok":
-            raise apsw.CorruptError(str(found))
+        """A reader met damage: look at the whole file, past our own cache; raise what makes `guarded` set it aside."""
+        try:
+            files.check_all(self.database.path, self.vfs)
+        except files.DamagedError as error:
+            raise apsw.CorruptError(str(error)) from error
 
     def close(self) -> None:
         self.readers.close()
         self.segments.close()
-        with suppress(apsw.Error):  # the WAL keeps what could not be moved, and the next opening reads it
-            self.database.connection.close()
+        _close(self.database)
         os.close(self._lock)
 
     def _write(self, entries: Sequence[Entry]) -> list[int]:
@@ -136,9 +138,19 @@ class Ledger:
             if connection.in_transaction:
                 connection.execute("rollback")
         except apsw.Error:
-            self.switch(self.database.path)
+            self._broken = True
 
-    def _open(self, path: Path) -> files.Database:
+    def _reopen(self) -> None:
+        _close(self.database)
+        self.database = self._open()
+        self.readers.switch(self.database.path)
+        self.last_sequence = max(self.last_sequence, self.database.last_sequence())
+        self._broken = False
+
+    def _open(self) -> files.Database:
+        generation = files.choose_generation(self.folder)
+        files.remove_others(self.folder, generation)
+        path = files.path_of(self.folder, generation)
         try:
             return self._open_one(path)
         except files.DamagedError as damage:
@@ -150,12 +162,11 @@ class Ledger:
         except apsw.Error as error:
             raise faults.translated(error) from error
 
-    def _begin_afresh(self, error: DragomanError) -> None:
-        path = self.database.path
-        self.database.connection.close(True)
-        self.database = self._replace(path, str(error.message))
-        self.readers.switch(self.database.path)
-        self.last_sequence = self.database.last_sequence()
+    def _begin_afresh(self, reason: str) -> None:
+        self._broken = True
+        _close(self.database)
+        self._replace(self.database.path, reason).connection.close()
+        self._reopen()
 
     def _replace(self, path: Path, reason: str) -> files.Database:
         aside = files.set_aside(path, self.clock, system=self.system)
@@ -171,9 +182,14 @@ class Ledger:
         return fresh
 
 
+def _close(database: files.Database) -> None:
+    with suppress(apsw.Error):  # the WAL keeps what could not be moved, and the next opening reads it
+        database.connection.close(True)
+
+
 def _lock(folder: Path, system: System) -> int:
     """Two writers would number their events alike; the kernel drops the lock of a killed one."""
-    descriptor = open_private(folder / "lock", os.O_RDWR | os.O_CREAT, system=system)
+    descriptor = files.open_or_create(folder / "lock", system=system)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

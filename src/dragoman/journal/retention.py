@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -17,7 +18,7 @@ import msgspec
 from dragoman.journal import database as files
 from dragoman.journal.ledger import Ledger
 from dragoman.journal.stores import Before, Everything, OfSession, Scope
-from dragoman.transport.private_files import open_private, sync_folder
+from dragoman.transport.private_files import sync_folder
 
 STEP_EVENTS = 500
 _STEP_PAGES = 256
@@ -132,22 +133,24 @@ def rewrite(ledger: Ledger) -> None:
     try:
         _copy(ledger, connection, draft)
         ledger.system.rename(draft, new)
-    finally:
+        sync_folder(ledger.folder, system=ledger.system)
+        ledger.switch(new)
+    except BaseException:
+        # The highest number is the journal: as long as we write to the old file, there must be no newer one.
         draft.unlink(missing_ok=True)
-    sync_folder(ledger.folder, system=ledger.system)
-    ledger.switch(new)
+        files.remove(new)
+        raise
     files.remove(old)
     for path in files.set_aside_files(ledger.folder):
         path.unlink(missing_ok=True)
 
 
-def _copy(ledger: Ledger, connection: apsw.Connection, draft: os.PathLike[str]) -> None:
+def _copy(ledger: Ledger, connection: apsw.Connection, draft: Path) -> None:
     """SQLite takes an empty file for its copy: made by us, it is private from the first byte."""
-    path = ledger.folder / draft
-    path.unlink(missing_ok=True)
-    descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, system=ledger.system)
+    draft.unlink(missing_ok=True)
+    descriptor = files.open_or_create(draft, system=ledger.system)
     try:
-        connection.execute("vacuum into ?", (str(path),))
+        connection.execute("vacuum into ?", (str(draft),))
         ledger.system.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -160,8 +160,8 @@ class Segments:
         ensure_private_folder(folder)
         number = self._next_number(folder)
         path = self._path(stream, number)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-        tail = self._tails[stream] = _Tail(number, path, open_private(path, flags, system=self._system))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW
+        tail = self._tails[stream] = _Tail(number, path, self._system.open(path, flags, 0o600))
         return tail
 
     def _next_number(self, folder: Path) -> int:

@@ -1,0 +1,297 @@
+"""Faults of the disk: whatever fails, acknowledged is readable, the files are sound, and recording goes on."""
+
+from __future__ import annotations
+
+import errno
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.domain.journal.support import database_of, lines, notes, require_sound, said, texts
+
+from dragoman.errors import DragomanError
+from dragoman.journal import Journal, OfSession, Retention
+from dragoman.testing.clocks import VirtualClock
+from dragoman.testing.faults import FaultySystem
+from dragoman.testing.faulty_vfs import FaultyVFS, PowerLossVFS
+
+pytestmark = pytest.mark.anyio
+CODES = [errno.ENOSPC, errno.EIO]
+EXPECTED = {"disk_full", "journal_io_failed", "journal_busy"}
+
+
+async def fill(journal: Journal, acknowledged: list[str], name: str, *, size: int = 20) -> None:
+    """Append a batch, and remember it if and only if it was acknowledged; a fault must be a named one."""
+    batch = lines(size, word=name)
+    try:
+        await journal.append(batch, writes=[notes().put(name, name, at_ns=1)])
+    except DragomanError as error:
+        if error.code not in EXPECTED:
+            raise
+    else:
+        acknowledged += [event.text for event in batch]
+
+
+async def require_all(folder: Path, acknowledged: list[str]) -> None:
+    """Readable after a new start: everything acknowledged, stores with their events, and the next append."""
+    async with Journal.open(folder, stores=[notes()]) as journal:
+        found = await texts(journal)
+        assert not set(acknowledged) - set(found)
+        assert len(found) == len(set(found)), "nothing is written twice"
+        stored = notes().decoded((await journal.query(notes().everything())).rows)
+        assert set(stored) == {text.split()[0] for text in found}, "events and store changed together"
+        assert len(await journal.search("0", limit=1_000)) == len(stored)
+        await journal.append([said("next 1")], writes=[notes().put("next", "", at_ns=1)])
+    require_sound(folder)
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
+@pytest.mark.parametrize("code", CODES, ids=["ENOSPC", "EIO"])
+async def test_every_call_of_an_append_may_fail_in_turn(tmp_path: Path, code: int, lasting: bool) -> None:
+    with FaultyVFS(f"faulty-append-{code}-{lasting}", code=code, lasting=lasting) as vfs:
+        for fail_at in range(1, 200):
+            folder = tmp_path / str(fail_at)
+            acknowledged: list[str] = []
+            async with Journal.open(folder, vfs=vfs.name, stores=[notes()]) as journal:
+                await fill(journal, acknowledged, "before")
+                vfs.arm(fail_at)
+                for number in range(3):
+                    await fill(journal, acknowledged, f"during{number}")
+                reached = vfs.reached
+                vfs.disarm()
+                await fill(journal, acknowledged, "after")
+                assert acknowledged[-1].startswith("after"), "the next append works, without a restart"
+            await require_all(folder, acknowledged)
+            if not reached:
+                return
+    pytest.fail("never ran clean")
+
+
+@pytest.mark.parametrize("code", CODES, ids=["ENOSPC", "EIO"])
+async def test_every_call_of_opening_retaining_and_forgetting_may_fail_in_turn(tmp_path: Path, code: int) -> None:
+    clock = VirtualClock()
+    prepared = tmp_path / "prepared"
+    kept: list[str] = []
+    async with Journal.open(prepared, stores=[notes()], clock=clock) as journal:
+        await journal.append(lines(700, word="old"))
+        clock.advance(1_000)
+        await journal.append(lines(30, session="victim", word="gone"))
+        await fill(journal, kept, "kept")
+    with FaultyVFS(f"faulty-forget-{code}", code=code) as vfs:
+        for fail_at in range(1, 400):
+            folder = Path(shutil.copytree(prepared, tmp_path / f"{code}-{fail_at}"))
+            vfs.arm(fail_at)
+            with suppress(DragomanError):
+                async with Journal.open(folder, vfs=vfs.name, stores=[notes()], clock=clock) as journal:
+                    await journal.retain(Retention(age_s=500))
+                    await journal.forget(OfSession("victim"))
+            reached = vfs.reached
+            vfs.disarm()
+            async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
+                assert set(kept) <= set(await texts(journal))
+                await journal.forget(OfSession("victim"))
+                assert set(await texts(journal)) - {f"old {n}" for n in range(700)} == set(kept)
+            require_sound(folder)
+            if not reached:
+                return
+    pytest.fail("never ran clean")
+
+
+@pytest.mark.parametrize("code", CODES, ids=["ENOSPC", "EIO"])
+async def test_every_system_call_of_ours_around_the_database_may_fail_in_turn(tmp_path: Path, code: int) -> None:
+    for fail_at in range(1, 100):
+        folder = tmp_path / str(fail_at)
+        acknowledged: list[str] = []
+        system = FaultySystem(fail_at, code=code)
+        with suppress(DragomanError, OSError):
+            async with Journal.open(folder, system=system, stores=[notes()]) as journal:
+                await fill(journal, acknowledged, "first")
+                await journal.append_bytes("talk-1", b"bytes")
+                with suppress(DragomanError):
+                    await journal.forget(OfSession("nobody"))
+                await fill(journal, acknowledged, "second")
+        await require_all(folder, acknowledged)
+        if not system.reached:
+            return
+    pytest.fail("never ran clean")
+
+
+async def test_after_power_loss_at_any_moment_only_what_was_not_acknowledged_is_gone(tmp_path: Path) -> None:
+    dice = random.Random(20)
+    acknowledged: list[str] = []
+    cuts: list[tuple[Path, list[str]]] = []
+
+    def before_call(call: int) -> None:
+        if dice.random() < 0.02:
+            folder = tmp_path / f"cut-{call}"
+            folder.mkdir()
+            cuts.append((folder, list(acknowledged)))
+            vfs.cut(folder, dice)
+
+    with PowerLossVFS("power-loss", before_call) as vfs:
+        async with Journal.open(tmp_path / "j", vfs=vfs.name, stores=[notes()]) as journal:
+            for number in range(150):
+                await fill(journal, acknowledged, f"batch{number}", size=dice.randint(1, 60))
+    assert len(cuts) > 20
+    assert len(acknowledged) > 2_000
+    for folder, safe in cuts:
+        await require_all(folder, safe)
+        assert not list(folder.glob("damaged-*")), "torn is not damaged"
+
+
+async def test_a_log_cut_at_any_byte_opens_with_a_whole_beginning_of_what_was_written(tmp_path: Path) -> None:
+    written: list[str] = []
+    async with Journal.open(tmp_path / "j", stores=[notes()]) as journal:
+        for number in range(12):
+            await fill(journal, written, f"batch{number}", size=5)
+        shutil.copytree(tmp_path / "j", tmp_path / "live")
+    log = next((tmp_path / "live").glob("*.db-wal"))
+    whole = log.read_bytes()
+    dice = random.Random(7)
+    for size in sorted({0, 31, 32, 33, len(whole) - 1, *(dice.randrange(len(whole)) for _ in range(40))}):
+        folder = Path(shutil.copytree(tmp_path / "live", tmp_path / f"cut-{size}"))
+        (folder / log.name).write_bytes(whole[:size])
+        async with Journal.open(folder, stores=[notes()]) as journal:
+            found = await texts(journal)
+        assert found == written[: len(found)]
+        assert len(found) % 5 == 0, "a batch is whole or absent"
+        require_sound(folder)
+
+
+@dataclass
+class SmallDisk:
+    """A disk that can be filled and freed: a real one where we may mount it, else one that says it is full."""
+
+    folder: Path
+    vfs: str | None
+    fill: Callable[[], object]
+    free: Callable[[], object]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", place], capture_output=True, check=False
+    )
+    if mounted.returncode == 0:
+        ballast = place / "ballast"
+        try:
+            yield SmallDisk(place / "j", None, lambda: _fill_up(ballast), ballast.unlink)
+        finally:
+            subprocess.run(["umount", "--lazy", place], check=True)
+        return
+    with FaultyVFS("small-disk", lasting=True) as vfs:
+        yield SmallDisk(place / "j", vfs.name, lambda: vfs.arm(1), vfs.disarm)
+
+
+def _fill_up(ballast: Path) -> None:
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while file.write(b"x" * 4_096):
+            pass
+
+
+async def test_a_full_disk_is_said_loses_nothing_and_ends_when_there_is_room(small_disk: SmallDisk) -> None:
+    acknowledged: list[str] = []
+    codes: set[str] = set()
+    async with Journal.open(small_disk.folder, vfs=small_disk.vfs, stores=[notes()]) as journal:
+        await fill(journal, acknowledged, "before")
+        small_disk.fill()
+        for number in range(200):
+            try:
+                await journal.append(
+                    lines(20, word=f"full{number}"), writes=[notes().put(f"full{number}", "", at_ns=1)]
+                )
+                acknowledged += [f"full{number} {line}" for line in range(20)]
+            except DragomanError as error:
+                codes.add(error.code)
+        assert codes == {"disk_full"}
+        assert not set(acknowledged) - set(await texts(journal)), "reading goes on"
+        small_disk.free()
+        await fill(journal, acknowledged, "after")
+        assert acknowledged[-1] == "after 19"
+    await require_all(small_disk.folder, acknowledged)
+
+
+def _garbage(path: Path) -> None:
+    path.write_bytes(b"this is not a database" * 500)
+
+
+def _foreign(path: Path) -> None:
+    import apsw
+
+    path.unlink()
+    apsw.Connection(str(path)).execute("create table t (x)")
+
+
+def _holed(path: Path) -> None:
+    """Zeros over the pages after the first, and a log beside it, as an unclean end leaves one."""
+    whole = bytearray(path.read_bytes())
+    whole[4_096 : 4_096 * 8] = bytes(4_096 * 7)
+    path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("harm", [_garbage, _foreign, _holed], ids=["garbage", "foreign", "holed"])
+async def test_a_damaged_file_is_set_aside_and_a_fresh_one_numbers_on(
+    tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
+    folder, clock = tmp_path / "j", VirtualClock()
+    async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
+        last = await journal.append(lines(500))
+    path = database_of(folder)
+    harm(path)
+    harmed = path.read_bytes()
+    async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
+        (told,) = await journal.read()
+        assert told.event.kind == "journal.set_aside"
+        assert told.sequence > last
+        assert await journal.append([said("on")]) == told.sequence + 1
+    assert told.event.body["file"] == "damaged-20231114T221320-events-000000.db"
+    assert (folder / told.event.body["file"]).read_bytes() == harmed, "kept for whoever wants to look"
+    async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
+        assert await texts(journal) == [told.event.text, "on"]
+
+
+async def test_a_file_emptied_by_someone_does_not_make_numbers_go_back(tmp_path: Path) -> None:
+    async with Journal.open(tmp_path / "j") as journal:
+        last = await journal.append(lines(5))
+    database_of(tmp_path / "j").write_bytes(b"")
+    async with Journal.open(tmp_path / "j") as journal:
+        assert await journal.append([said("on")]) > last
+
+
+async def test_damage_met_while_running_is_set_aside_and_recording_goes_on(tmp_path: Path) -> None:
+    async with Journal.open(tmp_path / "j") as journal:
+        for _ in range(10):
+            await journal.append([said("word " * 100) for _ in range(1_000)])
+    async with Journal.open(tmp_path / "j") as journal:
+        path = database_of(tmp_path / "j")
+        with path.open("r+b") as file:
+            file.seek(4_096)
+            file.write(b"\xa5" * (path.stat().st_size - 4_096))
+        with pytest.raises(DragomanError) as caught:
+            await journal.search("word")
+        assert caught.value.code == "journal_corrupt"
+        sequence = await journal.append([said("on")])
+        assert [event.event.kind for event in await journal.read()] == ["journal.set_aside", "line.said"]
+        assert sequence > 10_000
+        assert len(list((tmp_path / "j").glob("damaged-*"))) >= 1
+
+
+async def test_damage_met_by_the_writer_costs_no_append(tmp_path: Path) -> None:
+    async with Journal.open(tmp_path / "j") as journal:
+        for _ in range(10):
+            await journal.append([said("word " * 100) for _ in range(1_000)])
+    async with Journal.open(tmp_path / "j") as journal:
+        path = database_of(tmp_path / "j")
+        with path.open("r+b") as file:
+            file.seek(4_096)
+            file.write(b"\xa5" * (path.stat().st_size - 4_096))
+        await journal.append([said("on")])
+        assert (await journal.read())[-1].event.text == "on"
