@@ -106,7 +106,6 @@ def sound_handshakes() -> list[Any]:
     "gateway:hello:response",
     "gateway:hello:completes-handshake",
     "gateway:response:settles-request",
-    "gateway:event:pushed",
 )
 @pytest.mark.parametrize("socket", sound_handshakes())
 def test_every_recorded_connection_is_followed_to_its_end(socket: Socket) -> None:
@@ -264,13 +263,6 @@ def test_what_the_gateway_would_close_us_for_is_not_sent() -> None:
     assert connection.next_deadline_s is None
 
 
-@pytest.mark.requirement(
-    "gateway:chat-send:method",
-    "gateway:chat-send:session-key",
-    "gateway:chat-send:message",
-    "gateway:chat-send:idempotency-key",
-    "gateway:chat-send:run-id",
-)
 def test_chat_send_is_answered_with_its_run() -> None:
     connection = opened()
     asked = {"sessionKey": "acp:uuid-here", "message": "用户输入的消息", "idempotencyKey": "k"}
@@ -279,6 +271,29 @@ def test_chat_send_is_answered_with_its_run() -> None:
     [done] = fed(connection, answer("cmd_1", {"runId": "k", "status": "started"}))
     assert isinstance(done, Succeeded)
     assert json.loads(bytes(done.payload))["runId"] == "k"  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement(
+    "gateway:chat-abort:method",
+    "gateway:chat-abort:session-key",
+    "gateway:chat-abort:run-id",
+    "gateway:chat-history:method",
+    "gateway:chat-history:session-key",
+    "gateway:chat-history:messages",
+)
+def test_an_abort_and_a_look_at_the_past_are_asked_and_answered_as_recorded() -> None:
+    socket = sockets("v3-08")[0]
+    _, happened = replay(socket)
+    asked = {line.frame["id"]: line.frame for line in socket.of("out")}
+    answered = {
+        one.id: json.loads(bytes(one.payload)) for one in happened if isinstance(one, Succeeded) and one.payload
+    }
+    [abort] = [name for name in answered if asked[name]["method"] == "chat.abort"]
+    assert asked[abort]["params"] == {"sessionKey": "acp:abort", "runId": "idem-abort-1"}
+    assert answered[abort] == {"ok": True, "aborted": True, "runIds": ["idem-abort-1"]}
+    *_, history = [name for name in answered if asked[name]["method"] == "chat.history"]
+    assert asked[history]["params"] == {"sessionKey": "acp:abort"}
+    assert [row["role"] for row in answered[history]["messages"]] == ["user", "assistant", "assistant"]
 
 
 @pytest.mark.requirement("gateway:request:unique-id")
@@ -292,7 +307,7 @@ def test_an_id_cannot_be_used_again_while_its_answer_is_awaited() -> None:
     connection.send_request("1", "b", deadline_s=30.0)
 
 
-@pytest.mark.requirement("gateway:request:id-sequence", "gateway:response:out-of-order")
+@pytest.mark.requirement("gateway:response:out-of-order")
 @given(st.permutations([f"cmd_{number}" for number in range(1, 7)]))
 def test_answers_find_their_requests_in_any_order(order: list[str]) -> None:
     connection = opened()
@@ -325,7 +340,7 @@ def test_a_failure_carries_its_error_in_either_form() -> None:
     assert (structured.error.code, structured.error.detail.code) == ("FORBIDDEN", "MISSING_SCOPE")
 
 
-@pytest.mark.requirement("chat:client:command-timeout", "chat:client:pending-fail-on-timeout")
+@pytest.mark.requirement("chat:client:pending-fail-on-timeout")
 def test_what_is_overdue_is_given_up_and_its_late_answer_disturbs_nothing() -> None:
     connection = opened()
     connection.send_request("slow", "a", deadline_s=100.0 + 30.0)
@@ -359,7 +374,7 @@ def test_the_end_tells_everything_that_waited_and_comes_once() -> None:
         connection.receive_data(event())
 
 
-@pytest.mark.requirement("chat:router:drops-old-seq", "chat:router:no-seq-passes")
+@pytest.mark.requirement("chat:router:drops-old-seq", "chat:router:no-seq-passes", "gateway:event:pushed")
 def test_a_repeated_or_late_frame_is_dropped_and_one_without_a_number_never() -> None:
     connection = opened()
     frames = [event("a", 1), event("a", 1), event("t"), event("b", 2), event("a", 1), event("t"), event("c", 3)]

@@ -293,9 +293,11 @@ def test_a_giant_id_is_not_echoed() -> None:
     assert len(told.reply) < 200
 
 
-def test_text_that_is_no_json_ends_the_connection() -> None:
+@pytest.mark.parametrize("data", [b"not json", b'{"type": "load": {"nonce": 1}}', b'{"type":5,"id":'])
+def test_text_that_is_no_json_ends_the_connection(data: bytes) -> None:
+    """Also where the first thing wrong with it is its type."""
     connection = opened()
-    connection.receive_data(b"not json")
+    connection.receive_data(data)
     with pytest.raises(GatewayProtocolError) as caught:
         list(connection.events())
     assert caught.value.close_code == 1007

@@ -14,6 +14,7 @@ from dragoman.wire.gateway.connection import Closed, Connection, ConnectRequeste
 from dragoman.wire.gateway.framing import (
     MAX_PAYLOAD_BYTES,
     GatewayProtocolError,
+    decode_payload,
     encode_frame,
     raw,
 )
@@ -201,9 +202,12 @@ _ID: msgspec.json.Decoder[str | int] = msgspec.json.Decoder(str | int)
 
 
 def _loose_complaint(data: bytes) -> _Complaint:
+    """What is wrong with a frame; of text that turns out to be no JSON, the error of that."""
     try:
-        return _complaint(_LOOSE.decode(data))
-    except msgspec.ValidationError:
+        return _complaint(decode_payload(Raw(data), _LOOSE))
+    except GatewayProtocolError as error:
+        if error.code != "invalid_payload":
+            raise
         return _Complaint("invalid", "invalid request frame: must be object")
 
 

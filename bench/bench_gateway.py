@@ -1,0 +1,94 @@
+"""Gateway frames through a connection into typed messages, against bare `json.loads` of the same texts in the same run.
+
+One WebSocket message is one frame, so there is nothing to cut into chunks: what varies is the size of the messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.claims import Claim, median_s
+from dragoman.wire.gateway import ClientConnection, ClientInfo, ConnectParams, EventFrame, Reducer, decode_frame
+
+_VECTORS = Path(__file__).parents[1] / "tests" / "vectors" / "gateway"
+_CHALLENGE = b'{"type":"event","event":"connect.challenge","payload":{"nonce":"n","ts":1}}'
+_HELLO = b'{"type":"res","id":"connect","ok":true,"payload":{"type":"hello-ok","protocol":3}}'
+_GOAL = 0.5
+
+
+def run() -> list[Claim]:
+    corpora = {
+        "a recorded conversation": _recorded() * 40,
+        "small messages": [_tick()] * 40_000,
+        "large messages": [_history()] * 40,
+    }
+    ratios = [
+        Claim(f"gateway: {name} through the connection, of json.loads", _ratio(texts), "x", _GOAL, "higher")
+        for name, texts in corpora.items()
+    ]
+    reduced = Claim("gateway: recorded chats reduced, of json.loads", _reduced_ratio(_recorded()), "x", 0.2, "higher")
+    return [*ratios, reduced]
+
+
+def _ratio(texts: list[bytes]) -> float:
+    return median_s(lambda: [json.loads(text) for text in texts]) / median_s(lambda: _through_connection(texts))
+
+
+def _through_connection(texts: list[bytes]) -> int:
+    connection, count = _opened(), 0
+    for text in texts:
+        connection.receive_data(text)
+        for _ in connection.events():
+            count += 1
+    return count
+
+
+def _opened() -> ClientConnection:
+    connection = ClientConnection()
+    connection.receive_data(_CHALLENGE)
+    list(connection.events())
+    connection.send_connect(ConnectParams(3, 4, ClientInfo("cli", "0", "linux", "cli")), deadline_s=15.0)
+    connection.receive_data(_HELLO)
+    list(connection.events())
+    return connection
+
+
+def _reduced_ratio(texts: list[bytes]) -> float:
+    frames = [frame for frame in map(decode_frame, texts) if isinstance(frame, EventFrame)]
+    payloads = [bytes(frame.payload) for frame in frames if frame.payload]
+
+    def reduce() -> None:
+        reducer = Reducer()
+        for frame in frames:
+            reducer.feed(frame)
+
+    loading: Callable[[], object] = lambda: [json.loads(payload) for payload in payloads]  # noqa: E731
+    return median_s(loading) / median_s(reduce)
+
+
+def _recorded() -> list[bytes]:
+    """Without frame numbers: the same conversation is fed many times, and repetitions would be dropped."""
+    texts = []
+    for path in sorted(_VECTORS.glob("v*.jsonl")):
+        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            frame = line.get("frame", {})
+            if line.get("dir") == "in" and frame.get("event") != "connect.challenge":
+                frame.pop("seq", None)
+                texts.append(json.dumps(frame, ensure_ascii=False, separators=(",", ":")).encode())
+    return texts
+
+
+def _tick() -> bytes:
+    return b'{"type":"event","event":"tick","payload":{"ts":1794724395991}}'
+
+
+def _history() -> bytes:
+    part = {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "A line of an answer.\n" * 40}],
+        "usage": {"input": 10},
+    }
+    payload = {"sessionKey": "agent:main:main", "messages": [part] * 1000}
+    return json.dumps({"type": "res", "id": "1", "ok": True, "payload": payload}).encode()
