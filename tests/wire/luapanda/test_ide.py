@@ -154,6 +154,7 @@ def test_a_stale_id_under_another_cmd_settles_nothing() -> None:
     assert [command.callback_id for command in connection.pending] == [11]
 
 
+@pytest.mark.requirement("luapanda:step:handled-response", "luapanda:peer:get-variable-with-waiter")
 @pytest.mark.parametrize(
     ("cmd", "info"),
     [

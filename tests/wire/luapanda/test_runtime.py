@@ -207,6 +207,7 @@ def test_the_states_follow_the_conversation() -> None:
 @pytest.mark.requirement(
     "luapanda:peer:fixed-zero-step-over", "luapanda:peer:fixed-zero-step-in", "luapanda:peer:fixed-zero-step-out"
 )
+@pytest.mark.requirement("luapanda:peer:empty-id-step")
 @pytest.mark.parametrize("cmd", ["stopOnStep", "stopOnStepIn", "stopOnStepOut"])
 @pytest.mark.parametrize("callback_id", ["0", ""])
 def test_a_step_with_a_fixed_id_and_null_info_is_carried_out(cmd: str, callback_id: str) -> None:
