@@ -100,4 +100,6 @@ def _drawn_and_written(surfaces: Surfaces) -> None:
         resolve(surface, LIMITS)
         again = apply_all({}, read(to_v09(snapshot(surface))))
         assert surface.root not in ("", "root") or again[surface.id].components == surface.components
-        assert again.keys() == apply_all({}, read(to_v08(snapshot(surface)))).keys()
+        # 0.8 has no word for a surface that is neither shown nor filled.
+        old = to_v08(snapshot(surface))
+        assert apply_all({}, read(old)).keys() == ({surface.id} if old else set())
