@@ -97,7 +97,7 @@ class Reducer:
         if frame is None:
             return []
         if not frame.stream:
-            return self._kind(frame, payload) if frame.kind in KINDS else []
+            return self._kind(frame, payload) if frame.kind in {"done", *KINDS} else []
         handler = self._streams.get(frame.stream)
         run = self._run(frame.run_id, frame.session_key) if handler else None
         return handler(run, frame) if handler and run else []
@@ -140,9 +140,9 @@ class Reducer:
         run = self._run(frame.run_id, frame.session_key)
         if data is None or run is None:
             return []
-        if frame.kind != "done":
-            return KINDS[frame.kind](run, data)
-        return self._end(run, data.stop_reason, _OUTCOMES_OF_REASONS.get(data.stop_reason, "error"), None)
+        if frame.kind == "done":
+            return self._end(run, data.stop_reason, _OUTCOMES_OF_REASONS.get(data.stop_reason, "error"), None)
+        return KINDS[frame.kind](run, data)
 
     def _end(self, run: Run, reason: str, outcome: Outcome, text: str | None) -> list[ChatEvent]:
         self._runs.pop(run.key, None)

@@ -116,6 +116,7 @@ class Run:
         return False
 
 
+# `done` is the reducer's: it ends the run's place among the others too.
 KINDS: dict[str, Callable[[Run, KindPayload], list[ChatEvent]]] = {
     "text_delta": lambda run, data: run.said(data.content, None, "", None),
     "tool_start": lambda run, data: run.kind_tool("start", data),
@@ -125,5 +126,4 @@ KINDS: dict[str, Callable[[Run, KindPayload], list[ChatEvent]]] = {
     "status": lambda run, data: run.status(data.phase, None),
     "usage": Run.kind_usage,
     "a2ui": lambda run, data: run.a2ui(data.payload),
-    "done": lambda run, data: run.end(data.stop_reason, "final", None),
 }
