@@ -273,14 +273,6 @@ def test_chat_send_is_answered_with_its_run() -> None:
     assert json.loads(bytes(done.payload))["runId"] == "k"  # type: ignore[arg-type]
 
 
-@pytest.mark.requirement(
-    "gateway:chat-abort:method",
-    "gateway:chat-abort:session-key",
-    "gateway:chat-abort:run-id",
-    "gateway:chat-history:method",
-    "gateway:chat-history:session-key",
-    "gateway:chat-history:messages",
-)
 def test_an_abort_and_a_look_at_the_past_are_asked_and_answered_as_recorded() -> None:
     socket = sockets("v3-08")[0]
     _, happened = replay(socket)

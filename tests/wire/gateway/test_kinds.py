@@ -79,7 +79,6 @@ SPECIFIED: list[dict[str, Any]] = [
 
 @pytest.mark.requirement(
     "chat:translate:kind-passes",
-    "chat:router:by-kind",
     "gateway:text-delta:kind",
     "gateway:text-delta:content",
     "gateway:tool-start:kind",
