@@ -167,37 +167,36 @@ def namings(root: Path = ROOT) -> list[Naming]:
 
 def namings_in(source: str, name: str) -> list[Naming]:
     tree = ast.parse(source, filename=name)
-    idle = _marks_that_prove_nothing(tree)
+    calls = {node.func: node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    idle = _idle_nodes(tree)
     return [
-        _naming(node, f"{name}:{node.lineno}", idle.get(node, ""))
+        _naming(calls.get(node), f"{name}:{node.lineno}", idle.get(node, ""))
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _is_mark(node.func, "requirement")
+        if isinstance(node, ast.Attribute) and _is_mark(node, "requirement")
     ]
 
 
-def _naming(call: ast.Call, place: str, fault: str) -> Naming:
+def _naming(call: ast.Call | None, place: str, fault: str) -> Naming:
+    if call is None:
+        return Naming(place, (), "the mark is called where it stands, so that its names can be read")
     literals = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
     if call.keywords or not literals or len(literals) != len(call.args):
         return Naming(place, (), "requirements are named by literal strings, at least one")
     return Naming(place, tuple(literals) if not fault else (), fault)
 
 
-def _marks_that_prove_nothing(tree: ast.Module) -> dict[ast.AST, str]:
-    """Requirement marks on what is not a test, or on a test that is not run or may fail."""
+def _idle_nodes(tree: ast.Module) -> dict[ast.AST, str]:
+    """Where a mark proves nothing, and why: on what is no test, and on or within what is not run or may fail."""
     idle: dict[ast.AST, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            fault = _idle_reason(node)
-            idle |= {part: fault for mark in node.decorator_list for part in ast.walk(mark) if fault}
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        marked = [part for mark in node.decorator_list for part in ast.walk(mark)]
+        if not _is_test(node):
+            idle |= dict.fromkeys(marked, f"{node.name} is not a test")
+        elif any(_is_mark(part, "skip", "xfail") for part in marked):
+            idle |= dict.fromkeys(ast.walk(node), f"{node.name} is skipped or expected to fail, which proves nothing")
     return idle
-
-
-def _idle_reason(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    if not _is_test(node):
-        return f"{node.name} is not a test"
-    if any(_is_mark(part, "skip", "xfail") for mark in node.decorator_list for part in ast.walk(mark)):
-        return f"{node.name} is skipped or expected to fail, which proves nothing"
-    return ""
 
 
 def _is_test(node: ast.stmt) -> bool:

@@ -168,6 +168,14 @@ def test_a_requirement_is_named_by_literal_strings_alone(arguments: str) -> None
             '@pytest.mark.requirement("a:b:c")\n@pytest.mark.xfail(reason="later")\ndef test_x(): ...',
             "test_x is skipped or expected to fail, which proves nothing",
         ),
+        (
+            '@pytest.mark.skip\nclass TestX:\n    @pytest.mark.requirement("a:b:c")\n    def test_y(self): ...',
+            "TestX is skipped or expected to fail, which proves nothing",
+        ),
+        (
+            'proves = pytest.mark.requirement\n@proves("a:b:c")\ndef test_x(): ...',
+            "the mark is called where it stands, so that its names can be read",
+        ),
     ],
 )
 def test_what_is_not_a_running_test_proves_nothing(source: str, fault: str) -> None:
