@@ -1,6 +1,7 @@
 """Chinese of the access phrases."""
 
 TABLE: dict[str, str] = {
+    "There is nothing at this address.": "此地址没有任何内容。",
     "The tokens in {path} cannot be read.": "无法读取 {path} 中的令牌。",
     "Remove the file: new tokens are made, and clients that used HTTP need the new one.": "请删除该文件：会生成新令牌，使用 HTTP 的客户端需要换用新令牌。",
     "{path} is not used: {reason}.": "不使用 {path}：{reason}。",

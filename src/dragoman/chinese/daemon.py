@@ -1,6 +1,7 @@
 """Chinese of the daemon phrases."""
 
 TABLE: dict[str, str] = {
+    "{text}": "{text}",
     "The body is not what this address takes.": "请求体不符合此地址的要求。",
     'Send {{"code": "…"}}.': '请发送 {{"code": "…"}}。',
     "The body is larger than {limit} bytes.": "请求体超过 {limit} 字节。",

@@ -174,4 +174,4 @@ def _not_started(reason: Phrase) -> DragomanError:
 
 
 def _verbatim(text: object) -> Phrase:
-    return Phrase("{text}", {"text": text or ""})
+    return say("{text}", text=text or "")

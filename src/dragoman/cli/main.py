@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from dragoman import __version__
-from dragoman.cli.output import ExitCode, report, show_text
+from dragoman.cli.output import ExitCode, forget_output, report, show_text
 from dragoman.errors import DragomanError
 
 
@@ -23,8 +23,7 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader has enough; closing here keeps the interpreter from complaining at exit.
-        sys.stderr.close()
+        forget_output()
         return ExitCode.OK
 
 

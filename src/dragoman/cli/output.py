@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterable
 from typing import TextIO
@@ -68,7 +70,12 @@ def ask_yes(question: Phrase) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes", "是"}
 
 
+def forget_output() -> None:
+    """The reader has gone: the interpreter flushes once more at its end, and must not complain about that."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _print(phrases: Iterable[Phrase], stream: TextIO) -> None:
     language = preferred_language()
-    for phrase in phrases:
-        stream.write(phrase.in_language(language) + "\n")
+    stream.writelines(phrase.in_language(language) + "\n" for phrase in phrases)

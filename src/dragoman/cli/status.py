@@ -44,7 +44,12 @@ def _without_answer(error: DragomanError, *, starting: bool, as_json: bool) -> i
 
 def _lines(answer: dict[str, Any]) -> list[Phrase]:
     lines = [
-        say("Running: {address}, pid {pid}, version {version}.", **_some(answer, "address", "pid", "version")),
+        say(
+            "Running: {address}, pid {pid}, version {version}.",
+            address=answer["address"],
+            pid=answer["pid"],
+            version=answer["version"],
+        ),
         say("Workspace: {workspace}", workspace=answer["workspace"]),
         say(
             "Up for {uptime}, {memory} MB resident, event loop at most {lag} ms late.",
@@ -54,7 +59,10 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
         ),
     ]
     lines += _port_note(answer) + _version_note(answer)
-    lines += [say("Live: {kind} {title} ({id})", **session) for session in answer["sessions"]]
+    lines += [
+        say("Live: {kind} {title} ({id})", kind=life["kind"], title=life["title"], id=life["id"])
+        for life in answer["sessions"]
+    ]
     return lines if answer["sessions"] else [*lines, say("No live sessions.")]
 
 
@@ -79,7 +87,3 @@ def _span(seconds: int) -> str:
     minutes, seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}"
-
-
-def _some(answer: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: answer[name] for name in names}

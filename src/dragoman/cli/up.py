@@ -114,7 +114,8 @@ def _end(places: Places, running: dict[str, Any] | None) -> None:
 
 
 def _agreed(sessions: list[dict[str, str]]) -> bool:
-    warn(say("These would end:"), *(say("  {kind} {title} ({id})", **session) for session in sessions))
+    warn(say("These would end:"))
+    warn(*(say("  {kind} {title} ({id})", kind=it["kind"], title=it["title"], id=it["id"]) for it in sessions))
     if ask_yes(say("End them?")):
         return True
     warn(say("Nothing was changed. With --yes it is not asked."))

@@ -8,13 +8,12 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
-from dragoman.cli.output import ExitCode
+from dragoman.cli.output import ExitCode, forget_output
 from dragoman.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 
 if TYPE_CHECKING:
@@ -68,19 +67,13 @@ def _pump(items: Iterator[Item], faults: IO[bytes]) -> int:
             else:
                 _put(sys.stdout.buffer, item)
     except BrokenPipeError:
-        _forget_output()
+        forget_output()
     return status
 
 
 def _put(stream: IO[bytes], data: bytes) -> None:
     stream.write(data)
     stream.flush()
-
-
-def _forget_output() -> None:
-    """The interpreter flushes once more at its end, and would complain about the reader that has gone."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _json_line(value: object) -> bytes:

@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +52,8 @@ class Options:
     terminal_logs: bool = False
     verbose: bool = False
     wait_for_lock_s: float = 0.0
+    owns_process: bool = True
+    """Whether signals to this process are for the daemon; not so where a test runs it beside other things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ async def run(options: Options, places: Places, ready: Ready, *, lives: Lives | 
             state = _state(options, places, settings, tcp)
             async with Journal.open(places.journal_folder) as journal:
                 parts = _Parts(state, tokens, settings, journal, lives or Lives())
-                await parts.live(tcp, control, lambda: instance.publish(state), ready)
+                watched = parts.watch_signals if options.owns_process else anyio.sleep_forever
+                await parts.live(tcp, control, watched, lambda: instance.publish(state), ready)
     finally:
         instance.release()
 
@@ -105,13 +108,20 @@ class _Parts:
         methods = Methods(report, tokens, self._codes, journal, state, self._stop)
         self._control = ControlServer(__version__, methods.table(), roles={})
 
-    async def live(self, tcp: socket.socket, control: socket.socket, publish: Callable[[], None], ready: Ready) -> None:
+    async def live(
+        self,
+        tcp: socket.socket,
+        control: socket.socket,
+        watched: Callable[[], Awaitable[None]],
+        publish: Callable[[], None],
+        ready: Ready,
+    ) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(self._serve_http, tcp)
             group.start_soon(self._control.serve, control)
             group.start_soon(self._lag.run)
             group.start_soon(keep_within_bounds, self._journal, self._settings)
-            group.start_soon(self._watch_signals)
+            group.start_soon(watched)
             await self._until_listening()
             publish()
             await self._journal.append([_told("daemon.started", self._state)])
@@ -137,10 +147,10 @@ class _Parts:
 
     async def _until_listening(self) -> None:
         with anyio.fail_after(5):
-            while not self._http.started:
+            while not self._http.started:  # noqa: ASYNC110  uvicorn has no event for it
                 await anyio.sleep(0.002)
 
-    async def _watch_signals(self) -> None:
+    async def watch_signals(self) -> None:
         with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as received:
             async for number in received:
                 log.info("received %s", signal.Signals(number).name)

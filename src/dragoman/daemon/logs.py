@@ -73,3 +73,10 @@ def start_logging(file: Path, *, level: str, terminal: bool, secrets: Callable[[
         handler.addFilter(WithoutSecrets(secrets))
     logging.basicConfig(level=level.upper(), handlers=handlers, force=True)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)  # its start and stop lines repeat ours
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """uvicorn calls a WebSocket that we refuse before the upgrade an error of the application; strangers could fill
+    the log with it."""
+    return "without completing handshake" not in record.getMessage()

@@ -169,4 +169,4 @@ def _foreign(places: Places) -> DragomanError:
 
 def _verbatim(text: str) -> Phrase:
     """The daemon has put it into our language already."""
-    return Phrase("{text}", {"text": text})
+    return say("{text}", text=text)

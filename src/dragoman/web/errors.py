@@ -23,6 +23,7 @@ _REFUSALS: dict[str, Phrase] = {
     "wrong_host": say("This is not an address of this server."),
     "wrong_origin": say("Pages of other origins may not call this server."),
     "token_needed": say("A token is needed."),
+    "not_found": say("There is nothing at this address."),
 }
 
 

@@ -33,13 +33,16 @@ _ANSWER_HEADERS = {
 class Guarded:
     def __init__(self, app: ASGIApp, table: RouteTable, names: OwnNames, tokens: Tokens) -> None:
         self._app = app
-        self._table = table
+        self.table = table
         self._names = names
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = HTTPConnection(scope)
-        refusal = judge(_presented(connection), self._names, self._tokens, self._table.purpose_of(scope))
+        gate = self.table.gate_of(scope)
+        refusal = judge(_presented(connection), self._names, self._tokens, gate.purpose if gate else "page")
+        if refusal is None and gate is None:
+            refusal = Refusal(404, "not_found")
         if refusal is not None:
             await _refuse(refusal, connection, receive, send)
         elif scope["type"] == "websocket":

@@ -1,4 +1,4 @@
-"""The route table. Each route states the purpose of the token it wants; None is public (Host and Origin still count)."""
+"""The route table. Each route states the purpose of the token it wants; None is public, and still guarded."""
 
 from __future__ import annotations
 
@@ -30,9 +30,6 @@ class RouteTable:
     def routes(self) -> list[BaseRoute]:
         return [gate.route for gate in self._gates]
 
-    def purpose_of(self, scope: Scope) -> Purpose | None:
-        """An address that is not in the table needs the page's token to be told that it does not exist."""
-        for gate in self._gates:
-            if gate.route.matches(scope)[0] is not Match.NONE:
-                return gate.purpose
-        return "page"
+    def gate_of(self, scope: Scope) -> Gate | None:
+        """Also for a method the route does not serve: whether it exists is not told without its token."""
+        return next((gate for gate in self._gates if gate.route.matches(scope)[0] is not Match.NONE), None)

@@ -158,10 +158,30 @@ async def test_rotation_ends_the_links_of_that_purpose_only(tokens: Tokens) -> N
 
 NAMES = OwnNames.of("127.0.0.1", 8177)
 GOOD_HOSTS = ["127.0.0.1:8177", "localhost:8177", "LOCALHOST:8177"]
-BAD_HOSTS = ["evil.example", "localhost.evil.example:8177", "localhost6:8177", "127.0.0.1:1", "[::ffff:127.0.0.1]:8177",
-             "127.0.0.1", "localhost", "127.0.0.1:8177.evil.example", "", "127.0.0.1:08177", "0.0.0.0:8177"]  # fmt: skip
-BAD_ORIGINS = ["http://evil.example", "null", "http://localhost:3000", "https://127.0.0.1:8177", "http://127.0.0.1",
-               "http://127.0.0.1.evil.example:8177", "http://127.0.0.1:8177/", "http://127.0.0.1:81770", ""]  # fmt: skip
+BAD_HOSTS = [
+    "evil.example",
+    "localhost.evil.example:8177",
+    "localhost6:8177",
+    "127.0.0.1:1",
+    "[::ffff:127.0.0.1]:8177",
+    "127.0.0.1",
+    "localhost",
+    "127.0.0.1:8177.evil.example",
+    "",
+    "127.0.0.1:08177",
+    "0.0.0.0:8177",
+]
+BAD_ORIGINS = [
+    "http://evil.example",
+    "null",
+    "http://localhost:3000",
+    "https://127.0.0.1:8177",
+    "http://127.0.0.1",
+    "http://127.0.0.1.evil.example:8177",
+    "http://127.0.0.1:8177/",
+    "http://127.0.0.1:81770",
+    "",
+]
 
 
 def asked(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tracemalloc
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_hello_is_followed_by_calls_with_growing_ids() -> None:
 def test_any_chunking_gives_the_same_messages(cuts: list[int]) -> None:
     data = conversation()
     edges = [0, *sorted(cuts), len(data)]
-    pieces = [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [data[a:b] for a, b in pairwise(edges)]
     assert served(*pieces) == served(data)
 
 
@@ -97,11 +98,15 @@ def test_an_endless_line_costs_no_more_than_the_cap() -> None:
     server = ServerConnection()
     tracemalloc.start()
     with pytest.raises(RemoteProtocolError):
-        for _ in range(100):
-            list(server.receive_data(b"x" * 65536))
+        _feed(server, b"x" * 65536, times=100)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3 * LINE_CAP
+
+
+def _feed(server: ServerConnection, piece: bytes, *, times: int) -> None:
+    for _ in range(times):
+        list(server.receive_data(piece))
 
 
 @pytest.mark.parametrize(

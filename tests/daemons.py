@@ -1,0 +1,145 @@
+"""Real daemons for tests: in this process (to see inside) or as a process of its own (to stop, kill and starve)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import psutil
+
+from dragoman.daemon.app import Options, Running, run
+from dragoman.daemon.lives import Lives
+from dragoman.errors import DragomanError
+from dragoman.places import Places, find_places
+from dragoman.transport.control_link import ControlLink
+
+# One factor for every deadline: a slow machine sets it, no test is edited.
+PATIENCE = float(os.environ.get("DRAGOMAN_TEST_PATIENCE", "1"))
+
+
+def eventually(condition: Callable[[], Any], *, within_s: float = 10, every_s: float = 0.01) -> Any:
+    """Wait for a condition, with a deadline; returns what it returned."""
+    deadline = time.monotonic() + within_s * PATIENCE
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {within_s} s: {condition}")
+        time.sleep(every_s)
+    return value
+
+
+@contextlib.asynccontextmanager
+async def daemon_here(places: Places | None = None, *, lives: Lives | None = None) -> AsyncIterator[Running]:
+    """The daemon in this event loop; ended in order, or by the end of the block."""
+    places = places or find_places()
+    started: list[Running] = []
+    ready = anyio.Event()
+
+    def tell(running: Running) -> None:
+        started.append(running)
+        ready.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(
+            lambda: run(Options(workspace=Path.cwd(), port=0, owns_process=False), places, tell, lives=lives)
+        )
+        with anyio.fail_after(10 * PATIENCE):
+            await ready.wait()
+        try:
+            yield started[0]
+        finally:
+            group.cancel_scope.cancel()
+
+
+@dataclass
+class Cli:
+    """The `dragoman` command with a home of its own."""
+
+    home: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def places(self) -> Places:
+        return find_places(self.variables())
+
+    def variables(self) -> dict[str, str]:
+        return {**os.environ, "DRAGOMAN_HOME": str(self.home), "DRAGOMAN_LANG": "en", **self.environment}
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-P", "-m", "dragoman.cli.main", *arguments]
+
+    def __call__(self, *arguments: str, within_s: float = 40, **options: Any) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*arguments),
+            env=self.variables(),
+            capture_output=True,
+            text=True,
+            timeout=within_s * PATIENCE,
+            stdin=options.pop("stdin", subprocess.DEVNULL),
+            **options,
+        )
+
+    def begin(self, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*arguments), env=self.variables(), text=True, stdin=subprocess.DEVNULL,
+            stdout=options.pop("stdout", subprocess.PIPE), stderr=options.pop("stderr", subprocess.PIPE), **options,
+        )  # fmt: skip
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self(*arguments, "--json").stdout)
+
+    def status(self) -> dict[str, Any]:
+        value: dict[str, Any] = self.json("status")
+        return value
+
+    def token(self, purpose: str) -> str:
+        return str(json.loads(self.places.tokens_file.read_text())[purpose])
+
+    def kill(self) -> None:
+        """However a test left it: end the daemon of this home, and nothing else."""
+        for process in daemons_of(self.home):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+                process.wait(5)
+
+
+def daemons_of(home: Path) -> list[psutil.Process]:
+    """Every daemon process of a home, by the variable in its environment."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if "dragoman.daemon" in process.cmdline() and process.environ().get("DRAGOMAN_HOME") == str(home):
+                found.append(process)
+    return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
+
+
+@contextlib.contextmanager
+def cli_with_home(home: Path, environment: Mapping[str, str] | None = None) -> Iterator[Cli]:
+    cli = Cli(home, dict(environment or {}))
+    try:
+        yield cli
+    finally:
+        cli.kill()
+
+
+def call(places: Places, method: str, params: Mapping[str, Any] | None = None) -> Any:
+    with ControlLink.open(places) as link:
+        return link.call(method, params)
+
+
+def code_of(action: Callable[[], Any]) -> str:
+    try:
+        action()
+    except DragomanError as error:
+        return error.code
+    return ""
