@@ -85,6 +85,7 @@ class Cli:
             text=True,
             timeout=within_s * PATIENCE,
             stdin=options.pop("stdin", subprocess.DEVNULL),
+            check=False,
             **options,
         )
 

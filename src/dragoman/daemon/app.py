@@ -6,9 +6,10 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 import psutil
@@ -112,7 +113,7 @@ class _Parts:
         self,
         tcp: socket.socket,
         control: socket.socket,
-        watched: Callable[[], Awaitable[None]],
+        watched: Callable[[], Coroutine[Any, Any, None]],
         publish: Callable[[], None],
         ready: Ready,
     ) -> None:

@@ -30,7 +30,7 @@ def banner(running: Running, language: Language) -> str:
 def _claude() -> str:
     home = os.environ.get("DRAGOMAN_HOME")
     variable = f" -e {shlex.quote(f'DRAGOMAN_HOME={home}')}" if home else ""
-    return f"claude mcp add dragoman{variable} -- {_command()} mcp"
+    return f"claude mcp add -s user dragoman{variable} -- {_command()} mcp"
 
 
 def _prefixed(arguments: str) -> str:

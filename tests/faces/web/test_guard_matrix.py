@@ -12,14 +12,14 @@ import anyio.to_thread
 import psutil
 import pytest
 from starlette.routing import Route, WebSocketRoute
+from tests.daemons import call, daemon_here
+from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask
 
 from dragoman.access.tokens import Tokens
 from dragoman.daemon.app import Running
 from dragoman.places import find_places
 from dragoman.web.app import build_table
 from dragoman.web.routes import Gate
-from tests.daemons import call, daemon_here
-from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask
 
 pytestmark = pytest.mark.anyio
 
@@ -75,14 +75,33 @@ def guard_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bad_hosts(port: int) -> list[list[str]]:
-    names = ["evil.example", f"evil.example:{port}", f"localhost.evil.example:{port}", f"localhost6:{port}", "127.0.0.1:1",
-             f"[::ffff:127.0.0.1]:{port}", "127.0.0.1", "localhost", f"127.0.0.1:{port}.evil.example", f"127.0.0.1:0{port}"]  # fmt: skip
+    names = [
+        "evil.example",
+        f"evil.example:{port}",
+        f"localhost.evil.example:{port}",
+        f"localhost6:{port}",
+        "127.0.0.1:1",
+        f"[::ffff:127.0.0.1]:{port}",
+        "127.0.0.1",
+        "localhost",
+        f"127.0.0.1:{port}.evil.example",
+        f"127.0.0.1:0{port}",
+    ]
     return [[name] for name in names] + [[], [f"127.0.0.1:{port}"] * 2, [f"127.0.0.1:{port}", "evil.example"]]
 
 
 def bad_origins(port: int) -> list[str]:
-    return ["http://evil.example", "null", "http://localhost:3000", f"https://127.0.0.1:{port}", "http://127.0.0.1",
-            f"http://127.0.0.1.evil.example:{port}", f"http://127.0.0.1:{port}0", f"http://127.0.0.1:{port}/", "file://"]  # fmt: skip
+    return [
+        "http://evil.example",
+        "null",
+        "http://localhost:3000",
+        f"https://127.0.0.1:{port}",
+        "http://127.0.0.1",
+        f"http://127.0.0.1.evil.example:{port}",
+        f"http://127.0.0.1:{port}0",
+        f"http://127.0.0.1:{port}/",
+        "file://",
+    ]
 
 
 def bad_tokens() -> list[list[tuple[str, str]]]:
@@ -98,8 +117,15 @@ def bad_tokens() -> list[list[tuple[str, str]]]:
         tokens.new_session("page")[:-1],
     ]
     headers = [[("Authorization", f"Bearer {value}")] for value in values]
-    return [[], *headers, [("Authorization", page)], [("Authorization", f"Basic {page}")], [("Cookie", f"token={page}")],
-            [("Authorization", f"Bearer {page}")] * 2, [("Sec-WebSocket-Protocol", f"bearer.{page}x")]]  # fmt: skip
+    return [
+        [],
+        *headers,
+        [("Authorization", page)],
+        [("Authorization", f"Basic {page}")],
+        [("Cookie", f"token={page}")],
+        [("Authorization", f"Bearer {page}")] * 2,
+        [("Sec-WebSocket-Protocol", f"bearer.{page}x")],
+    ]
 
 
 def good(port: int) -> tuple[tuple[str, str], ...]:
