@@ -101,7 +101,11 @@ class Journal:
         async with self._room.held(max(1, len(events))):
             job = Append(tuple(events), tuple(writes), tuple(spans), self._loop.create_future())
             self._writer.put(job)
-            return await job.done
+            try:
+                return await job.done
+            except asyncio.CancelledError:
+                self._writer.discard(job)
+                raise
 
     async def read(
         self,
@@ -113,7 +117,13 @@ class Journal:
         timeout_s: float = QUERY_TIMEOUT_S,
     ) -> list[Recorded]:
         """Events after a sequence number, oldest first."""
-        return (await self._page(after, limit, Filter(session, tuple(kinds)), timeout_s)).events
+        found: list[Recorded] = []
+        while True:
+            page = await self._page(after, limit - len(found), Filter(session, tuple(kinds)), timeout_s)
+            found += page.events
+            after = page.upto
+            if len(found) >= limit or after >= page.last:
+                return found
 
     async def tail(
         self, after: int = 0, *, session: str | None = None, kinds: Sequence[str] = ()
@@ -131,7 +141,7 @@ class Journal:
             for event in page.events:
                 yield event
             after = max(after, page.upto)
-            if after >= self.last_sequence and not self._finished.is_set():
+            if after >= max(page.last, self.last_sequence) and not self._finished.is_set():
                 await bell.wait()
 
     async def wait_past(self, sequence: int) -> None:

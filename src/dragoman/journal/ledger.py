@@ -16,7 +16,7 @@ from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import database as files
-from dragoman.journal import faults, records
+from dragoman.journal import faults, records, salvage
 from dragoman.journal.readers import Readers
 from dragoman.journal.segments import Segments, Span
 from dragoman.journal.stores import Statement, Store
@@ -169,14 +169,17 @@ class Ledger:
         self._reopen()
 
     def _replace(self, path: Path, reason: str) -> files.Database:
+        """Set a damaged file aside and begin the next, with the stores' rows as far as they can still be read."""
+        rescued = salvage.rescue(path, self.stores, self.vfs)
         aside = files.set_aside(path, self.clock, system=self.system)
         fresh = self._open_one(files.path_of(self.folder, files.generation_of(path) + 1))
         event = Event(
             kind="journal.set_aside",
             text=str(say("A damaged journal was set aside as {name}; a fresh one begins.", name=aside.name)),
-            body={"file": aside.name, "reason": reason},
+            body={"file": aside.name, "reason": reason, "stores": [table for table, rows in rescued.items() if rows]},
         )
         with fresh.connection:
+            salvage.restore(fresh.connection, rescued)
             first = fresh.last_sequence() + 1
             records.insert(fresh.connection, first, self.clock.wall_ns(), [records.draft(event)])
         return fresh

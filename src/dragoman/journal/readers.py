@@ -20,6 +20,9 @@ from dragoman.journal.stores import Statement
 READERS = 2
 # A common word has hundreds of thousands of hits; ranking all of them takes half a second, the newest are enough.
 RANKED_HITS = 10_000
+# A kind has no index: a page looks at this many events, so that a rare kind in a long record is found in many short
+# reads instead of one that runs out of time.
+WINDOW_EVENTS = 50_000
 
 
 class Page(NamedTuple):
@@ -27,6 +30,7 @@ class Page(NamedTuple):
 
     events: list[Recorded]
     upto: int
+    last: int
     retired: int
 
 
@@ -61,12 +65,16 @@ class Readers:
 
     def read(self, after: int, limit: int, chosen: Filter, timeout_s: float) -> Page:
         conditions, values = chosen.sql()
-        sql = f"select {_columns()} from events e where e.sequence > ?{conditions} order by e.sequence limit ?"  # noqa: S608
+        sql = (
+            f"select {_columns()} from events e where e.sequence > ? and e.sequence <= ?{conditions} "  # noqa: S608
+            "order by e.sequence limit ?"
+        )
         with self._snapshot(timeout_s) as connection:
             last = connection.execute(files.LAST_SEQUENCE).get
             retired = connection.execute("select value from marks where name = 'retired'").get
-            events = [recorded(row) for row in connection.execute(sql, (after, *values, limit))]
-        return Page(events, events[-1].sequence if len(events) == limit else last, retired)
+            end = min(last, _window_end(connection, after)) if chosen.kinds else last
+            events = [recorded(row) for row in connection.execute(sql, (after, end, *values, limit))]
+        return Page(events, events[-1].sequence if len(events) == limit else end, last, retired)
 
     def search(self, words: str, limit: int, chosen: Filter, *, ranked: bool, timeout_s: float) -> list[Recorded]:
         with self._snapshot(timeout_s) as connection:
@@ -163,6 +171,11 @@ def _search(
         "order by hit.score, hit.sequence desc limit ?"
     )
     return sql, (words, low, high, *values, RANKED_HITS, limit)
+
+
+def _window_end(connection: apsw.Connection, after: int) -> int:
+    first = connection.execute("select min(sequence) from events where sequence > ?", (after,)).get
+    return (after if first is None else first) + WINDOW_EVENTS
 
 
 def _bounds(connection: apsw.Connection, session: str | None) -> tuple[int, int]:

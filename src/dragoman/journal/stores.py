@@ -53,6 +53,7 @@ class Store(ABC):
     """Own tables. `migrations` only ever grows: entry n brings the tables from version n to n + 1."""
 
     name: str
+    tables: Sequence[str]
     migrations: Sequence[str]
 
     @abstractmethod
@@ -68,6 +69,7 @@ class JsonStore(Store, Generic[Value]):
             raise ValueError(f"a store's name becomes a table's name: {name!r}")
         self.name = name
         self.table = f"store_{name}"
+        self.tables = (self.table,)
         self.migrations = (
             f"""create table {self.table} (key text primary key, session text not null, value text not null,
             changed_ns integer not null) without rowid""",

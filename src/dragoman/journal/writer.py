@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +71,11 @@ class Writer:
             self._waiting.append(job)
             self._changed.notify()
 
+    def discard(self, job: Append) -> None:
+        """Its caller was cancelled: if it still waits, it is not written, and holds no memory."""
+        with self._changed, suppress(ValueError):
+            self._waiting.remove(job)
+
     def close(self) -> None:
         """What waits is still written; nothing new is taken."""
         with self._changed:
@@ -103,23 +109,14 @@ class Writer:
     def _take(self) -> list[Append | Work]:
         """What waits, as one group; nothing when all is written and the writer is to close."""
         with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing)
             group: list[Append | Work] = []
-            while not group:
-                self._changed.wait_for(lambda: self._waiting or self._closing)
-                if not self._waiting:
-                    break
-                group = self._next_group()
-            return group
-
-    def _next_group(self) -> list[Append | Work]:
-        group: list[Append | Work] = []
-        events = 0
-        while self._waiting and self._joins(group, events):
-            job = self._waiting.popleft()
-            if not job.done.cancelled():
+            events = 0
+            while self._waiting and self._joins(group, events):
+                job = self._waiting.popleft()
                 group.append(job)
                 events += len(job.events) if isinstance(job, Append) else 0
-        return group
+            return group
 
     def _joins(self, group: Sequence[Append | Work], events: int) -> bool:
         head = self._waiting[0]
@@ -132,7 +129,7 @@ class Writer:
     def _work(self, work: Work) -> Any:
         try:
             return self._ledger.guarded(work.run)
-        except Exception as error:  # noqa: BLE001  the thread outlives every fault; the caller gets it
+        except Exception as error:  # noqa: BLE001  as below
             return error
 
     def _commit(self, group: list[Append]) -> list[Outcome]:
@@ -145,7 +142,7 @@ class Writer:
         """Redaction comes before anything touches the disk; a redactor that fails lets nothing through."""
         try:
             job.drafts = [draft(event) for event in self._redacted(job.events)]
-        except DragomanError as error:
+        except Exception as error:  # noqa: BLE001  the thread outlives every fault; the caller gets it
             return error
         return None
 

@@ -134,6 +134,29 @@ async def test_a_cancelled_appender_stops_waiting_and_the_others_go_on(tmp_path:
             assert await texts(journal) == ["first", "last"]
 
 
+async def test_cancelled_appenders_leave_nothing_behind_in_the_queue(tmp_path: Path) -> None:
+    with HeldVFS("held-discard") as vfs:
+        async with Journal.open(tmp_path / "j", vfs=vfs.name) as journal:
+            vfs.hold()
+            async with anyio.create_task_group() as group:
+                group.start_soon(journal.append, [said("first")])
+                await until(vfs.waiting.is_set)
+                async with anyio.create_task_group() as impatient:
+                    for number in range(50):
+                        impatient.start_soon(journal.append, [said(str(number))])
+                    await anyio.wait_all_tasks_blocked()
+                    impatient.cancel_scope.cancel()
+                assert not journal._writer._waiting
+                vfs.release()
+
+
+async def test_an_event_of_wrong_types_fails_its_caller_and_not_the_journal(tmp_path: Path) -> None:
+    async with Journal.open(tmp_path / "j") as journal:
+        with pytest.raises(TypeError):
+            await journal.append([Event(kind="x", text=None)])  # type: ignore[arg-type]
+        assert await journal.append([said("next")]) == 1
+
+
 async def test_one_callers_fault_is_that_callers_alone(tmp_path: Path) -> None:
     failed: list[str] = []
 
@@ -201,6 +224,7 @@ async def test_a_redactor_that_fails_lets_nothing_through(tmp_path: Path) -> Non
     [
         (Event(kind="x", body={"n": object()}), "event_not_json"),
         (Event(kind="x", text="y" * 300_000), "event_too_large"),
+        (Event(kind="x", body={"y": "é" * 300_000}), "event_too_large"),
     ],
 )
 async def test_what_the_journal_cannot_hold_is_refused_with_the_reason(tmp_path: Path, event: Event, code: str) -> None:

@@ -25,6 +25,7 @@ class Commands(Store):
     """A store with a table of its own, in its first and second version."""
 
     name = "commands"
+    tables = ("commands",)
     migrations: tuple[str, ...] = (
         "create table commands (id integer primary key, session text, line text)",
         "alter table commands add column exit_code integer default -1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -133,6 +134,27 @@ async def test_export_is_every_event_up_to_now_as_plain_json_types(tmp_path: Pat
         ]
         assert len(await texts(journal)) == PAGE_EVENTS + 3
         assert await texts(journal, session="nobody") == []
+
+
+async def test_a_rare_kind_is_found_however_much_lies_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.journal.readers.WINDOW_EVENTS", 10)
+    async with Journal.open(tmp_path / "j") as journal:
+        await journal.append(lines(95))
+        await journal.append([said("a", kind="rare"), *lines(33), said("b", kind="rare"), *lines(7)])
+        assert [item.event.text for item in await journal.read(kinds=["rare"])] == ["a", "b"]
+        assert [item.event.text for item in await journal.read(kinds=["rare"], limit=1)] == ["a"]
+        assert sequences([item async for item in _some(journal, 2)]) == [96, 130]
+
+
+async def _some(journal: Journal, count: int) -> AsyncIterator[Recorded | Gap]:
+    with anyio.fail_after(DEADLINE_S):
+        async for item in journal.tail(kinds=["rare"]):
+            yield item
+            count -= 1
+            if not count:
+                return
 
 
 async def test_reading_takes_a_page_of_one_session_or_kind(tmp_path: Path) -> None:
