@@ -39,11 +39,11 @@ LONGEST_LINE = 2 * 64 * 1024 * 1024 + 1024
 class Options:
     layer: Layer = "frame"
     schema: SchemaName = "seed"
-    side: Side = "runtime"
+    side: Side = "ide"
 
 
 def wire_decode(
-    protocol: Protocol, /, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "runtime"
+    protocol: Protocol, /, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "ide"
 ) -> int:
     return _pump(_DECODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)), sys.stdout.buffer)
 
@@ -227,14 +227,27 @@ def _shown_gateway(text: bytes) -> bytes:
 
 
 def _decode_luapanda(source: IO[bytes], options: Options) -> Iterator[Item]:
-    shown = {"ide": _shown_command, "runtime": _shown_message}[options.side]
     for line in _lines(source):
         if isinstance(line, ProtocolError):
             yield line
-            continue
-        yield _tried(shown, line)
-        if options.side == "ide":
+        elif _written_by(line, options.side) == "runtime":
+            yield _tried(_shown_message, line)
+        else:
+            yield _tried(_shown_command, line)
             yield from _lost(line)
+
+
+def _written_by(line: bytes, read_by: Side) -> Side:
+    """A line tells by itself which end wrote it; one that does not is what the chosen end would read."""
+    from dragoman.wire.luapanda.direction import written_by
+    from dragoman.wire.luapanda.encoding import read_message
+    from dragoman.wire.luapanda.framing import message_text
+
+    with contextlib.suppress(ProtocolError):
+        end = written_by(read_message(message_text(line)))
+        if end is not None:
+            return end
+    return "ide" if read_by == "runtime" else "runtime"
 
 
 def _shown_message(line: bytes) -> bytes:

@@ -191,7 +191,7 @@ def test_messages_of_the_runtime_are_shown_with_their_kind() -> None:
 
 def test_commands_of_the_ide_are_shown_as_they_were_written() -> None:
     sent = recorded("basic_53.jsonl", "ide->lua")
-    done = tool("decode", "luapanda", "--side", "ide", given=b"".join(sent))
+    done = tool("decode", "luapanda", "--side", "runtime", given=b"".join(sent))
     written = [json.loads(line[: line.rindex(b"|*|")]) for line in sent]
     assert objects(done.stdout) == [command | {"kind": "command"} for command in written]
 
@@ -199,11 +199,12 @@ def test_commands_of_the_ide_are_shown_as_they_were_written() -> None:
 @pytest.mark.parametrize("side", ["ide", "runtime"])
 def test_what_was_decoded_can_be_encoded_and_means_the_same(side: str) -> None:
     stream = b"".join(recorded("basic_53.jsonl", "ide->lua" if side == "ide" else "lua->ide"))
-    shown = tool("decode", "luapanda", "--side", side, given=stream).stdout
+    reader = "runtime" if side == "ide" else "ide"
+    shown = tool("decode", "luapanda", "--side", reader, given=stream).stdout
     again = tool("encode", "luapanda", "--side", side, given=shown).stdout
     assert again.count(b" |*|\n") == (stream.count(b"\n") if side == "ide" else 0)
     assert again.count(b"|*|\n") == stream.count(b"\n")
-    assert tool("decode", "luapanda", "--side", side, given=again).stdout == shown
+    assert tool("decode", "luapanda", "--side", reader, given=again).stdout == shown
 
 
 def test_lua_bytes_and_infinities_are_shown_as_json_and_bytes_come_back() -> None:
@@ -217,7 +218,7 @@ def test_lua_bytes_and_infinities_are_shown_as_json_and_bytes_come_back() -> Non
 def test_what_the_runtime_would_lose_or_die_of_is_named() -> None:
     two = b'{"cmd":"stopRun","info":{}}|*|{"cmd":"x"} |*|\n'
     deadly = b'{"cmd":"continue"} |*|\n'
-    done = tool("decode", "luapanda", "--side", "ide", given=two + deadly + b"junk\n" + two)
+    done = tool("decode", "luapanda", "--side", "runtime", given=two + deadly + b"junk\n" + two)
     first, lost, missing, junk, *rest = objects(done.stdout)
     assert done.returncode == 1
     assert first["kind"] == "command"

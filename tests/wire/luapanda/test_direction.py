@@ -1,0 +1,44 @@
+"""Every recorded line tells which end wrote it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dragoman.errors import ProtocolError
+from dragoman.wire.luapanda.direction import written_by
+from dragoman.wire.luapanda.encoding import read_message
+from dragoman.wire.luapanda.framing import message_text
+
+VECTORS = Path(__file__).parents[2] / "vectors" / "luapanda"
+ENDS = {"ide->lua": "ide", "lua->ide": "runtime"}
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in VECTORS.glob("*.jsonl") if not path.name.startswith("fault"))
+)
+def test_each_recorded_line_tells_which_end_wrote_it(name: str) -> None:
+    rows = [json.loads(line) for line in (VECTORS / name).read_text().splitlines()]
+    lines = [
+        (ENDS[row["dir"]], row["raw"].encode().removesuffix(b"\n"))
+        for row in rows
+        if row["dir"] in ENDS and "raw" in row
+    ]
+    told = [(end, written_by(read_message(message_text(line)))) for end, line in lines if _is_one_message(line)]
+    assert told
+    assert [pair for pair in told if pair[0] != pair[1]] == []
+
+
+def _is_one_message(line: bytes) -> bool:
+    """The framing transcript also holds pieces of lines, and lines of two messages."""
+    try:
+        read_message(message_text(line))
+    except ProtocolError:
+        return False
+    return line.count(b"|*|") == 1
+
+
+def test_a_line_without_info_could_be_either() -> None:
+    assert written_by({"cmd": "continue", "callbackId": "10"}) is None
