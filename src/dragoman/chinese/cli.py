@@ -1,6 +1,12 @@
 """Chinese of the cli phrases."""
 
 TABLE: dict[str, str] = {
+    "Commands": "命令",
+    "Options": "选项",
+    "Arguments": "参数",
+    "Show this.": "显示本说明。",
+    "Show the version.": "显示版本。",
+    "{reason} See `dragoman --help` for what there is.": "{reason} 请用 `dragoman --help` 查看可用命令。",
     "Read and change the settings.": "读取和修改设置。",
     "The tokens that HTTP clients need.": "HTTP 客户端所需的令牌。",
     "The record of what happened.": "所发生之事的记录。",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cyclopts import App
+from cyclopts import App, CycloptsError
 
 from dragoman import __version__
 from dragoman.cli.output import shown
@@ -53,6 +53,12 @@ _GROUPS = {
 }
 
 
+def _not_understood(error: CycloptsError) -> str:
+    return "dragoman: " + shown(
+        say("{reason} See `dragoman --help` for what there is.", reason=str(error).strip().replace("\n", " "))
+    )
+
+
 def build_app() -> App:
     app = App(
         name="dragoman",
@@ -60,7 +66,13 @@ def build_app() -> App:
         version=__version__,
         help_format="plaintext",
         result_action="return_value",
+        group_commands=shown(say("Commands")),
+        group_parameters=shown(say("Options")),
+        group_arguments=shown(say("Arguments")),
+        error_formatter=_not_understood,
     )
+    app["--help"].help = shown(say("Show this."))
+    app["--version"].help = shown(say("Show the version."))
     groups = {name: App(name=name, help=shown(about)) for name, about in _GROUPS.items()}
     for group in groups.values():
         app.command(group)

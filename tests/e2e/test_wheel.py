@@ -1,0 +1,65 @@
+"""The wheel: what a person installs needs Python alone, and carries everything it shows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(folder),
+        str(ROOT),
+    ]
+    subprocess.run(pip, check=True, timeout=120, capture_output=True)
+    return next(folder.glob("dragoman-*.whl"))
+
+
+def test_it_is_pure_python_and_carries_the_page(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    static = {name.rpartition("/")[2] for name in names if "/web/static/" in name}
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert {"index.html", "page.js", "page.css"} <= static
+    assert "dragoman/py.typed" in names
+    assert [name for name in names if not name.startswith(("dragoman/", "dragoman-"))] == []
+
+
+def test_installed_elsewhere_it_starts_serves_and_ends(wheel: Path, tmp_path: Path) -> None:
+    """Not from the source tree: unpacked into a folder of its own, run from another one."""
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    environment = {**os.environ, "DRAGOMAN_HOME": str(tmp_path / "home"), "PYTHONPATH": str(tmp_path / "site")}
+
+    def dragoman(*arguments: str) -> str:
+        command = [sys.executable, "-m", "dragoman.cli.main", *arguments]
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=40, check=True
+        )
+        return done.stdout
+
+    where = subprocess.run(
+        [sys.executable, "-c", "import dragoman; print(dragoman.__file__)"],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert where.startswith(str(tmp_path))
+    try:
+        assert "Running" in dragoman("up", "--port", "0")
+        assert "No live sessions" in dragoman("status")
+    finally:
+        assert "has ended" in dragoman("down")
