@@ -199,11 +199,19 @@ def test_of_duplicate_keys_the_last_counts_and_two_types_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [EVENT % b'"\\ud800"', b'{"type":"event","event":"\\udfff"}', EVENT % b'"\\ud800\\ud800"']
+    ("text", "read"),
+    [
+        (rb"cut \ud83d", "cut \ufffd"),
+        (rb"\udfff", "\ufffd"),
+        (rb"\ud800\ud800", "\ufffd\ufffd"),
+        (rb"\\ud800 \ud83d\udc3c", "\\ud800 \N{PANDA FACE}"),
+        (rb"\ud83d\udc3c \ud83d", "\N{PANDA FACE} \ufffd"),
+    ],
 )
-def test_a_lone_surrogate_is_refused(data: bytes) -> None:
-    error = refusal_of(data)
-    assert (error.code, error.close_code) == ("invalid_json", 1007)
+def test_half_a_pair_as_javascript_writes_it_is_mended_and_the_rest_kept(text: bytes, read: str) -> None:
+    frame = decode_frame(EVENT % b'"%s"' % text)
+    assert isinstance(frame, EventFrame)
+    assert decode_payload(frame.payload, msgspec.json.Decoder(str)) == read
 
 
 @pytest.mark.parametrize("data", [EVENT % b'"\xff"', EVENT % b'"\xed\xa0\x80"', EVENT % b'"\xc0\x80"'])

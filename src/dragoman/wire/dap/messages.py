@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.wire.json_text import without_lone_surrogates
 
 # Requests that an adapter sends to its client.
 REVERSE_COMMANDS = frozenset({"runInTerminal", "startDebugging"})
@@ -55,12 +56,6 @@ _UNKNOWN: msgspec.json.Decoder[Unknown] = msgspec.json.Decoder(Unknown)
 _MEMBERS: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
 _SPACE = re.compile(r"[ \t\r\n]*")
 _TYPES = frozenset({"request", "response", "event"})
-
-# Walks from escape to escape, so that the second half of `\\\\ud800` is never taken for one; group 1 is a half
-# of a surrogate pair that stands alone, which JavaScript adapters send and strict decoders refuse.
-_LONE_SURROGATE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
-)
 
 
 def decode_message(body: bytes) -> Message:
@@ -116,8 +111,7 @@ def _decode(body: bytes) -> Message:
 
 
 def _mended(data: bytes) -> bytes:
-    text = data.decode("utf-8", "replace").encode()
-    return _LONE_SURROGATE.sub(lambda found: b"\\ufffd" if found[1] else found[0], text)
+    return without_lone_surrogates(data.decode("utf-8", "replace").encode())
 
 
 def _renumbered_as_written(body: bytes, numbers: Mapping[str, int]) -> bytes:

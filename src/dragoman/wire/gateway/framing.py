@@ -11,6 +11,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.wire.gateway.messages import Frame
+from dragoman.wire.json_text import without_lone_surrogates
 
 MAX_HANDSHAKE_BYTES = 64 * 1024
 MAX_PAYLOAD_BYTES = 26_214_400
@@ -91,7 +92,7 @@ def utf8(text: str) -> bytes:
 
 def _decoded(decode: Callable[[bytes | Raw], _T], data: bytes | Raw, code: str) -> _T:
     try:
-        return decode(data)
+        return _read(decode, data)
     except msgspec.ValidationError as error:
         raise GatewayProtocolError(code, f"{code.replace('_', ' ')}: {error}", CLOSE_PROTOCOL) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -99,6 +100,16 @@ def _decoded(decode: Callable[[bytes | Raw], _T], data: bytes | Raw, code: str) 
     except RecursionError as error:
         # Only text that is not JSON gets here: the depth of real JSON was counted before.
         raise _too_deep() from error
+
+
+def _read(decode: Callable[[bytes | Raw], _T], data: bytes | Raw) -> _T:
+    """A gateway cuts long texts between the halves of a pair: refusing that would lose the same history for ever."""
+    try:
+        return decode(data)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        return decode(without_lone_surrogates(bytes(data)))
 
 
 def _check_utf8(data: bytes) -> None:
