@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 
 import apsw
 
 from dragoman.errors import DragomanError
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import say
 
 CORRUPT = (apsw.CorruptError, apsw.NotADBError)
 
@@ -43,35 +44,50 @@ def _corrupt(error: apsw.Error) -> DragomanError:
     )
 
 
-def _simple(code: str, message: Phrase, hint: Phrase) -> DragomanError:
-    return DragomanError(code, message, hint=hint)
+def _timeout(_: apsw.Error) -> DragomanError:
+    return DragomanError(
+        "query_timeout",
+        say("The search took too long and was stopped."),
+        hint=say("Use a rarer word, or name a session."),
+    )
+
+
+def _busy(_: apsw.Error) -> DragomanError:
+    return DragomanError(
+        "journal_busy",
+        say("The journal is busy, or another process holds it."),
+        hint=say("Try again; if it stays so, look for a second daemon."),
+    )
+
+
+def _refused(error: apsw.Error) -> DragomanError:
+    return DragomanError(
+        "journal_refused",
+        say("The journal refused a statement: {reason}.", reason=error),
+        hint=say("Nothing of that call was written; this is a fault of Dragoman, please report it."),
+    )
+
+
+_MEANINGS: dict[type[apsw.Error], Callable[[apsw.Error], DragomanError]] = {
+    apsw.CorruptError: _corrupt,
+    apsw.NotADBError: _corrupt,
+    apsw.FullError: lambda _: disk_full(),
+    apsw.InterruptError: _timeout,
+    apsw.BusyError: _busy,
+    apsw.LockedError: _busy,
+    apsw.ConstraintError: _refused,
+    apsw.SQLError: _refused,
+    apsw.MismatchError: _refused,
+    apsw.ReadOnlyError: _refused,
+}
 
 
 def translated(error: apsw.Error, connection: apsw.Connection | None = None) -> DragomanError:
     """SQLite says FULL only when a write fails so; a failed sync or map needs the system's own error number."""
-    if isinstance(error, CORRUPT):
-        return _corrupt(error)
-    if isinstance(error, apsw.FullError) or _system_errno(connection) in _NO_ROOM:
-        return disk_full()
-    if isinstance(error, apsw.InterruptError):
-        return _simple(
-            "query_timeout",
-            say("The search took too long and was stopped."),
-            say("Use a rarer word, or name a session."),
-        )
-    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
-        return _simple(
-            "journal_busy",
-            say("The journal is busy, or another process holds it."),
-            say("Try again; if it stays so, look for a second daemon."),
-        )
-    if isinstance(error, (apsw.ConstraintError, apsw.SQLError, apsw.MismatchError)):
-        return _simple(
-            "journal_refused",
-            say("The journal refused a statement: {reason}.", reason=error),
-            say("Nothing of that call was written; this is a fault of Dragoman, please report it."),
-        )
-    return io_failed(error)
+    meaning = _MEANINGS.get(type(error))
+    if meaning is not None:
+        return meaning(error)
+    return disk_full() if _system_errno(connection) in _NO_ROOM else io_failed(error)
 
 
 def _system_errno(connection: apsw.Connection | None) -> int:

@@ -22,7 +22,7 @@ from dragoman.journal.readers import READERS, Filter, Page, Rows
 from dragoman.journal.retention import Removed, Retention
 from dragoman.journal.room import Room
 from dragoman.journal.segments import READ_LIMIT_BYTES, Segments, Span
-from dragoman.journal.stores import Scope, Statement, Store
+from dragoman.journal.stores import Everything, Scope, Statement, Store
 from dragoman.journal.writer import GROUP_LIMIT_EVENTS, Append, Redact, Work, Writer
 from dragoman.phrases import say
 from dragoman.transport.private_files import ensure_private_folder
@@ -189,6 +189,7 @@ class Journal:
 
     async def retain(self, policy: Retention) -> Removed:
         """Remove what is too old or too much, in steps between which others append."""
+        segments = await self._work(partial(retention.retire_segments, policy=policy))
         upto = await self._work(partial(retention.crowded_upto, policy=policy))
         events = 0
         while step := await self._work(partial(retention.retire_step, policy=policy, upto=upto)):
@@ -197,20 +198,22 @@ class Journal:
             await self._merge()
         while await self._work(retention.give_back_step):
             pass
-        return Removed(events=events, segments=await self._work(partial(retention.retire_segments, policy=policy)))
+        return Removed(events=events, segments=segments)
 
     async def forget(self, scope: Scope) -> int:
         """Erase, so that no file of the journal holds a byte of it any more; returns how many events went.
 
         Damaged files that were set aside go as well: what they hold cannot be told apart.
         """
-        await self._work(partial(retention.forget_stores, scope=scope))
         await self._work(lambda ledger: ledger.segments.forget(scope))
+        await self._work(partial(retention.forget_stores, scope=scope))
+        if isinstance(scope, Everything):
+            return await self._work(retention.forget_everything)
         events, after = 0, 0
-        while True:
+        while after < self.last_sequence:
             step, after = await self._work(partial(retention.forget_step, scope=scope, after=after))
             events += step
-            if not step or after >= self.last_sequence:
+            if not step:
                 break
         await self._work(retention.rewrite)
         return events

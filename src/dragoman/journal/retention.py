@@ -8,7 +8,7 @@ So the index is merged, the whole file written anew without anything deleted, an
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,9 @@ import apsw
 import msgspec
 
 from dragoman.journal import database as files
+from dragoman.journal import salvage
 from dragoman.journal.ledger import Ledger
-from dragoman.journal.stores import Before, Everything, OfSession, Scope
+from dragoman.journal.stores import Before, OfSession, Scope
 from dragoman.transport.private_files import sync_folder
 
 STEP_EVENTS = 500
@@ -112,10 +113,8 @@ def forget_stores(ledger: Ledger, scope: Scope) -> None:
                 connection.execute(*statement)
 
 
-def forget_step(ledger: Ledger, scope: Scope, after: int) -> tuple[int, int]:
+def forget_step(ledger: Ledger, scope: OfSession | Before, after: int) -> tuple[int, int]:
     """Delete some events of the scope; how many, and after which sequence number to go on."""
-    if isinstance(scope, Everything):
-        return _delete_all(ledger), ledger.last_sequence
     chosen = [row[0] for row in ledger.database.connection.execute(*_chosen(scope, after))]
     if not chosen:
         return 0, after
@@ -125,19 +124,31 @@ def forget_step(ledger: Ledger, scope: Scope, after: int) -> tuple[int, int]:
 
 
 def rewrite(ledger: Ledger) -> None:
-    """A new file with only what still counts, and no trace of anything else: then the old ones go."""
-    connection, old = ledger.database.connection, ledger.database.path
-    connection.execute("insert into search (search) values ('optimize')")
+    """A new file with only what still counts, and no trace of anything else."""
+    ledger.database.connection.execute("insert into search (search) values ('optimize')")
+    _replace_file(ledger, _copy)
+
+
+def forget_everything(ledger: Ledger) -> int:
+    """An empty file that numbers on: this needs no room to speak of, and so works on a disk that is full."""
+    count = int(ledger.database.connection.execute("select count(*) from events").get)
+    _replace_file(ledger, _begin_empty)
+    return count
+
+
+def _replace_file(ledger: Ledger, make: Callable[[Ledger, Path], None]) -> None:
+    old = ledger.database.path
     new = files.path_of(ledger.folder, ledger.database.generation + 1)
     draft = new.with_name(new.name + ".new")
     try:
-        _copy(ledger, connection, draft)
+        files.remove(draft)
+        make(ledger, draft)
         ledger.system.rename(draft, new)
         sync_folder(ledger.folder, system=ledger.system)
         ledger.switch(new)
     except BaseException:
         # The highest number is the journal: as long as we write to the old file, there must be no newer one.
-        draft.unlink(missing_ok=True)
+        files.remove(draft)
         files.remove(new)
         raise
     files.remove(old)
@@ -145,15 +156,27 @@ def rewrite(ledger: Ledger) -> None:
         path.unlink(missing_ok=True)
 
 
-def _copy(ledger: Ledger, connection: apsw.Connection, draft: Path) -> None:
+def _copy(ledger: Ledger, draft: Path) -> None:
     """SQLite takes an empty file for its copy: made by us, it is private from the first byte."""
-    draft.unlink(missing_ok=True)
     descriptor = files.open_or_create(draft, system=ledger.system)
     try:
-        connection.execute("vacuum into ?", (str(draft),))
+        ledger.database.connection.execute("vacuum into ?", (str(draft),))
         ledger.system.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _begin_empty(ledger: Ledger, draft: Path) -> None:
+    """What the stores kept moves over; leaving WAL mode puts all of it, synced, into the one file to be renamed."""
+    kept = salvage.rows_of(ledger.database.connection, ledger.stores)
+    fresh = files.open_writer(draft, ledger.stores, ledger.clock, vfs=ledger.vfs, system=ledger.system)
+    try:
+        with fresh.connection:
+            salvage.restore(fresh.connection, kept)
+            fresh.connection.execute("update marks set value = iif(name = 'last', ?, 0)", (ledger.last_sequence,))
+        fresh.connection.execute("pragma journal_mode=delete").fetchall()
+    finally:
+        fresh.connection.close(True)
 
 
 def _chosen(scope: OfSession | Before, after: int) -> tuple[str, tuple[str | int, ...]]:
@@ -167,12 +190,3 @@ def _delete(connection: apsw.Connection, sequences: Sequence[int], last_sequence
     connection.execute(_UNINDEX, chosen)
     connection.execute(_DELETE, chosen)
     connection.execute(_MARK, (last_sequence, "last"))
-
-
-def _delete_all(ledger: Ledger) -> int:
-    with ledger.transaction() as connection:
-        count = int(connection.execute("select count(*) from events").get)
-        connection.execute("insert into search (search) values ('delete-all')")
-        connection.execute("delete from events")
-        connection.execute(_MARK, (ledger.last_sequence, "last"))
-    return count

@@ -1,11 +1,12 @@
 """What a damaged file still gives: the stores' rows, since they are state and not only a record.
 
-A table is taken whole or not at all: half of a store might mean something else than all of it.
+A store is taken whole or not at all: half of a store might mean something else than all of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,22 @@ Rescued = Mapping[str, Sequence[tuple[Any, ...]]]
 
 
 def rescue(path: Path, stores: Sequence[Store], vfs: str | None) -> Rescued:
-    """The rows of every table that can be read to its end, for stores of the version that we know."""
+    """The rows of every store that can be read to its end and is of the version that we know."""
+    rescued: dict[str, Sequence[tuple[Any, ...]]] = {}
     try:
         connection = files.open_reader(path, vfs)
     except (apsw.Error, files.DamagedError):
-        return {}
-    try:
-        tables = [table for store in stores if _is_current(connection, store) for table in store.tables]
-        return {table: _rows(connection, table) for table in tables}
-    finally:
-        connection.close(True)
+        return rescued
+    for store in stores:
+        with suppress(apsw.Error):
+            rescued |= _sound_rows(connection, store)
+    connection.close(True)
+    return rescued
+
+
+def rows_of(connection: apsw.Connection, stores: Sequence[Store]) -> Rescued:
+    tables = [table for store in stores for table in store.tables]
+    return {table: connection.execute(f"select * from {table}").fetchall() for table in tables}  # noqa: S608
 
 
 def restore(connection: apsw.Connection, rescued: Rescued) -> None:
@@ -37,18 +44,9 @@ def restore(connection: apsw.Connection, rescued: Rescued) -> None:
             connection.executemany(f"insert into {table} values ({places})", rows)  # noqa: S608
 
 
-def _is_current(connection: apsw.Connection, store: Store) -> bool:
-    try:
-        version = connection.execute("select version from stores where name = ?", (store.name,)).get
-    except apsw.Error:
-        return False
-    return bool(version == len(store.migrations))
-
-
-def _rows(connection: apsw.Connection, table: str) -> list[tuple[Any, ...]]:
-    try:
-        if connection.execute(f"pragma quick_check({table})").get != "ok":
-            return []
-        return connection.execute(f"select * from {table}").fetchall()  # noqa: S608
-    except apsw.Error:
-        return []
+def _sound_rows(connection: apsw.Connection, store: Store) -> Rescued:
+    version = connection.execute("select version from stores where name = ?", (store.name,)).get
+    checks = [connection.execute(f"pragma quick_check({table})").get for table in store.tables]
+    if version != len(store.migrations) or checks.count("ok") != len(checks):
+        return {}
+    return rows_of(connection, [store])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -68,9 +67,3 @@ def files_with(folder: Path, needle: bytes) -> list[str]:
 
 def sequences(found: Iterable[Recorded | Gap]) -> list[int]:
     return [item.sequence for item in found if isinstance(item, Recorded)]
-
-
-def seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began

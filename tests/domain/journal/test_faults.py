@@ -16,7 +16,7 @@ import pytest
 from tests.domain.journal.support import database_of, lines, notes, require_sound, said, texts
 
 from dragoman.errors import DragomanError
-from dragoman.journal import Journal, OfSession, Retention
+from dragoman.journal import Everything, Journal, OfSession, Retention, database
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.faults import FaultySystem
 from dragoman.testing.faulty_vfs import FaultyVFS, PowerLossVFS
@@ -73,30 +73,39 @@ async def test_every_call_of_an_append_may_fail_in_turn(tmp_path: Path, code: in
     pytest.fail("never ran clean")
 
 
+@pytest.mark.parametrize("everything", [False, True], ids=["some", "all"])
 @pytest.mark.parametrize("code", CODES, ids=["ENOSPC", "EIO"])
-async def test_every_call_of_opening_retaining_and_forgetting_may_fail_in_turn(tmp_path: Path, code: int) -> None:
+async def test_every_call_of_opening_retaining_and_forgetting_may_fail_in_turn(
+    tmp_path: Path, code: int, everything: bool
+) -> None:
     clock = VirtualClock()
     prepared = tmp_path / "prepared"
     kept: list[str] = []
     async with Journal.open(prepared, stores=[notes()], clock=clock) as journal:
-        await journal.append(lines(700, word="old"))
+        await journal.append(lines(60, word="old"))
         clock.advance(1_000)
         await journal.append(lines(30, session="victim", word="gone"))
         await fill(journal, kept, "kept")
-    with FaultyVFS(f"faulty-forget-{code}", code=code) as vfs:
-        for fail_at in range(1, 400):
+    with FaultyVFS(f"faulty-forget-{code}-{everything}", code=code) as vfs:
+        for fail_at in range(1, 1_000):
             folder = Path(shutil.copytree(prepared, tmp_path / f"{code}-{fail_at}"))
             vfs.arm(fail_at)
             with suppress(DragomanError):
                 async with Journal.open(folder, vfs=vfs.name, stores=[notes()], clock=clock) as journal:
                     await journal.retain(Retention(age_s=500))
                     await journal.forget(OfSession("victim"))
+                    await journal.append([said("between")])
+                    if everything:
+                        await journal.forget(Everything())
             reached = vfs.reached
             vfs.disarm()
             async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
-                assert set(kept) <= set(await texts(journal))
+                found = set(await texts(journal))
+                assert set(kept) <= found or (everything and not found), "erased whole, or not at all"
+                assert journal.last_sequence >= 110
                 await journal.forget(OfSession("victim"))
-                assert set(await texts(journal)) - {f"old {n}" for n in range(700)} == set(kept)
+                left = set(await texts(journal)) - {f"old {n}" for n in range(60)} - {"between"}
+                assert left == set(kept) or (everything and not left)
             require_sound(folder)
             if not reached:
                 return
@@ -122,7 +131,8 @@ async def test_every_system_call_of_ours_around_the_database_may_fail_in_turn(tm
     pytest.fail("never ran clean")
 
 
-async def test_after_power_loss_at_any_moment_only_what_was_not_acknowledged_is_gone(tmp_path: Path) -> None:
+async def cut_the_power(tmp_path: Path, name: str) -> list[tuple[Path, list[str]]]:
+    """Write, and between calls to the disk take what it would hold if the power went, with what was acknowledged."""
     dice = random.Random(20)
     acknowledged: list[str] = []
     cuts: list[tuple[Path, list[str]]] = []
@@ -134,15 +144,32 @@ async def test_after_power_loss_at_any_moment_only_what_was_not_acknowledged_is_
             cuts.append((folder, list(acknowledged)))
             vfs.cut(folder, dice)
 
-    with PowerLossVFS("power-loss", before_call) as vfs:
+    with PowerLossVFS(name, before_call) as vfs:
         async with Journal.open(tmp_path / "j", vfs=vfs.name, stores=[notes()]) as journal:
             for number in range(150):
                 await fill(journal, acknowledged, f"batch{number}", size=dice.randint(1, 60))
-    assert len(cuts) > 20
     assert len(acknowledged) > 2_000
+    return cuts
+
+
+async def test_after_power_loss_at_any_moment_only_what_was_not_acknowledged_is_gone(tmp_path: Path) -> None:
+    cuts = await cut_the_power(tmp_path, "power-loss")
+    assert len(cuts) > 20
     for folder, safe in cuts:
         await require_all(folder, safe)
         assert not list(folder.glob("damaged-*")), "torn is not damaged"
+
+
+async def test_a_journal_that_does_not_sync_would_be_caught_by_the_same_power_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    careless = [pragma.replace("synchronous=full", "synchronous=off") for pragma in database._WRITER_PRAGMAS]
+    monkeypatch.setattr(database, "_WRITER_PRAGMAS", careless)
+    lost = 0
+    for folder, safe in await cut_the_power(tmp_path, "power-loss-careless"):
+        async with Journal.open(folder, stores=[notes()]) as journal:
+            lost += len(set(safe) - set(await texts(journal)))
+    assert lost > 0
 
 
 async def test_a_log_cut_at_any_byte_opens_with_a_whole_beginning_of_what_was_written(tmp_path: Path) -> None:
@@ -218,6 +245,31 @@ async def test_a_full_disk_is_said_loses_nothing_and_ends_when_there_is_room(sma
         await fill(journal, acknowledged, "after")
         assert acknowledged[-1] == "after 19"
     await require_all(small_disk.folder, acknowledged)
+
+
+async def test_everything_can_be_forgotten_on_a_full_disk_and_that_makes_room(small_disk: SmallDisk) -> None:
+    """Segments go first, and an empty file needs next to nothing."""
+    async with Journal.open(small_disk.folder, vfs=small_disk.vfs, stores=[notes()]) as journal:
+        await journal.append(lines(1_000), writes=[notes().put("x", "x", at_ns=1)])
+        await journal.append_bytes("talk-1", bytes(500_000))
+        if small_disk.vfs is None:
+            small_disk.fill()
+            with pytest.raises(DragomanError):
+                await journal.append_bytes("talk-1", bytes(100_000))
+        assert await journal.forget(Everything()) == 1_000
+        assert await journal.append([said("on")]) == 1_001
+        assert await texts(journal) == ["on"]
+
+
+async def test_a_foreign_lock_is_called_busy_and_nothing_is_lost_by_it(tmp_path: Path) -> None:
+    async with Journal.open(tmp_path / "j") as journal:
+        with closing(apsw.Connection(str(database_of(tmp_path / "j")))) as foreign:
+            foreign.execute("begin immediate")
+            with pytest.raises(DragomanError) as caught:
+                await journal.append([said("not now")])
+            assert caught.value.code == "journal_busy"
+        await journal.append([said("now")])
+        assert await texts(journal) == ["now"]
 
 
 def _garbage(path: Path) -> None:
