@@ -80,7 +80,7 @@ class Api:
 
     async def events(self, request: Request) -> Response:
         after = _number(request, "after", default=0)
-        limit = min(_number(request, "limit", default=100), MOST_EVENTS)
+        limit = max(1, min(_number(request, "limit", default=100), MOST_EVENTS))
         rows = await self.record.read(after, limit=limit)
         return Response(
             msgspec.json.encode({"events": rows, "last_sequence": self.record.last_sequence}),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
+from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.types import ExceptionHandler
 
 from dragoman.access.guard import OwnNames
+from dragoman.errors import DragomanError
 from dragoman.web.api import Api
+from dragoman.web.errors import answer_error, answer_fault, answer_wrong_method
 from dragoman.web.feed import Feed
 from dragoman.web.guarded import Guarded
 from dragoman.web.routes import Gate, RouteTable
@@ -20,6 +25,12 @@ _STATIC = {
     "/": ("index.html", "text/html; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
+}
+
+_ERRORS: dict[Any, ExceptionHandler] = {
+    DragomanError: answer_error,
+    HTTPException: answer_wrong_method,
+    Exception: answer_fault,
 }
 
 
@@ -38,7 +49,7 @@ def build_table(api: Api, feed: Feed) -> RouteTable:
 
 def build_app(api: Api, feed: Feed, names: OwnNames) -> Guarded:
     table = build_table(api, feed)
-    return Guarded(Starlette(routes=table.routes), table, names, api.tokens)
+    return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, api.tokens)
 
 
 def _static(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:

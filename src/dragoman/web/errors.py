@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from starlette.requests import HTTPConnection
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
 from dragoman.access.guard import Refusal
@@ -12,6 +13,7 @@ from dragoman.phrases import Language, Phrase, say
 _STATUS_BY_CODE = {
     "bad_request": 400,
     "code_spent": 401,
+    "wrong_method": 405,
     "body_too_large": 413,
     "body_too_slow": 408,
     "query_timeout": 503,
@@ -38,6 +40,30 @@ def error_response(error: DragomanError, language: Language) -> Response:
         "hint": error.hint.in_language(language) if error.hint else "",
     }
     return JSONResponse({"error": body}, status_code=_STATUS_BY_CODE.get(error.code, 500))
+
+
+async def answer_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, DragomanError)
+    return error_response(error, language_of(request))
+
+
+async def answer_wrong_method(request: Request, error: Exception) -> Response:
+    """The only thing Starlette itself refuses here: the guard has matched the address already."""
+    assert isinstance(error, HTTPException)
+    answer = error_response(
+        DragomanError("wrong_method", say("This address does not take {method}.", method=request.method)),
+        language_of(request),
+    )
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def answer_fault(request: Request, _: Exception) -> Response:
+    """The server logs the fault itself; the caller learns that it is not theirs."""
+    fault = DragomanError(
+        "internal_error", say("Something went wrong in the daemon."), hint=say("See `dragoman logs`, then try again.")
+    )
+    return error_response(fault, language_of(request))
 
 
 def refusal_response(refusal: Refusal, language: Language) -> Response:

@@ -11,7 +11,7 @@ from dragoman.access.guard import OwnNames, Presented, Refusal, judge
 from dragoman.access.tokens import Tokens
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.web.errors import error_response, language_of, refusal_response
+from dragoman.web.errors import language_of, refusal_response
 from dragoman.web.routes import RouteTable
 
 BODY_CAP = 1 << 20
@@ -51,22 +51,12 @@ class Guarded:
             await self._answer(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """An error before the first byte becomes an answer; after it, the connection just ends."""
-        started = False
-
         async def send_marked(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 MutableHeaders(scope=message).update(_ANSWER_HEADERS)
             await send(message)
 
-        try:
-            await self._app(scope, _capped(receive), send_marked)
-        except DragomanError as error:
-            if started:
-                raise
-            await error_response(error, language_of(HTTPConnection(scope)))(scope, receive, send_marked)
+        await self._app(scope, _capped(receive), send_marked)
 
 
 def _presented(connection: HTTPConnection) -> Presented:
