@@ -10,8 +10,11 @@ run:
 	@$(PYTHON) tools/bootstrap.py run
 	@exec env $(OWN) $(BIN)/dragoman up --foreground --workspace examples
 
-test: setup-test lint
-	$(BIN)/python -m pytest tests
+# The fast part on both cores; what starts daemons and measures, one after the other.
+UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
+WHOLE := tests/faces tests/e2e
+
+test: setup-test lint unit whole
 
 .PHONY: setup-test
 setup-test:
@@ -28,7 +31,10 @@ fmt:
 	$(BIN)/ruff format --quiet src tests bench
 
 unit:
-	$(BIN)/python -m pytest tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
+	$(BIN)/python -m pytest -n 2 $(UNIT)
+
+whole:
+	$(BIN)/python -m pytest $(WHOLE)
 
 bench:
 	@$(PYTHON) tools/bootstrap.py test

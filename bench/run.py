@@ -59,9 +59,7 @@ def table(measured: dict[str, list[Claim]]) -> str:
 
 
 def as_json(measured: dict[str, list[Claim]]) -> str:
-    rows = {
-        name: [{**asdict(claim), "met": claim.met} for claim in claims] for name, claims in measured.items()
-    }
+    rows = {name: [{**asdict(claim), "met": claim.met} for claim in claims] for name, claims in measured.items()}
     return json.dumps(rows, indent=2) + "\n"
 
 

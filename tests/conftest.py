@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import hypothesis
 import pytest
+
 from tests.peers import missing_peers, on_ci
+
+# A loaded machine is slow now and then; on CI the same examples every time, fresh ones elsewhere and in the soak.
+hypothesis.settings.register_profile("dragoman", deadline=None, derandomize=on_ci(), print_blob=True)
+hypothesis.settings.load_profile("dragoman")
 
 
 @pytest.fixture(autouse=True)

@@ -141,9 +141,7 @@ def run(harness: Harness, seed: int, *, rounds: int | None = None, seconds: floa
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.fuzz.driver", description="Fuzz the wire packages."
-    )
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.driver", description="Fuzz the wire packages.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(harness_names())}")
     parser.add_argument("--seconds", type=float, help="in all, shared by the harnesses (default 60)")
     parser.add_argument("--rounds", type=int, help="inputs a harness, instead of seconds")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 
-from tests.wire.a2ui.vectors import DIALECTS, vector
-
 from dragoman.errors import RemoteProtocolError
 from dragoman.wire.a2ui import (
     A2uiError,
@@ -26,6 +24,7 @@ from dragoman.wire.a2ui import (
     to_v09,
 )
 from dragoman.wire.a2ui.pointer import parse
+from tests.wire.a2ui.vectors import DIALECTS, vector
 
 # Small enough for every bound to be met by damaged seeds.
 LIMITS = Limits(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+
 from tests.fuzz.driver import FuzzFailureError, Harness, harness_names, inputs, load, main, mutated, run
 
 SECONDS_EACH = 1.5

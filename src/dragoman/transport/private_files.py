@@ -6,6 +6,7 @@ Every path is opened with O_NOFOLLOW and judged by its descriptor, never by name
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from pathlib import Path
@@ -14,14 +15,19 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.transport.system import REAL_SYSTEM, System, write_all
 
+# What stands there is not a file of ours; any other failure (a full disk, say) is not about the file.
+_IN_THE_WAY = frozenset(
+    {errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.EPERM}
+)
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def ensure_private_folder(path: Path) -> Path:
     """Make the folder 0700, or prove that the one there is ours and closed to others."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        path.mkdir(mode=0o700)
+    for folder in reversed([path, *path.parents]):  # `parents=True` would leave those between to the umask
+        if not folder.exists():
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
     try:
         fd = os.open(path, _FOLDER_FLAGS)
     except OSError as error:
@@ -50,9 +56,9 @@ def open_private(path: Path, flags: int, *, system: System = REAL_SYSTEM) -> int
     """Open (or create, with O_CREAT) a 0600 file and return a descriptor proven to be ours."""
     try:
         fd = system.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
-        raise
     except OSError as error:
+        if error.errno not in _IN_THE_WAY:
+            raise
         raise _unsafe(path, say("it could not be opened: {reason}", reason=error.strerror)) from error
     try:
         status = os.fstat(fd)

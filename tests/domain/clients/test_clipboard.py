@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.domain.clients.conftest import InstallScript
 
 from dragoman.clients.clipboard import copy_text
 from dragoman.clients.machine import Machine
+from tests.domain.clients.conftest import InstallScript
 
 KEEP = "open(HERE + '/copied', 'wb').write(sys.stdin.buffer.read())\n"
 TEXT = '{"路径": "/opt"}'

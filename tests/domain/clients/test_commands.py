@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.domain.clients.samples import COMMAND
 
 from dragoman.cli.client_config import client_config
 from dragoman.cli.main import run
@@ -20,6 +19,7 @@ from dragoman.clients.machine import Machine
 from dragoman.clients.sentences import around
 from dragoman.clients.table import BY_ID, CLIENTS
 from dragoman.clients.wishes import stdio_wish
+from tests.domain.clients.samples import COMMAND
 
 Output = pytest.CaptureFixture[str]
 MOVING = ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CLINE_MCP_SETTINGS_PATH", "DISPLAY", "WAYLAND_DISPLAY")

@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.domain.clients.conftest import InstallScript
-from tests.domain.clients.samples import wish_for, writer
 
 from dragoman.clients.command import Command
 from dragoman.clients.machine import Machine
 from dragoman.clients.sentences import told
 from dragoman.clients.table import BY_ID
 from dragoman.testing.faults import FaultySystem
+from tests.domain.clients.conftest import InstallScript
+from tests.domain.clients.samples import wish_for, writer
 
 CLAUDE = BY_ID["claude-code"]
 RECORD = "import json; open(HERE + '/argv', 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"

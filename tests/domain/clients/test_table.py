@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.domain.clients.conftest import InstallScript
-from tests.domain.clients.samples import COMMAND
 
 from dragoman.clients.edits import snippet
 from dragoman.clients.entries import HttpEndpoint, http_entry, laid_over, own_command, stdio_entry
@@ -18,6 +16,8 @@ from dragoman.clients.machine import Machine, this_machine
 from dragoman.clients.table import BY_ID, CLIENTS, Client
 from dragoman.clients.wishes import find_client, http_wish, require_unshared, stdio_wish
 from dragoman.errors import DragomanError
+from tests.domain.clients.conftest import InstallScript
+from tests.domain.clients.samples import COMMAND
 
 ENDPOINT = HttpEndpoint("http://127.0.0.1:8765/mcp", "s3cret")
 PLAIN = {"command": "/opt/tools/dragoman", "args": ["mcp"]}

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.domain.clients.samples import WITH_FILES, broken, rich, wish_for, writer, wrong_container
 
 from dragoman.clients import jsonc_text, toml_text
 from dragoman.clients.command import Command
@@ -20,6 +19,7 @@ from dragoman.clients.wishes import http_wish
 from dragoman.errors import DragomanError
 from dragoman.testing.faults import FaultySystem
 from dragoman.transport.system import System
+from tests.domain.clients.samples import WITH_FILES, broken, rich, wish_for, writer, wrong_container
 
 CURSOR = BY_ID["cursor"]
 every_client = pytest.mark.parametrize("client", WITH_FILES, ids=lambda client: client.id)

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import anyio
 import msgspec
-from tests.domain.journal.support import require_sound
 
 from dragoman.events import Event
 from dragoman.journal import Journal, JsonStore, OfSession, Span
+from tests.domain.journal.support import require_sound
 
 COUNTS = JsonStore("counts", int)
 

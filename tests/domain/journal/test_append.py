@@ -12,7 +12,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.domain.journal.support import lines, notes, said, texts, until
 
 from dragoman.errors import DragomanError
 from dragoman.events import Event
@@ -20,6 +19,7 @@ from dragoman.journal import Journal, Statement
 from dragoman.journal.journal import WAITING_EVENTS
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.faulty_vfs import HeldVFS
+from tests.domain.journal.support import lines, notes, said, texts, until
 
 pytestmark = pytest.mark.anyio
 

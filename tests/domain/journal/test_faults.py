@@ -13,13 +13,13 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.domain.journal.support import database_of, lines, notes, require_sound, said, texts
 
 from dragoman.errors import DragomanError
 from dragoman.journal import Everything, Journal, OfSession, Retention, database
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.faults import FaultySystem
 from dragoman.testing.faulty_vfs import FaultyVFS, PowerLossVFS
+from tests.domain.journal.support import database_of, lines, notes, require_sound, said, texts
 
 pytestmark = pytest.mark.anyio
 CODES = [errno.ENOSPC, errno.EIO]

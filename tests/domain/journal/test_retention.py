@@ -9,11 +9,11 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 import pytest
-from tests.domain.journal.support import files_with, lines, require_sound, said, texts
 
 from dragoman.journal import Before, Everything, Journal, OfSession, Removed, Retention, Scope
 from dragoman.journal.journal import PAGE_EVENTS
 from dragoman.testing.clocks import VirtualClock
+from tests.domain.journal.support import files_with, lines, require_sound, said, texts
 
 pytestmark = pytest.mark.anyio
 NEVER = Retention(age_s=1e9)

@@ -9,12 +9,12 @@ import apsw
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.domain.journal.support import lines, said
 
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.journal.readers import RANKED_HITS
 from dragoman.journal.words import QUERY_LIMIT_CHARACTERS, expression
+from tests.domain.journal.support import lines, said
 
 TALK = [
     "the debugger stopped at a breakpoint",

@@ -11,7 +11,6 @@ import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.domain.journal.support import files_with, said
 
 from dragoman.errors import DragomanError
 from dragoman.journal import Before, Everything, Journal, OfSession, Span
@@ -19,6 +18,7 @@ from dragoman.journal.segments import Segments
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.faults import FaultySystem
 from dragoman.transport.system import REAL_SYSTEM, System
+from tests.domain.journal.support import files_with, said
 
 ROLL = 1_000
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.domain.journal.support import files_with, lines, said
 
 from dragoman.errors import DragomanError
 from dragoman.journal import Before, Everything, Journal, JsonStore, OfSession, Retention, Scope, Statement, Store
 from dragoman.testing.clocks import VirtualClock
+from tests.domain.journal.support import files_with, lines, said
 
 pytestmark = pytest.mark.anyio
 

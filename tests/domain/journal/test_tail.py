@@ -7,12 +7,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.domain.journal.support import DEADLINE_S, first, lines, notes, said, sequences, texts
 
 from dragoman.events import Recorded
 from dragoman.journal import Gap, Journal, Retention
 from dragoman.journal.journal import PAGE_EVENTS
 from dragoman.testing.clocks import VirtualClock
+from tests.domain.journal.support import DEADLINE_S, first, lines, notes, said, sequences, texts
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.wire.a2ui.strategies import client_actions
 
 from dragoman.wire.a2ui import (
     VALIDATION_FAILED,
@@ -19,6 +18,7 @@ from dragoman.wire.a2ui import (
     to_v08,
     to_v09,
 )
+from tests.wire.a2ui.strategies import client_actions
 
 NOW = "2026-01-02T03:04:05Z"
 ACTION = Action(

@@ -7,8 +7,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.a2ui.test_framing import cut
-from tests.wire.a2ui.vectors import SURFACES, expected_surface, same, vector
 
 from dragoman.wire.a2ui import (
     A2uiError,
@@ -23,6 +21,8 @@ from dragoman.wire.a2ui import (
     encode_jsonl,
     refusal,
 )
+from tests.wire.a2ui.test_framing import cut
+from tests.wire.a2ui.vectors import SURFACES, expected_surface, same, vector
 
 STREAM = b"".join(encode_jsonl(vector(name)["dialects"]["0.8"]) for name in SURFACES)
 

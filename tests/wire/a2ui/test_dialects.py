@@ -5,19 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.wire.a2ui.vectors import (
-    DIALECTS,
-    expected_surface,
-    one,
-    played,
-    same,
-    single,
-    surface_of,
-    text,
-    v09,
-    v10,
-    vector,
-)
 
 from dragoman.wire.a2ui import (
     DELETE,
@@ -33,6 +20,19 @@ from dragoman.wire.a2ui import (
     to_v08,
 )
 from dragoman.wire.a2ui.catalogue import BASIC, KNOWN
+from tests.wire.a2ui.vectors import (
+    DIALECTS,
+    expected_surface,
+    one,
+    played,
+    same,
+    single,
+    surface_of,
+    text,
+    v09,
+    v10,
+    vector,
+)
 
 
 @pytest.mark.parametrize(("name", "dialect"), DIALECTS)

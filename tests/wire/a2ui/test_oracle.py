@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.a2ui.strategies import json_values, messages
-from tests.wire.a2ui.vectors import SURFACES, expected_surface, vector
 
 from dragoman.wire.a2ui import snapshot, to_v08, to_v09
 from dragoman.wire.a2ui.catalogue import BASIC
 from dragoman.wire.a2ui.messages import AgentMessage, DeleteSurface, UpdateDataModel
 from dragoman.wire.a2ui.pointer import MISSING, PointerError, format_pointer, get, put
+from tests.wire.a2ui.strategies import json_values, messages
+from tests.wire.a2ui.vectors import SURFACES, expected_surface, vector
 
 core = pytest.importorskip("a2ui.core", reason="needs the a2ui-core package")
 schema = pytest.importorskip("a2ui.core.schema")

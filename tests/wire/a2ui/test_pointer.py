@@ -9,10 +9,10 @@ import jsonpointer
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.a2ui.strategies import json_values, texts, tokens
 
 from dragoman.wire.a2ui.limits import Limits
 from dragoman.wire.a2ui.pointer import MISSING, PointerError, format_pointer, get, parse, put, remove, scoped
+from tests.wire.a2ui.strategies import json_values, texts, tokens
 
 # RFC 6901, section 5: the document and what its pointers name.
 RFC_DOCUMENT: dict[str, Any] = {

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.a2ui.strategies import json_values
-from tests.wire.a2ui.vectors import one, played, refusals, text, v09, vector
 
 from dragoman.errors import RemoteProtocolError
 from dragoman.wire.a2ui import VALIDATION_FAILED, A2uiError, ClientError, Limits, read, refusal
 from dragoman.wire.a2ui.pointer import MISSING, get, parse
 from dragoman.wire.a2ui.values import check, depth_of, to_text
+from tests.wire.a2ui.strategies import json_values
+from tests.wire.a2ui.vectors import one, played, refusals, text, v09, vector
 
 MESSAGES: list[dict[str, Any]] = vector("show")["dialects"]["0.9"]
 

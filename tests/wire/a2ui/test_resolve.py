@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wire.a2ui.strategies import json_values, messages
-from tests.wire.a2ui.vectors import after, expected_surface, one, surface_of, text, v09, v10
 
 from dragoman.wire.a2ui import (
     A2uiError,
@@ -23,6 +21,8 @@ from dragoman.wire.a2ui import (
     resolve,
 )
 from dragoman.wire.a2ui.messages import AgentMessage
+from tests.wire.a2ui.strategies import json_values, messages
+from tests.wire.a2ui.vectors import after, expected_surface, one, surface_of, text, v09, v10
 
 NOW = "2026-01-02T03:04:05Z"
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.a2ui.strategies import messages, v08_messages
-from tests.wire.a2ui.vectors import SURFACES, after, expected_surface, one, played, surface_of, text, v09, vector
 
 from dragoman.wire.a2ui import (
     A2uiError,
@@ -31,6 +29,8 @@ from dragoman.wire.a2ui import (
 )
 from dragoman.wire.a2ui.messages import ROOT, AgentMessage
 from dragoman.wire.a2ui.values import size_of
+from tests.wire.a2ui.strategies import messages, v08_messages
+from tests.wire.a2ui.vectors import SURFACES, after, expected_surface, one, played, surface_of, text, v09, vector
 
 CREATE = v09("createSurface", surfaceId="s")
 

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wire.a2ui.strategies import messages, v08_messages
-from tests.wire.a2ui.vectors import WRITTEN, after, expected_surface, one, played, same, surface_of, text, v09, vector
 
 from dragoman.wire.a2ui import (
     DELETE,
@@ -27,6 +25,8 @@ from dragoman.wire.a2ui import (
     to_v09,
 )
 from dragoman.wire.a2ui.messages import AgentMessage
+from tests.wire.a2ui.strategies import messages, v08_messages
+from tests.wire.a2ui.vectors import WRITTEN, after, expected_surface, one, played, same, surface_of, text, v09, vector
 
 WRITERS = {"0.8": to_v08, "0.9": to_v09}
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Raw
-from tests.wire.gateway.transcripts import Socket, handshakes, params, sockets
 
 from dragoman.errors import LocalProtocolError
 from dragoman.wire.gateway import (
@@ -39,6 +38,7 @@ from dragoman.wire.gateway import (
     Unmatched,
     encode_frame,
 )
+from tests.wire.gateway.transcripts import Socket, handshakes, params, sockets
 
 CHALLENGE = b'{"type":"event","event":"connect.challenge","payload":{"nonce":"n-1","ts":1737264000000}}'
 

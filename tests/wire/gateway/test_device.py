@@ -11,7 +11,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.gateway.transcripts import VECTORS, handshakes, params
 
 from dragoman.errors import LocalProtocolError
 from dragoman.wire.gateway import (
@@ -25,6 +24,7 @@ from dragoman.wire.gateway import (
     signed_text,
 )
 from dragoman.wire.gateway.device import claimed_id, decode_base64url, encode_base64url
+from tests.wire.gateway.transcripts import VECTORS, handshakes, params
 
 CASES = json.loads((VECTORS / "device-signature.json").read_text(encoding="utf-8"))
 BOTH = pytest.mark.parametrize("case", CASES, ids=lambda case: case["version"])

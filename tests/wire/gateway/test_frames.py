@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Raw
-from tests.wire.gateway.transcripts import NAMES, handshakes, sockets
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.wire.gateway import (
@@ -33,6 +32,7 @@ from dragoman.wire.gateway import (
     encode_frame,
 )
 from dragoman.wire.gateway.framing import raw
+from tests.wire.gateway.transcripts import NAMES, handshakes, sockets
 
 EVENT = b'{"type":"event","event":"x","payload":%s}'
 

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import Raw
-from tests.wire.gateway.transcripts import of_type, reduced, text_of
 
 from dragoman.wire.gateway import (
     A2ui,
@@ -27,6 +26,7 @@ from dragoman.wire.gateway import (
     canonical_session_key,
 )
 from dragoman.wire.gateway.run_tools import MAX_CALLS
+from tests.wire.gateway.transcripts import of_type, reduced, text_of
 
 
 def frame(payload: Any, event: str = "agent", seq: int | None = None) -> EventFrame:

@@ -10,15 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
-from tests.wire.gateway.transcripts import (
-    NAMES,
-    ended_runs,
-    event_frames,
-    of_type,
-    reduced,
-    said_by_chat,
-    text_of,
-)
 
 from dragoman.wire.gateway import (
     ChatEvent,
@@ -33,6 +24,15 @@ from dragoman.wire.gateway import (
     ToolStart,
     ToolUpdate,
     Usage,
+)
+from tests.wire.gateway.transcripts import (
+    NAMES,
+    ended_runs,
+    event_frames,
+    of_type,
+    reduced,
+    said_by_chat,
+    text_of,
 )
 
 CHATS = [f"v3-{name}" for name in ("07", "08", "09", "10", "11a", "11b", "11c", "11d", "14b", "14c", "15b")] + ["v4-21"]

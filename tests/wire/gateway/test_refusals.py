@@ -6,10 +6,10 @@ import json
 
 import pytest
 from msgspec import Raw
-from tests.wire.gateway.transcripts import handshakes, sockets
 
 from dragoman.wire.gateway import GatewayError, Verdict, classify
 from dragoman.wire.gateway.refusals import Refusal, pairing_required, still_starting
+from tests.wire.gateway.transcripts import handshakes, sockets
 
 
 def error(detail: str = "", code: str = "INVALID_REQUEST", **more: object) -> GatewayError:

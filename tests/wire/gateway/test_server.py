@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import Raw
-from tests.wire.gateway.transcripts import Socket, handshakes, params, sockets
 
 from dragoman.errors import LocalProtocolError
 from dragoman.wire.gateway import (
@@ -36,6 +35,7 @@ from dragoman.wire.gateway import (
     sign_connect,
 )
 from dragoman.wire.gateway.refusals import DEVICE_IDENTITY_REQUIRED, TOKEN_MISMATCH, Refusal
+from tests.wire.gateway.transcripts import Socket, handshakes, params, sockets
 
 NOW_MS = 1_737_264_000_000
 NOTHING_OF_A_REQUEST = (

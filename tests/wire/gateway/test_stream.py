@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.gateway.transcripts import NAMES, sockets
 
 from dragoman.wire.gateway import GatewayProtocolError, decode_stream
+from tests.wire.gateway.transcripts import NAMES, sockets
 
 FRAMES: list[dict[str, Any]] = [
     {"type": "req", "id": "1", "method": "m", "params": {"text": 'a"}{\\"\n'}},

@@ -5,6 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from dragoman.wire.luapanda import (
+    MAX_ID,
+    MIN_ID,
+    Answered,
+    AnsweredUnasked,
+    IdeConnection,
+    Noticed,
+    Pending,
+    Runtime,
+    State,
+    Stopped,
+    classify,
+)
 from tests.wire.luapanda.ide_side import (
     INFOS,
     INIT,
@@ -19,20 +33,6 @@ from tests.wire.luapanda.ide_side import (
     said,
     stop,
     stopped,
-)
-
-from dragoman.wire.luapanda import (
-    MAX_ID,
-    MIN_ID,
-    Answered,
-    AnsweredUnasked,
-    IdeConnection,
-    Noticed,
-    Pending,
-    Runtime,
-    State,
-    Stopped,
-    classify,
 )
 
 # Ids

@@ -7,22 +7,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.luapanda.ide_side import (
-    INFOS,
-    INIT,
-    INIT_REPLY,
-    LOCALS,
-    WATCH,
-    code_of,
-    fresh,
-    heard,
-    in_state,
-    line,
-    running,
-    said,
-    stop,
-    stopped,
-)
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.wire.luapanda import (
@@ -40,6 +24,22 @@ from dragoman.wire.luapanda import (
 )
 from dragoman.wire.luapanda.states import INITIALISED
 from dragoman.wire.luapanda.states import STOP as STOP_HEARD
+from tests.wire.luapanda.ide_side import (
+    INFOS,
+    INIT,
+    INIT_REPLY,
+    LOCALS,
+    WATCH,
+    code_of,
+    fresh,
+    heard,
+    in_state,
+    line,
+    running,
+    said,
+    stop,
+    stopped,
+)
 
 # Time
 

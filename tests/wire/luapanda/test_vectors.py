@@ -8,7 +8,6 @@ from itertools import count
 from typing import Any
 
 import pytest
-from tests.wire.luapanda.transcripts import FAULTS, GOOD, INDEX, NAMES, Record, to_ide, to_runtime, transcript
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.wire.luapanda import (
@@ -31,6 +30,7 @@ from dragoman.wire.luapanda import (
 from dragoman.wire.luapanda.encoding import read_command, read_message
 from dragoman.wire.luapanda.framing import message_text
 from dragoman.wire.luapanda.messages import ACKNOWLEDGED, NOTICES
+from tests.wire.luapanda.transcripts import FAULTS, GOOD, INDEX, NAMES, Record, to_ide, to_runtime, transcript
 
 KINDS = {"stop": Stopped, "notice": Noticed}
 VARIABLES = {"getVariable", "getWatchedVariable", "runREPLExpression"}

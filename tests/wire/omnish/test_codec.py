@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.omnish.vectors import SCHEMAS, VALID, messages_of, values_of
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.wire.omnish import (
@@ -38,6 +37,7 @@ from dragoman.wire.omnish.messages import (
     SessionStart,
 )
 from dragoman.wire.omnish.messages_v25 import ConfigQuery
+from tests.wire.omnish.vectors import SCHEMAS, VALID, messages_of, values_of
 
 V25 = schema_named("v25")
 EVERY_VARIANT = [(schema, variant) for schema in SCHEMAS for variant in schema.variants]

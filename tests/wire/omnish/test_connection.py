@@ -8,7 +8,6 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.omnish.vectors import ODD, SCHEMAS, TRANSCRIPT, messages_of
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.wire.omnish import (
@@ -36,6 +35,7 @@ from dragoman.wire.omnish.messages import (
     SessionStart,
 )
 from dragoman.wire.omnish.messages_v25 import Auth, AuthResult, ChatMessage, ChatResponse, ConfigClient
+from tests.wire.omnish.vectors import ODD, SCHEMAS, TRANSCRIPT, messages_of
 
 V25 = schema_named("v25")
 ACK_ON_THE_WIRE = bytes.fromhex("00000012" + "0000000000000007" + "4f5300000004" + "09000000")

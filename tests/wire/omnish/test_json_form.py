@@ -7,7 +7,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.omnish.vectors import SCHEMAS, messages_of
 
 from dragoman.errors import LocalProtocolError
 from dragoman.wire.omnish import SEED, Frame, Schema, encode_message, schema_named
@@ -21,6 +20,7 @@ from dragoman.wire.omnish.json_form import (
 )
 from dragoman.wire.omnish.messages import Ack, CompletionResponse, CompletionSuggestion, IoData, IoDirection
 from dragoman.wire.omnish.messages_v25 import ConfigQuery
+from tests.wire.omnish.vectors import SCHEMAS, messages_of
 
 V25 = schema_named("v25")
 NAN = CompletionResponse(1, [CompletionSuggestion("x", f32_from_bits(0x7FC00001))])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 
 import pytest
-from tests.wire.omnish.vectors import V25_FILE
 
 from dragoman.wire.omnish import decode_message, encode_message, schema_named
 from dragoman.wire.omnish import messages as m
 from dragoman.wire.omnish import messages_v25 as n
+from tests.wire.omnish.vectors import V25_FILE
 
 V25 = schema_named("v25")
 ORDER = [

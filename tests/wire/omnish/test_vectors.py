@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.wire.omnish.vectors import ODD, SEED_FILE, VALID, VALID_IDS
 
 from dragoman.errors import RemoteProtocolError
 from dragoman.wire.omnish import (
@@ -18,6 +17,7 @@ from dragoman.wire.omnish import (
     schema_named,
 )
 from dragoman.wire.omnish.json_form import frame_from_json, frame_to_json, message_from_json, message_to_json
+from tests.wire.omnish.vectors import ODD, SEED_FILE, VALID, VALID_IDS
 
 ACCEPTED = [each for each in ODD if each["reference"] == "accept"]
 REFUSED = [each for each in ODD if each["reference"] == "error"]

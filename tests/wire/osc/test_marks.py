@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.osc.streams import MARKS, scan
 
 from dragoman.errors import LocalProtocolError
 from dragoman.wire.osc import (
@@ -24,6 +23,7 @@ from dragoman.wire.osc import (
     encode_mark,
 )
 from dragoman.wire.osc.quoting import deserialize, percent_decode, percent_encode, serialize, shell_unquote
+from tests.wire.osc.streams import MARKS, scan
 
 
 def parsed(body: str) -> Mark:

@@ -10,9 +10,9 @@ import tracemalloc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.osc.streams import CORPUS, NOISE, marks_of, placed_marks, scan, whole
 
 from dragoman.wire.osc import MAX_BODY, CommandFinished, CommandLineReported, MarkScanner, UnknownMark
+from tests.wire.osc.streams import CORPUS, NOISE, marks_of, placed_marks, scan, whole
 
 POSSIBLE_MARK = re.compile(
     rb"\x1b(\](1|13|133|6|63|633)?)?|\x1b\](133|633);[^\x07\x18\x1a\x1b]{0,8192}\x1b?", re.DOTALL
