@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import stat
-from itertools import count, product
+from itertools import product
 from pathlib import Path
 
 import anyio
@@ -87,14 +87,12 @@ def test_unreadable_tokens_are_an_error_that_says_what_to_do(tmp_path: Path) -> 
 def test_a_rotation_that_fails_at_any_call_leaves_memory_and_disk_agreed(tmp_path: Path, code: int) -> None:
     path = tmp_path / "state" / "tokens.json"
     before = Tokens(path).of("mcp")
-    for n in count(1):
-        system = FaultySystem(n, code=code)
-        tokens = Tokens(path, system=system)
-        if not _rotates(tokens):
-            assert Tokens(path).of("mcp") == tokens.of("mcp")
-            continue
-        assert not system.reached
-        break
+    system = FaultySystem(1, code=code)
+    while not _rotates(tokens := Tokens(path, system=system)):
+        assert Tokens(path).of("mcp") == tokens.of("mcp")
+        system = FaultySystem(system.fail_at + 1, code=code)
+    assert system.fail_at > 4
+    assert not system.reached
     assert tokens.of("mcp") == Tokens(path).of("mcp") != before
     assert list(path.parent.iterdir()) == [path]
 

@@ -6,7 +6,6 @@ import errno
 import os
 import socket
 import stat
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -96,17 +95,21 @@ def test_replacing_writes_through_no_link(tmp_path: Path) -> None:
 def test_replacing_with_the_nth_call_failing_leaves_old_or_new_whole(tmp_path: Path, code: int) -> None:
     path = tmp_path / "f"
     replace_private(path, b"old" * 1000)
-    for n in count(1):
-        system = FaultySystem(n, code=code)
-        try:
-            replace_private(path, b"new" * 1000, system=system)
-        except OSError:
-            assert path.read_bytes() in {b"old" * 1000, b"new" * 1000}
-            assert list(tmp_path.iterdir()) == [path]
-            continue
-        break
+    system = FaultySystem(0)
+    while not _replaces(path, system := FaultySystem(system.fail_at + 1, code=code)):
+        assert path.read_bytes() in {b"old" * 1000, b"new" * 1000}
+        assert list(tmp_path.iterdir()) == [path]
+    assert system.fail_at > 4
     assert not system.reached
     assert path.read_bytes() == b"new" * 1000
+
+
+def _replaces(path: Path, system: FaultySystem) -> bool:
+    try:
+        replace_private(path, b"new" * 1000, system=system)
+    except OSError:
+        return False
+    return True
 
 
 def test_short_writes_are_continued(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_any_chunking_gives_the_same_messages(cuts: list[int]) -> None:
 def test_items_answers_and_failures_come_back_as_they_were_sent(value: Any) -> None:
     client, server = ClientConnection(), ServerConnection()
     call_id, _ = client.send_call("m", {})
-    replies = [Item(call_id, value), Failure(0, "c", "m", "h"), Answer(call_id, value)]
+    replies: list[Item | Failure | Answer] = [Item(call_id, value), Failure(0, "c", "m", "h"), Answer(call_id, value)]
     data = server.send_welcome(Welcome("1", 7)) + b"".join(server.send(reply) for reply in replies)
     assert list(client.receive_data(data)) == [Welcome("1", 7), *replies]
 
