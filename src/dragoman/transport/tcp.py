@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 
+_BACKLOG = 128
+
 
 def bind_tcp(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -16,6 +18,8 @@ def bind_tcp(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        # SO_REUSEADDR lets two sockets bind one port until one of them listens: only then is it ours.
+        listener.listen(_BACKLOG)
         listener.setblocking(False)
     except OSError as error:
         listener.close()
@@ -57,7 +61,10 @@ def holder_of(port: int) -> Phrase:
     """The process that listens on a port, by name and pid; another user's process may not be seen."""
     import psutil  # noqa: PLC0415  only needed for an error's sentence
 
-    pid = _listening_pid(psutil.net_connections(kind="tcp"), port)
+    try:
+        pid = _listening_pid(psutil.net_connections(kind="tcp"), port)
+    except psutil.Error:  # macOS shows the connections of others to root alone
+        pid = None
     if pid is None:
         return say("a process of another user")
     try:
