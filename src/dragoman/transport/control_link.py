@@ -10,13 +10,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from dragoman import __version__
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Phrase, preferred_language, say
 from dragoman.places import Places
 from dragoman.transport.unix_socket import is_own_peer
 from dragoman.wire.control import Answer, ClientConnection, Failure, Hello, Item, Welcome
 
 ANSWER_WITHIN_S = 10.0
+_TRY_AGAIN_S = 0.01
 
 
 class ControlLink:
@@ -73,20 +74,6 @@ class ControlLink:
             if isinstance(reply, Answer):
                 return
 
-    def wait_closed(self, within_s: float) -> bool:
-        """True when the daemon has closed its end: it has let go of everything."""
-        deadline = time.monotonic() + within_s
-        while (rest := deadline - time.monotonic()) > 0:
-            self._sock.settimeout(rest)
-            try:
-                if not self._sock.recv(65536):
-                    return True
-            except TimeoutError:
-                return False
-            except OSError:
-                return True
-        return False
-
     def _first(self, within_s: float) -> Welcome:
         reply = self._next(within_s)
         if isinstance(reply, Failure):
@@ -100,7 +87,7 @@ class ControlLink:
             self._sock.settimeout(ANSWER_WITHIN_S)
             self._sock.sendall(data)
         except TimeoutError as error:
-            raise _silent() from error
+            raise not_answering() from error
         except OSError as error:
             raise _gone() from error
 
@@ -111,25 +98,35 @@ class ControlLink:
             try:
                 data = self._sock.recv(65536)
             except TimeoutError as error:
-                raise _silent() from error
+                raise not_answering() from error
             except OSError as error:
                 raise _gone() from error
             if not data:
                 raise _gone()
-            self._backlog.extend(self._connection.receive_data(data))
+            self._backlog.extend(self._understood(data))
         return self._backlog.pop(0)
+
+    def _understood(self, data: bytes) -> list[object]:
+        try:
+            return list(self._connection.receive_data(data))
+        except RemoteProtocolError as error:
+            raise DragomanError(
+                "not_dragoman",
+                say("What answers at the daemon's socket does not speak as Dragoman does: {reason}.", reason=error),
+                hint=say("It may be another version: `dragoman up --take-over` replaces it."),
+            ) from error
 
 
 def _connect(places: Places, within_s: float) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.settimeout(within_s)
     try:
-        sock.connect(os.fspath(places.socket))
+        _reach(sock, os.fspath(places.socket), time.monotonic() + within_s)
         if not is_own_peer(sock):
             raise _foreign(places)
     except TimeoutError as error:
         sock.close()
-        raise _silent() from error
+        raise not_answering() from error
     except OSError as error:
         sock.close()
         raise not_running() from error
@@ -139,11 +136,22 @@ def _connect(places: Places, within_s: float) -> socket.socket:
     return sock
 
 
+def _reach(sock: socket.socket, path: str, deadline: float) -> None:
+    """A Unix socket whose queue is full refuses at once instead of waiting: a crowd before us is not an absence."""
+    while True:
+        try:
+            return sock.connect(path)
+        except BlockingIOError as error:
+            if time.monotonic() >= deadline:
+                raise TimeoutError from error
+            time.sleep(_TRY_AGAIN_S)
+
+
 def not_running() -> DragomanError:
     return DragomanError("not_running", say("No daemon is running."), hint=say("Start one with `dragoman up`."))
 
 
-def _silent() -> DragomanError:
+def not_answering() -> DragomanError:
     return DragomanError(
         "not_answering",
         say("The daemon does not answer."),
