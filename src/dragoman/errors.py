@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dragoman.phrases import Phrase
+import errno
+
+from dragoman.phrases import Phrase, say
 
 
 class DragomanError(Exception):
@@ -16,6 +18,22 @@ class DragomanError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}" if self.hint else str(self.message)
+
+
+def system_refused(error: OSError) -> DragomanError:
+    """A system call that nothing could be done about, as a sentence."""
+    where = error.filename or "?"
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return DragomanError(
+            "disk_full",
+            say("The disk is full: {path} could not be written.", path=where),
+            hint=say("Free some space, then try again."),
+        )
+    return DragomanError(
+        "system_refused",
+        say("The system refused {path}: {reason}.", path=where, reason=error.strerror or error),
+        hint=say("`dragoman doctor` looks for what may be wrong."),
+    )
 
 
 class ProtocolError(Exception):

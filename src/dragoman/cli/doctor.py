@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from dragoman.cli.output import ExitCode, show_json, shown, tell
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, system_refused
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
 from dragoman.settings import load_settings, unknown_variables
@@ -32,7 +33,7 @@ class Finding:
 
 
 def doctor(*, json: Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))] = False) -> int:
-    findings = [finding for check in _CHECKS for finding in check(find_places())]
+    findings = [finding for check in _CHECKS for finding in _found_by(check, find_places())]
     if json:
         show_json(
             [{"level": f.level, "about": shown(f.about), "mend": shown(f.mend) if f.mend else ""} for f in findings]
@@ -41,6 +42,17 @@ def doctor(*, json: Annotated[bool, Parameter(negative="", help=shown(say("Answe
         for finding in findings:
             _tell(finding)
     return ExitCode.FAILED if any(finding.level == "bad" for finding in findings) else ExitCode.OK
+
+
+def _found_by(check: Callable[[Places], Iterator[Finding]], places: Places) -> Iterator[Finding]:
+    """A check that cannot even look has found something; the others still have their say."""
+    try:
+        yield from check(places)
+    except DragomanError as error:
+        yield Finding("bad", error.message, error.hint)
+    except OSError as error:
+        refusal = system_refused(error)
+        yield Finding("bad", refusal.message, refusal.hint)
 
 
 def _tell(finding: Finding) -> None:
@@ -64,14 +76,22 @@ def _folders(places: Places) -> Iterator[Finding]:
                 say("{path} cannot be written", path=nearest),
                 say("Make it yours: chown {user} {path}", user=os.getuid(), path=nearest),
             )
-        elif folder.is_symlink() or (folder.exists() and folder.stat().st_uid != os.getuid()):
+        elif not _is_own_folder(folder):
             yield Finding(
                 "bad",
-                say("{path} is a link or belongs to another user", path=folder),
+                say("{path} is not a folder of yours", path=folder),
                 say("Remove it, or point DRAGOMAN_HOME at a folder of your own."),
             )
         else:
             yield Finding("ok", say("folder {path}", path=folder))
+
+
+def _is_own_folder(path: Path) -> bool:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return True
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
 def _disk(places: Places) -> Iterator[Finding]:
@@ -103,8 +123,6 @@ def _tokens(places: Places) -> Iterator[Finding]:
         read_private(places.tokens_file)
     except FileNotFoundError:
         yield Finding("note", say("no tokens yet: the first start makes them"))
-    except DragomanError as error:
-        yield Finding("bad", error.message, error.hint)
     else:
         yield Finding("ok", say("tokens {path}", path=places.tokens_file))
 

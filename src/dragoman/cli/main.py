@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dragoman import __version__
 from dragoman.cli.output import ExitCode, forget_output, report, show_text
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, system_refused
 
 
 def main() -> None:
@@ -25,6 +25,8 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         forget_output()
         return ExitCode.OK
+    except OSError as error:
+        return report(system_refused(error), as_json="--json" in arguments)
 
 
 def _version() -> int:
