@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from dragoman.cli.logs import visible
 from dragoman.cli.output import ExitCode, ask_yes, show_json_line, show_text, shown, tell, warn
 from dragoman.cli.progress import working
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
+from dragoman.visible import visible
 from dragoman.wire.control import Item
 
 Json = Annotated[bool, Parameter(negative="", help=shown(say("One JSON object a line.")))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json as jsonlib
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from cyclopts import Parameter
 from dragoman.cli.output import ExitCode, show_text, shown, warn
 from dragoman.phrases import say
 from dragoman.places import find_places
+from dragoman.visible import visible
 
 _LOOK_EVERY_S = 0.2
 
@@ -30,26 +32,40 @@ def logs(
     if not file.exists():
         warn(say("There is no log yet: {path}", path=file))
         return ExitCode.OK
+    readable = _as_json if json else _readable
     with file.open(encoding="utf-8", errors="replace") as stream:
         for line in deque(stream, maxlen=max(0, lines)):
-            show_text(line if json else _readable(line))
-        if follow:
-            for line in _following(file, stream):
-                show_text(line if json else _readable(line))
+            show_text(readable(line))
+    if follow:
+        for line in _following(file):
+            show_text(readable(line))
+            sys.stdout.flush()  # who follows wants it now, also through a pipe
     return ExitCode.OK
 
 
-def _following(file: Path, stream: TextIO) -> Iterator[str]:
-    """Until Ctrl-C. A rotated file is read to its end before the new one is opened."""
+def _following(file: Path) -> Iterator[str]:
+    """Every new line until Ctrl-C, over rotations."""
+    position = file.stat().st_size
     while True:
-        line = stream.readline()
-        if line:
-            yield line
-        elif _rotated(file, stream):
-            with file.open(encoding="utf-8", errors="replace") as renewed:
-                yield from _following(file, renewed)
-        else:
-            time.sleep(_LOOK_EVERY_S)
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            stream.seek(position)
+            yield from _until_rotated(file, stream)
+        position = 0
+
+
+def _until_rotated(file: Path, stream: TextIO) -> Iterator[str]:
+    """Whole lines; a file that was rotated away is read to its end first, for what came between two looks."""
+    rest = ""
+    while True:
+        rotated = _rotated(file, stream)
+        for piece in stream:
+            rest += piece
+            if rest.endswith("\n"):
+                yield rest
+                rest = ""
+        if rotated:
+            return
+        time.sleep(_LOOK_EVERY_S)
 
 
 def _rotated(file: Path, stream: TextIO) -> bool:
@@ -69,5 +85,9 @@ def _readable(line: str) -> str:
     return visible(text)
 
 
-def visible(text: str) -> str:
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+def _as_json(line: str) -> str:
+    """As stored, in ASCII: JSON itself escapes the C0 controls alone, and a terminal obeys C1 as well."""
+    try:
+        return jsonlib.dumps(jsonlib.loads(line))
+    except ValueError:
+        return visible(line.rstrip("\n"))

@@ -16,6 +16,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from dragoman.transport.private_files import ensure_private_folder, open_private
+from dragoman.visible import visible
 
 _BYTES_A_FILE = 5 << 20
 _OLD_FILES = 3
@@ -30,7 +31,7 @@ class JsonLines(logging.Formatter):
             "message": record.getMessage(),
         }
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = record.exc_text or self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False)
 
 
@@ -40,6 +41,16 @@ class PrivateRotatingFile(RotatingFileHandler):
     def _open(self) -> io.TextIOWrapper:
         fd = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         return os.fdopen(fd, "a", encoding="utf-8", errors="backslashreplace")
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's name
+        """A full disk loses lines of the log, and nothing else: there is nowhere left to say so."""
+
+
+class ForTerminal(logging.Formatter):
+    """What others sent must not move the cursor of the one who watches."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
 
 
 class WithoutSecrets(logging.Filter):
@@ -68,7 +79,7 @@ def start_logging(file: Path, *, level: str, terminal: bool, secrets: Callable[[
     handlers[0].setFormatter(JsonLines())
     if terminal:
         handlers.append(logging.StreamHandler(sys.stderr))
-        handlers[1].setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S"))
+        handlers[1].setFormatter(ForTerminal("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S"))
     for handler in handlers:
         handler.addFilter(WithoutSecrets(secrets))
     logging.basicConfig(level=level.upper(), handlers=handlers, force=True)
