@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from dragoman import __version__
 from dragoman.cli import launcher
@@ -20,10 +21,13 @@ from dragoman.cli.progress import working
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
-from dragoman.transport.control_link import ControlLink, not_running
-from dragoman.transport.lock import is_held
+from dragoman.transport.control_link import not_running
+from dragoman.visible import visible
 
-Port = Annotated[int | None, Parameter(help=shown(say("Take exactly this port, or any free one with 0.")))]
+Port = Annotated[
+    int | None,
+    Parameter(validator=Number(gte=0, lte=65535), help=shown(say("Take exactly this port, or any free one with 0."))),
+]
 Workspace = Annotated[Path, Parameter(help=shown(say("The folder that it works for.")))]
 Yes = Annotated[bool, Parameter(negative="", help=shown(say("Do not ask whether live sessions may end.")))]
 Json = Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))]
@@ -41,24 +45,25 @@ def up(
 ) -> int:
     places = find_places()
     wish = launcher.Wish(_folder(workspace), port, verbose)
-    running = _running(places)
-    if running is not None and not take_over and not _replaceable(running):
-        return _tell_running(running, as_json=json)
-    if (running is not None or is_held(places.lock_file)) and not _end_running(places, running, yes=yes):
+    found = launcher.find(places)
+    if not take_over:
+        found.require_answering()
+        if found.status is not None and not _replaceable(found.status):
+            return _tell_running(found.status, as_json=json)
+    if not _made_room(places, found, wish, yes=yes):
         return ExitCode.DECLINED
     if foreground:
         _become_daemon(wish)
-    with working(say("Starting the daemon")):
-        started = launcher.start(places, wish)
-    return _tell_started(started, as_json=json)
+    return _start(places, wish, as_json=json)
 
 
 def down(*, yes: Yes = False, json: Json = False) -> int:
     places = find_places()
-    running = _running(places)
-    if running is None and not is_held(places.lock_file):
+    found = launcher.find(places)
+    found.require_answering()
+    if found.status is None:
         raise not_running()
-    if not _end_running(places, running, yes=yes):
+    if not _end(places, found.status, yes=yes):
         return ExitCode.DECLINED
     if json:
         show_json({"state": "stopped"})
@@ -70,24 +75,24 @@ def down(*, yes: Yes = False, json: Json = False) -> int:
 def restart(*, yes: Yes = False, json: Json = False) -> int:
     """The same workspace; the settings' port, since a changed setting is what most restarts are for."""
     places = find_places()
-    running = _running(places)
-    workspace = Path(running["workspace"]) if running else Path.cwd()
-    if (running is not None or is_held(places.lock_file)) and not _end_running(places, running, yes=yes):
+    found = launcher.find(places)
+    wish = launcher.Wish(_folder(_workspace_of(places, found)))
+    if not _made_room(places, found, wish, yes=yes):
         return ExitCode.DECLINED
+    return _start(places, wish, as_json=json)
+
+
+def _start(places: Places, wish: launcher.Wish, *, as_json: bool) -> int:
     with working(say("Starting the daemon")):
-        started = launcher.start(places, launcher.Wish(_folder(workspace)))
-    return _tell_started(started, as_json=json)
+        started = launcher.start(places, wish)
+    return _tell_started(started, as_json=as_json)
 
 
-def _running(places: Places) -> dict[str, Any] | None:
-    try:
-        with ControlLink.open(places) as link:
-            status: dict[str, Any] = link.call("status")
-            return status
-    except DragomanError as error:
-        if error.code in {"not_running", "daemon_gone", "not_answering"}:
-            return None
-        raise
+def _workspace_of(places: Places, found: launcher.Found) -> Path:
+    if found.status is not None:
+        return Path(found.status["workspace"])
+    state = launcher.read_state(places) if found.hung else None
+    return Path(state.workspace) if state else Path.cwd()
 
 
 def _replaceable(running: dict[str, Any]) -> bool:
@@ -95,27 +100,39 @@ def _replaceable(running: dict[str, Any]) -> bool:
     return running["version"] != __version__ and not running["sessions"]
 
 
-def _end_running(places: Places, running: dict[str, Any] | None, *, yes: bool) -> bool:
-    if running is not None and running["sessions"] and not yes and not _agreed(running["sessions"]):
-        return False
+def _made_room(places: Places, found: launcher.Found, wish: launcher.Wish, *, yes: bool) -> bool:
+    if not found.any:
+        return True
+    _require_startable(places, found, wish)
+    if found.status is not None:
+        return _end(places, found.status, yes=yes)
     with working(say("Ending the daemon")):
-        _end(places, running)
+        launcher.end_hung(places)
     return True
 
 
-def _end(places: Places, running: dict[str, Any] | None) -> None:
-    if running is not None:
-        with ControlLink.open(places) as link:
-            return launcher.end(places, link)
-    state = launcher.read_state(places)
-    if state is not None and is_held(places.lock_file):
-        launcher.kill(places, state)
-    return None
+def _require_startable(places: Places, found: launcher.Found, wish: launcher.Wish) -> None:
+    """What would keep the next from starting is found while the last still runs: a failed change changes nothing."""
+    from dragoman.settings import load_settings
+    from dragoman.transport.tcp import bind_tcp
+
+    settings = load_settings(places)
+    if wish.port and found.status is not None and wish.port != found.status["port"]:
+        bind_tcp(settings.bind, wish.port).close()
+
+
+def _end(places: Places, running: dict[str, Any], *, yes: bool) -> bool:
+    if running["sessions"] and not yes and not _agreed(running["sessions"]):
+        return False
+    with working(say("Ending the daemon")):
+        launcher.end(places)
+    return True
 
 
 def _agreed(sessions: list[dict[str, str]]) -> bool:
     warn(say("These would end:"))
-    warn(*(say("  {kind} {title} ({id})", kind=it["kind"], title=it["title"], id=it["id"]) for it in sessions))
+    for it in sessions:
+        warn(say("  {kind} {title} ({id})", kind=it["kind"], title=visible(it["title"]), id=it["id"]))
     if ask_yes(say("End them?")):
         return True
     warn(say("Nothing was changed. With --yes it is not asked."))
