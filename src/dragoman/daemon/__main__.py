@@ -5,22 +5,29 @@ In the background the first and only line on standard output is JSON for the lau
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import sys
-import threading
-from dataclasses import asdict
-from pathlib import Path
+import signal
 
-import anyio
+_ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-from dragoman.daemon.app import Options, Running, run
-from dragoman.daemon.banner import banner
-from dragoman.errors import DragomanError
-from dragoman.phrases import preferred_language
-from dragoman.places import Places, find_places
-from dragoman.transport.private_files import open_private
+# While the rest is imported there is nothing to let go of: a Ctrl-C ends us at once and without a traceback.
+for _number in _ENDED_BY:
+    signal.signal(_number, signal.SIG_DFL)
+
+import argparse  # noqa: E402
+import logging  # noqa: E402
+import os  # noqa: E402
+import sys  # noqa: E402
+import threading  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import anyio  # noqa: E402
+
+from dragoman.daemon.app import Options, run  # noqa: E402
+from dragoman.daemon.starter import Foreground, Launcher, Starter, in_words  # noqa: E402
+from dragoman.errors import DragomanError  # noqa: E402
+from dragoman.places import find_places  # noqa: E402
+
+log = logging.getLogger(__name__)
 
 _ENDS_WITHIN_S = 10.0
 
@@ -28,6 +35,7 @@ _ENDS_WITHIN_S = 10.0
 def main() -> int:
     arguments = _parse()
     places = find_places()
+    starter: Starter = Foreground() if arguments.foreground else Launcher(places.log_file)
     options = Options(
         workspace=Path(arguments.workspace).absolute(),
         port=arguments.port,
@@ -35,19 +43,13 @@ def main() -> int:
         verbose=arguments.verbose,
         wait_for_lock_s=arguments.wait_for_lock,
     )
-
-    def ready(running: Running) -> None:
-        if arguments.foreground:
-            sys.stdout.write(banner(running, preferred_language()))
-            sys.stdout.flush()
-        else:
-            _tell_launcher({"state": asdict(running.state), "login_code": running.login_code})
-            _let_go_of_the_terminal(places)
-
     try:
-        anyio.run(run, options, places, ready)
+        anyio.run(run, options, places, starter.ready)
     except DragomanError as error:
-        return _failed(error, foreground=arguments.foreground)
+        return starter.failed(error)
+    except Exception as error:
+        log.exception("the daemon failed")
+        return starter.failed(in_words(error))
     finally:
         _end_for_certain()
     return 0
@@ -63,32 +65,10 @@ def _parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _failed(error: DragomanError, *, foreground: bool) -> int:
-    language = preferred_language()
-    hint = error.hint.in_language(language) if error.hint else ""
-    message = error.message.in_language(language)
-    if foreground:
-        sys.stderr.write(f"dragoman: {message}\n" + (f"  {hint}\n" if hint else ""))
-    else:
-        _tell_launcher({"error": {"code": error.code, "message": message, "hint": hint}})
-    return 1
-
-
-def _tell_launcher(line: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
-
-
-def _let_go_of_the_terminal(places: Places) -> None:
-    """From here on nobody reads our output: what the interpreter itself has to say goes to the log."""
-    fd = open_private(places.log_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    os.dup2(fd, 1)
-    os.dup2(fd, 2)
-    os.close(fd)
-
-
 def _end_for_certain() -> None:
-    """A thread that hangs in a dead file system must not keep a process that has let go of its lock."""
+    """A thread that hangs in a dead file system must not keep the lock, and nothing is left to be interrupted."""
+    for number in _ENDED_BY:
+        signal.signal(number, signal.SIG_IGN)
     watchdog = threading.Timer(_ENDS_WITHIN_S, os._exit, [70])
     watchdog.daemon = True
     watchdog.start()

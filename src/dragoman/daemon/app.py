@@ -6,13 +6,12 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import anyio
-import psutil
+from anyio.abc import TaskStatus
 
 from dragoman import __version__
 from dragoman.access.guard import OwnNames
@@ -27,12 +26,14 @@ from dragoman.daemon.logs import start_logging
 from dragoman.daemon.methods import Methods
 from dragoman.daemon.report import Report
 from dragoman.daemon.upkeep import keep_within_bounds
+from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
 from dragoman.places import Places
-from dragoman.settings import Settings, load_settings
+from dragoman.settings import Settings, load_settings, unknown_variables
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
+from dragoman.transport.processes import started_s
 from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
 from dragoman.transport.unix_socket import bind_private_socket
 from dragoman.web.api import Api
@@ -42,7 +43,8 @@ from dragoman.wire.control import DaemonState
 
 log = logging.getLogger(__name__)
 
-_SERVER_ENDS_WITHIN_S = 4.0
+_SERVER_ENDS_WITHIN_S = 3.0
+_RECORDED_WITHIN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,35 +72,63 @@ Ready = Callable[[Running], None]
 
 async def run(options: Options, places: Places, ready: Ready, *, lives: Lives | None = None) -> None:
     """Be the daemon until a signal, a `shutdown` call or a cancellation; then let go of everything in order."""
+    stop = anyio.Event()
+    try:
+        async with anyio.create_task_group() as group:
+            # From before the lock until after the last file is closed: a second Ctrl-C must not tear the end apart.
+            if options.owns_process:
+                await group.start(_watch_signals, stop)
+            await _hold(options, places, stop, ready, lives or Lives())
+            group.cancel_scope.cancel("the daemon has ended")
+    except BaseExceptionGroup as errors:
+        error = _first_of(errors)
+        raise error from error.__cause__
+
+
+async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Ready, lives: Lives) -> None:
     instance = Instance(places)
-    instance.acquire(wait_s=options.wait_for_lock_s)
+    await instance.acquire(wait_s=options.wait_for_lock_s)
+    # A process of our own keeps the lock to its last breath: who gets it next is alone in the process table too.
+    let_go = instance.withdraw if options.owns_process else instance.release
     try:
         settings = load_settings(places)
         tokens = Tokens(places.tokens_file)
-        start_logging(
-            places.log_file,
-            level="debug" if options.verbose else settings.log_level,
-            terminal=options.terminal_logs,
-            secrets=lambda: [tokens.of(purpose) for purpose in PURPOSES],
-        )
+        _start_logging(options, places, settings, tokens)
         with _listen(options, settings) as tcp, bind_private_socket(places.socket) as control:
             state = _state(options, places, settings, tcp)
             async with Journal.open(places.journal_folder) as journal:
-                parts = _Parts(state, tokens, settings, journal, lives or Lives())
-                watched = parts.watch_signals if options.owns_process else anyio.sleep_forever
-                await parts.live(tcp, control, watched, lambda: instance.publish(state), ready)
+                parts = _Parts(state, tokens, settings, journal, lives=lives, stop=stop)
+                await parts.live(tcp, control, lambda: instance.publish(state), ready)
     finally:
-        instance.release()
+        let_go()
+
+
+async def _watch_signals(stop: anyio.Event, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as received:
+        task_status.started()
+        async for number in received:
+            log.info("received %s", signal.Signals(number).name)
+            stop.set()
 
 
 class _Parts:
     """Everything that lives between ready and the end."""
 
-    def __init__(self, state: DaemonState, tokens: Tokens, settings: Settings, journal: Journal, lives: Lives) -> None:
+    def __init__(
+        self,
+        state: DaemonState,
+        tokens: Tokens,
+        settings: Settings,
+        journal: Journal,
+        *,
+        lives: Lives,
+        stop: anyio.Event,
+    ) -> None:
         self._state = state
         self._settings = settings
         self._journal = journal
-        self._stop = anyio.Event()
+        self._stop = stop
+        self._http_ended = anyio.Event()
         self._lag = LagMeter()
         self._codes = LoginCodes(SystemClock())
         links = Links(tokens)
@@ -109,20 +139,12 @@ class _Parts:
         methods = Methods(report, tokens, self._codes, journal, state, self._stop)
         self._control = ControlServer(__version__, methods.table(), roles={})
 
-    async def live(
-        self,
-        tcp: socket.socket,
-        control: socket.socket,
-        watched: Callable[[], Coroutine[Any, Any, None]],
-        publish: Callable[[], None],
-        ready: Ready,
-    ) -> None:
+    async def live(self, tcp: socket.socket, control: socket.socket, publish: Callable[[], None], ready: Ready) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(self._serve_http, tcp)
             group.start_soon(self._control.serve, control)
             group.start_soon(self._lag.run)
             group.start_soon(keep_within_bounds, self._journal, self._settings)
-            group.start_soon(watched)
             await self._until_listening()
             publish()
             await self._journal.append([_told("daemon.started", self._state)])
@@ -130,12 +152,19 @@ class _Parts:
             ready(Running(self._state, self._codes.issue()))
             await self._stop.wait()
             log.info("ending")
-            await self._journal.append([_told("daemon.ended", self._state)])
+            await self._record_the_end()
             await self._end_http()
             group.cancel_scope.cancel("the daemon ends")
 
+    async def _record_the_end(self) -> None:
+        """A full disk or a dead one must not keep us: the record then lacks its last line, and the log says why."""
+        try:
+            with anyio.fail_after(_RECORDED_WITHIN_S):
+                await self._journal.append([_told("daemon.ended", self._state)])
+        except (DragomanError, TimeoutError) as error:
+            log.warning("the end could not be recorded: %s", str(error) or "the journal does not answer")
+
     async def _serve_http(self, tcp: socket.socket) -> None:
-        self._http_ended = anyio.Event()
         try:
             await self._http.serve_on(tcp)
         finally:
@@ -151,11 +180,16 @@ class _Parts:
             while not self._http.started:  # noqa: ASYNC110  uvicorn has no event for it
                 await anyio.sleep(0.002)
 
-    async def watch_signals(self) -> None:
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as received:
-            async for number in received:
-                log.info("received %s", signal.Signals(number).name)
-                self._stop.set()
+
+def _start_logging(options: Options, places: Places, settings: Settings, tokens: Tokens) -> None:
+    start_logging(
+        places.log_file,
+        level="debug" if options.verbose else settings.log_level,
+        terminal=options.terminal_logs,
+        secrets=lambda: [tokens.of(purpose) for purpose in PURPOSES],
+    )
+    for warning in unknown_variables():
+        log.warning("%s", warning)
 
 
 def _listen(options: Options, settings: Settings) -> socket.socket:
@@ -167,7 +201,7 @@ def _listen(options: Options, settings: Settings) -> socket.socket:
 def _state(options: Options, places: Places, settings: Settings, tcp: socket.socket) -> DaemonState:
     return DaemonState(
         pid=os.getpid(),
-        process_started=psutil.Process().create_time(),
+        process_started=started_s(os.getpid()),
         version=__version__,
         bind=settings.bind,
         port=tcp.getsockname()[1],
@@ -176,6 +210,12 @@ def _state(options: Options, places: Places, settings: Settings, tcp: socket.soc
         workspace=str(options.workspace),
         started_at_ns=SystemClock().wall_ns(),
     )
+
+
+def _first_of(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """One failure ends us; whatever else fails on the way down is its consequence."""
+    first = errors.exceptions[0]
+    return _first_of(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 def _told(kind: str, state: DaemonState) -> Event:

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -17,22 +22,23 @@ from dragoman.transport.private_files import ensure_private_folder, replace_priv
 from dragoman.transport.system import REAL_SYSTEM, System
 from dragoman.wire.control import DaemonState
 
-# A daemon that is ending lets go within its shutdown deadline; a starter waits that long, then names the holder.
-ENDING_WITHIN_S = 10.0
-_LOOK_EVERY_S = 0.02
+# Whoever asks whether the lock is held takes it for a moment: one refusal does not prove a daemon.
+_LOOKED_AT_S = 0.1
+_TRY_EVERY_S = 0.02
 
 
 class Instance:
-    """The right to be the daemon, from `acquire` to `release`."""
+    """The right to be the daemon, from `acquire` to `release`, or to the end of the process."""
 
     def __init__(self, places: Places, *, system: System = REAL_SYSTEM) -> None:
         self._places = places
         self._system = system
         self._lock = FileLock(places.lock_file)
 
-    def acquire(self, *, wait_s: float = 0.0) -> None:
-        ensure_private_folder(self._places.runtime)
-        deadline = time.monotonic() + wait_s
+    async def acquire(self, *, wait_s: float = 0.0) -> None:
+        for folder in (self._places.runtime, self._places.state):
+            ensure_private_folder(folder)
+        deadline = time.monotonic() + max(wait_s, _LOOKED_AT_S)
         while not self._lock.try_acquire():
             if time.monotonic() >= deadline:
                 raise DragomanError(
@@ -40,18 +46,44 @@ class Instance:
                     say("A daemon is running already."),
                     hint=say("See it with `dragoman status`; replace it with `dragoman up --take-over`."),
                 )
-            time.sleep(_LOOK_EVERY_S)
-        self._remove_traces()
+            await anyio.sleep(_TRY_EVERY_S)
+        try:
+            self._remove_what_a_dead_one_left()
+        except BaseException:
+            self._lock.release()
+            raise
 
     def publish(self, state: DaemonState) -> None:
         replace_private(self._places.state_file, state.encode(), system=self._system)
 
+    def withdraw(self) -> None:
+        """Take the traces away and keep the lock: the kernel lets go of it when the process has really ended."""
+        for path, is_kind in ((self._places.state_file, stat.S_ISREG), (self._places.socket, stat.S_ISSOCK)):
+            with contextlib.suppress(DragomanError, OSError):
+                _remove_own(path, is_kind)
+
     def release(self) -> None:
         """Traces first, lock last: nobody starts while ours are still there."""
-        self._remove_traces()
+        self.withdraw()
         self._lock.release()
 
-    def _remove_traces(self) -> None:
-        for path in (self._places.state_file, self._places.socket):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)  # noqa: PTH108  unlink of a name, never followed
+    def _remove_what_a_dead_one_left(self) -> None:
+        """Its state file, and drafts that were never renamed: one of the tokens would keep them in a second place."""
+        _remove_own(self._places.state_file)
+        for path in (self._places.state_file, self._places.tokens_file):
+            for draft in path.parent.glob(f".{path.name}.*.new"):
+                _remove_own(draft)
+
+
+def _remove_own(path: Path, is_kind: Callable[[int], bool] = stat.S_ISREG) -> None:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return
+    if not is_kind(status.st_mode) or status.st_uid != os.getuid():
+        raise DragomanError(
+            "unsafe_file",
+            say("{path} is in the way: it is not a file of yours.", path=path),
+            hint=say("Remove it, or point DRAGOMAN_HOME at a folder of your own."),
+        )
+    path.unlink()
