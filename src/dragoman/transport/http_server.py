@@ -1,116 +1,101 @@
-"""HTTP and WebSocket on a socket we opened: uvicorn as a child of our task group, with deadlines it does not have.
-
-uvicorn waits for ever for the end of a request's head. Here a connection that has not sent one is closed after five
-seconds, and when too many wait, the one that waited longest goes: a flood of half-open sockets cannot starve a real
-request of file descriptors.
-"""
+"""HTTP and WebSocket on a socket we opened: uvicorn as a child of our task group, with an accept loop of ours."""
 
 from __future__ import annotations
 
 import asyncio
-import resource
+import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 from socket import socket
 from typing import Any
 
+import anyio
 import uvicorn
-from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.server import ServerState
+from anyio.abc import TaskGroup
 
-HEAD_WITHIN_S = 5.0
+from dragoman.transport.accepting import accept_for_ever
+from dragoman.transport.http_protocols import BoundedHttp, ConfigWithWaiting
+from dragoman.transport.waiting import Waiting, share_of_descriptors
+
 GRACE_S = 2
+CLOSED_WITHIN_S = 5.0
 WEBSOCKET_MESSAGE_CAP = 1 << 20
-_BACKLOG = 128
-
-
-class HalfOpen:
-    """Connections whose next request has no complete head yet, oldest first."""
-
-    def __init__(self, at_most: int) -> None:
-        self._at_most = at_most
-        self._deadline_by_transport: dict[asyncio.Transport, asyncio.TimerHandle] = {}
-
-    def begin(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self.end(transport)
-        while len(self._deadline_by_transport) >= self._at_most:
-            oldest = next(iter(self._deadline_by_transport))
-            self.end(oldest)
-            oldest.abort()
-        self._deadline_by_transport[transport] = loop.call_later(HEAD_WITHIN_S, self._expire, transport)
-
-    def end(self, transport: asyncio.Transport) -> None:
-        deadline = self._deadline_by_transport.pop(transport, None)
-        if deadline is not None:
-            deadline.cancel()
-
-    def __len__(self) -> int:
-        return len(self._deadline_by_transport)
-
-    def _expire(self, transport: asyncio.Transport) -> None:
-        self.end(transport)
-        transport.abort()
+_BACKLOG = 1024
 
 
 class HttpServer(uvicorn.Server):
-    """`serve(sockets=[…])` runs until `should_exit`; signals stay with the daemon."""
+    """`serve_on(…)` runs until `should_exit`; signals stay with the daemon."""
+
+    config: ConfigWithWaiting
 
     def __init__(self, app: Any) -> None:
-        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        self.half_open = HalfOpen(at_most=max(16, min(256, limit // 4)))
+        self.waiting = Waiting(share_of_descriptors(4, at_most=256))
+        self._accepting = anyio.CancelScope()
+        self._closing_since: dict[asyncio.Transport, float] = {}
         super().__init__(
-            Config(
+            ConfigWithWaiting(
+                self.waiting,
                 app,
-                http=_protocol_with_deadlines(self.half_open),
-                ws="websockets-sansio",
                 lifespan="off",
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 date_header=False,
                 proxy_headers=False,
-                backlog=_BACKLOG,
-                limit_concurrency=max(32, min(1024, limit // 2)),
+                limit_concurrency=share_of_descriptors(2, at_most=1024),
                 timeout_graceful_shutdown=GRACE_S,
                 ws_max_size=WEBSOCKET_MESSAGE_CAP,
                 ws_per_message_deflate=False,  # costs memory and invites bombs, for nothing on loopback
             )
         )
+        # What it warns of is what strangers send; they could fill the log with it.
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
         yield
 
     async def serve_on(self, listener: socket) -> None:
-        await self.serve(sockets=[listener])
+        listener.listen(_BACKLOG)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._accept, listener, group)
+            await self.serve()
 
+    async def startup(self, sockets: list[socket] | None = None) -> None:  # noqa: ARG002
+        """Without uvicorn's listeners: `serve_on` has ours."""
+        self.servers = []
+        await self.lifespan.startup()
+        self.started = True
 
-def _protocol_with_deadlines(half_open: HalfOpen) -> type[HttpToolsProtocol]:
-    class ProtocolWithDeadlines(HttpToolsProtocol):
-        def __init__(
-            self,
-            config: Config,
-            server_state: ServerState,
-            app_state: dict[str, Any],
-            _loop: asyncio.AbstractEventLoop | None = None,
-        ) -> None:
-            super().__init__(config, server_state, app_state, _loop)
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._accepting.cancel("no more requests")
+        await super().shutdown(sockets)
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            half_open.begin(transport, self.loop)
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:
+            self._abort_undead()
+        return await super().on_tick(counter)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            half_open.end(self.transport)
-            super().connection_lost(exc)
+    async def _accept(self, listener: socket, group: TaskGroup) -> None:
+        with listener, self._accepting:
+            await accept_for_ever(
+                listener, lambda taken: group.start_soon(self._adopt, taken), self.waiting.drop_longest
+            )
 
-        def on_message_begin(self) -> None:
-            half_open.begin(self.transport, self.loop)
-            super().on_message_begin()
+    async def _adopt(self, connection: socket) -> None:
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+        except OSError:
+            connection.close()
 
-        def on_headers_complete(self) -> None:
-            half_open.end(self.transport)
-            super().on_headers_complete()
+    def _protocol(self) -> BoundedHttp:
+        return BoundedHttp(self.config, self.server_state, self.lifespan.state)
 
-    return ProtocolWithDeadlines
+    def _abort_undead(self) -> None:
+        """A transport that closes first delivers what it holds, to a peer that may never read it."""
+        now = asyncio.get_running_loop().time()
+        closing = {it.transport for it in self.server_state.connections if it.transport.is_closing()}
+        self._closing_since = {transport: self._closing_since.get(transport, now) for transport in closing}
+        for transport, since in self._closing_since.items():
+            if now - since >= CLOSED_WITHIN_S:
+                transport.abort()
