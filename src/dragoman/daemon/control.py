@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import anyio
-from anyio.abc import SocketStream, UNIXSocketStream
+from anyio.abc import SocketStream, TaskGroup, UNIXSocketStream
+from anyio.streams.memory import MemoryObjectSendStream
 
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Language, say
+from dragoman.transport.accepting import accept_for_ever
 from dragoman.transport.unix_socket import is_own_peer
+from dragoman.transport.waiting import Waiting, share_of_descriptors
 from dragoman.wire.control import Answer, Call, Failure, Hello, Item, ServerConnection, Welcome
 
 log = logging.getLogger(__name__)
 
 HELLO_WITHIN_S = 5.0
+NEXT_CALL_WITHIN_S = 3600.0
 SENT_WITHIN_S = 10.0
-CONNECTIONS_AT_MOST = 256
+CALLS_AHEAD = 16
 _READ = 65536
+_GONE = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
 Params = Mapping[str, Any]
 Method = Callable[[Params], AsyncIterator[Any]]
@@ -31,61 +36,80 @@ Method = Callable[[Params], AsyncIterator[Any]]
 TakeOver = Callable[[Hello, SocketStream, bytes], Awaitable[None]]
 """A role that speaks its own protocol after the welcome; gets what arrived behind the hello."""
 
+_Next = Call | RemoteProtocolError
+
 
 class ControlServer:
     def __init__(self, version: str, methods: Mapping[str, Method], roles: Mapping[str, TakeOver]) -> None:
         self._version = version
         self._methods = methods
         self._roles = roles
-        self._places = anyio.Semaphore(CONNECTIONS_AT_MOST)
+        self._waiting = Waiting(share_of_descriptors(8, at_most=128))
 
     async def serve(self, listener: socket.socket) -> None:
         async with anyio.create_task_group() as group:
-            while True:
-                await self._places.acquire()
-                group.start_soon(self._hold, await _accept(listener))
+            await accept_for_ever(listener, lambda taken: self._take(taken, group), self._waiting.drop_longest)
+
+    def _take(self, connection: socket.socket, group: TaskGroup) -> None:
+        if is_own_peer(connection):
+            group.start_soon(self._hold, connection)
+        else:
+            log.warning("a process of another user was refused at the socket")
+            connection.close()
 
     async def _hold(self, connection: socket.socket) -> None:
-        try:
-            if is_own_peer(connection):
+        with anyio.CancelScope() as scope:
+            self._waiting.begin(scope, scope.cancel, HELLO_WITHIN_S)
+            try:
                 async with await UNIXSocketStream.from_socket(connection) as stream:
-                    await self._converse(stream)
-            else:
-                log.warning("a process of another user was refused at the socket")
+                    await self._converse(stream, scope)
+            except _GONE:
                 connection.close()
-        except (OSError, anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError):
-            connection.close()
-        except Exception:
-            log.exception("a control connection failed")
-        finally:
-            self._places.release()
+            except Exception:
+                log.exception("a control connection failed")
+            finally:
+                self._waiting.end(scope)
 
-    async def _converse(self, stream: SocketStream) -> None:
+    async def _converse(self, stream: SocketStream, scope: anyio.CancelScope) -> None:
         connection = ServerConnection()
         try:
-            with anyio.fail_after(HELLO_WITHIN_S):
-                hello, calls = await _first(stream, connection)
+            hello, calls = await _first(stream, connection)
+            self._waiting.end(scope)
+            if hello.role != "control" and hello.role not in self._roles:
+                raise RemoteProtocolError("unknown_role", f"there is no role {hello.role[:40]!r}")
             await _send(stream, connection.send_welcome(Welcome(self._version, os.getpid())))
             if hello.role == "control":
-                await self._serve_calls(stream, connection, calls)
-            elif hello.role in self._roles:
-                await self._roles[hello.role](hello, stream, connection.take_rest())
+                await self._serve_calls(stream, connection, calls, scope)
             else:
-                raise RemoteProtocolError("unknown_role", f"there is no role {hello.role[:40]!r}")
+                await self._roles[hello.role](hello, stream, connection.take_rest())
         except RemoteProtocolError as error:
             await _send(stream, connection.send(Failure(0, error.code, error.message)))
-        except TimeoutError:
-            log.info("a control connection said nothing and was closed")
 
-    async def _serve_calls(self, stream: SocketStream, connection: ServerConnection, calls: list[Call]) -> None:
+    async def _serve_calls(
+        self, stream: SocketStream, connection: ServerConnection, calls: list[Call], scope: anyio.CancelScope
+    ) -> None:
+        """Reads on while it answers: a caller who left in the middle of an endless answer is noticed."""
+        put, take = anyio.create_memory_object_stream[_Next](CALLS_AHEAD)
+        async with anyio.create_task_group() as group, put, take:
+            group.start_soon(_read_on, stream, connection, put, group.cancel_scope)
+            with contextlib.suppress(*_GONE):
+                await self._answer_all(stream, connection, calls)
+                while True:
+                    self._waiting.begin(scope, scope.cancel, NEXT_CALL_WITHIN_S)
+                    following = await take.receive()
+                    self._waiting.end(scope)
+                    await self._answer_all(stream, connection, [following])
+            group.cancel_scope.cancel("the conversation is over")
+
+    async def _answer_all(self, stream: SocketStream, connection: ServerConnection, what: Sequence[_Next]) -> None:
         assert connection.hello is not None
         language: Language = "zh" if connection.hello.language == "zh" else "en"
-        while True:
-            for call in calls:
-                async for reply in self._answered(call, language):
-                    await _send(stream, connection.send(reply))
-            messages = connection.receive_data(await stream.receive(_READ))
-            calls = [message for message in messages if isinstance(message, Call)]
+        for call in what:
+            if isinstance(call, RemoteProtocolError):
+                await _send(stream, connection.send(Failure(0, call.code, call.message)))
+                raise anyio.EndOfStream
+            async for reply in self._answered(call, language):
+                await _send(stream, connection.send(reply))
 
     async def _answered(self, call: Call, language: Language) -> AsyncIterator[Item | Answer | Failure]:
         try:
@@ -96,8 +120,10 @@ class ControlServer:
                 held.append(value)
             yield Answer(call.id, held.pop() if held else None)
         except DragomanError as error:
-            hint = error.hint.in_language(language) if error.hint else ""
-            yield Failure(call.id, error.code, error.message.in_language(language), hint)
+            yield _failure(call, error, language)
+        except Exception:
+            log.exception("the call %s failed", call.method[:60])
+            yield _failure(call, _fault(), language)
 
     def _method(self, call: Call) -> Method:
         if call.method not in self._methods:
@@ -113,6 +139,34 @@ class ControlServer:
         return self._methods[call.method]
 
 
+def _failure(call: Call, error: DragomanError, language: Language) -> Failure:
+    hint = error.hint.in_language(language) if error.hint else ""
+    return Failure(call.id, error.code, error.message.in_language(language), hint)
+
+
+def _fault() -> DragomanError:
+    return DragomanError(
+        "internal_error", say("Something went wrong in the daemon."), hint=say("See `dragoman logs`, then try again.")
+    )
+
+
+async def _read_on(
+    stream: SocketStream, connection: ServerConnection, put: MemoryObjectSendStream[_Next], scope: anyio.CancelScope
+) -> None:
+    """The caller's faults are told in their turn, behind the answers to what came before."""
+    try:
+        while True:
+            for message in connection.receive_data(await stream.receive(_READ)):
+                if isinstance(message, Call):
+                    put.send_nowait(message)
+    except RemoteProtocolError as error:
+        await put.send(error)
+    except anyio.WouldBlock:
+        await put.send(RemoteProtocolError("too_many_calls", f"more than {CALLS_AHEAD} calls wait for their turn"))
+    except _GONE:
+        scope.cancel("the caller left")
+
+
 async def _first(stream: SocketStream, connection: ServerConnection) -> tuple[Hello, list[Call]]:
     while True:
         messages = list(connection.receive_data(await stream.receive(_READ)))
@@ -125,18 +179,3 @@ async def _first(stream: SocketStream, connection: ServerConnection) -> tuple[He
 async def _send(stream: SocketStream, data: bytes) -> None:
     with anyio.fail_after(SENT_WITHIN_S):
         await stream.send(data)
-
-
-async def _accept(listener: socket.socket) -> socket.socket:
-    """Out of file descriptors is a passing state, not the end: wait, and go on accepting."""
-    while True:
-        await anyio.wait_readable(listener)
-        try:
-            return listener.accept()[0]
-        except BlockingIOError:
-            continue
-        except OSError as error:
-            if error.errno not in {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED}:
-                raise
-            log.warning("a connection could not be accepted: %s", error.strerror)
-            await anyio.sleep(0.1)
