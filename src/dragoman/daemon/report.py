@@ -28,6 +28,8 @@ class Report:
     lag: LagMeter
     journal: Numbered
     clock: Clock
+    since_s: float
+    """When it began by the clock that nobody sets."""
 
     def __call__(self) -> dict[str, Any]:
         state = self.state
@@ -41,7 +43,7 @@ class Report:
             "socket": state.socket,
             "workspace": state.workspace,
             "started_at": _iso(state.started_at_ns),
-            "uptime_s": round((self.clock.wall_ns() - state.started_at_ns) / 1e9),
+            "uptime_s": round(self.clock.monotonic_s() - self.since_s),
             "sessions": self.lives.listed(),
             "links": {purpose: self.links.count(purpose) for purpose in PURPOSES},
             "journal_sequence": self.journal.last_sequence,
