@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dragoman import __version__
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places
@@ -90,6 +91,11 @@ def find(places: Places) -> Found:
         if time.monotonic() >= deadline:
             return Found(hung=not_answering())
         time.sleep(_LOOK_EVERY_S)
+
+
+def replaceable(running: dict[str, Any]) -> bool:
+    """A daemon of another version is replaced while nothing lives in it; a busy one is kept, and `status` names it."""
+    return running["version"] != __version__ and not running["sessions"]
 
 
 def start(places: Places, wish: Wish, *, system: System = REAL_SYSTEM) -> Started:
@@ -246,6 +252,17 @@ def _abandon(child: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()
+
+
+def folder(workspace: Path) -> Path:
+    path = workspace.expanduser().absolute()
+    if not path.is_dir():
+        raise DragomanError(
+            "no_such_folder",
+            say("The workspace {path} is not a folder.", path=path),
+            hint=say("Name one that exists with --workspace."),
+        )
+    return path
 
 
 def _not_started(reason: Phrase) -> DragomanError:

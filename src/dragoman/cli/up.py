@@ -18,7 +18,6 @@ from dragoman import __version__
 from dragoman.cli import launcher
 from dragoman.cli.output import ExitCode, ask_yes, show_json, shown, tell, warn
 from dragoman.cli.progress import working
-from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
 from dragoman.transport.control_link import not_running
@@ -44,11 +43,11 @@ def up(
     json: Json = False,
 ) -> int:
     places = find_places()
-    wish = launcher.Wish(_folder(workspace), port, verbose)
+    wish = launcher.Wish(launcher.folder(workspace), port, verbose)
     found = launcher.find(places)
     if not take_over:
         found.require_answering()
-        if found.status is not None and not _replaceable(found.status):
+        if found.status is not None and not launcher.replaceable(found.status):
             return _tell_running(found.status, as_json=json)
     if not _made_room(places, found, wish, yes=yes):
         return ExitCode.DECLINED
@@ -76,7 +75,7 @@ def restart(*, yes: Yes = False, json: Json = False) -> int:
     """The same workspace; the settings' port, since a changed setting is what most restarts are for."""
     places = find_places()
     found = launcher.find(places)
-    wish = launcher.Wish(_folder(_workspace_of(places, found)))
+    wish = launcher.Wish(launcher.folder(_workspace_of(places, found)))
     if not _made_room(places, found, wish, yes=yes):
         return ExitCode.DECLINED
     return _start(places, wish, as_json=json)
@@ -93,11 +92,6 @@ def _workspace_of(places: Places, found: launcher.Found) -> Path:
         return Path(found.status["workspace"])
     state = launcher.read_state(places) if found.hung else None
     return Path(state.workspace) if state else Path.cwd()
-
-
-def _replaceable(running: dict[str, Any]) -> bool:
-    """A daemon of another version is replaced while nothing lives in it; a busy one is kept, and `status` names it."""
-    return running["version"] != __version__ and not running["sessions"]
 
 
 def _made_room(places: Places, found: launcher.Found, wish: launcher.Wish, *, yes: bool) -> bool:
@@ -178,14 +172,3 @@ def _tell_started(started: launcher.Started, *, as_json: bool) -> int:
             say("      (works once, within a minute; `dragoman page` makes another)"),
         )
     return ExitCode.OK
-
-
-def _folder(workspace: Path) -> Path:
-    folder = workspace.expanduser().absolute()
-    if not folder.is_dir():
-        raise DragomanError(
-            "no_such_folder",
-            say("The workspace {path} is not a folder.", path=folder),
-            hint=say("Name one that exists with --workspace."),
-        )
-    return folder

@@ -29,10 +29,17 @@ class ControlLink:
         self._backlog: list[object] = []
 
     @classmethod
-    def open(cls, places: Places, *, within_s: float = ANSWER_WITHIN_S) -> Self:
+    def open(
+        cls,
+        places: Places,
+        *,
+        within_s: float = ANSWER_WITHIN_S,
+        role: str = "control",
+        about: Mapping[str, Any] | None = None,
+    ) -> Self:
         link = cls(_connect(places, within_s))
         try:
-            hello = Hello(role="control", version=__version__, language=preferred_language())
+            hello = Hello(role=role, version=__version__, language=preferred_language(), about=about or {})
             link._send(link._connection.send_hello(hello))
             link.welcome = link._first(within_s)
         except BaseException:
@@ -52,6 +59,10 @@ class ControlLink:
 
     def close(self) -> None:
         self._sock.close()
+
+    def hand_over(self) -> socket.socket:
+        """For a role that speaks its own protocol after the welcome; the daemon says nothing before it is spoken to."""
+        return self._sock
 
     def call(self, method: str, params: Mapping[str, Any] | None = None, *, within_s: float = ANSWER_WITHIN_S) -> Any:
         for value in self.stream(method, params, idle_s=within_s):
