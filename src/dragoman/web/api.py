@@ -63,7 +63,7 @@ class Api:
     async def login(self, request: Request) -> Response:
         try:
             body = msgspec.json.decode(await read_body(request), type=_LoginBody)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DragomanError(
                 "bad_request", say("The body is not what this address takes."), hint=say('Send {{"code": "…"}}.')
             ) from error

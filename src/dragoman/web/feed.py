@@ -1,82 +1,135 @@
 """The live feed: a snapshot at sequence N, then everything after it.
 
 There is no queue to overflow: a reader is served from the record, as fast as it takes what it is given. One that
-falls too far behind is told the gap and goes on from the present; one that takes nothing at all is closed.
+falls too far behind is told the gap and goes on from the present; one that takes nothing at all is closed by the
+transport (1013).
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
+from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from dragoman.access.links import Links
+from dragoman.errors import DragomanError
 from dragoman.web.api import Record
 
+log = logging.getLogger(__name__)
+
 SUBPROTOCOL = "dragoman.v1"
-BATCH = 200
-TAKEN_WITHIN_S = 10.0
+BATCH_EVENTS = 200
+BATCH_BYTES = 256 << 10
 BEHIND_AT_MOST = 5000
+CLOSE_FAULT = 1011
 CLOSE_ROTATED = 4401
-CLOSE_TOO_SLOW = 1013
-CLOSE_GOING_DOWN = 1012
+_BATCHES_KEPT = 4
+_KEPT_S = 1.0  # what is forgotten must not come back from here
 
 
-@dataclass(frozen=True, slots=True)
+class Batch(NamedTuple):
+    text: str
+    last_sequence: int
+    read_at: float
+
+
+class Batches:
+    """What follows a sequence number, read and encoded once for all readers that stand there."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._one_reads = anyio.Lock()
+        self._by_start: OrderedDict[int, Batch] = OrderedDict()
+
+    async def after(self, sequence: int) -> Batch | None:
+        """None when what followed is no longer kept."""
+        async with self._one_reads:
+            kept = self._by_start.get(sequence)
+            if kept and anyio.current_time() - kept.read_at < _KEPT_S:
+                return kept
+            batch = await self._read(sequence)
+            if batch:
+                self._by_start[sequence] = batch
+            while len(self._by_start) > _BATCHES_KEPT:
+                self._by_start.popitem(last=False)
+            return batch
+
+    async def _read(self, sequence: int) -> Batch | None:
+        """At least one event, and no more than fit."""
+        rows = await self._record.read(sequence, limit=BATCH_EVENTS)
+        pieces: list[bytes] = []
+        room = BATCH_BYTES
+        for row in rows:
+            piece = msgspec.json.encode(row)
+            if pieces and len(piece) > room:
+                break
+            room -= len(piece)
+            pieces.append(piece)
+        if not pieces:
+            return None
+        text = b'{"type":"events","events":[' + b",".join(pieces) + b"]}"
+        return Batch(text.decode(), rows[len(pieces) - 1].sequence, anyio.current_time())
+
+
 class Feed:
-    record: Record
-    links: Links
-    status: Callable[[], dict[str, Any]]
+    def __init__(self, record: Record, links: Links, status: Callable[[], dict[str, Any]]) -> None:
+        self._record = record
+        self._links = links
+        self._status = status
+        self._batches = Batches(record)
 
     async def serve(self, socket: WebSocket) -> None:
-        await socket.accept(subprotocol=SUBPROTOCOL if SUBPROTOCOL in socket.scope["subprotocols"] else None)
-        with self.links.hold("page") as scope:
-            try:
-                await self._converse(socket)
-            except (WebSocketDisconnect, OSError):
-                return
-            except TimeoutError:
-                await _close(socket, CLOSE_TOO_SLOW, "too slow")
+        with self._links.hold("page") as scope:
+            await socket.accept(subprotocol=SUBPROTOCOL if SUBPROTOCOL in socket.scope["subprotocols"] else None)
+            await self._converse(socket)
         if scope.cancel_called:
             await _close(socket, CLOSE_ROTATED, "the token was rotated")
 
     async def _converse(self, socket: WebSocket) -> None:
         async with anyio.create_task_group() as group:
-            group.start_soon(self._until_gone, socket, group.cancel_scope)
-            await self._tell(socket)
-
-    async def _until_gone(self, socket: WebSocket, scope: anyio.CancelScope) -> None:
-        """The page only listens; whatever it says is read so that its close is noticed."""
-        while (await socket.receive())["type"] != "websocket.disconnect":
-            pass
-        scope.cancel("the reader left")
+            group.start_soon(_until_gone, socket, group.cancel_scope)
+            try:
+                await self._tell(socket)
+            except WebSocketDisconnect:
+                pass
+            except DragomanError as error:
+                log.warning("the feed of a page ended: %s", error)
+                await _close(socket, CLOSE_FAULT, error.code)
+            group.cancel_scope.cancel("nothing more is told")
 
     async def _tell(self, socket: WebSocket) -> None:
-        told = self.record.last_sequence
-        await _send(socket, {"type": "snapshot", "sequence": told, "state": self.status()})
+        told = self._record.last_sequence
+        await self._send(socket, {"type": "snapshot", "sequence": told, "state": self._status()})
         while True:
-            await self.record.wait_past(told)
-            if self.record.last_sequence - told > BEHIND_AT_MOST:
-                present = self.record.last_sequence
-                await _send(socket, {"type": "gap", "after": told, "resumed_at": present, "state": self.status()})
+            await self._record.wait_past(told)
+            if self._record.last_sequence - told > BEHIND_AT_MOST:
+                present = self._record.last_sequence
+                gap = {"type": "gap", "after": told, "resumed_at": present, "state": self._status()}
+                await self._send(socket, gap)
                 told = present
-                continue
-            rows = await self.record.read(told, limit=BATCH)
-            if rows:
-                await _send(socket, {"type": "events", "events": rows})
-            told = rows[-1].sequence if rows else self.record.last_sequence
+            elif batch := await self._batches.after(told):
+                await socket.send_text(batch.text)
+                told = batch.last_sequence
+            else:
+                told = self._record.last_sequence
 
-
-async def _send(socket: WebSocket, message: dict[str, Any]) -> None:
-    """uvicorn's send waits while the kernel's buffer and 64 KiB of ours are full."""
-    with anyio.fail_after(TAKEN_WITHIN_S):
+    async def _send(self, socket: WebSocket, message: dict[str, Any]) -> None:
         await socket.send_text(msgspec.json.encode(message).decode())
 
 
+async def _until_gone(socket: WebSocket, scope: anyio.CancelScope) -> None:
+    """The page only listens; whatever it says is read so that its close is noticed."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+    scope.cancel("the reader left")
+
+
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
-    with anyio.move_on_after(1, shield=True):
+    with anyio.move_on_after(1, shield=True), contextlib.suppress(WebSocketDisconnect):
         await socket.close(code, reason)
