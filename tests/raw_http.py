@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
 import struct
 from collections.abc import Sequence
@@ -68,6 +67,13 @@ def read_answer(connection: socket.socket) -> Answer:
     return Answer(int(first.split()[1]), headers, body)
 
 
+def frame(payload: bytes = b"", *, opcode: int = 1, length: int | None = None, first: int = 0x80) -> bytes:
+    """A client's frame, masked with zeros; `first` has the final and the reserved bits."""
+    size = len(payload) if length is None else length
+    small = struct.pack("!BB", first | opcode, 0x80 | size) if size < 126 else b""
+    return (small or struct.pack("!BBQ", first | opcode, 0xFF, size)) + bytes(4) + payload
+
+
 class WebSocket:
     """Just enough of RFC 6455 to be rude with."""
 
@@ -87,16 +93,12 @@ class WebSocket:
     def __exit__(self, *_: object) -> None:
         self.socket.close()
 
-    def send(self, payload: bytes, *, opcode: int = 1, length: int | None = None) -> None:
-        mask = os.urandom(4)
-        size = len(payload) if length is None else length
-        head = (
-            struct.pack("!BB", 0x80 | opcode, 0x80 | size)
-            if size < 126
-            else struct.pack("!BBQ", 0x80 | opcode, 0xFF, size)
-        )
+    def send(self, payload: bytes, *, opcode: int = 1, length: int | None = None, first: int = 0x80) -> None:
+        self.send_raw(frame(payload, opcode=opcode, length=length, first=first))
+
+    def send_raw(self, data: bytes) -> None:
         with contextlib.suppress(OSError):  # the other side may have closed for good reason
-            self.socket.sendall(head + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(payload)))
+            self.socket.sendall(data)
 
     def receive(self) -> tuple[int, bytes]:
         """Opcode and payload; opcode 8 with a two-byte code is a close, and -1 the end of the stream."""

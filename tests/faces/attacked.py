@@ -1,0 +1,145 @@
+"""A daemon of its own process to attack: its memory, descriptors and lag can be watched, and its record filled.
+
+Run as a program it is that daemon: the real one, with two methods more (`test_append`, `test_patch`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dragoman.places import Places, find_places
+from tests.daemons import PATIENCE, call
+from tests.raw_http import Answer, Ask, WebSocket, ask
+
+MB = 1_000_000
+
+
+@dataclass
+class Attacked:
+    process: psutil.Process
+    port: int
+    places: Places
+
+    @property
+    def host(self) -> tuple[str, str]:
+        return ("Host", f"127.0.0.1:{self.port}")
+
+    @property
+    def bearer(self) -> tuple[str, str]:
+        return ("Authorization", f"Bearer {json.loads(self.places.tokens_file.read_text())['page']}")
+
+    def feed(self, *, receive_buffer: int = 0) -> WebSocket:
+        return WebSocket(self.port, "/api/feed", [self.host, self.bearer], receive_buffer=receive_buffer)
+
+    def health(self) -> Answer:
+        return ask(self.port, Ask("/health", headers=[self.host]))
+
+    def resident(self) -> int:
+        return int(self.process.memory_info().rss)
+
+    def descriptors(self) -> int:
+        return int(self.process.num_fds())
+
+    def append(self, count: int, *, size: int = 100) -> int:
+        return int(call(self.places, "test_append", {"count": count, "size": size})["last"])
+
+    def patch(self, name: str, value: float) -> None:
+        """One of the daemon's deadlines or caps: `module:NAME`."""
+        call(self.places, "test_patch", {"name": name, "value": value})
+
+    def assert_serves(self) -> None:
+        """The next ordinary request of both listeners succeeds."""
+        assert self.health().status == 200
+        assert call(self.places, "status")["state"] == "running"
+
+
+@contextlib.contextmanager
+def attacked(home: Path, *, descriptors: int | None = None) -> Iterator[Attacked]:
+    environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en"}
+    limit = [str(descriptors)] if descriptors else []
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.faces.attacked", *limit],
+        env=environment,
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as daemon:
+        assert daemon.stdout is not None
+        try:
+            port = int(daemon.stdout.readline())
+            yield Attacked(psutil.Process(daemon.pid), port, find_places(environment))
+        finally:
+            daemon.kill()
+
+
+@contextlib.contextmanager
+def many_descriptors(wanted: int = 8192) -> Iterator[None]:
+    """The attacker's own table of descriptors must be the larger one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(wanted, hard)), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def settled(value: Any, at_most: float, *, within_s: float = 10) -> float:
+    """The value once it is small enough, or what it was at the deadline."""
+    deadline = time.monotonic() + within_s * PATIENCE
+    while (now := float(value())) > at_most and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return now
+
+
+def _main() -> None:
+    import anyio
+
+    from dragoman.daemon.app import Options, Running, run
+    from dragoman.daemon.methods import Methods
+
+    plain_table = Methods.table
+
+    def table(self: Methods) -> Any:
+        return {**plain_table(self), "test_append": lambda params: _append(self, params), "test_patch": _patch}
+
+    def ready(running: Running) -> None:
+        print(running.state.port, flush=True)
+
+    Methods.table = table  # type: ignore[method-assign]
+    if len(sys.argv) > 1:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
+    anyio.run(run, Options(workspace=Path.cwd(), port=0), find_places(), ready)
+
+
+async def _append(methods: Any, params: Any) -> AsyncIterator[Any]:
+    from dragoman.events import Event
+
+    last, left = 0, int(params["count"])
+    while left > 0:
+        some = min(left, 500)
+        last = await methods.journal.append([Event(kind="test.told", body={"x": "y" * params["size"]})] * some)
+        left -= some
+    yield {"last": last}
+
+
+async def _patch(params: Any) -> AsyncIterator[Any]:
+    module, _, name = params["name"].partition(":")
+    setattr(importlib.import_module(module), name, params["value"])
+    yield None
+
+
+if __name__ == "__main__":
+    _main()
