@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,15 +68,25 @@ def _macos() -> Places:
 
 
 def _xdg(environment: Mapping[str, str]) -> Places:
-    config = Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "dragoman"
-    state = Path(environment.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dragoman"
-    runtime = environment.get("XDG_RUNTIME_DIR")
-    return Places(config=config, state=state, runtime=_short(Path(runtime) / "dragoman" if runtime else state / "run"))
+    """Not XDG_RUNTIME_DIR: MCP clients start us with a handful of variables, cron and ssh with others, and whoever
+    looked for the socket in another folder would start a second daemon."""
+    config = _absolute(environment, "XDG_CONFIG_HOME", ".config") / "dragoman"
+    state = _absolute(environment, "XDG_STATE_HOME", ".local/state") / "dragoman"
+    return Places(config=config, state=state, runtime=_short(state / "run"))
+
+
+def _absolute(environment: Mapping[str, str], variable: str, default: str) -> Path:
+    """A relative path would mean another folder in every folder: the XDG rules say to ignore it."""
+    named = Path(environment.get(variable, ""))
+    return named if named.is_absolute() else Path.home() / default
 
 
 def _short(runtime: Path) -> Path:
-    """A socket's path must fit the kernel's field: a folder too deep is replaced by one with a hashed name."""
+    """A socket's path must fit the kernel's field: a folder too deep is replaced by one with a hashed name.
+
+    Not in TMPDIR, which differs between a desktop's programs, shells and services.
+    """
     if len(os.fsencode(runtime / "dragoman.sock")) <= SOCKET_PATH_LIMIT:
         return runtime
     digest = hashlib.sha256(os.fsencode(runtime)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"dragoman-{os.getuid()}-{digest}"
+    return Path("/tmp") / f"dragoman-{os.getuid()}-{digest}"  # noqa: S108  its owner is proven before it is used

@@ -28,12 +28,30 @@ def test_a_deep_home_gets_a_socket_path_that_fits_and_is_its_own() -> None:
 
 def test_the_xdg_variables_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
-    places = find_places({"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/r"})
+    places = find_places({"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"})
     assert (places.config, places.state, places.runtime) == (
         Path("/c/dragoman"),
         Path("/s/dragoman"),
-        Path("/r/dragoman"),
+        Path("/s/dragoman/run"),
     )
+
+
+def test_a_relative_xdg_folder_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    assert find_places({"XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "./s"}) == find_places({})
+
+
+@pytest.mark.parametrize("home", ["/home/ada", "/home/" + "deep/" * 40])
+def test_a_client_that_hands_on_only_a_few_variables_finds_the_same_daemon(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The MCP SDKs start a server with HOME, LOGNAME, PATH, SHELL, TERM and USER, and nothing else."""
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("HOME", home)
+    in_a_shell = find_places({"HOME": home, "XDG_RUNTIME_DIR": "/run/user/1000"})
+    monkeypatch.setenv("TMPDIR", "/var/tmp")
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert find_places({"HOME": home}) == in_a_shell
 
 
 def test_on_macos_everything_is_in_application_support(monkeypatch: pytest.MonkeyPatch) -> None:
