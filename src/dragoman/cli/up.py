@@ -7,6 +7,7 @@ in order, then this one starts. The lock sees to it that there is no moment with
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -137,6 +138,7 @@ def _become_daemon(wish: launcher.Wish) -> None:
     """No second process to watch over: this one turns into the daemon, and Ctrl-C is its own."""
     command = [*wish.command(), "--foreground", "--wait-for-lock", "5"]
     sys.stdout.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # or a Ctrl-C meets Python half started: a traceback
     os.execv(sys.executable, command)  # noqa: S606  our own interpreter, a list of arguments
 
 

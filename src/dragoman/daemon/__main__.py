@@ -12,6 +12,7 @@ _ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # While the rest is imported there is nothing to let go of: a Ctrl-C ends us at once and without a traceback.
 for _number in _ENDED_BY:
     signal.signal(_number, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDED_BY)  # `up --foreground` held it back while Python itself started
 
 import argparse  # noqa: E402
 import logging  # noqa: E402

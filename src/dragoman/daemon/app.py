@@ -107,7 +107,8 @@ async def _watch_signals(stop: anyio.Event, *, task_status: TaskStatus[None] = a
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as received:
         task_status.started()
         async for number in received:
-            log.info("received %s", signal.Signals(number).name)
+            if not stop.is_set():
+                log.info("received %s", signal.Signals(number).name)
             stop.set()
 
 
