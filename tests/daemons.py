@@ -111,7 +111,8 @@ class Cli:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.send_signal(signal.SIGCONT)
                 process.kill()
-                process.wait(5)
+        # Whoever inherits an orphan may be slow to bury it: a corpse counts as gone.
+        eventually(lambda: not daemons_of(self.home))
 
 
 def daemons_of(home: Path) -> list[psutil.Process]:
