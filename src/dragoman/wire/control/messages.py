@@ -20,7 +20,7 @@ class Hello:
     version: str
     language: str = "en"
     about: Mapping[str, Any] = field(default_factory=dict)
-    """What the role needs: for `mcp` the workspace, the working folder, the environment and the client's name."""
+    """What the role needs: for `mcp` the workspace, the working folder, the environment and the client's process."""
 
 
 @dataclass(frozen=True, slots=True)
