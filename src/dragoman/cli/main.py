@@ -6,18 +6,23 @@ import sys
 from collections.abc import Callable
 
 from dragoman import __version__
-from dragoman.cli.output import ExitCode, forget_output, report, show_text
+from dragoman.cli.output import ExitCode, finish_output, forget_output, report, show_text, speak_every_locale
 from dragoman.errors import DragomanError, system_refused
 
 
 def main() -> None:
-    sys.exit(run(sys.argv[1:]))
+    speak_every_locale()
+    status = run(sys.argv[1:])
+    finish_output()
+    sys.exit(status)
 
 
 def run(arguments: list[str]) -> int:
     try:
         fast = _FAST.get(tuple(arguments))
-        return fast() if fast else _dispatch(arguments)
+        status = fast() if fast else _dispatch(arguments)
+        sys.stdout.flush()  # what cannot be written is met here, not by the interpreter after our last word
+        return status
     except DragomanError as error:
         return report(error, as_json="--json" in arguments)
     except KeyboardInterrupt:
@@ -26,7 +31,7 @@ def run(arguments: list[str]) -> int:
         forget_output()
         return ExitCode.OK
     except OSError as error:
-        return report(system_refused(error), as_json="--json" in arguments)
+        return report(system_refused(error), as_json="--json" in arguments and finish_output())
 
 
 def _version() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import sys
@@ -11,6 +12,7 @@ from typing import TextIO
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, preferred_language
+from dragoman.visible import visible
 
 
 class ExitCode:
@@ -42,11 +44,12 @@ def show_text(text: str) -> None:
 
 
 def show_json(value: object) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    """ASCII, as is every JSON of ours: no locale can spoil it, and a terminal that it lands on obeys none of it."""
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
 def show_json_line(value: object) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+    sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
 
 
 def report(error: DragomanError, *, as_json: bool = False) -> int:
@@ -57,7 +60,7 @@ def report(error: DragomanError, *, as_json: bool = False) -> int:
     if as_json:
         show_json({"error": {"code": error.code, "message": message, "hint": hint}})
     else:
-        sys.stderr.write(f"dragoman: {message}\n" + (f"  {hint}\n" if hint else ""))
+        sys.stderr.write(visible(f"dragoman: {message}\n" + (f"  {hint}\n" if hint else "")))
     return ExitCode.NOT_RUNNING if error.code == "not_running" else ExitCode.FAILED
 
 
@@ -70,6 +73,23 @@ def ask_yes(question: Phrase) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes", "是"}
 
 
+def speak_every_locale() -> None:
+    """A locale that lacks a character of ours shows its number; Chinese on a Latin-1 terminal is no reason to end."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def finish_output() -> bool:
+    """Write what is still held back; whether that was possible. What was not is forgotten."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        forget_output()
+        return False
+    return True
+
+
 def forget_output() -> None:
     """The reader has gone: the interpreter flushes once more at its end, and must not complain about that."""
     with contextlib.suppress(OSError):
@@ -77,5 +97,6 @@ def forget_output() -> None:
 
 
 def _print(phrases: Iterable[Phrase], stream: TextIO) -> None:
+    """Values come from files, variables and other programs: none of them may move a cursor."""
     language = preferred_language()
-    stream.writelines(phrase.in_language(language) + "\n" for phrase in phrases)
+    stream.writelines(visible(phrase.in_language(language)) + "\n" for phrase in phrases)
