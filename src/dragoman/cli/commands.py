@@ -23,6 +23,7 @@ _COMMANDS = (
     Command("down", "up:down", say("End the daemon in order.")),
     Command("restart", "up:restart", say("End the daemon and start it again.")),
     Command("status", "status:status", say("Show whether the daemon runs, where, and what lives in it.")),
+    Command("mcp", "mcp:mcp", say("Serve one MCP client on standard input and output; clients start it.")),
     Command("page", "page:page", say("Print a one-time login link for the page.")),
     Command("logs", "logs:logs", say("Show the daemon's log.")),
     Command("setup", "setup:setup", say("Connect the MCP clients on this machine, one question each.")),

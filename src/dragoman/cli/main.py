@@ -19,7 +19,7 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     try:
-        fast = _FAST.get(tuple(arguments))
+        fast = _fast(arguments)
         status = fast() if fast else _dispatch(arguments)
         sys.stdout.flush()  # what cannot be written is met here, not by the interpreter after our last word
         return status
@@ -34,6 +34,13 @@ def run(arguments: list[str]) -> int:
         return report(system_refused(error), as_json="--json" in arguments and finish_output())
 
 
+def _fast(arguments: list[str]) -> Callable[[], int] | None:
+    *words, last = arguments or [""]
+    if tuple(words) in _FAST_WITH_VALUE and not last.startswith("-"):
+        return lambda: _FAST_WITH_VALUE[tuple(words)](last)
+    return _FAST.get(tuple(arguments))
+
+
 def _version() -> int:
     show_text(f"dragoman {__version__}")
     return ExitCode.OK
@@ -43,6 +50,14 @@ def _status(*, as_json: bool) -> int:
     from dragoman.cli.status import status
 
     return status(json=as_json)
+
+
+def _mcp(workspace: str) -> int:
+    from pathlib import Path
+
+    from dragoman.cli.mcp import mcp
+
+    return mcp(workspace=Path(workspace))
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -62,6 +77,11 @@ _FAST: dict[tuple[str, ...], Callable[[], int]] = {
     ("-V",): _version,
     ("status",): lambda: _status(as_json=False),
     ("status", "--json"): lambda: _status(as_json=True),
+    ("mcp",): lambda: _mcp("."),
+}
+
+_FAST_WITH_VALUE: dict[tuple[str, ...], Callable[[str], int]] = {
+    ("mcp", "--workspace"): _mcp,
 }
 
 

@@ -29,8 +29,10 @@ from dragoman.daemon.upkeep import keep_within_bounds
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
+from dragoman.mcp.door import Door
 from dragoman.places import Places
 from dragoman.settings import Settings, load_settings, unknown_variables
+from dragoman.tools import build_toolbox
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
 from dragoman.transport.processes import started_s
@@ -139,7 +141,8 @@ class _Parts:
         names = OwnNames.of(state.bind, state.port)
         self._http = HttpServer(build_app(api, Feed(journal, links, report), names))
         methods = Methods(report, tokens, self._codes, journal, state, self._stop)
-        self._control = ControlServer(__version__, methods.table(), roles={})
+        door = Door(build_toolbox(report, journal), journal, links, __version__)
+        self._control = ControlServer(__version__, methods.table(), roles={"mcp": door})
 
     async def live(self, tcp: socket.socket, control: socket.socket, publish: Callable[[], None], ready: Ready) -> None:
         async with anyio.create_task_group() as group:

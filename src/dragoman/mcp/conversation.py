@@ -1,0 +1,139 @@
+"""One client's conversation: reads, answers, and the record of who was here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import mcp_types as types
+from anyio.abc import ByteStream, TaskGroup
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.message import SessionMessage
+
+from dragoman.events import Event
+from dragoman.mcp.door import Door
+from dragoman.mcp.lines import Refused, encode, read_messages
+from dragoman.mcp.server import build_server
+from dragoman.tools import Caller
+
+# A client that asks and never reads the answers is read no further than this many of them.
+OPEN_AT_MOST = 128
+
+_Read = SessionMessage | Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    name: str
+    version: str
+
+
+async def converse(door: Door, caller: Caller, stream: ByteStream, rest: bytes) -> None:
+    conversation = Conversation(door, caller)
+    try:
+        await conversation.run(stream, rest)
+    finally:
+        await conversation.end()
+
+
+class Conversation:
+    def __init__(self, door: Door, caller: Caller) -> None:
+        self._door = door
+        self._caller = caller
+        self._client: Client | None = None
+        self._tasks: TaskGroup
+        self._open = 0
+        self._settled = anyio.Event()
+        self._server = build_server(door.toolbox, caller, door.version)
+        self._server.middleware = [self._around]
+
+    async def run(self, stream: ByteStream, rest: bytes) -> None:
+        heard, hear = anyio.create_memory_object_stream[_Read]()
+        say, said = anyio.create_memory_object_stream[SessionMessage | bytes]()
+        async with anyio.create_task_group() as self._tasks:
+            self._tasks.start_soon(self._read, stream, rest, heard, say.clone())
+            self._tasks.start_soon(self._write, stream, said)
+            await self._server.run(hear, say, self._server.create_initialization_options())
+            self._tasks.cancel_scope.cancel("the conversation is over")
+
+    async def end(self) -> None:
+        if self._client is not None:
+            await self._door.tell(self._event("mcp.disconnected", self._client))
+
+    async def _read(
+        self,
+        stream: ByteStream,
+        rest: bytes,
+        heard: MemoryObjectSendStream[_Read],
+        say: MemoryObjectSendStream[SessionMessage | bytes],
+    ) -> None:
+        async with heard, say, aclosing(read_messages(stream, rest)) as messages:
+            async for message in messages:
+                if isinstance(message, Refused):
+                    await say.send(message.answer)
+                else:
+                    await heard.send(message)
+                await self._room(say)
+
+    async def _room(self, say: MemoryObjectSendStream[SessionMessage | bytes]) -> None:
+        while self._open + say.statistics().tasks_waiting_send >= OPEN_AT_MOST:
+            await self._settled.wait()
+
+    async def _write(self, stream: ByteStream, said: MemoryObjectReceiveStream[SessionMessage | bytes]) -> None:
+        """A task of its own: a call that is cancelled while its answer is under way must not cut the line."""
+        async with said:
+            async for message in said:
+                try:
+                    await stream.send(message if isinstance(message, bytes) else _line(message.message))
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    return
+                self._settle()
+
+    async def _around(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        self._open += 1
+        try:
+            result = await call_next(ctx)
+        finally:
+            self._open -= 1
+            self._settle()
+        if self._client is None and ctx.request_id is not None:
+            self._introduce(_introduced(ctx.params))
+        return result
+
+    def _introduce(self, client: Client | None) -> None:
+        """In `initialize`, or in the first request of a revision without a handshake; no answer waits for the disk."""
+        if client is not None:
+            self._client = client
+            self._tasks.start_soon(self._door.tell, self._event("mcp.connected", client))
+
+    def _settle(self) -> None:
+        settled, self._settled = self._settled, anyio.Event()
+        settled.set()
+
+    def _event(self, kind: str, client: Client) -> Event:
+        return Event(
+            kind=kind,
+            session=self._caller.id,
+            text=f"{kind.replace('.', ' ')}: {client.name} {client.version}".rstrip(),
+            body={"client": client.name, "version": client.version, "workspace": str(self._caller.workspace)},
+        )
+
+
+def _line(message: types.JSONRPCMessage) -> bytes:
+    """What the SDK says to open calls when a connection ends, the pump says better once it knows what became of us."""
+    if isinstance(message, types.JSONRPCError) and message.error.code == types.CONNECTION_CLOSED:
+        return b""
+    return encode(message)
+
+
+def _introduced(params: Mapping[str, Any] | None) -> Client | None:
+    params = params or {}
+    meta = params.get("_meta")
+    info = params.get("clientInfo") or (meta.get(types.CLIENT_INFO_META_KEY) if isinstance(meta, dict) else None)
+    if not isinstance(info, dict):
+        return None
+    return Client(str(info.get("name", ""))[:200], str(info.get("version", ""))[:200])

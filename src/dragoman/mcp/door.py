@@ -1,0 +1,78 @@
+"""Where the pump's connection enters: role `mcp` of the daemon's socket. Imports nothing of the SDK, which is slow to
+load and needs tens of megabytes: a daemon without MCP clients never pays for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio.to_thread
+from anyio.abc import ByteStream
+
+from dragoman.access.links import Links
+from dragoman.errors import DragomanError
+from dragoman.events import Event
+from dragoman.ids import new_id
+from dragoman.tools import Caller, Toolbox
+from dragoman.wire.control import Hello
+
+log = logging.getLogger(__name__)
+
+_TOLD_WITHIN_S = 2.0
+
+
+class Record(Protocol):
+    async def append(self, events: list[Event]) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    toolbox: Toolbox
+    record: Record
+    links: Links
+    version: str
+
+    async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
+        converse = await anyio.to_thread.run_sync(_load)
+        with self.links.note("mcp"):
+            await converse(self, _caller(hello), stream, rest)
+
+    async def tell(self, event: Event) -> None:
+        """A journal that cannot take it is no reason to end a conversation; nor is the end, to leave it out."""
+        try:
+            with anyio.move_on_after(_TOLD_WITHIN_S, shield=True):
+                await self.record.append([event])
+        except DragomanError as error:
+            log.warning("%s was not recorded: %s", event.kind, error)
+
+
+def _load() -> Callable[[Door, Caller, ByteStream, bytes], Awaitable[None]]:
+    """In a worker thread: the event loop goes on meanwhile."""
+    from dragoman.mcp.conversation import converse  # noqa: PLC0415
+
+    return converse
+
+
+def _caller(hello: Hello) -> Caller:
+    """Everything here came from another process: what is not of the right kind is left out."""
+    about = hello.about
+    environment = about.get("environment")
+    return Caller(
+        id=new_id("mcp"),
+        workspace=_path(about, "workspace"),
+        cwd=_path(about, "cwd"),
+        language="zh" if hello.language == "zh" else "en",
+        environment=_texts(environment) if isinstance(environment, dict) else {},
+    )
+
+
+def _path(about: Mapping[str, Any], name: str) -> Path:
+    value = about.get(name)
+    return Path(value) if isinstance(value, str) and value.startswith("/") and "\0" not in value else Path("/")
+
+
+def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if isinstance(name, str) and isinstance(value, str)}

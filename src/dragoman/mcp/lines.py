@@ -1,0 +1,103 @@
+"""Between the socket's lines and the SDK's messages, with bounds that the SDK leaves to its transport."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import anyio
+import mcp_types as types
+import msgspec
+from anyio.abc import ByteStream
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from dragoman.wire.jsonrpc import INVALID_REQUEST, PARSE_ERROR, CappedLines, Id, Overlong, as_id, error_line, lost_id
+
+# Half of what the pump passes on: an answer beyond this is nothing an agent could use.
+RESULT_CAP = 32 << 20
+# A large line is decoded in a worker thread, so that the others' events are not held up.
+LARGE = 256 << 10
+_READ = 1 << 16
+
+
+class Refused(Exception):  # noqa: N818  not a failure of ours: what is said to the peer
+    """A line that is no message, and the line that says so."""
+
+    def __init__(self, answer: bytes) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+async def read_messages(stream: ByteStream, rest: bytes) -> AsyncGenerator[SessionMessage | Refused, None]:
+    """Until the peer leaves."""
+    lines = CappedLines()
+    data = rest
+    while True:
+        for line in lines.feed(data):
+            for message in await _decoded(line):
+                yield message
+        try:
+            data = await stream.receive(_READ)
+        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return
+
+
+async def _decoded(line: bytes | Overlong) -> list[SessionMessage | Refused]:
+    if isinstance(line, Overlong):
+        return [_refused(lost_id(line), INVALID_REQUEST, "the message is too long")]
+    if len(line) > LARGE:
+        return await anyio.to_thread.run_sync(_messages, line)
+    return _messages(line)
+
+
+def _messages(line: bytes) -> list[SessionMessage | Refused]:
+    """A batch, which only the revision 2025-03-26 knows, is taken apart; its answers are lines of their own."""
+    if not line.strip():
+        return []
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return [_refused(None, PARSE_ERROR, "the line is not JSON")]
+    if not isinstance(value, list):
+        return [_message(value)]
+    return [_message(item) for item in value] or [_refused(None, INVALID_REQUEST, "the batch is empty")]
+
+
+def _message(value: Any) -> SessionMessage | Refused:
+    try:
+        return SessionMessage(types.jsonrpc_message_adapter.validate_python(value, by_name=False))
+    except (ValidationError, RecursionError):
+        known = as_id(value.get("id")) if isinstance(value, dict) else None
+        return _refused(known, INVALID_REQUEST, "this is no JSON-RPC 2.0 message")
+
+
+def _refused(request_id: Id | None, code: int, message: str) -> Refused:
+    return Refused(error_line(request_id, code, message) + b"\n")
+
+
+def encode(message: types.JSONRPCMessage) -> bytes:
+    """The id stands before the result, which is what the pump looks for."""
+    line = _encoded(_fields(message))
+    if len(line) > RESULT_CAP and isinstance(message, types.JSONRPCResponse):
+        line = error_line(
+            message.id,
+            types.INTERNAL_ERROR,
+            f"the result has {len(line)} bytes, more than the {RESULT_CAP} that are passed on; ask for less",
+            {"code": "result_too_large"},
+        )
+    return line + b"\n"
+
+
+def _fields(message: types.JSONRPCMessage) -> dict[str, Any]:
+    if isinstance(message, types.JSONRPCResponse):  # its result is plain already; another walk over it would copy it
+        return {"jsonrpc": "2.0", "id": message.id, "result": message.result}
+    return message.model_dump(by_alias=True, mode="json", exclude_unset=True)
+
+
+def _encoded(value: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # a lone surrogate: program output may hold any, and JSON can escape it
+        return json.dumps(value, separators=(",", ":")).encode()

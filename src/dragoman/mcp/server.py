@@ -1,0 +1,97 @@
+"""The SDK's server over our table: schemas, order and results are ours."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import Language, say
+from dragoman.tools import Caller, Operation, Outcome, Toolbox
+
+log = logging.getLogger(__name__)
+
+INSTRUCTIONS = (
+    "Dragoman stands between you and the developer's machine. "
+    "dragoman_status says what runs; search_journal finds what happened before."
+)
+# Beside the text, for programs: the structured content has to be of the tool's own result type, also in an error.
+ERROR_KEY = "dragoman/error"
+
+_Context = ServerRequestContext[Any]
+
+
+def build_server(toolbox: Toolbox, caller: Caller, version: str) -> Server[Any]:
+    tools = [_tool(operation) for operation in toolbox.operations]
+
+    async def list_tools(
+        _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=tools)
+
+    async def call_tool(_: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            return _result(await toolbox.call(params.name, params.arguments or {}, caller), caller.language)
+        except DragomanError as error:
+            return _failed(error, caller.language)
+        except Exception:
+            log.exception("the tool %s failed", ascii(params.name[:60]))
+            return _failed(_fault(), caller.language)
+
+    return Server(
+        "dragoman",
+        title="Dragoman",
+        version=version,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _tool(operation: Operation) -> types.Tool:
+    effects = operation.effects
+    return types.Tool(
+        name=operation.name,
+        title=operation.title,
+        description=operation.description,
+        input_schema=operation.input_schema,
+        output_schema=operation.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=effects.reads_only,
+            destructive_hint=effects.destroys,
+            idempotent_hint=effects.repeatable,
+            open_world_hint=effects.leaves_machine,
+        ),
+    )
+
+
+def _result(outcome: Outcome, language: Language) -> types.CallToolResult:
+    text = "\n".join(line.in_language(language) for line in outcome.lines)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)],
+        structured_content=outcome.data.model_dump(mode="json"),
+    )
+
+
+def _failed(error: DragomanError, language: Language) -> types.CallToolResult:
+    """An unknown tool is the one error that is not for the model: the protocol has a place for it."""
+    message = error.message.in_language(language)
+    hint = error.hint.in_language(language) if error.hint else ""
+    if error.code == "unknown_tool":
+        raise MCPError(types.INVALID_PARAMS, f"{message} {hint}", {"code": error.code})
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=f"{error.code}: {message} {hint}".rstrip())],
+        is_error=True,
+        _meta={ERROR_KEY: {"code": error.code, "message": message, "hint": hint}},
+    )
+
+
+def _fault() -> DragomanError:
+    return DragomanError(
+        "internal_error", say("Something went wrong in the daemon."), hint=say("See `dragoman logs`, then try again.")
+    )

@@ -1,0 +1,68 @@
+"""`dragoman_status`: what runs, where, since when, and for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dragoman.phrases import Phrase, say
+from dragoman.tools.operation import READS, Caller, Operation, Outcome, Parameters, Result
+
+
+class StatusParameters(Parameters):
+    pass
+
+
+class Live(Result):
+    id: str
+    kind: str
+    title: str
+
+
+class Status(Result):
+    version: str
+    address: str
+    pid: int
+    workspace: str
+    daemon_workspace: str
+    started_at: str
+    uptime_s: int
+    sessions: list[Live]
+    journal_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShowStatus:
+    status: Callable[[], Mapping[str, Any]]
+
+    def operation(self) -> Operation:
+        return Operation(
+            name="dragoman_status",
+            title="Dragoman status",
+            description="What Dragoman is doing: version, address, workspace, since when, and the live sessions.",
+            parameters=StatusParameters,
+            result=Status,
+            run=self.run,
+            effects=READS,
+        )
+
+    async def run(self, caller: Caller, _: StatusParameters) -> Outcome:
+        now = self.status()
+        shared = {name: now[name] for name in Status.model_fields if name in now}
+        status = Status.model_validate(
+            {**shared, "workspace": str(caller.workspace), "daemon_workspace": now["workspace"]}
+        )
+        return Outcome(_lines(status), status)
+
+
+def _lines(status: Status) -> list[Phrase]:
+    first = say(
+        "Dragoman {version} at {address}, since {since}. Workspace: {workspace}.",
+        version=status.version,
+        address=status.address,
+        since=status.started_at,
+        workspace=status.workspace,
+    )
+    live = [say("Live: {kind} {title} ({id})", kind=it.kind, title=it.title, id=it.id) for it in status.sessions]
+    return [first, *(live or [say("No live sessions.")])]

@@ -1,0 +1,36 @@
+"""JSON-RPC 2.0 as lines, as far as the stdio pump has to understand it: ids, the handshake, what is still open.
+
+Standard library alone: the pump must be up within milliseconds.
+"""
+
+from dragoman.wire.jsonrpc.framing import LINE_CAP, CappedLines, Overlong
+from dragoman.wire.jsonrpc.messages import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    SERVER_ERROR,
+    Id,
+    as_id,
+    error_line,
+    is_message,
+    lost_id,
+    objects_in,
+    replied_id,
+)
+from dragoman.wire.jsonrpc.relay import Relay
+
+__all__ = [
+    "INVALID_REQUEST",
+    "LINE_CAP",
+    "PARSE_ERROR",
+    "SERVER_ERROR",
+    "CappedLines",
+    "Id",
+    "Overlong",
+    "Relay",
+    "as_id",
+    "error_line",
+    "is_message",
+    "lost_id",
+    "objects_in",
+    "replied_id",
+]
