@@ -168,7 +168,17 @@ def test_a_state_file_of_an_ipv6_address_has_a_callable_address() -> None:
     assert DaemonState.from_json({**asdict(STATE), "bind": "::1"}).address == "http://[::1]:3"
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", json.dumps({**asdict(STATE), "pid": "x"}).encode()])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"{}",
+        json.dumps({**asdict(STATE), "pid": "x"}).encode(),
+        STATE.encode().replace(b": 3,", b": 1e999,"),
+    ],
+)
 def test_a_damaged_state_file_is_told_as_such(data: bytes) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         DaemonState.decode(data)

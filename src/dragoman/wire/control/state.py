@@ -43,7 +43,7 @@ class DaemonState:
             raise RemoteProtocolError("bad_state_file", "the state file is not an object")
         try:
             return cls(**{item.name: _TYPES[str(item.type)](value[item.name]) for item in fields(cls)})
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise RemoteProtocolError("bad_state_file", f"the state file lacks or misspells {error}") from error
 
 
