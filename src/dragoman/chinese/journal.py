@@ -4,6 +4,7 @@ TABLE: dict[str, str] = {
     "An event of {size} characters is larger than the journal takes.": "事件有 {size} 个字符，超过了日志的上限。",
     "Write bulk bytes to a segment and record their span.": "请把大块字节写入分段文件，只记录其区间。",
     "An event's body cannot be written as JSON: {reason}.": "事件的内容无法写成 JSON：{reason}。",
+    "nested more than {limit} deep": "嵌套超过 {limit} 层",
     "Use only objects, lists, strings, numbers, booleans and null.": "只使用对象、列表、字符串、数字、布尔值和 null。",
     "The disk is full: nothing more can be recorded. What was acknowledged is safe.": (
         "磁盘已满，无法继续记录。已确认的内容是安全的。"
@@ -18,7 +19,7 @@ TABLE: dict[str, str] = {
         "它会以带日期的名字另存，并开始一份新日志；请再试一次。"
     ),
     "The search took too long and was stopped.": "搜索耗时过长，已停止。",
-    "Use a rarer word, or name a session.": "请换一个更少见的词，或指定一个会话。",
+    "Use a rarer word, or more words.": "请换一个更少见的词，或多给几个词。",
     "The journal is busy, or another process holds it.": "日志正忙，或被另一个进程占用。",
     "Try again; if it stays so, look for a second daemon.": "请再试一次；若仍如此，请检查是否有第二个守护进程。",
     "The journal refused a statement: {reason}.": "日志拒绝了一条语句：{reason}。",

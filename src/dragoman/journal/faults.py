@@ -48,7 +48,7 @@ def _timeout(_: apsw.Error) -> DragomanError:
     return DragomanError(
         "query_timeout",
         say("The search took too long and was stopped."),
-        hint=say("Use a rarer word, or name a session."),
+        hint=say("Use a rarer word, or more words."),
     )
 
 

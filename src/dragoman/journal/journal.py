@@ -18,11 +18,12 @@ from dragoman.errors import DragomanError
 from dragoman.events import Event, Recorded
 from dragoman.journal import faults, retention, words
 from dragoman.journal.ledger import Ledger
-from dragoman.journal.readers import READERS, Filter, Page, Rows
+from dragoman.journal.readers import READERS, Filter, Page, Rows, held
+from dragoman.journal.records import clean
 from dragoman.journal.retention import Removed, Retention
 from dragoman.journal.room import Room
 from dragoman.journal.segments import READ_LIMIT_BYTES, Segments, Span
-from dragoman.journal.stores import Everything, Scope, Statement, Store
+from dragoman.journal.stores import Before, Everything, OfSession, Scope, Statement, Store
 from dragoman.journal.writer import GROUP_LIMIT_EVENTS, Append, Redact, Work, Writer
 from dragoman.phrases import say
 from dragoman.transport.private_files import ensure_private_folder
@@ -205,6 +206,7 @@ class Journal:
 
         Damaged files that were set aside go as well: what they hold cannot be told apart.
         """
+        scope = _as_stored(scope)
         await self._work(lambda ledger: ledger.segments.forget(scope))
         await self._work(partial(retention.forget_stores, scope=scope))
         if isinstance(scope, Everything):
@@ -280,6 +282,17 @@ def _ledger(
         return Ledger(home, stores, segments, clock, vfs=vfs, system=system)
     except OSError as error:
         raise faults.translated_os(error) from error
+
+
+def _as_stored(scope: Scope) -> Scope:
+    """What was named outside, as it stands in the rows: their text was cleaned, and their times fit 63 bits."""
+    match scope:
+        case OfSession(session):
+            return OfSession(clean(session))
+        case Before(at_ns):
+            return Before(held(at_ns))
+        case Everything():
+            return scope
 
 
 def _row(event: Recorded) -> dict[str, Any]:

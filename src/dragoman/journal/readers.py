@@ -14,7 +14,7 @@ from dragoman.clock import Clock
 from dragoman.events import Recorded
 from dragoman.journal import database as files
 from dragoman.journal import faults
-from dragoman.journal.records import COLUMNS, recorded
+from dragoman.journal.records import COLUMNS, clean, recorded
 from dragoman.journal.stores import Statement
 
 READERS = 2
@@ -23,6 +23,7 @@ RANKED_HITS = 10_000
 # A kind has no index: a page looks at this many events, so that a rare kind in a long record is found in many short
 # reads instead of one that runs out of time.
 WINDOW_EVENTS = 50_000
+_GREATEST = (1 << 63) - 1
 
 
 class Page(NamedTuple):
@@ -48,7 +49,8 @@ class Filter(NamedTuple):
     def sql(self) -> tuple[str, tuple[str, ...]]:
         of_session = "" if self.session is None else " and e.session = ?"
         of_kinds = f" and e.kind in ({','.join('?' * len(self.kinds))})" if self.kinds else ""
-        return of_session + of_kinds, (*([] if self.session is None else [self.session]), *self.kinds)
+        values = (*([] if self.session is None else [self.session]), *self.kinds)
+        return of_session + of_kinds, tuple(map(clean, values))
 
 
 class Readers:
@@ -65,6 +67,7 @@ class Readers:
 
     def read(self, after: int, limit: int, chosen: Filter, timeout_s: float) -> Page:
         conditions, values = chosen.sql()
+        after, limit = held(after), held(limit)
         sql = (
             f"select {_columns()} from events e where e.sequence > ? and e.sequence <= ?{conditions} "  # noqa: S608
             "order by e.sequence limit ?"
@@ -74,11 +77,12 @@ class Readers:
             retired = connection.execute("select value from marks where name = 'retired'").get
             end = min(last, _window_end(connection, after)) if chosen.kinds else last
             events = [recorded(row) for row in connection.execute(sql, (after, end, *values, limit))]
-        return Page(events, events[-1].sequence if len(events) == limit else end, last, retired)
+        return Page(events, events[-1].sequence if events and len(events) == limit else end, last, retired)
 
     def search(self, words: str, limit: int, chosen: Filter, *, ranked: bool, timeout_s: float) -> list[Recorded]:
         with self._snapshot(timeout_s) as connection:
-            return [recorded(row) for row in connection.execute(*_search(connection, words, limit, chosen, ranked))]
+            sql, values = _search(connection, words, held(limit), chosen, ranked)
+            return [recorded(row) for row in connection.execute(sql, values)]
 
     def query(self, statement: Statement, timeout_s: float) -> Rows:
         with self._snapshot(timeout_s) as connection:
@@ -150,6 +154,11 @@ class Readers:
             self._lock.notify_all()
 
 
+def held(number: int) -> int:
+    """As SQLite can hold it: a number from outside may be any, and a negative limit would mean none at all."""
+    return min(max(number, 0), _GREATEST)
+
+
 def _columns() -> str:
     return ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 
@@ -181,9 +190,9 @@ def _window_end(connection: apsw.Connection, after: int) -> int:
 def _bounds(connection: apsw.Connection, session: str | None) -> tuple[int, int]:
     """A session's events lie close together: its range spares the walk over every other session's hits."""
     if session is None:
-        return 0, (1 << 63) - 1
+        return 0, _GREATEST
     low, high = (
-        connection.execute(f"select {end}(sequence) from events where session = ?", (session,)).get  # noqa: S608
+        connection.execute(f"select {end}(sequence) from events where session = ?", (clean(session),)).get  # noqa: S608
         for end in ("min", "max")
     )
     return low or 0, high or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ from dragoman.phrases import say
 
 # Bulk bytes belong into segment files; an event larger than this is a mistake of the caller.
 EVENT_LIMIT_BYTES = 256 * 1024
+# Far from where any reader, here or in a browser, runs out of stack: one event must never make a page unreadable.
+NESTING_LIMIT = 100
 
 COLUMNS = "sequence, at_ns, kind, session, cause, text, body"
 
@@ -27,6 +30,8 @@ _INSERT = {
     rows: f"insert into events ({COLUMNS}, words) values {','.join([_ONE_ROW] * rows)}"  # noqa: S608
     for rows in _ROWS_A_STEP
 }
+_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]')
+_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _INDEX = "insert into search (rowid, text) select sequence, text from searchable where sequence between ? and ?"
 
 
@@ -42,23 +47,13 @@ class Draft(NamedTuple):
 
 
 def draft(event: Event) -> Draft:
-    text = _clean(event.text)
+    text = clean(event.text)
     body = _encode(event.body)
-    if len(text) + len(body) > EVENT_LIMIT_BYTES:
-        raise DragomanError(
-            "event_too_large",
-            say("An event of {size} characters is larger than the journal takes.", size=len(text) + len(body)),
-            hint=say("Write bulk bytes to a segment and record their span."),
-        )
+    _require_flat(body)
     words = None if text.isascii() else split_words(text)
-    return Draft(
-        _clean(event.kind),
-        _clean(event.session),
-        _clean(event.cause),
-        text,
-        body,
-        None if words == text else words,
-    )
+    labels = (clean(event.kind), clean(event.session), clean(event.cause))
+    _require_small(sum(map(len, (*labels, text, body))))
+    return Draft(*labels, text, body, None if words == text else words)
 
 
 def split_words(text: str) -> str:
@@ -84,22 +79,43 @@ def recorded(row: tuple[Any, ...]) -> Recorded:
     return Recorded(sequence=sequence, at_ns=at_ns, event=event)
 
 
+def _require_small(size: int) -> None:
+    if size > EVENT_LIMIT_BYTES:
+        raise DragomanError(
+            "event_too_large",
+            say("An event of {size} characters is larger than the journal takes.", size=size),
+            hint=say("Write bulk bytes to a segment and record their span."),
+        )
+
+
+def _require_flat(body: str) -> None:
+    if body.count("[") + body.count("{") <= NESTING_LIMIT:
+        return
+    depths = itertools.accumulate(_STEPS.get(token, 0) for token in _NESTING.findall(body))
+    if max(depths) > NESTING_LIMIT:
+        raise _not_json(say("nested more than {limit} deep", limit=NESTING_LIMIT))
+
+
 def _encode(body: dict[str, Any]) -> str:
     try:
         return msgspec.json.encode(body).decode()
     except UnicodeEncodeError:
         return msgspec.json.encode(_cleaned(body)).decode()
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise DragomanError(
-            "event_not_json",
-            say("An event's body cannot be written as JSON: {reason}.", reason=error),
-            hint=say("Use only objects, lists, strings, numbers, booleans and null."),
-        ) from error
+        raise _not_json(error) from error
+
+
+def _not_json(reason: object) -> DragomanError:
+    return DragomanError(
+        "event_not_json",
+        say("An event's body cannot be written as JSON: {reason}.", reason=reason),
+        hint=say("Use only objects, lists, strings, numbers, booleans and null."),
+    )
 
 
 def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
-        return _clean(value)
+        return clean(value)
     if isinstance(value, dict):
         return {_cleaned(key): _cleaned(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -107,7 +123,7 @@ def _cleaned(value: Any) -> Any:
     return value
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Program output may carry lone surrogates, which no UTF-8 file can hold, and NUL, which would hide the rest."""
     if "\0" in text:
         text = text.replace("\0", "\ufffd")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -17,11 +19,19 @@ from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal, Statement
 from dragoman.journal.journal import WAITING_EVENTS
+from dragoman.journal.records import NESTING_LIMIT
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.faulty_vfs import HeldVFS
 from tests.domain.journal.support import lines, notes, said, texts, until
 
 pytestmark = pytest.mark.anyio
+
+
+def nested(depth: int) -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    for _ in range(depth - 1):
+        body = {"in": body}
+    return body
 
 
 async def test_what_is_appended_is_read_back_with_everything_it_carried(tmp_path: Path) -> None:
@@ -225,6 +235,8 @@ async def test_a_redactor_that_fails_lets_nothing_through(tmp_path: Path) -> Non
         (Event(kind="x", body={"n": object()}), "event_not_json"),
         (Event(kind="x", text="y" * 300_000), "event_too_large"),
         (Event(kind="x", body={"y": "é" * 300_000}), "event_too_large"),
+        (Event(kind="x", session="y" * 300_000), "event_too_large"),
+        (Event(kind="x", body=nested(NESTING_LIMIT + 1)), "event_not_json"),
     ],
 )
 async def test_what_the_journal_cannot_hold_is_refused_with_the_reason(tmp_path: Path, event: Event, code: str) -> None:
@@ -233,6 +245,14 @@ async def test_what_the_journal_cannot_hold_is_refused_with_the_reason(tmp_path:
             await journal.append([event])
         assert caught.value.code == code
         assert await journal.append([said("next")]) == 1
+
+
+async def test_what_only_looks_nested_is_taken_and_the_deepest_body_is_readable_by_everyone(tmp_path: Path) -> None:
+    brackets = {"text": '[{\\"' * 1_000, "rows": [[number] for number in range(1_000)]}
+    async with Journal.open(tmp_path / "j") as journal:
+        await journal.append([Event(kind="x", body=nested(NESTING_LIMIT)), Event(kind="x", body=brackets)])
+        rows = [row["body"] async for row in journal.export()]
+    assert json.loads(json.dumps(rows)) == [nested(NESTING_LIMIT), brackets]
 
 
 async def test_more_than_a_thousand_events_are_not_one_append(tmp_path: Path) -> None:

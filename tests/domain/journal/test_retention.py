@@ -13,7 +13,7 @@ import pytest
 from dragoman.journal import Before, Everything, Journal, OfSession, Removed, Retention, Scope
 from dragoman.journal.journal import PAGE_EVENTS
 from dragoman.testing.clocks import VirtualClock
-from tests.domain.journal.support import files_with, lines, require_sound, said, texts
+from tests.domain.journal.support import files_with, lines, notes, require_sound, said, texts
 
 pytestmark = pytest.mark.anyio
 NEVER = Retention(age_s=1e9)
@@ -145,6 +145,14 @@ async def test_forgetting_the_newest_events_does_not_give_their_numbers_again(tm
         assert await journal.forget(OfSession("mine")) == 10
     async with Journal.open(tmp_path / "j") as journal:
         assert await journal.append([said("next")]) == 11
+
+
+@pytest.mark.parametrize(("at_ns", "left"), [(10**30, []), (-(10**30), ["line 0"])])
+async def test_a_moment_beyond_all_clocks_is_all_or_nothing(tmp_path: Path, at_ns: int, left: list[str]) -> None:
+    async with Journal.open(tmp_path / "j", stores=[notes()]) as journal:
+        await journal.append(lines(1))
+        assert await journal.forget(Before(at_ns)) == 1 - len(left)
+        assert await texts(journal) == left
 
 
 async def test_a_tail_lives_through_forgetting(tmp_path: Path) -> None:

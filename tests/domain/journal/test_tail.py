@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from dragoman.events import Recorded
-from dragoman.journal import Gap, Journal, Retention
+from dragoman.journal import Gap, Journal, OfSession, Retention
 from dragoman.journal.journal import PAGE_EVENTS
 from dragoman.testing.clocks import VirtualClock
 from tests.domain.journal.support import DEADLINE_S, first, lines, notes, said, sequences, texts
@@ -163,3 +163,31 @@ async def test_reading_takes_a_page_of_one_session_or_kind(tmp_path: Path) -> No
         page = await journal.read(2, limit=3, session="s1")
         assert [item.sequence for item in page] == [4, 6, 8]
         assert await journal.read(kinds=["no.such"]) == []
+
+
+@pytest.mark.parametrize("after", [-1, 0, 99, 1 << 63, 10**30])
+@pytest.mark.parametrize("limit", [-1, 0, 2, 10**30])
+async def test_any_number_from_outside_is_a_question_with_an_answer(tmp_path: Path, after: int, limit: int) -> None:
+    async with Journal.open(tmp_path / "j") as journal:
+        await journal.append(lines(3))
+        expected = [] if after > 3 else [1, 2, 3][: max(0, limit)]
+        assert [item.sequence for item in await journal.read(after, limit=limit)] == expected
+        assert len(await journal.search("line", limit=limit)) == min(3, max(0, limit))
+
+
+async def test_a_session_is_found_by_the_name_it_was_given_even_when_no_file_can_hold_it(tmp_path: Path) -> None:
+    odd = "s\0\udcff"
+    async with Journal.open(tmp_path / "j") as journal:
+        await journal.append([said("word", session=odd), said("word", session="other")])
+        assert sequences(await journal.read(session=odd)) == [1]
+        assert sequences(await journal.search("word", session=odd)) == [1]
+        assert await journal.forget(OfSession(odd)) == 1
+        assert await texts(journal) == ["word"]
+
+
+async def test_a_tail_from_beyond_the_end_waits_for_its_turn(tmp_path: Path) -> None:
+    async with Journal.open(tmp_path / "j") as journal:
+        await journal.append(lines(2))
+        async with anyio.create_task_group() as group:
+            group.start_soon(journal.append, lines(5))
+            assert sequences(await first(journal, 2, after=5)) == [6, 7]
