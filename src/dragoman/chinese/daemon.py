@@ -7,6 +7,7 @@ TABLE: dict[str, str] = {
     "The body is larger than {limit} bytes.": "请求体超过 {limit} 字节。",
     "The body did not arrive within {limit} seconds.": "请求体未在 {limit} 秒内到达。",
     "`{name}` must be a whole number, not {text}.": "`{name}` 必须是整数，而不是 {text}。",
+    "The body was cut short.": "请求体不完整。",
     "This address does not take {method}.": "此地址不接受 {method}。",
     "Something went wrong in the daemon.": "守护进程出错了。",
     "`{name}` must be a whole number.": "`{name}` 必须是整数。",

@@ -16,8 +16,10 @@ from dragoman.errors import DragomanError
 from dragoman.events import Recorded
 from dragoman.phrases import say
 from dragoman.web.guarded import read_body
+from dragoman.web.packing import packed
 
-MOST_EVENTS = 1000
+MOST_EVENTS = 200
+ANSWER_BYTES = 1 << 20
 
 
 class Record(Protocol):
@@ -82,10 +84,9 @@ class Api:
         after = _number(request, "after", default=0)
         limit = max(1, min(_number(request, "limit", default=100), MOST_EVENTS))
         rows = await self.record.read(after, limit=limit)
-        return Response(
-            msgspec.json.encode({"events": rows, "last_sequence": self.record.last_sequence}),
-            media_type="application/json",
-        )
+        events = b",".join(packed(rows, ANSWER_BYTES))
+        body = b'{"events":[%b],"last_sequence":%d}' % (events, self.record.last_sequence)
+        return Response(body, media_type="application/json")
 
 
 def _number(request: Request, name: str, *, default: int) -> int:

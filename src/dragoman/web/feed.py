@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from dragoman.access.links import Links
 from dragoman.errors import DragomanError
 from dragoman.web.api import Record
+from dragoman.web.packing import packed
 
 log = logging.getLogger(__name__)
 
@@ -61,16 +62,8 @@ class Batches:
             return batch
 
     async def _read(self, sequence: int) -> Batch | None:
-        """At least one event, and no more than fit."""
         rows = await self._record.read(sequence, limit=BATCH_EVENTS)
-        pieces: list[bytes] = []
-        room = BATCH_BYTES
-        for row in rows:
-            piece = msgspec.json.encode(row)
-            if pieces and len(piece) > room:
-                break
-            room -= len(piece)
-            pieces.append(piece)
+        pieces = packed(rows, BATCH_BYTES)
         if not pieces:
             return None
         text = b'{"type":"events","events":[' + b",".join(pieces) + b"]}"

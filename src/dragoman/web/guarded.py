@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import anyio
 from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dragoman.access.guard import OwnNames, Presented, Refusal, judge
@@ -101,3 +101,5 @@ async def read_body(request: Request) -> bytes:
         raise DragomanError(
             "body_too_slow", say("The body did not arrive within {limit} seconds.", limit=BODY_WITHIN_S)
         ) from error
+    except ClientDisconnect as error:
+        raise DragomanError("bad_request", say("The body was cut short.")) from error
