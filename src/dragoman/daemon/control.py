@@ -26,6 +26,7 @@ HELLO_WITHIN_S = 5.0
 NEXT_CALL_WITHIN_S = 3600.0
 SENT_WITHIN_S = 10.0
 CALLS_AHEAD = 16
+_BACKLOG = 1024  # a full one refuses at once, and callers would take us for dead
 _READ = 65536
 _GONE = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
@@ -44,9 +45,10 @@ class ControlServer:
         self._version = version
         self._methods = methods
         self._roles = roles
-        self._waiting = Waiting(share_of_descriptors(8, at_most=128))
+        self._waiting = Waiting(share_of_descriptors(16, at_most=128))
 
     async def serve(self, listener: socket.socket) -> None:
+        listener.listen(_BACKLOG)
         async with anyio.create_task_group() as group:
             await accept_for_ever(listener, lambda taken: self._take(taken, group), self._waiting.drop_longest)
 

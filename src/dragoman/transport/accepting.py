@@ -14,7 +14,7 @@ import anyio
 
 log = logging.getLogger(__name__)
 
-_AT_ONCE = 64  # then everybody else has a turn
+_AT_ONCE = 16  # then everybody else has a turn
 _OUT_OF_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _ROOM_AGAIN_AFTER_S = 0.05
 _TOLD_EVERY_S = 60.0

@@ -36,12 +36,13 @@ CLOSE_TOO_BIG = 1009
 CLOSE_TOO_SLOW = 1013
 
 
-class ConfigWithWaiting(Config):
+class BoundedConfig(Config):
     """uvicorn hands its configuration to every protocol; so it carries what they share."""
 
-    def __init__(self, waiting: Waiting, app: Any, **options: Any) -> None:
+    def __init__(self, app: Any, *, waiting: Waiting, websockets_at_most: int, **options: Any) -> None:
         super().__init__(app, http=BoundedHttp, ws=BoundedWebSocket, **options)
         self.waiting = waiting
+        self.websockets_at_most = websockets_at_most
 
 
 class _RefusedError(Exception):
@@ -49,7 +50,7 @@ class _RefusedError(Exception):
 
 
 class BoundedHttp(HttpToolsProtocol):
-    config: ConfigWithWaiting
+    config: BoundedConfig
     _stalled: asyncio.TimerHandle | None = None
     _fruitless_bytes = 0
     _has_progressed = False
@@ -72,6 +73,15 @@ class BoundedHttp(HttpToolsProtocol):
         if self._fruitless_bytes > HEAD_CAP and not self.transport.is_closing():
             self._head_too_large = True
             self.send_400_response("")
+
+    def handle_websocket_upgrade(self) -> None:
+        """They stay: room must be left for requests, which come and go."""
+        held = sum(1 for connection in self.connections if isinstance(connection, BoundedWebSocket))
+        if held >= self.config.websockets_at_most:
+            self.transport.write(_TOO_MANY)
+            self.transport.close()
+        else:
+            super().handle_websocket_upgrade()
 
     def on_message_begin(self) -> None:
         if len(self.pipeline) >= PIPELINE_AT_MOST:
@@ -130,7 +140,7 @@ class BoundedHttp(HttpToolsProtocol):
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    config: ConfigWithWaiting
+    config: BoundedConfig
     _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -214,3 +224,4 @@ _HEAD_REFUSED = _refusal(
     "head_too_large",
     f"The head of a request may have {HEAD_CAP} bytes.",
 )
+_TOO_MANY = _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too_many_connections", "Too many connections are open.")

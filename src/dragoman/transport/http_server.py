@@ -14,7 +14,7 @@ import uvicorn
 from anyio.abc import TaskGroup
 
 from dragoman.transport.accepting import accept_for_ever
-from dragoman.transport.http_protocols import BoundedHttp, ConfigWithWaiting
+from dragoman.transport.http_protocols import BoundedConfig, BoundedHttp
 from dragoman.transport.waiting import Waiting, share_of_descriptors
 
 GRACE_S = 2
@@ -26,23 +26,23 @@ _BACKLOG = 1024
 class HttpServer(uvicorn.Server):
     """`serve_on(…)` runs until `should_exit`; signals stay with the daemon."""
 
-    config: ConfigWithWaiting
+    config: BoundedConfig
 
     def __init__(self, app: Any) -> None:
-        self.waiting = Waiting(share_of_descriptors(4, at_most=256))
+        self.waiting = Waiting(share_of_descriptors(8, at_most=256))
         self._accepting = anyio.CancelScope()
         self._closing_since: dict[asyncio.Transport, float] = {}
         super().__init__(
-            ConfigWithWaiting(
-                self.waiting,
+            BoundedConfig(
                 app,
+                waiting=self.waiting,
+                websockets_at_most=share_of_descriptors(2, at_most=512),
                 lifespan="off",
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 date_header=False,
                 proxy_headers=False,
-                limit_concurrency=share_of_descriptors(2, at_most=1024),
                 timeout_graceful_shutdown=GRACE_S,
                 ws_max_size=WEBSOCKET_MESSAGE_CAP,
                 ws_per_message_deflate=False,  # costs memory and invites bombs, for nothing on loopback
