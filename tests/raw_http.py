@@ -37,7 +37,7 @@ class Ask:
 
     def encode(self) -> bytes:
         lines = [f"{self.method} {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in self.headers)]
-        if ("Connection", "Upgrade") not in self.headers:
+        if "Connection" not in dict(self.headers):
             lines.append("Connection: close")
         if self.body:
             lines.append(f"Content-Length: {len(self.body)}")

@@ -53,6 +53,13 @@ class Attacked:
     def descriptors(self) -> int:
         return int(self.process.num_fds())
 
+    def connections(self) -> int:
+        """Of HTTP, also those that only the kernel still knows."""
+        return sum(1 for it in self.process.net_connections("tcp") if it.status != psutil.CONN_LISTEN)
+
+    def links(self) -> int:
+        return int(call(self.places, "status")["links"]["page"])
+
     def append(self, count: int, *, size: int = 100) -> int:
         return int(call(self.places, "test_append", {"count": count, "size": size})["last"])
 
