@@ -1,20 +1,23 @@
 """How a client starts us: the command that goes into its configuration.
 
 A client with a window (Claude Desktop, an editor started from the dock) has not read the shell's profile, so a name
-that works in a terminal may mean nothing to it. The absolute path works in both.
+that works in a terminal may mean nothing to it. The absolute path works in both. Clients hand on a few variables and
+no others: where DRAGOMAN_HOME says which daemon is meant, `env` says it again in the entry, which needs no client's own
+way of naming variables.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dragoman.clients.machine import Machine
 from dragoman.phrases import Phrase, say
 
 NAME = "dragoman"
+_ENV = "/usr/bin/env"
 
 # The PATH that launchd gives to programs with a window; every Linux desktop has these two as well.
 _FOUND_BY_EVERYBODY = frozenset({Path("/usr/bin"), Path("/bin")})
@@ -39,8 +42,17 @@ SHARED_COMMAND = Command(NAME)
 
 
 def find_command(machine: Machine, *, argv0: str | None = None, executable: str | None = None) -> Command:
+    """What reaches the daemon that this command line reaches."""
+    command = _find_program(machine, argv0 or sys.argv[0], executable or sys.executable)
+    home = machine.environment.get("DRAGOMAN_HOME", "")
+    if not home or not _is_text(Path(home)):
+        return command
+    return replace(command, program=_ENV, args=(f"DRAGOMAN_HOME={Path(home).expanduser().absolute()}", *command.argv))
+
+
+def _find_program(machine: Machine, argv0: str, executable: str) -> Command:
     """The script that runs now, else the one beside this interpreter, else the one on PATH, else the plain name."""
-    places = (Path(argv0 or sys.argv[0]), Path(executable or sys.executable).with_name(NAME))
+    places = (Path(argv0), Path(executable).with_name(NAME))
     lasting = next((place for place in map(_absolute, places) if _is_ours(place) and not _passing(place)), None)
     program = lasting or machine.which(NAME)
     if program is None or _passing(program) or not _is_text(program):

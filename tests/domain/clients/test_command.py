@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,3 +75,20 @@ def test_a_path_that_is_not_text_is_not_written_down(machine: Machine) -> None:
     script = program(Path(os.fsdecode(os.fsencode(machine.home) + b"/\xff/bin/dragoman")))
     elsewhere = replace(machine, environment={})
     assert found(elsewhere, script) == "dragoman"
+
+
+@pytest.mark.parametrize("home", ["/srv/d", "run/d"])
+def test_a_moved_home_is_named_in_the_entry_because_clients_hand_on_no_variables(machine: Machine, home: str) -> None:
+    """The command is run as a client would, with an environment of its own, and says which home it got."""
+    script = program(machine.home / "venv/bin/dragoman")
+    script.write_text('#!/bin/sh\necho "$DRAGOMAN_HOME $*"\n')
+    moved = replace(machine, environment={"DRAGOMAN_HOME": home})
+    command = find_command(moved, argv0=str(script), executable="/no/python")
+    done = subprocess.run(command.argv, env={}, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{Path(home).absolute()} mcp\n"
+
+
+def test_a_home_that_is_not_moved_leaves_no_trace(machine: Machine) -> None:
+    script = program(machine.home / "venv/bin/dragoman")
+    unmoved = replace(machine, environment={"DRAGOMAN_HOME": ""})
+    assert find_command(unmoved, argv0=str(script)).argv == [str(script), "mcp"]

@@ -22,7 +22,16 @@ from dragoman.clients.wishes import stdio_wish
 from tests.domain.clients.samples import COMMAND
 
 Output = pytest.CaptureFixture[str]
-MOVING = ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CLINE_MCP_SETTINGS_PATH", "DISPLAY", "WAYLAND_DISPLAY")
+MOVING = (
+    "DRAGOMAN_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "CLINE_MCP_SETTINGS_PATH",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+)
 SECRET = '{"mcpServers": {"gh": {"command": "npx", "env": {"KEY": "sk-1"}}}}'
 
 
@@ -31,14 +40,7 @@ def here(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
     """The commands ask the process where they are; this puts the process on the test's machine."""
     monkeypatch.setenv("HOME", str(machine.home))
     monkeypatch.setenv("PATH", machine.environment["PATH"])
-    for name in (
-        "XDG_CONFIG_HOME",
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "CLINE_MCP_SETTINGS_PATH",
-        "DISPLAY",
-        "WAYLAND_DISPLAY",
-    ):
+    for name in MOVING:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(machine.project)
     return machine
