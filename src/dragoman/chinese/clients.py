@@ -85,6 +85,7 @@ TABLE: dict[str, str] = {
     "Paste it into Settings > Tools > AI Assistant > Model Context Protocol (MCP).": (
         "粘贴到 Settings > Tools > AI Assistant > Model Context Protocol (MCP)。"
     ),
+    "Say which MCP client.": "请指明是哪个 MCP 客户端。",
     "No MCP client is called {id}.": "没有名为 {id} 的 MCP 客户端。",
     "{path} belongs to the project, so the token is not written into it.": "{path} 属于项目,因此不会把令牌写进去。",
     "{client} has no file for this that we know of.": "据我们所知 {client} 没有这样的配置文件。",

@@ -39,11 +39,11 @@ def _flag(about: Phrase, *, name: str | None = None, group: Group | None = None)
 
 
 def daemon_endpoint() -> HttpEndpoint:
-    """Asked of the running daemon: the port may be another than the settings say."""
+    """Asked of the running daemon: port and address may be others than the settings say."""
     with ControlLink.open(find_places()) as link:
-        port = link.call("status")["port"]
+        address = link.call("status")["address"]
         token = link.call("token_show", {"purpose": "mcp"})["token"]
-    return HttpEndpoint(f"http://127.0.0.1:{port}/mcp", token)
+    return HttpEndpoint(f"{address}/mcp", token)
 
 
 def client_config(
@@ -56,12 +56,12 @@ def client_config(
     copy: Annotated[bool, _flag(say("Put it on the clipboard."), group=_ACTION)] = False,
     write: Annotated[bool, _flag(say("Merge it into the client's file."), group=_ACTION)] = False,
     project: Annotated[bool, _flag(say("For this project alone, in a file that can be shared."))] = False,
-    json: Annotated[bool, _flag(say("Answer with JSON."))] = False,
+    json: Annotated[bool, _flag(say("Answer with JSON."), group=_ACTION)] = False,
     endpoint: Annotated[EndpointSource, Parameter(parse=False)] = daemon_endpoint,
 ) -> int:
     machine = this_machine()
     command = find_command(machine)
-    if json or not client:
+    if json or not (client or copy or write):
         return _list(client, machine, command, endpoint, as_json=json)
     known = find_client(client)
     if command.note and not http and not project:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -51,7 +51,15 @@ def setup(
             say("Then ask your agent, for example:"),
             say("  “Use dragoman to run the failing test in the debugger and tell me why it fails.”"),
         )
-    return ExitCode.FAILED if "failed" in results else ExitCode.OK
+    return _exit_code(results)
+
+
+def _exit_code(results: Set[str]) -> int:
+    """A no to some of them is what the questions are for; a no to everything, or nobody to ask, is told to scripts."""
+    if "failed" in results:
+        return ExitCode.FAILED
+    declined = "declined" in results and not results & {"added", "updated", "removed"}
+    return ExitCode.DECLINED if declined else ExitCode.OK
 
 
 def _connecting(machine: Machine) -> Walk:

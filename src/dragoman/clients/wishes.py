@@ -54,7 +54,7 @@ def find_client(id: str) -> Client:
     if client is None:
         raise DragomanError(
             "unknown_client",
-            say("No MCP client is called {id}.", id=id),
+            say("No MCP client is called {id}.", id=id) if id else say("Say which MCP client."),
             hint=say("Known are: {ids}.", ids=", ".join(BY_ID)),
         )
     return client

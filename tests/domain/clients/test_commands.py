@@ -134,7 +134,9 @@ def test_copying_without_a_clipboard_says_what_else_works(here: Machine, capsys:
     assert "client-config zed --print" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("flags", [["--stdio", "--http"], ["--print", "--write"], ["--copy", "--write"]])
+@pytest.mark.parametrize(
+    "flags", [["--stdio", "--http"], ["--print", "--write"], ["--copy", "--write"], ["--json", "--write"]]
+)
 def test_contradicting_flags_are_a_mistake_of_the_caller(here: Machine, capsys: Output, flags: list[str]) -> None:
     assert run(["client-config", "cursor", *flags]) == ExitCode.USAGE
     assert "cursor" not in capsys.readouterr().out
@@ -143,6 +145,14 @@ def test_contradicting_flags_are_a_mistake_of_the_caller(here: Machine, capsys: 
 def test_an_unknown_client_fails_with_the_known_ones(here: Machine, capsys: Output) -> None:
     assert run(["client-config", "emacs"]) == ExitCode.FAILED
     assert "claude-code" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("action", ["--write", "--copy"])
+def test_doing_something_needs_to_know_for_which_client(here: Machine, capsys: Output, action: str) -> None:
+    cursor_file(here)
+    assert run(["client-config", action]) == ExitCode.FAILED
+    out, err = capsys.readouterr()
+    assert (out, "Say which MCP client." in err, "cursor" in err) == ("", True, True)
 
 
 def test_without_a_client_all_are_listed_with_those_that_are_here(here: Machine, capsys: Output) -> None:
@@ -172,7 +182,7 @@ def test_under_wsl_a_client_on_windows_is_thought_of(machine: Machine) -> None:
 
 def test_setup_without_a_terminal_shows_and_changes_nothing(here: Machine, capsys: Output) -> None:
     path = cursor_file(here)
-    assert run(["setup"]) == ExitCode.OK
+    assert run(["setup"]) == ExitCode.DECLINED
     out = capsys.readouterr().out
     assert '"dragoman"' in out
     assert "sk-1" not in out
@@ -245,5 +255,5 @@ def test_on_a_terminal_every_client_is_asked_about(here: Machine, answers: str, 
     finally:
         os.close(ours)
         os.close(theirs)
-    assert done.returncode == ExitCode.OK
+    assert done.returncode == (ExitCode.OK if any(connected) else ExitCode.DECLINED)
     assert ["dragoman" in path.read_text() for path in (cursor, gemini)] == connected
