@@ -273,3 +273,22 @@ def test_a_surface_passes_from_each_dialect_to_each_other() -> None:
     assert through.components == surface.components
     assert through.data_model == surface.data_model
     assert played([v09("deleteSurface", surfaceId="f")], {"f": through}) == {}
+
+
+@pytest.mark.parametrize("value", [{"path": "/v"}, {"call": "f"}, ["primary"], 7, None])
+def test_a_button_of_no_variant_that_0_8_knows_is_written_without_one(value: object) -> None:
+    update = UpdateComponents(surface_id="s", components=(Component("b", "Button", {"child": "t", "variant": value}),))
+    (written,) = to_v08([update])
+    assert written["surfaceUpdate"]["components"] == [{"id": "b", "component": {"Button": {"child": "t"}}}]
+
+
+@pytest.mark.parametrize("code", ["a", "```\na", "~~~~\n```", "`````\n~~~~~~"])
+def test_code_cannot_close_the_fence_around_it(code: str) -> None:
+    update = UpdateComponents(surface_id="s", components=(Component("c", "CodeBlock", {"code": code}),))
+    (written,) = to_v08([update])
+    shown = written["surfaceUpdate"]["components"][0]["component"]["Text"]["text"]["literalString"]
+    fence, *inside, end = shown.split("\n")
+    assert fence == end
+    assert set(fence) == {"`"}
+    assert fence not in code
+    assert "\n".join(inside) == code

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -35,6 +36,8 @@ from dragoman.wire.a2ui.values import to_text
 
 _STYLES = ("font", "primaryColor")
 _SCALE_DOWN = {"scaleDown": "scale-down"}
+_PRIMARY = {"primary": True, "default": False}
+_BACKTICKS = re.compile("`+")
 
 
 def to_v08(messages: Iterable[AgentMessage | ClientMessage]) -> list[Json]:
@@ -109,7 +112,8 @@ def _code_as_text(component: Component) -> Component:
     code = component.properties.get("code", "")
     if not isinstance(code, str):
         return Component(component.id, "Text", {"text": code})
-    fence = "```" if "```" not in code else "~~~~"
+    # Longer than any run of backticks in it: a fence as long would end the block.
+    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
     language = to_text(component.properties.get("language"))
     return Component(component.id, "Text", {"text": f"{fence}{language}\n{code}\n{fence}"})
 
@@ -214,7 +218,7 @@ _KINDS: dict[Kind, Callable[[Any], Any]] = {
 
 _SPECIAL: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("Image", "fit"): lambda value: _SCALE_DOWN.get(value, value) if isinstance(value, str) else None,
-    ("Button", "variant"): {"primary": True, "default": False}.get,
+    ("Button", "variant"): lambda value: _PRIMARY.get(value) if isinstance(value, str) else None,
     ("ChoicePicker", "variant"): lambda value: None if value == "multipleSelection" else 1,
 }
 
