@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 from anyio.abc import SocketStream, TaskGroup, UNIXSocketStream
@@ -31,8 +31,16 @@ _READ = 65536
 _GONE = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
 Params = Mapping[str, Any]
+
+
+class Part(NamedTuple):
+    """What a method tells before its answer: on its way at once, also when nothing follows for hours."""
+
+    value: Any
+
+
 Method = Callable[[Params], AsyncIterator[Any]]
-"""Yields items; the last one yielded is the answer."""
+"""Yields any number of parts, then its answer."""
 
 TakeOver = Callable[[Hello, SocketStream, bytes], Awaitable[None]]
 """A role that speaks its own protocol after the welcome; gets what arrived behind the hello."""
@@ -115,12 +123,8 @@ class ControlServer:
 
     async def _answered(self, call: Call, language: Language) -> AsyncIterator[Item | Answer | Failure]:
         try:
-            held: list[Any] = []
-            async for value in self._method(call)(call.params):
-                if held:
-                    yield Item(call.id, held.pop())
-                held.append(value)
-            yield Answer(call.id, held.pop() if held else None)
+            async for told in self._method(call)(call.params):
+                yield Item(call.id, told.value) if isinstance(told, Part) else Answer(call.id, told)
         except DragomanError as error:
             yield _failure(call, error, language)
         except Exception:

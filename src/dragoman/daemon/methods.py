@@ -1,4 +1,4 @@
-"""What the command line may ask of the daemon, as a table of names. Each yields items; the last is the answer."""
+"""What the command line may ask of the daemon, as a table of names. Each yields parts, then its answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from dragoman.access.login import LoginCodes
 from dragoman.access.tokens import PURPOSES, Purpose, Tokens
-from dragoman.daemon.control import Method, Params
+from dragoman.daemon.control import Method, Params, Part
 from dragoman.daemon.report import Report
 from dragoman.errors import DragomanError
 from dragoman.events import Recorded
@@ -74,7 +74,7 @@ class Methods:
         while True:
             rows = await self.journal.read(after, limit=_BATCH)
             for row in rows:
-                yield _plain(row)
+                yield Part(_plain(row))
             after = rows[-1].sequence if rows else after
             if not rows and not params.get("follow"):
                 break
@@ -91,7 +91,7 @@ class Methods:
     async def _journal_export(self, _: Params) -> AsyncIterator[Any]:
         count = 0
         async for row in self.journal.export():
-            yield row
+            yield Part(row)
             count += 1
         yield {"events": count}
 
