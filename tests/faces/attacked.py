@@ -57,6 +57,11 @@ class Attacked:
         """Of HTTP, also those that only the kernel still knows."""
         return sum(1 for it in self.process.net_connections("tcp") if it.status != psutil.CONN_LISTEN)
 
+    def callers(self) -> int:
+        """Connections of the control socket, beside its listener."""
+        path = str(self.places.socket)
+        return sum(str(it.laddr) == path for it in self.process.net_connections("unix")) - 1
+
     def links(self) -> int:
         return int(call(self.places, "status")["links"]["page"])
 
