@@ -26,7 +26,8 @@ from dragoman.phrases import Phrase, say
 from dragoman.places import Places
 
 PREFIX = "DRAGOMAN_"
-RESERVED_VARIABLES = frozenset({"DRAGOMAN_HOME", "DRAGOMAN_LANG"})
+# The last is for clients that take a token from their environment; we advise it, and read it nowhere.
+RESERVED_VARIABLES = frozenset({"DRAGOMAN_HOME", "DRAGOMAN_LANG", "DRAGOMAN_TOKEN"})
 SIZE_LIMIT = 64 * 1024
 LONGEST_STATEMENT = 200
 

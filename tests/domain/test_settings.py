@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from dragoman.clients.table import TOKEN_VARIABLE
 from dragoman.errors import DragomanError
 from dragoman.places import Places
 from dragoman.settings import (
@@ -238,6 +239,10 @@ def test_an_unknown_variable_is_a_warning_with_the_nearest_name(places: Places) 
         "The variable DRAGOMAN_PROT is not read by anything. Did you mean DRAGOMAN_PORT?"
     ]
     assert load_settings(places, environment).port == 1
+
+
+def test_a_variable_that_we_tell_people_to_set_is_not_called_unknown() -> None:
+    assert unknown_variables({TOKEN_VARIABLE: "x", "DRAGOMAN_HOME": "/d", "DRAGOMAN_LANG": "zh"}) == []
 
 
 def test_every_value_is_explained_by_where_it_comes_from(places: Places) -> None:
