@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -30,6 +31,7 @@ def tail(
         for item in link.stream("journal_tail", {"lines": lines, "follow": follow}, idle_s=None if follow else 10):
             if isinstance(item, Item):
                 _show(item.value, as_json=json)
+                sys.stdout.flush()  # who follows wants it now, also through a pipe
     return ExitCode.OK
 
 
