@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -225,6 +226,46 @@ def test_data_deeper_than_the_tree_may_be_is_cut() -> None:
         data = {"i": [data]}
     states = [node.state for node in walk(tree(surface_of(row, data=data), Limits(tree_depth=5)))]
     assert states == ["ready"] * 6 + ["cut"]
+
+
+@pytest.mark.parametrize("bound", [{"path": "/"}, {"path": "/blob"}, {"call": "f", "args": {"x": {"path": "/blob"}}}])
+def test_a_large_value_bound_in_every_copy_of_a_template_is_shown_only_so_often(bound: object) -> None:
+    data = {"l": [0] * 1_000, "blob": "x" * 5_000}
+    surface = surface_of(repeat("root", "t", "/l"), text("t", bound), data=data)
+    node = tree(surface, Limits(tree_bytes=100_000))
+    assert len(msgspec.json.encode(node)) < 200_000
+    assert [child.state for child in node.children].count("ready") > 5
+    assert node.children[-1].state == "cut"
+
+
+def test_a_large_component_is_copied_only_so_often() -> None:
+    own = {"id": "own", "component": "Own", "rows": [0] * 5_000}
+    surface = surface_of(repeat("root", "own", "/l"), own, data={"l": [0] * 1_000})
+    states = [node.state for node in walk(tree(surface, Limits(tree_bytes=100_000)))]
+    assert 5 < len(states) < 15
+    assert states[-1] == "cut"
+
+
+def test_many_labels_bound_to_one_large_value_are_shown_only_so_often() -> None:
+    options = [{"label": {"path": "/blob"}, "value": str(number)} for number in range(1_000)]
+    picker = {"id": "root", "component": "ChoicePicker", "options": options}
+    node = tree(surface_of(picker, data={"blob": ["x" * 10_000]}), Limits(tree_bytes=100_000))
+    assert (node.state, node.properties) == ("cut", {})
+
+
+@pytest.mark.parametrize("child", ["t", "not yet sent"])
+def test_the_long_name_of_an_item_is_repeated_only_so_often(child: str) -> None:
+    row = {"id": "row", "component": "Row", "children": [child] * 1_000}
+    surface = surface_of(repeat("root", "row", "/l"), row, text("t"), data={"l": {"k" * 10_000: 0}})
+    assert len(msgspec.json.encode(tree(surface, Limits(tree_bytes=100_000)))) < 200_000
+
+
+def test_a_click_carries_only_so_much() -> None:
+    event = {"name": "go", "context": {str(number): {"path": "/blob"} for number in range(100)}}
+    button = {"id": "root", "component": "Button", "child": "t", "action": {"event": event}}
+    surface = surface_of(button, data={"blob": "x" * 10_000})
+    said = action_of(surface, "root", timestamp=NOW, limits=Limits(tree_bytes=100_000)).context
+    assert 5 < sum(value is not None for value in said.values()) < 15
 
 
 # Actions

@@ -164,7 +164,7 @@ CALL = {"call": "formatString", "args": {"value": "x"}}
             {"id": "a", "component": "CodeBlock", "code": "x = 1", "language": "python"},
             {"text": {"literalString": "```python\nx = 1\n```"}},
         ),
-        ({"id": "a", "component": "CodeBlock", "code": "```\n"}, {"text": {"literalString": "~~~~\n```\n\n~~~~"}}),
+        ({"id": "a", "component": "CodeBlock", "code": "```\n"}, {"text": {"literalString": "````\n```\n\n````"}}),
         ({"id": "a", "component": "CodeBlock", "code": {"path": "/c"}}, {"text": {"path": "/c"}}),
         (
             {"id": "a", "component": "FileTree", "items": ["src", "src/a.py"]},

@@ -16,6 +16,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     data_model_bytes: int = 1 << 20  # one surface's data model, as JSON
     tree_depth: int = 64  # parents above a component
     nodes: int = 10_000  # in one resolved tree, after templates have been expanded
+    tree_bytes: int = 16 << 20  # of one resolved tree: a template repeats its component and whatever that is bound to
     pointer_length: int = 1_024
     array_index: int = 10_000  # the highest index that a pointer may set
 

@@ -17,7 +17,7 @@ from dragoman.wire.a2ui.limits import DEFAULT_LIMITS, Limits
 from dragoman.wire.a2ui.messages import Action, Component
 from dragoman.wire.a2ui.pointer import MISSING, Tokens
 from dragoman.wire.a2ui.surface import Surface
-from dragoman.wire.a2ui.values import to_text
+from dragoman.wire.a2ui.values import size_of, to_text
 
 # ready: drawn; pending: named, not yet sent; cut: the tree was too large or too deep here.
 State = Literal["ready", "pending", "cut"]
@@ -100,10 +100,12 @@ class _Resolver:
         self._surface = surface
         self._limits = limits
         self._left = limits.nodes
+        self._bytes_left = limits.tree_bytes
 
     def node(self, reference: Reference, scope: _Scope, depth: int) -> Node:
         self._left -= 1
         where = pointer.format_pointer(scope.tokens)
+        self._bytes_left -= 2 * len(where)  # of the id and of the scope
         base = Node(
             id=f"{reference.component_id}@{where}" if where else reference.component_id,
             component_id=reference.component_id,
@@ -113,21 +115,32 @@ class _Resolver:
         component = self._surface.components.get(reference.component_id)
         if component is None:
             return msgspec.structs.replace(base, state="pending")
-        if self._left < 0 or depth > self._limits.tree_depth:
-            return msgspec.structs.replace(base, state="cut", type=component.type)
+        cut = msgspec.structs.replace(base, state="cut", type=component.type)
+        if depth > self._limits.tree_depth or self._is_spent() or not self._affords(component.properties):
+            return cut
+        properties = dict(self._properties(component, scope))
+        if self._is_spent():
+            return cut
         return msgspec.structs.replace(
             base,
             type=component.type,
-            properties=dict(self._properties(component, scope)),
+            properties=properties,
             bindings=dict(self._bindings(component, scope)),
             children=tuple(self._children(component, scope, depth + 1)),
         )
+
+    def _is_spent(self) -> bool:
+        return self._left < 0 or self._bytes_left < 0
+
+    def _affords(self, value: Any) -> bool:
+        self._bytes_left -= size_of(value)
+        return self._bytes_left >= 0
 
     def _children(self, component: Component, scope: _Scope, depth: int) -> Iterator[Node]:
         for reference in references(component):
             for inner in self._scopes(reference, scope):
                 yield self.node(reference, inner, depth)
-                if self._left < 0:
+                if self._is_spent():
                     return  # the last one is marked as cut; its siblings would be no more than that
 
     def _scopes(self, reference: Reference, scope: _Scope) -> Iterator[_Scope]:
@@ -164,8 +177,8 @@ class _Resolver:
     def value(self, value: Any, scope: _Scope) -> Any:
         """A value with its bindings read, at any depth. Function calls stay, for the renderer, with arguments read."""
         if _is_binding(value):
-            found = self._lookup(value["path"], scope)[1]
-            return None if found is MISSING else found
+            found = MISSING if self._is_spent() else self._lookup(value["path"], scope)[1]
+            return found if found is not MISSING and self._affords(found) else None
         if isinstance(value, list):
             return [self.value(item, scope) for item in value]
         if not isinstance(value, dict):
