@@ -13,7 +13,7 @@ from dragoman.access.login import LoginCodes
 from dragoman.access.tokens import PURPOSES, Purpose, Tokens
 from dragoman.daemon.control import Method, Params, Part
 from dragoman.daemon.report import Report
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, system_refused
 from dragoman.events import Recorded
 from dragoman.journal import Before, Everything, Journal, OfSession, Scope
 from dragoman.phrases import say
@@ -64,8 +64,11 @@ class Methods:
 
     async def _token_rotate(self, params: Params) -> AsyncIterator[Any]:
         purposes = [_purpose(params)] if "purpose" in params else list(PURPOSES)
-        for purpose in purposes:
-            self.tokens.rotate(purpose)
+        try:
+            for purpose in purposes:
+                self.tokens.rotate(purpose)
+        except OSError as error:
+            raise system_refused(error) from error
         yield {"rotated": purposes}
 
     async def _journal_tail(self, params: Params) -> AsyncIterator[Any]:
