@@ -27,7 +27,7 @@ from dragoman.transport.system import REAL_SYSTEM, System
 from dragoman.wire.control import DaemonState
 
 STARTS_WITHIN_S = 20.0
-ANSWERS_WITHIN_S = 5.0
+ANSWERS_WITHIN_S = 3.0
 ENDS_WITHIN_S = 10.0
 _LOOK_EVERY_S = 0.02
 _LONGEST_LINE = 1 << 20
