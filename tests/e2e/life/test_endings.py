@@ -1,0 +1,88 @@
+"""Time: the end comes within its deadline whoever holds on, and a clock that is set moves nothing."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+from anyio.to_thread import run_sync
+
+from dragoman.clock import SystemClock
+from tests.daemons import PATIENCE, Cli, call, daemon_here
+from tests.e2e.life.watching import require_success
+from tests.raw_http import Ask, WebSocket, ask
+
+ENDS_WITHIN_S = 5.0
+DAY_NS = 86_400 * 10**9
+
+
+def authorized(cli: Cli, port: int) -> list[tuple[str, str]]:
+    return [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {cli.token('page')}")]
+
+
+def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
+    require_success(cli("up"))
+    port = cli.status()["port"]
+    with (
+        socket.socket(socket.AF_UNIX) as half_a_hello,
+        socket.socket(socket.AF_UNIX) as deaf,
+        WebSocket(port, "/api/feed", authorized(cli, port)) as feed,
+        socket.create_connection(("127.0.0.1", port)) as half_a_head,
+        socket.create_connection(("127.0.0.1", port)) as half_a_body,
+    ):
+        half_a_hello.connect(str(cli.places.socket))
+        half_a_hello.sendall(b'{"dragoman"')
+        deaf.connect(str(cli.places.socket))
+        deaf.sendall(
+            b'{"dragoman":1,"role":"control","version":"0","language":"en","about":{}}\n'
+            b'{"id":1,"method":"journal_tail","params":{"lines":10,"follow":true}}\n'
+        )
+        assert feed.receive_json()["type"] == "snapshot"
+        half_a_head.sendall(b"GET /health HTTP/1.1\r\nHost:")
+        half_a_body.sendall(
+            f"POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+            "Content-Length: 100\r\n\r\n{".encode()
+        )
+        began = time.monotonic()
+        require_success(cli("down"))
+        assert time.monotonic() - began < ENDS_WITHIN_S * PATIENCE
+        assert feed.close_code() in {1012, 1001, 0}
+    assert cli.status()["state"] == "stopped"
+
+
+@pytest.mark.anyio
+async def test_a_clock_set_back_a_day_between_two_runs_does_not_turn_the_record_back(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true_ns = SystemClock.wall_ns
+    async with daemon_here(cli.places):
+        first = (await run_sync(call, cli.places, "status"))["journal_sequence"]
+    monkeypatch.setattr(SystemClock, "wall_ns", lambda self: true_ns(self) - DAY_NS)
+    async with daemon_here(cli.places):
+        status = await run_sync(call, cli.places, "status")
+        assert status["journal_sequence"] > first
+        rows = (await run_sync(call, cli.places, "journal_search", {"words": "daemon", "limit": 9}))["events"]
+    sequences = [row["sequence"] for row in rows]
+    assert sequences == sorted(set(sequences), reverse=True)
+
+
+@pytest.mark.anyio
+async def test_a_clock_set_while_it_runs_moves_no_deadline_and_no_uptime(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true_ns = SystemClock.wall_ns
+    async with daemon_here(cli.places) as running:
+        link = (await run_sync(call, cli.places, "login_link"))["link"]
+        for days in (-1, 1):
+            monkeypatch.setattr(SystemClock, "wall_ns", lambda self, days=days: true_ns(self) + days * DAY_NS)
+            assert 0 <= (await run_sync(call, cli.places, "status"))["uptime_s"] < 60
+        code = link.partition("#code=")[2]
+        port = running.state.port
+        request = Ask(
+            "/api/login",
+            method="POST",
+            headers=[("Host", f"127.0.0.1:{port}"), ("Content-Type", "application/json")],
+            body=b'{"code": "%s"}' % code.encode(),
+        )
+        assert (await run_sync(ask, port, request)).status == 200, "a code lives a minute by the clock nobody sets"

@@ -1,0 +1,149 @@
+"""Logs: followed over rotations, harmless on a terminal, and without a secret; and what the daemon costs at rest."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dragoman.daemon.logs import JsonLines, PrivateRotatingFile, WithoutSecrets, start_logging
+from dragoman.transport.private_files import ensure_private_folder
+from tests.daemons import Cli, daemons_of, eventually
+from tests.e2e.life.watching import require_success
+from tests.raw_http import Ask, WebSocket, ask
+
+HEAVY = ("cyclopts", "msgspec", "anyio", "pydantic", "psutil", "rich", "starlette", "uvicorn")
+
+
+@contextmanager
+def writer(file: Path, *, bytes_a_file: int = 2000) -> Iterator[logging.Logger]:
+    """The daemon's own handler, with files small enough to rotate."""
+    ensure_private_folder(file.parent)
+    handler = PrivateRotatingFile(file, maxBytes=bytes_a_file, backupCount=3)
+    handler.setFormatter(JsonLines())
+    handler.addFilter(WithoutSecrets(lambda: ["t0ken"]))
+    logger = logging.Logger("test")  # noqa: LOG001  apart from the tree of loggers
+    logger.addHandler(handler)
+    try:
+        yield logger
+    finally:
+        handler.close()
+
+
+def test_following_goes_on_over_rotations_line_by_line(cli: Cli, tmp_path: Path) -> None:
+    with writer(cli.places.log_file) as log:
+        log.warning("before")
+        shown = tmp_path / "shown"
+        with shown.open("w") as stdout:
+            following = cli.begin("logs", "-f", "-n", "1", "--json", stdout=stdout)
+        try:
+            eventually(lambda: "before" in shown.read_text())
+            for number in range(120):
+                log.warning("line %d %s", number, "x" * 40)
+                if number % 10 == 9:
+                    eventually(lambda: shown.read_text().count("\n") == 2 + number)  # noqa: B023  asked at once
+        finally:
+            following.kill()
+            following.communicate()
+    assert len(list(cli.places.log_file.parent.iterdir())) == 4, "it did rotate"
+    told = [json.loads(line)["message"].split(" x")[0] for line in shown.read_text().splitlines()]
+    assert told == ["before", *(f"line {number}" for number in range(120))]
+
+
+def test_escape_sequences_are_shown_and_never_sent(cli: Cli) -> None:
+    evil = "\x1b]0;owned\x07 \x9b31m \u202e \x7f"
+    with writer(cli.places.log_file) as log:
+        log.warning("%s", evil)
+        try:
+            raise RuntimeError(evil)
+        except RuntimeError:
+            log.exception("failed")
+    with cli.places.log_file.open("a") as file:
+        file.write(f"not json {evil}\n")
+    for arguments in ((), ("--json",)):
+        text = cli("logs", *arguments).stdout
+        assert [c for c in text if not c.isprintable() and c != "\n"] == []
+        assert "owned" in text
+        assert "not json" in text
+    stored = [json.loads(line)["message"] for line in cli("logs", "--json").stdout.splitlines()[:2]]
+    assert stored == [evil, "failed"]
+
+
+def test_in_the_foreground_too(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    start_logging(tmp_path / "logs" / "x.log", level="info", terminal=True, secrets=list)
+    logging.getLogger("test").warning("\x1b[2J gone")
+    assert "\\x1b[2J gone" in capfd.readouterr().err
+
+
+def test_a_token_in_a_message_or_a_traceback_is_blotted_out(cli: Cli) -> None:
+    with writer(cli.places.log_file) as log:
+        log.warning("got %s", "t0ken")
+        try:
+            raise RuntimeError("t0ken")
+        except RuntimeError:
+            log.exception("failed")
+    text = cli.places.log_file.read_text()
+    assert "t0ken" not in text
+    assert text.count("<token>") >= 2
+
+
+def everything(cli: Cli, canary: str) -> tuple[set[str], set[str]]:
+    """Use whatever handles a secret; returns the tokens and the other secrets that were seen."""
+    require_success(cli("up", "--verbose"))
+    port = cli.status()["port"]
+    host = ("Host", f"127.0.0.1:{port}")
+    tokens, others = {cli.token(purpose) for purpose in ("mcp", "page", "gateway")}, {canary}
+    for _ in range(2):
+        code = cli("page").stdout.strip().partition("#code=")[2]
+        body = json.dumps({"code": code}).encode()
+        login = Ask("/api/login", method="POST", headers=[host, ("Content-Type", "application/json")], body=body)
+        session = ask(port, login).json()["session"]
+        assert ask(port, login).status in {401, 403}, "spent"
+        with WebSocket(port, "/api/feed", [host, ("Authorization", f"Bearer {session}")]) as feed:
+            assert feed.receive_json()["type"] == "snapshot"
+            require_success(cli("token", "rotate"))
+        others |= {code, session}
+        tokens |= {cli.token(purpose) for purpose in ("mcp", "page", "gateway")}
+        ask(port, Ask(f"/api/status?token={session}", headers=[host, ("Authorization", f"Bearer {session}")]))
+    for command in (("token", "show", "mcp"), ("journal", "tail"), ("journal", "search", "daemon"), ("doctor",)):
+        require_success(cli(*command))
+    require_success(cli("restart"))
+    require_success(cli("journal", "export"))
+    return tokens, others
+
+
+def test_tokens_stand_in_their_file_alone_and_no_other_secret_stands_anywhere(cli: Cli) -> None:
+    canary = "c4nary-7f1e0d"
+    cli.environment["SECRET_OF_MINE"] = canary
+    tokens, others = everything(cli, canary)
+    assert len(tokens) == 9
+    files = {path: path.read_bytes() for path in cli.home.rglob("*") if path.is_file()}
+    assert cli.places.log_file in files
+    for path, data in files.items():
+        allowed = (
+            {cli.token(purpose) for purpose in ("mcp", "page", "gateway")} if path.name == "tokens.json" else set()
+        )
+        found = {secret for secret in tokens | others if secret.encode() in data}
+        assert found == allowed, path
+
+
+def test_at_rest_it_is_small(cli: Cli) -> None:
+    require_success(cli("up"))
+    assert cli.status()["resident_mb"] < 100
+    (daemon,) = daemons_of(cli.home)
+    assert daemon.memory_info().rss < 100e6
+
+
+@pytest.mark.parametrize("command", [("--version",), ("status",), ("status", "--json")])
+def test_the_instant_commands_import_nothing_heavy(cli: Cli, command: tuple[str, ...]) -> None:
+    arguments = [sys.executable, "-X", "importtime", "-P", "-m", "dragoman.cli.main", *command]
+    result = subprocess.run(arguments, env=cli.variables(), capture_output=True, text=True, check=False)
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in result.stderr.splitlines()}
+    assert "dragoman" in imported
+    assert imported & set(HEAVY) == set()

@@ -1,0 +1,92 @@
+"""Several starts at once: one daemon, and everybody is told the same one."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+
+import pytest
+
+from dragoman.transport.lock import FileLock, is_held
+from tests.daemons import Cli, daemons_of, eventually
+from tests.e2e.life.rounds import Kills, end_quietly, finished, kill_daemons, races_of_starts, races_with
+from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
+
+SEED = 20260
+RACES = int(os.environ.get("DRAGOMAN_TEST_RACES", "20"))
+
+
+@pytest.mark.requirement("foundation:windows:one-server")
+def test_of_two_starts_at_once_one_wins_and_both_name_it(cli: Cli) -> None:
+    assert len(set(races_of_starts(cli, RACES, starters=2, seed=SEED))) == RACES
+
+
+def test_of_eight_starts_at_once_one_wins_and_all_name_it(cli: Cli) -> None:
+    assert len(list(races_of_starts(cli, 2, starters=8, seed=SEED))) == 2
+
+
+@pytest.mark.parametrize("rival", [("down",), ("restart", "--json"), ("up", "--take-over", "--json")])
+def test_a_start_races_with_another_command(cli: Cli, rival: tuple[str, ...]) -> None:
+    assert len(list(races_with(cli, 2, rival, seed=SEED))) == 2
+
+
+def test_a_start_races_with_a_kill(cli: Cli) -> None:
+    dice = random.Random(SEED)
+    for _ in range(2):
+        require_success(cli("up"))
+        processes = [cli.begin("up", "--json") for _ in range(dice.randint(1, 2))]
+        kill_daemons(cli)
+        for process in processes:
+            result = finished(process)
+            require_sentences(result)
+        assert pid_in(cli("up", "--json")) == one_daemon(cli)
+        kill_daemons(cli)
+
+
+def test_after_sigkill_the_next_start_works_at_once_and_nothing_acknowledged_is_missing(cli: Cli) -> None:
+    first = pid_in(cli("up", "--json"))
+    token = cli.token("mcp")
+    os.kill(first, signal.SIGKILL)
+    kills = Kills(cli, SEED, acknowledged={first}, tokens=token)
+    kills.require_usable()
+    assert cli.places.state_file.exists()
+    assert cli.status()["pid"] == one_daemon(cli) != first
+
+
+def test_killed_at_random_moments_the_home_is_never_unusable(cli: Cli) -> None:
+    kills = Kills(cli, SEED)
+    kills.require_usable()
+    assert set(kills.rounds(10)) == {"starting", "working", "ending"}
+
+
+def test_whoever_asks_about_the_lock_does_not_keep_a_daemon_from_it(cli: Cli) -> None:
+    """`status` takes the lock for an instant to see whether it is free; a start at that instant must not fail."""
+    end_quietly(cli)
+    starting = cli.begin("up", "--json")
+    while starting.poll() is None:
+        is_held(cli.places.lock_file)
+    result = finished(starting)
+    assert pid_in(result) == one_daemon(cli)
+    lines = cli.places.log_file.read_text()
+    assert lines.count("version") == 1
+
+
+def test_a_lock_belongs_to_one_and_falls_with_it(cli: Cli) -> None:
+    one, two = FileLock(cli.places.lock_file), FileLock(cli.places.lock_file)
+    assert (one.try_acquire(), two.try_acquire(), is_held(cli.places.lock_file)) == (True, False, True)
+    one.release()
+    assert (is_held(cli.places.lock_file), two.try_acquire()) == (False, True)
+    two.release()
+
+
+def test_drafts_that_a_killed_daemon_left_are_removed(cli: Cli) -> None:
+    require_success(cli("up"))
+    kill_daemons(cli)
+    eventually(lambda: not daemons_of(cli.home))
+    drafts = [cli.places.state / ".tokens.json.17.new", cli.places.runtime / ".daemon.json.17.new"]
+    for draft in drafts:
+        draft.write_text("half")
+    require_success(cli("up"))
+    assert [draft for draft in drafts if draft.exists()] == []
+    assert len({row["sequence"] for row in journal_rows(cli)}) == len(journal_rows(cli))
