@@ -1,7 +1,16 @@
 """The Chinese of every phrase, one table an area; a template stands in exactly one of them."""
 
-from dragoman.chinese import access, cli, clients, daemon, journal, mcp, settings
+from dragoman.chinese import access, cli, clients, daemon, journal, mcp, sessions, settings
 
-TABLES = (access.TABLE, cli.TABLE, clients.TABLE, daemon.TABLE, journal.TABLE, mcp.TABLE, settings.TABLE)
+TABLES = (
+    access.TABLE,
+    cli.TABLE,
+    clients.TABLE,
+    daemon.TABLE,
+    journal.TABLE,
+    mcp.TABLE,
+    sessions.TABLE,
+    settings.TABLE,
+)
 
 CHINESE: dict[str, str] = {english: chinese for table in TABLES for english, chinese in table.items()}

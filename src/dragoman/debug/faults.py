@@ -1,0 +1,69 @@
+"""What goes wrong when a session is asked at the wrong moment: a stable code, the state, and what to do."""
+
+from __future__ import annotations
+
+from dragoman.debug.model import Stop
+from dragoman.debug.states import State
+from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.phrases import say
+
+
+def not_stopped(state: State) -> DragomanError:
+    return DragomanError(
+        "not_stopped",
+        say("The program is not stopped: the session is {state}.", state=state.value),
+        hint=say("Wait for a stop, set a breakpoint where it will come by, or pause it."),
+    )
+
+
+def not_running(state: State) -> DragomanError:
+    return DragomanError(
+        "not_running_program",
+        say("Only a running program can be paused: the session is {state}.", state=state.value),
+        hint=say("A stopped one can be stepped, continued and looked at."),
+    )
+
+
+def already_ended() -> DragomanError:
+    return DragomanError(
+        "already_ended",
+        say("The session has ended."),
+        hint=say("Start it again to go on; breakpoints are kept."),
+    )
+
+
+def moved_on(stop: Stop, by: str) -> DragomanError:
+    return DragomanError(
+        "moved_on",
+        say(
+            "The session moved on: it is now at stop {number}, caused by {who}.",
+            number=stop.number,
+            who=by or say("another client"),
+        ),
+        hint=say("Look at the latest stop, then decide again."),
+    )
+
+
+def adapter_confused(error: RemoteProtocolError) -> DragomanError:
+    return DragomanError(
+        "adapter_broken",
+        say("The debugger answered with something that cannot be read: {reason}", reason=str(error)),
+    )
+
+
+def of_group(errors: BaseExceptionGroup[Exception]) -> DragomanError:
+    """The first cause; what else failed on the way is its consequence."""
+    first: BaseException = errors
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    if isinstance(first, DragomanError):
+        return first
+    return adapter_confused(first) if isinstance(first, RemoteProtocolError) else start_timed_out()
+
+
+def start_timed_out() -> DragomanError:
+    return DragomanError(
+        "start_timeout",
+        say("The debugger did not get ready in time."),
+        hint=say("See the session's output; a program that waits for input or a slow build may be the reason."),
+    )

@@ -1,0 +1,65 @@
+"""Hit conditions with one meaning in every language: parsed here, then translated or counted by us."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+
+_FORM = re.compile(r"\s*(?:(>=|<=|==|=|>|<)?\s*(\d+)|%\s*(\d+)(?:\s*==\s*(\d+))?)\s*")
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+}
+_LARGEST = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class HitCondition:
+    """`compare` the count with `number`, or, for `%`, the count's remainder by `number` with `remainder`."""
+
+    compare: str
+    number: int
+    remainder: int = 0
+
+    def holds(self, count: int) -> bool:
+        if self.compare == "%":
+            return count % self.number == self.remainder
+        return _COMPARE[self.compare](count, self.number)
+
+    def __str__(self) -> str:
+        return f"% {self.number} == {self.remainder}" if self.compare == "%" else f"{self.compare} {self.number}"
+
+
+def parse_hit_condition(text: str) -> HitCondition:
+    """`3`, `== 3`, `= 3`: the third hit alone. `% 3`: each third. `> 5`: from the sixth on."""
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise _bad(text)
+    compare, number, modulus, remainder = found.groups()
+    if modulus is not None:
+        return _modulo(text, int(modulus), int(remainder or 0))
+    if int(number) > _LARGEST:
+        raise _bad(text)
+    return HitCondition("==" if compare in {None, "="} else compare, int(number))
+
+
+def _modulo(text: str, modulus: int, remainder: int) -> HitCondition:
+    if not 0 < modulus <= _LARGEST or remainder >= modulus:
+        raise _bad(text)
+    return HitCondition("%", modulus, remainder)
+
+
+def _bad(text: str) -> DragomanError:
+    return DragomanError(
+        "bad_hit_condition",
+        say("{text} is not a hit condition.", text=repr(text[:80])),
+        hint=say("Write a count with an optional comparison: 3, == 3, > 5, >= 8, % 2 == 0, % 3."),
+    )

@@ -1,0 +1,121 @@
+"""The nouns of debugging, as every backend and face sees them: numbers are ours, paths absolute, lines from 1."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+BreakpointKind = Literal["line", "function", "exception", "data"]
+StepKind = Literal["over", "into", "out"]
+
+
+class _Noun(msgspec.Struct, frozen=True, kw_only=True):
+    pass
+
+
+class Breakpoint(_Noun, frozen=True):
+    """What a client asked for. It outlives sessions and keeps its id."""
+
+    id: int
+    owner: str = ""
+    kind: BreakpointKind = "line"
+    path: str = ""
+    line: int = 0
+    column: int | None = None
+    function: str = ""
+    condition: str = ""
+    hit_condition: str = ""
+    log_message: str = ""
+    enabled: bool = True
+
+
+class Binding(_Noun, frozen=True):
+    """What became of a breakpoint in a session."""
+
+    verified: bool = False
+    line: int | None = None
+    message: str = ""
+
+
+class Frame(_Noun, frozen=True):
+    id: int
+    name: str
+    path: str = ""
+    line: int = 0
+    column: int = 0
+    is_library: bool = False
+
+
+class Scope(_Noun, frozen=True):
+    name: str
+    reference: int
+    expensive: bool = False
+    hint: str = ""
+    named: int | None = None
+    indexed: int | None = None
+
+
+class Variable(_Noun, frozen=True):
+    name: str
+    value: str
+    type: str | None = None
+    reference: int = 0
+    evaluate_name: str | None = None
+    memory_reference: str | None = None
+    named: int | None = None
+    indexed: int | None = None
+
+
+class Locals(_Noun, frozen=True):
+    scope_name: str
+    variables: tuple[Variable, ...]
+
+
+class Raised(_Noun, frozen=True):
+    """An exception: its type, what it says, and whether anything catches it."""
+
+    type: str
+    message: str
+    uncaught: bool = True
+    where: str = ""
+
+
+class Stop(_Noun, frozen=True):
+    """Everything a caller needs to decide the next step, taken once when the program stopped."""
+
+    number: int
+    at_ns: int
+    reason: str
+    thread_id: int
+    description: str | None = None
+    text: str | None = None
+    all_threads_stopped: bool | None = None
+    frames: tuple[Frame, ...] = ()
+    total_frames: int = 0
+    top_locals: Locals | None = None
+    hit_breakpoints: tuple[int, ...] | None = None
+    raised: Raised | None = None
+    output: str = ""
+    by: str = ""
+    """Who caused it, when it was not the caller: a person, another agent."""
+
+
+class Ended(_Noun, frozen=True):
+    """How it ended. Neither code nor signal: the adapter did not tell."""
+
+    exit_code: int | None = None
+    signal: str = ""
+    message: str = ""
+    output: str = ""
+
+
+class Evaluated(_Noun, frozen=True):
+    result: str
+    type: str | None = None
+    reference: int = 0
+    named: int | None = None
+    indexed: int | None = None
+
+
+Arguments = dict[str, Any]

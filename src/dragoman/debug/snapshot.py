@@ -1,0 +1,142 @@
+"""One look at a stopped program: stack, locals of the top frame, the exception. Inside a budget, never an error.
+
+A slow or half-broken adapter gives a smaller snapshot, not a lost stop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import msgspec
+
+from dragoman.debug.backend import Backend
+from dragoman.debug.handles import Handles
+from dragoman.debug.model import Frame, Locals, Raised, Scope, Variable
+from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.wire.dap import answers, read_body
+
+BUDGET_S = 4.0
+FRAMES = 20
+LOCALS = 100
+
+_T = TypeVar("_T")
+_LIBRARY_HINTS = frozenset({"subtle", "deemphasize"})
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    frames: tuple[Frame, ...] = ()
+    total_frames: int = 0
+    top_locals: Locals | None = None
+    raised: Raised | None = None
+
+
+class Looking:
+    """Reads a stopped program through its backend; what it hands out are our numbers."""
+
+    def __init__(self, backend: Backend, handles: Handles) -> None:
+        self._backend = backend
+        self._handles = handles
+
+    async def snapshot(self, thread_id: int, *, exception: bool) -> Snapshot:
+        """Requests one after another: adapters answer parallel ones slower than in turn."""
+        frames: tuple[Frame, ...] = ()
+        total, top, raised = 0, None, None
+        with anyio.move_on_after(BUDGET_S):
+            frames, total = await self._tolerated(self.stack(thread_id, FRAMES), ((), 0))
+            if frames:
+                top = await self._tolerated(self._top_locals(frames[0].id), None)
+            if exception:
+                raised = await self._tolerated(self._raised(thread_id), None)
+        return Snapshot(frames, total, top, raised)
+
+    async def stack(self, thread_id: int, levels: int) -> tuple[tuple[Frame, ...], int]:
+        asked = {"threadId": thread_id, "startFrame": 0, "levels": levels}
+        answer = await self._ask("stackTrace", asked, answers.StackTraceAnswer)
+        frames = tuple(self._frame(frame) for frame in answer.stack_frames[:levels])
+        return frames, max(answer.total_frames or 0, len(answer.stack_frames))
+
+    async def scopes(self, frame: int) -> tuple[Scope, ...]:
+        answer = await self._ask("scopes", {"frameId": self._handles.take(frame)}, answers.ScopesAnswer)
+        return tuple(self._scope(scope) for scope in answer.scopes)
+
+    async def variables(self, reference: int, *, start: int = 0, count: int = 0) -> tuple[Variable, ...]:
+        asked: dict[str, Any] = {"variablesReference": self._handles.take(reference)}
+        asked |= {"start": start, "count": count} if count else {}
+        answer = await self._ask("variables", asked, answers.VariablesAnswer)
+        return tuple(self._variable(variable) for variable in answer.variables)
+
+    async def _top_locals(self, frame: int) -> Locals | None:
+        """Where an adapter splits them by block, all scopes hinted `locals` belong together."""
+        scopes = [scope for scope in await self.scopes(frame) if not scope.expensive]
+        chosen = [scope for scope in scopes if scope.hint == "locals"] or scopes[:1]
+        if not chosen:
+            return None
+        by_name: dict[str, Variable] = {}
+        for scope in chosen:
+            for variable in await self.variables(scope.reference) if scope.reference else ():
+                by_name.setdefault(variable.name, variable)
+        return Locals(scope_name=chosen[0].name, variables=tuple(by_name.values())[:LOCALS])
+
+    async def _raised(self, thread_id: int) -> Raised | None:
+        info = await self._ask("exceptionInfo", {"threadId": thread_id}, answers.ExceptionInfoAnswer)
+        details = info.details or answers.ExceptionDetails()
+        return Raised(
+            type=details.type_name or info.exception_id,
+            message=details.message or info.description or "",
+            uncaught=info.break_mode in {"unhandled", "userUnhandled"},
+            where=details.stack_trace or "",
+        )
+
+    async def _ask(self, command: str, arguments: dict[str, Any], kind: type[_T]) -> _T:
+        return read_body(await self._backend.request(command, arguments, timeout_s=BUDGET_S), kind)
+
+    async def _tolerated(self, looked: Any, otherwise: Any) -> Any:
+        try:
+            return await looked
+        except (DragomanError, RemoteProtocolError, msgspec.ValidationError):
+            return otherwise
+
+    def _frame(self, frame: answers.StackFrame) -> Frame:
+        source = frame.source
+        path = (source.path or "") if source else ""
+        return Frame(
+            id=self._handles.give(frame.id),
+            name=frame.name,
+            path=path,
+            line=frame.line,
+            column=frame.column,
+            is_library=frame.presentation_hint in _LIBRARY_HINTS or _is_library(path),
+        )
+
+    def _scope(self, scope: answers.Scope) -> Scope:
+        return Scope(
+            name=scope.name,
+            reference=self._handles.give(scope.variables_reference),
+            expensive=scope.expensive,
+            hint=scope.presentation_hint or "",
+            named=scope.named_variables,
+            indexed=scope.indexed_variables,
+        )
+
+    def _variable(self, variable: answers.Variable) -> Variable:
+        return Variable(
+            name=variable.name,
+            value=variable.value,
+            type=variable.type,
+            reference=self._handles.give(variable.variables_reference),
+            evaluate_name=variable.evaluate_name,
+            memory_reference=variable.memory_reference,
+            named=variable.named_variables,
+            indexed=variable.indexed_variables,
+        )
+
+
+_LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules", ".cargo", "rustlib"})
+
+
+def _is_library(path: str) -> bool:
+    return not _LIBRARY_FOLDERS.isdisjoint(Path(path).parts)

@@ -1,0 +1,102 @@
+"""The small parts of the engine: states, handles, hit conditions, output."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.debug.handles import Handles
+from dragoman.debug.hit_conditions import parse_hit_condition
+from dragoman.debug.output import Output
+from dragoman.debug.states import LIVE, Happening, State, after
+from dragoman.errors import DragomanError
+
+
+@pytest.mark.parametrize(
+    ("text", "stops"),
+    [
+        ("3", [3]),
+        ("== 3", [3]),
+        ("=3", [3]),
+        ("> 5", [6, 7, 8, 9, 10]),
+        (">= 8", [8, 9, 10]),
+        ("< 3", [1, 2]),
+        ("<=2", [1, 2]),
+        ("% 2 == 0", [2, 4, 6, 8, 10]),
+        ("%3", [3, 6, 9]),
+        (" % 4 == 1 ", [1, 5, 9]),
+    ],
+)
+def test_each_form_of_a_hit_condition_has_one_meaning(text: str, stops: list[int]) -> None:
+    condition = parse_hit_condition(text)
+    assert [count for count in range(1, 11) if condition.holds(count)] == stops
+    assert parse_hit_condition(str(condition)) == condition
+
+
+@pytest.mark.parametrize("text", ["", "x", "> ", "% 0", "% 2 == 2", "-1", "3 4", "1e3", "> 5; rm", "9" * 40, "％2"])
+def test_what_is_no_hit_condition_is_refused_with_the_forms(text: str) -> None:
+    with pytest.raises(DragomanError, match="% 2 == 0") as caught:
+        parse_hit_condition(text)
+    assert caught.value.code == "bad_hit_condition"
+
+
+def test_a_handle_names_its_stop() -> None:
+    first, second = Handles(1), Handles(2)
+    old, new = first.give(7), second.give(7)
+    assert old != new
+    assert (first.take(old), second.take(new)) == (7, 7)
+    with pytest.raises(DragomanError) as caught:
+        second.take(old)
+    assert caught.value.code == "stale_reference"
+
+
+@given(targets=st.lists(st.integers(1, 2**31)))
+def test_a_target_has_one_handle_and_zero_stays_zero(targets: list[int]) -> None:
+    handles = Handles(3)
+    numbers = [handles.give(target) for target in targets]
+    assert [handles.take(number) for number in numbers] == targets
+    assert len(set(numbers)) == len(set(targets))
+    assert handles.give(0) == 0
+
+
+@pytest.mark.parametrize("number", [0, -1, 5, 3_000_002, 4_000_001, 2**70])
+def test_a_number_that_was_never_handed_out_is_told_as_such(number: int) -> None:
+    handles = Handles(3)
+    handles.give(9)
+    with pytest.raises(DragomanError) as caught:
+        handles.take(number)
+    assert caught.value.code == "unknown_reference"
+
+
+def test_an_ended_session_stays_ended_whatever_an_adapter_still_says() -> None:
+    for happening in Happening:
+        if happening is not Happening.LAUNCHED:
+            assert after(State.TERMINATED, happening) is State.TERMINATED
+
+
+def test_every_live_state_can_end_and_nothing_returns_to_idle() -> None:
+    for state in LIVE:
+        assert after(state, Happening.ENDED) is State.TERMINATED
+        followers = {after(state, happening) for happening in Happening if happening is not Happening.LAUNCHED}
+        assert State.IDLE not in followers
+
+
+@given(texts=st.lists(st.text(max_size=30), max_size=30), kept=st.integers(1, 50), cursor=st.integers(0, 200))
+def test_output_gives_what_is_kept_and_counts_what_is_not(texts: list[str], kept: int, cursor: int) -> None:
+    output = Output(kept)
+    for text in texts:
+        output.append("stdout", text)
+    whole = "".join(texts)
+    shown, missed = output.since(cursor, most=1000)
+    assert whole.endswith(shown)
+    assert len(shown) + missed == max(0, len(whole) - cursor)
+    assert output.end == len(whole)
+
+
+def test_output_is_cut_at_the_front_and_says_how_much() -> None:
+    output = Output()
+    output.append("stdout", "abc")
+    output.append("stderr", "def")
+    assert output.since(0, most=4) == ("cdef", 2)
+    assert output.since(0, most=10, categories=frozenset({"stderr"})) == ("def", 0)
