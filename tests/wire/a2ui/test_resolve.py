@@ -260,6 +260,12 @@ def test_the_long_name_of_an_item_is_repeated_only_so_often(child: str) -> None:
     assert len(msgspec.json.encode(tree(surface, Limits(tree_bytes=100_000)))) < 200_000
 
 
+def test_many_bindings_below_an_item_of_a_long_name_are_told_only_so_often() -> None:
+    own = {"id": "own", "component": "Own", **{f"p{number}": {"path": "x"} for number in range(1_000)}}
+    surface = surface_of(repeat("root", "own", "/l"), own, data={"l": {"k" * 10_000: 0}})
+    assert len(msgspec.json.encode(tree(surface, Limits(tree_bytes=100_000)))) < 200_000
+
+
 def test_a_click_carries_only_so_much() -> None:
     event = {"name": "go", "context": {str(number): {"path": "/blob"} for number in range(100)}}
     button = {"id": "root", "component": "Button", "child": "t", "action": {"event": event}}

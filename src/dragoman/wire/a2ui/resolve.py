@@ -119,13 +119,14 @@ class _Resolver:
         if depth > self._limits.tree_depth or self._is_spent() or not self._affords(component.properties):
             return cut
         properties = dict(self._properties(component, scope))
+        bindings = dict(self._bindings(component, scope))
         if self._is_spent():
             return cut
         return msgspec.structs.replace(
             base,
             type=component.type,
             properties=properties,
-            bindings=dict(self._bindings(component, scope)),
+            bindings=bindings,
             children=tuple(self._children(component, scope, depth + 1)),
         )
 
@@ -170,9 +171,11 @@ class _Resolver:
 
     def _bindings(self, component: Component, scope: _Scope) -> Iterator[tuple[str, str]]:
         for name, value in component.properties.items():
-            if _is_binding(value):
+            if _is_binding(value) and not self._is_spent():
                 tokens, _ = self._lookup(value["path"], scope)
-                yield name, pointer.format_pointer(tokens)
+                place = pointer.format_pointer(tokens)
+                self._bytes_left -= len(place)
+                yield name, place
 
     def value(self, value: Any, scope: _Scope) -> Any:
         """A value with its bindings read, at any depth. Function calls stay, for the renderer, with arguments read."""
