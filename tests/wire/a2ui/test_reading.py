@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dragoman.errors import RemoteProtocolError
 from dragoman.wire.a2ui import VALIDATION_FAILED, A2uiError, ClientError, Limits, read, refusal
 from dragoman.wire.a2ui.pointer import MISSING, get, parse
+from dragoman.wire.a2ui.reading import read_line
 from dragoman.wire.a2ui.values import check, depth_of, to_text
 from tests.wire.a2ui.strategies import json_values
 from tests.wire.a2ui.vectors import one, played, refusals, text, v09, vector
@@ -151,6 +152,17 @@ def test_a_push_has_only_so_many_messages(count: int, fits: bool) -> None:
     messages = [v09("deleteSurface", surfaceId=f"s{index}") for index in range(count)]
     _expect(lambda: read(messages, Limits(messages=3)), fits, "too_many_messages")
     _expect(lambda: read(jsonl(messages), Limits(messages=3)), fits, "too_many_messages")
+
+
+@pytest.mark.parametrize(("count", "fits"), [(1, True), (2, True), (3, False)])
+def test_what_one_message_says_by_the_way_counts_as_messages(count: int, fits: bool) -> None:
+    rows = [{"path": f"/{index}", "literalString": "first"} for index in range(count)]
+    components = [{"id": "a", "component": {"Own": {"rows": rows}}}]
+    message = {"surfaceUpdate": {"surfaceId": "s", "components": components}}
+    limits = Limits(messages=3)
+    _expect(lambda: read(message, limits), fits, "too_many_messages")
+    _expect(lambda: read(json.dumps(message), limits), fits, "too_many_messages")
+    _expect(lambda: read_line(json.dumps(message).encode(), limits), fits, "too_many_messages")
 
 
 @pytest.mark.parametrize(("extra", "fits"), [(-1, True), (0, True), (1, False)])

@@ -32,8 +32,8 @@ def read_document(document: object, reader: Reader[T], limits: Limits) -> list[T
     if isinstance(document, str):
         document = _encoded(document)
     if isinstance(document, (bytes, bytearray)):
-        return _read_text(bytes(document), reader, limits)
-    return _read_value(document, reader, limits)
+        return _counted(_read_text(bytes(document), reader, limits), limits)
+    return _counted(_read_value(document, reader, limits), limits)
 
 
 def _encoded(text: str) -> bytes:
@@ -88,7 +88,7 @@ def _read_line(line: bytes, at: str, reader: Reader[T], limits: Limits) -> list[
 
 def read_line(line: bytes, limits: Limits = DEFAULT_LIMITS) -> list[Incoming]:
     """One line of a JSONL stream."""
-    return _read_line(line, "", _read_message, limits)
+    return _counted(_read_line(line, "", _read_message, limits), limits)
 
 
 def _read_value(document: object, reader: Reader[T], limits: Limits) -> list[T]:
@@ -107,6 +107,12 @@ def _read_value(document: object, reader: Reader[T], limits: Limits) -> list[T]:
 def _check_count(count: int, at: str, limits: Limits) -> None:
     if count > limits.messages:
         raise A2uiError("too_many_messages", at, f"One push has at most {limits.messages} messages.")
+
+
+def _counted(items: list[T], limits: Limits) -> list[T]:
+    """One message of 0.8 can say as many as it has bindings with a first value; each costs a copy of the model."""
+    _check_count(len(items), "", limits)
+    return items
 
 
 def _placed(message: object, at: str, reader: Reader[T]) -> list[T]:
