@@ -178,6 +178,20 @@ def test_a_surface_has_only_so_many_components(count: int, fits: bool) -> None:
         assert refused(split, limits) == ("too_many_components", "/2/updateComponents/components/2")
 
 
+@pytest.mark.parametrize(("count", "fits"), [(2, True), (3, True), (4, False)])
+def test_a_surface_names_only_so_many_children(count: int, fits: bool) -> None:
+    limits = Limits(children=4)
+    rows = [{"id": "b", "component": "Row", "children": ["x"] * (count - 1)}, text("t")]
+    push = [CREATE, update(card("a", "x")), update(text("x"), *rows), update(text("x", "y"))]
+    if fits:
+        assert set(one([*push, update(card("c", "x"))], limits).components) == {"a", "b", "c", "t", "x"}
+    else:
+        assert refused([*push, update(card("c", "x"))], limits) == (
+            "too_many_children",
+            "/4/updateComponents/components/0",
+        )
+
+
 @pytest.mark.parametrize(("count", "fits"), [(1, True), (2, True), (3, False)])
 def test_there_are_only_so_many_surfaces(count: int, fits: bool) -> None:
     limits = Limits(surfaces=2)

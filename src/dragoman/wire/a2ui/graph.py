@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dragoman.wire.a2ui.catalogue import Reference, references
+from dragoman.wire.a2ui.limits import Limits
 from dragoman.wire.a2ui.messages import Component
 
 _OPEN = -1
+
+# Whom each component contains; one that was not sent yet contains nobody.
+_Below = Mapping[str, list[str]]
 
 
 class GraphError(ValueError):
@@ -19,21 +23,25 @@ class GraphError(ValueError):
         self.components = components
 
 
-def check_graph(components: Mapping[str, Component], changed: Iterable[str], tree_depth: int) -> None:
+def check_graph(components: Mapping[str, Component], changed: Iterable[str], limits: Limits) -> None:
     """The whole graph, since a tall part may be hung below a deep one. Leaves, which most updates are, change neither
     circles nor heights."""
     changed = list(changed)
-    if not any(_below(name, components) for name in changed):
+    if not any(_below(components[name]) for name in changed):
         return
+    below = {name: _below(component) for name, component in components.items()}
+    if sum(map(len, below.values())) > limits.children:
+        largest = sorted(changed, key=lambda name: len(below[name]), reverse=True)
+        raise GraphError("too_many_children", largest, f"A surface names at most {limits.children} children.")
     heights: dict[str, int] = {}
     for start in (*changed, *components):
         if start not in heights:
-            _measure(start, components, heights, tree_depth)
+            _measure(start, below, heights, limits.tree_depth)
 
 
-def _measure(start: str, components: Mapping[str, Component], heights: dict[str, int], tree_depth: int) -> None:
+def _measure(start: str, below: _Below, heights: dict[str, int], tree_depth: int) -> None:
     """Depth first without recursion: a component is open while the ones below it are measured."""
-    way = [(start, _below(start, components))]
+    way = [(start, list(below.get(start, ())))]
     heights[start] = _OPEN
     while way:
         current, rest = way[-1]
@@ -41,20 +49,20 @@ def _measure(start: str, components: Mapping[str, Component], heights: dict[str,
             child = rest.pop()
             if child not in heights:
                 heights[child] = _OPEN
-                way.append((child, _below(child, components)))
+                way.append((child, list(below.get(child, ()))))
             elif heights[child] == _OPEN:
                 raise _circle([name for name, _ in way], child)
             continue
         way.pop()
-        heights[current] = 1 + max((heights[child] for child in _below(current, components)), default=0)
+        heights[current] = 1 + max((heights[child] for child in below.get(current, ())), default=0)
         if heights[current] > tree_depth:
-            longest = _longest_way(current, components, heights)
+            longest = _longest_way(current, below, heights)
             raise GraphError("too_deep", longest, f"Components are nested at most {tree_depth} deep.")
 
 
-def _longest_way(start: str, components: Mapping[str, Component], heights: dict[str, int]) -> list[str]:
+def _longest_way(start: str, below: _Below, heights: dict[str, int]) -> list[str]:
     way = [start]
-    while children := _below(way[-1], components):
+    while children := below.get(way[-1]):
         way.append(max(children, key=lambda child: heights[child]))
     return way
 
@@ -65,10 +73,7 @@ def _circle(way: list[str], closing: str) -> GraphError:
     return GraphError("circular_reference", circle[-2::-1], f"A component contains itself: {shown}")
 
 
-def _below(component_id: str, components: Mapping[str, Component]) -> list[str]:
-    component = components.get(component_id)
-    if component is None:
-        return []
+def _below(component: Component) -> list[str]:
     return [reference.component_id for reference in references(component) if not descends(reference)]
 
 

@@ -184,7 +184,7 @@ def _check_components(
             text = f"`{name}` of {component.type} {component.id!r} does not name components by id."
             raise A2uiError("invalid_children", places[component.id], text)
     try:
-        check_graph(components, places, limits.tree_depth)
+        check_graph(components, places, limits)
     except GraphError as error:
         sent_ones = [places[name] for name in error.components if name in places]
         raise A2uiError(error.code, sent_ones[0] if sent_ones else origin.surface, str(error)) from None
