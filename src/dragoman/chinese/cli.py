@@ -1,6 +1,9 @@
 """Chinese of the cli phrases."""
 
 TABLE: dict[str, str] = {
+    "omnish: whole frames, or messages alone.": "omnish：整个帧，或只有消息。",
+    "omnish: which revision.": "omnish：哪个版本。",
+    "luapanda: which end you are, where a line does not tell.": "luapanda：在一行看不出来时，你是哪一端。",
     "Commands": "命令",
     "Options": "选项",
     "Arguments": "参数",

@@ -8,9 +8,11 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from dragoman.cli.output import ExitCode, show_json, show_text, tell, warn
+from cyclopts import Parameter
+
+from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
 from dragoman.errors import DragomanError
 from dragoman.phrases import preferred_language, say
 from dragoman.places import find_places
@@ -37,7 +39,7 @@ def config_set(key: str, value: str, /) -> int:
     return ExitCode.OK
 
 
-def config_list(*, json: bool = False) -> int:
+def config_list(*, json: Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))] = False) -> int:
     settings = list(explain(find_places()).values())
     if json:
         show_json([_row(entry) for entry in settings])

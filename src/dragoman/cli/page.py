@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dragoman.cli.output import ExitCode, show_json, show_text, warn
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from dragoman.cli.output import ExitCode, show_json, show_text, shown, warn
 from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 
 
-def page(*, json: bool = False) -> int:
+def page(*, json: Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))] = False) -> int:
     with ControlLink.open(find_places()) as link:
         answer = link.call("login_link")
     if json:

@@ -11,10 +11,13 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from dragoman.cli.output import ExitCode, forget_output
+from cyclopts import Parameter
+
+from dragoman.cli.output import ExitCode, forget_output, shown
 from dragoman.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from dragoman.phrases import say
 
 if TYPE_CHECKING:
     from dragoman.wire.omnish import Schema
@@ -26,6 +29,12 @@ Side: TypeAlias = Literal["ide", "runtime"]
 
 # A gateway frame is its own JSON: there is nothing to encode.
 Encodable: TypeAlias = Literal["omnish", "dap", "luapanda"]
+
+_LayerOption: TypeAlias = Annotated[Layer, Parameter(help=shown(say("omnish: whole frames, or messages alone.")))]
+_SchemaOption: TypeAlias = Annotated[SchemaName, Parameter(help=shown(say("omnish: which revision.")))]
+_SideOption: TypeAlias = Annotated[
+    Side, Parameter(help=shown(say("luapanda: which end you are, where a line does not tell.")))
+]
 
 # An item is bytes ready to be written, or the fault that stands in its place.
 Item: TypeAlias = bytes | ProtocolError
@@ -43,13 +52,13 @@ class Options:
 
 
 def wire_decode(
-    protocol: Protocol, /, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "ide"
+    protocol: Protocol, /, *, layer: _LayerOption = "frame", schema: _SchemaOption = "seed", side: _SideOption = "ide"
 ) -> int:
     return _pump(_DECODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)), sys.stdout.buffer)
 
 
 def wire_encode(
-    protocol: Encodable, /, *, layer: Layer = "frame", schema: SchemaName = "seed", side: Side = "ide"
+    protocol: Encodable, /, *, layer: _LayerOption = "frame", schema: _SchemaOption = "seed", side: _SideOption = "ide"
 ) -> int:
     """Where the output is lines, a fault is one of them; into a stream of bytes none may be mixed."""
     faults = sys.stdout.buffer if protocol == "omnish" else sys.stderr.buffer

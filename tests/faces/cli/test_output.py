@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -70,3 +71,13 @@ def test_a_value_of_others_is_shown_and_never_moves_the_cursor() -> None:
     done = dragoman("client-config", "\x1b[2J\x9b31m")
     assert (done.returncode, done.stderr.count(b"\x1b")) == (1, 0)
     assert rb"\x1b[2J\x9b31m" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["config list", "page", "wire decode", "wire encode", "journal tail", "setup"])
+def test_every_option_says_what_it_does(command: str) -> None:
+    """An option without a word of help shows its default right behind its name."""
+    shown = " ".join(dragoman(*command.split(), "--help", variables={"COLUMNS": "200"}).stdout.decode().split())
+    assert "--no-json" not in shown
+    options = [part.split("│")[0] for part in shown.split("│ --")[1:]]
+    assert options
+    assert [option for option in options if not re.search(r" [A-Za-z]+: | [A-Z][a-z]+ ", option)] == []
