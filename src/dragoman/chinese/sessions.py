@@ -1,6 +1,10 @@
 """Chinese of the phrases about debug sessions."""
 
 TABLE: dict[str, str] = {
+    "There is no breakpoint {id} in this workspace.": "此工作区中没有断点 {id}。",
+    "`get_breakpoints` lists those there are.": "`get_breakpoints` 会列出现有的断点。",
+    "This workspace has {count} breakpoints, as many as it can.": "此工作区已有 {count} 个断点，达到上限。",
+    "Remove some first: `remove_breakpoint` takes an id, a place, or clear_all.": "请先移除一些：`remove_breakpoint` 接受 id、位置或 clear_all。",
     "The debugger refused `{command}`: {reason}": "调试器拒绝了 `{command}`：{reason}",
     "The program is not stopped: the session is {state}.": "程序没有暂停：会话状态为 {state}。",
     "Wait for a stop, set a breakpoint where it will come by, or pause it.": "请等待暂停，在它会经过的位置设置断点，或将其暂停。",

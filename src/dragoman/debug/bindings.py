@@ -14,8 +14,9 @@ from typing import Any
 
 from dragoman.debug.backend import Backend
 from dragoman.debug.hit_conditions import HitCondition, parse_hit_condition
-from dragoman.debug.model import Binding, Breakpoint, Frame
+from dragoman.debug.model import Binding, Frame
 from dragoman.wire.dap import answers, bodies, read_body
+from dragoman.workspace.breakpoints import Breakpoint
 
 _SENT_WITHIN_S = 10.0
 

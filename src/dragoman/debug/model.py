@@ -6,28 +6,11 @@ from typing import Any, Literal
 
 import msgspec
 
-BreakpointKind = Literal["line", "function", "exception", "data"]
 StepKind = Literal["over", "into", "out"]
 
 
 class _Noun(msgspec.Struct, frozen=True, kw_only=True):
     pass
-
-
-class Breakpoint(_Noun, frozen=True):
-    """What a client asked for. It outlives sessions and keeps its id."""
-
-    id: int
-    owner: str = ""
-    kind: BreakpointKind = "line"
-    path: str = ""
-    line: int = 0
-    column: int | None = None
-    function: str = ""
-    condition: str = ""
-    hit_condition: str = ""
-    log_message: str = ""
-    enabled: bool = True
 
 
 class Binding(_Noun, frozen=True):

@@ -21,12 +21,13 @@ from dragoman.debug import faults
 from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.bindings import Bindings, Dialect
 from dragoman.debug.handles import Handles
-from dragoman.debug.model import Breakpoint, Ended, Evaluated, Scope, StepKind, Stop, Variable
+from dragoman.debug.model import Ended, Evaluated, Scope, StepKind, Stop, Variable
 from dragoman.debug.output import Output
 from dragoman.debug.snapshot import Looking, Snapshot
 from dragoman.debug.states import LIVE, Happening, State, after
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.wire.dap import Capabilities, Event, answers, bodies, read_body, typed_body
+from dragoman.workspace.breakpoints import Breakpoint
 
 log = logging.getLogger(__name__)
 

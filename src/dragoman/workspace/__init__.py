@@ -1,0 +1,1 @@
+"""A developer's folder and whoever works in it: paths, interpreters, breakpoints that outlive sessions."""

@@ -1,0 +1,134 @@
+"""Breakpoints outlive sessions: they belong to a workspace, keep their id, and each client owns its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from dragoman.clock import Clock
+from dragoman.errors import DragomanError
+from dragoman.events import Event
+from dragoman.journal import Journal, JsonStore
+from dragoman.phrases import say
+
+BreakpointKind = Literal["line", "function", "exception", "data"]
+MOST_IN_A_WORKSPACE = 1000
+
+
+class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a client asked for."""
+
+    id: int
+    owner: str = ""
+    kind: BreakpointKind = "line"
+    path: str = ""
+    line: int = 0
+    column: int | None = None
+    function: str = ""
+    condition: str = ""
+    hit_condition: str = ""
+    log_message: str = ""
+    enabled: bool = True
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    workspace: str
+    breakpoint: Breakpoint
+
+
+STORE: JsonStore[Kept] = JsonStore("breakpoints", Kept)
+
+
+class BreakpointBook:
+    """All workspaces' breakpoints in memory, and each change in the journal and the store in one transaction."""
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._by_id: dict[int, Kept] = {}
+        self._last_id = 0
+
+    async def load(self) -> None:
+        rows = await self._journal.query(STORE.everything())
+        kept = sorted(STORE.decoded(rows.rows).values(), key=lambda it: it.breakpoint.id)
+        self._by_id = {it.breakpoint.id: it for it in kept}
+        self._last_id = max(self._by_id, default=0)
+
+    def of(self, workspace: str) -> list[Breakpoint]:
+        return [kept.breakpoint for kept in self._by_id.values() if kept.workspace == workspace]
+
+    async def add(self, workspace: str, wanted: Breakpoint) -> Breakpoint:
+        """The same place by the same owner is the same breakpoint: it keeps its id and takes the new conditions."""
+        twin = next((it for it in self.of(workspace) if _place(it) == _place(wanted)), None)
+        if twin is None and len(self.of(workspace)) >= MOST_IN_A_WORKSPACE:
+            raise _too_many()
+        self._last_id += twin is None
+        made = msgspec.structs.replace(wanted, id=twin.id if twin else self._last_id)
+        await self._keep(workspace, made, "breakpoint.set")
+        return made
+
+    async def change(self, workspace: str, id: int, **fields: object) -> Breakpoint:
+        changed = msgspec.structs.replace(self._one(workspace, id), **fields)
+        await self._keep(workspace, changed, "breakpoint.changed")
+        return changed
+
+    async def remove(self, workspace: str, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
+        gone = [breakpoint for breakpoint in self.of(workspace) if which(breakpoint)]
+        if gone:
+            events = [_told("breakpoint.removed", workspace, breakpoint) for breakpoint in gone]
+            await self._journal.append(events, writes=[STORE.remove(_key(breakpoint.id)) for breakpoint in gone])
+        for breakpoint in gone:
+            self._by_id.pop(breakpoint.id, None)
+        return gone
+
+    def _one(self, workspace: str, id: int) -> Breakpoint:
+        kept = self._by_id.get(id)
+        if kept is None or kept.workspace != workspace:
+            raise _unknown(id)
+        return kept.breakpoint
+
+    async def _keep(self, workspace: str, breakpoint: Breakpoint, kind: str) -> None:
+        """In the record first: a breakpoint that anybody was told of is still there after a crash."""
+        kept = Kept(workspace=workspace, breakpoint=breakpoint)
+        write = STORE.put(_key(breakpoint.id), kept, at_ns=self._clock.wall_ns())
+        await self._journal.append([_told(kind, workspace, breakpoint)], writes=[write])
+        self._by_id[breakpoint.id] = kept
+
+
+def _place(breakpoint: Breakpoint) -> tuple[object, ...]:
+    return (
+        breakpoint.owner,
+        breakpoint.kind,
+        breakpoint.path,
+        breakpoint.line,
+        breakpoint.column,
+        breakpoint.function,
+    )
+
+
+def _key(id: int) -> str:
+    return f"{id:012}"
+
+
+def _told(kind: str, workspace: str, breakpoint: Breakpoint) -> Event:
+    place = f"{breakpoint.path}:{breakpoint.line}" if breakpoint.kind == "line" else breakpoint.function
+    body = {"workspace": workspace, "breakpoint": msgspec.to_builtins(breakpoint)}
+    return Event(kind=kind, text=f"{kind.replace('.', ' ')} {place}", body=body)
+
+
+def _unknown(id: int) -> DragomanError:
+    return DragomanError(
+        "unknown_breakpoint",
+        say("There is no breakpoint {id} in this workspace.", id=id),
+        hint=say("`get_breakpoints` lists those there are."),
+    )
+
+
+def _too_many() -> DragomanError:
+    return DragomanError(
+        "too_many_breakpoints",
+        say("This workspace has {count} breakpoints, as many as it can.", count=MOST_IN_A_WORKSPACE),
+        hint=say("Remove some first: `remove_breakpoint` takes an id, a place, or clear_all."),
+    )
