@@ -24,6 +24,7 @@ from dragoman.web.routes import Gate, RouteTable
 _STATIC = {
     "/": ("index.html", "text/html; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
 }
 
@@ -49,6 +50,7 @@ def build_table(api: Api, feed: Feed) -> RouteTable:
 
 def build_app(api: Api, feed: Feed, names: OwnNames) -> Guarded:
     table = build_table(api, feed)
+    api.tokens.on_rotation(lambda purpose: api.codes.void() if purpose == "page" else None)
     return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, api.tokens)
 
 
