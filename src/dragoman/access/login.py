@@ -22,6 +22,10 @@ class LoginCodes:
         self._expiry_by_code[code] = self._clock.monotonic_s() + LIFETIME_S
         return code
 
+    def void(self) -> None:
+        """A link is worth no more than the token behind it: rotated, it opens nothing."""
+        self._expiry_by_code.clear()
+
     def spend(self, presented: str) -> bool:
         """True once for each code, within its time. Looked up by equality of hashes: 192 random bits, spent at once."""
         expiry = self._expiry_by_code.pop(presented, None)
