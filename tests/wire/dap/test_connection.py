@@ -191,6 +191,18 @@ def test_a_peer_that_asks_without_end_is_cut_off() -> None:
     assert caught.value.code == "too_many_requests"
 
 
+def test_a_peer_whose_unanswered_requests_are_large_is_cut_off_sooner() -> None:
+    connection = Connection(max_body=1_000)
+    large = [framed(seq=seq, type="request", command="x", arguments="a" * 900) for seq in range(4)]
+    first = asked(connection, large[0])
+    asked(connection, large[1])
+    connection.send_response(first)
+    asked(connection, large[2])
+    with pytest.raises(RemoteProtocolError) as caught:
+        received(connection, large[3])
+    assert caught.value.code == "too_many_requests"
+
+
 def test_a_pending_request_can_be_cancelled_and_is_still_answered() -> None:
     connection = Connection()
     connection.send_request("evaluate")

@@ -23,7 +23,9 @@ from dragoman.wire.dap.messages import (
     renumbered,
 )
 
-MAX_OPEN_REQUESTS = 10_000  # a peer that never waits for an answer must not fill our memory
+# A peer that never waits for an answer must not fill our memory: so many, and bytes of so many of the largest.
+MAX_OPEN_REQUESTS = 10_000
+_OPEN_BODIES = 2
 _REMEMBERED_ANSWERS = 1_024
 
 
@@ -91,11 +93,13 @@ class Connection:
 
     def __init__(self, *, max_body: int = MAX_BODY) -> None:
         self._reader = FrameReader(max_body)
+        self._max_open_bytes = _OPEN_BODIES * max_body
         self._queue: deque[ConnectionEvent | RemoteProtocolError] = deque()
         self._next_seq = 1
         self._pending: dict[int, Pending] = {}
         self._answered: deque[int] = deque(maxlen=_REMEMBERED_ANSWERS)
-        self._open: dict[int, Request] = {}
+        self._open: dict[int, RequestReceived] = {}
+        self._open_bytes = 0
         self._fault: RemoteProtocolError | None = None
         self._closed = False
         self._sort: dict[type, Callable[[Any, bytes], ConnectionEvent]] = {
@@ -117,7 +121,7 @@ class Connection:
     @property
     def open_requests(self) -> Mapping[int, Request]:
         """Requests of the peer that we have not answered yet, by its numbers."""
-        return MappingProxyType(self._open)
+        return {seq: received.message for seq, received in self._open.items()}
 
     def receive_data(self, data: bytes) -> None:
         if self._closed:
@@ -210,7 +214,7 @@ class Connection:
         if request_seq not in self._open:
             raise LocalProtocolError("not_open", f"Request {request_seq} was answered before or never received.")
         data = self._send_numbered(body)
-        del self._open[request_seq]
+        self._open_bytes -= len(self._open.pop(request_seq).raw)
         return data
 
     def _send_numbered(self, body: bytes) -> bytes:
@@ -222,11 +226,14 @@ class Connection:
     def _request(self, message: Request, raw: bytes) -> RequestReceived | RequestRepeated:
         if message.seq in self._open:
             return RequestRepeated(message, raw)
-        if len(self._open) >= MAX_OPEN_REQUESTS:
-            reason = f"More than {MAX_OPEN_REQUESTS} requests are waiting for an answer."
+        if len(self._open) >= MAX_OPEN_REQUESTS or self._open_bytes + len(raw) > self._max_open_bytes:
+            reason = (
+                f"{len(self._open)} requests of {self._open_bytes} bytes are waiting for an answer: no more are taken."
+            )
             raise RemoteProtocolError("too_many_requests", reason)
-        self._open[message.seq] = message
-        return RequestReceived(message, raw)
+        received = self._open[message.seq] = RequestReceived(message, raw)
+        self._open_bytes += len(raw)
+        return received
 
     def _response(self, message: Response, raw: bytes) -> ResponseReceived | UnexpectedResponse:
         request = self._pending.pop(message.request_seq, None)
