@@ -12,6 +12,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "tmux": ("tmux",),
     "zsh": ("zsh",),
     "fish": ("fish",),
+    "chromium": ("chromium",),
     "runuser": ("runuser",),
 }
 

@@ -142,7 +142,8 @@ async def _append(methods: Any, params: Any) -> AsyncIterator[Any]:
     last, left = 0, int(params["count"])
     while left > 0:
         some = min(left, 500)
-        last = await methods.journal.append([Event(kind="test.told", body={"x": "y" * params["size"]})] * some)
+        event = Event(kind="test.told", text=params.get("text", ""), body={"x": "y" * params["size"]})
+        last = await methods.journal.append([event] * some)
         left -= some
     yield {"last": last}
 
