@@ -10,7 +10,7 @@ TABLE: dict[str, str] = {
     "The body was cut short.": "请求体不完整。",
     "This address does not take {method}.": "此地址不接受 {method}。",
     "Something went wrong in the daemon.": "守护进程出错了。",
-    "`{name}` must be a whole number.": "`{name}` 必须是整数。",
+    "`{name}` must be a whole number from 0 on.": "`{name}` 必须是不小于 0 的整数。",
     "Dragoman {version} is running for {workspace}.": "Dragoman {version} 正在为 {workspace} 运行。",
     "  Page:        {address}/#code={code}": "  页面：       {address}/#code={code}",
     "               (works once, within a minute; `{command} page` makes another)": "               （一分钟内可用一次；`{command} page` 可生成新的）",

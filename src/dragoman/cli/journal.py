@@ -110,6 +110,5 @@ def _show(row: dict[str, Any], *, as_json: bool) -> None:
         show_json_line(row)
         return
     at = datetime.fromtimestamp(row["at_ns"] / 1e9, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    event = row["event"]
-    words = [str(row["sequence"]), at, event["kind"], event.get("session", ""), event.get("text", "")]
+    words = [str(row["sequence"]), at, row["kind"], row["session"], row["text"]]
     show_text(visible("  ".join(word for word in words if word)))

@@ -21,6 +21,7 @@ from dragoman.wire.control import DaemonState
 
 _BATCH = 500
 _MOST_LINES = 10_000
+_EMPTY: dict[str, Any] = {"session": "", "cause": "", "text": "", "body": {}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +73,22 @@ class Methods:
         yield {"rotated": purposes}
 
     async def _journal_tail(self, params: Params) -> AsyncIterator[Any]:
+        """The newest lines, and with `follow` what comes; what has been erased meanwhile is passed over."""
         last = self.journal.last_sequence
         after = max(0, last - _count(params, "lines", _MOST_LINES))
-        while True:
-            rows = await self.journal.read(after, limit=_BATCH)
-            for row in rows:
+        rows = self.journal.tail(after) if params.get("follow") else self._upto(after, last)
+        async for row in rows:
+            if isinstance(row, Recorded):
                 yield Part(_plain(row))
-            after = rows[-1].sequence if rows else after
-            if not rows and not params.get("follow"):
+        yield {"last_sequence": self.journal.last_sequence}
+
+    async def _upto(self, after: int, last: int) -> AsyncIterator[Recorded]:
+        while rows := await self.journal.read(after, limit=min(_BATCH, max(1, last - after))):
+            for row in rows:
+                yield row
+            after = rows[-1].sequence
+            if after >= last:
                 break
-            if not rows:
-                await self.journal.wait_past(after)
-        yield {"last_sequence": after}
 
     async def _journal_search(self, params: Params) -> AsyncIterator[Any]:
         rows = await self.journal.search(
@@ -102,8 +107,9 @@ class Methods:
         yield {"events": await self.journal.forget(_scope(params))}
 
 
-def _plain(row: Recorded) -> Any:
-    return msgspec.to_builtins(row)
+def _plain(row: Recorded) -> dict[str, Any]:
+    """The same shape as an exported row."""
+    return {"sequence": row.sequence, "at_ns": row.at_ns, **_EMPTY, **msgspec.to_builtins(row.event)}
 
 
 def _purpose(params: Params) -> Purpose:
@@ -120,7 +126,7 @@ def _purpose(params: Params) -> Purpose:
 def _count(params: Params, name: str, at_most: int) -> int:
     value = params.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise DragomanError("bad_request", say("`{name}` must be a whole number.", name=name))
+        raise DragomanError("bad_request", say("`{name}` must be a whole number from 0 on.", name=name))
     return min(value, at_most)
 
 
