@@ -66,11 +66,15 @@ def _messages(line: bytes) -> list[SessionMessage | Refused]:
 
 
 def _message(value: Any) -> SessionMessage | Refused:
+    """With an id of another kind a request would pass for a notification: its sender would wait for ever."""
+    known = as_id(value.get("id")) if isinstance(value, dict) else None
+    asks_in_vain = known is None and isinstance(value, dict) and "method" in value and "id" in value
     try:
-        return SessionMessage(types.jsonrpc_message_adapter.validate_python(value, by_name=False))
+        if not asks_in_vain:
+            return SessionMessage(types.jsonrpc_message_adapter.validate_python(value, by_name=False))
     except (ValidationError, RecursionError):
-        known = as_id(value.get("id")) if isinstance(value, dict) else None
-        return _refused(known, INVALID_REQUEST, "this is no JSON-RPC 2.0 message")
+        pass
+    return _refused(known, INVALID_REQUEST, "this is no JSON-RPC 2.0 message")
 
 
 def _refused(request_id: Id | None, code: int, message: str) -> Refused:

@@ -1,0 +1,91 @@
+"""The real face at a real socket, in a thread of the test: with operations that a test can see into and hold up."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.from_thread import start_blocking_portal
+
+from dragoman import __version__
+from dragoman.access.links import Links
+from dragoman.access.tokens import Tokens
+from dragoman.daemon.control import ControlServer
+from dragoman.errors import DragomanError
+from dragoman.journal import Journal
+from dragoman.mcp.door import Door
+from dragoman.phrases import say
+from dragoman.places import Places
+from dragoman.tools import Caller, Effects, Operation, Outcome, Toolbox
+from dragoman.tools.operation import Parameters, Result
+from dragoman.transport.unix_socket import bind_private_socket
+
+
+class Size(Parameters):
+    size: int = 0
+
+
+class Text(Result):
+    text: str
+
+
+@dataclass
+class Serving:
+    """What the operations have seen."""
+
+    callers: list[Caller] = field(default_factory=list)
+    entered: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    most_at_once: int = 0
+    at_once: int = 0
+
+    def toolbox(self) -> Toolbox:
+        runs: dict[str, Callable[[Caller, Size], Awaitable[Outcome]]] = {
+            "large": self._large, "wait": self._wait, "fail": self._fail, "refuse": self._refuse, "odd": self._odd,
+        }  # fmt: skip
+        return Toolbox(Operation(name, name, name, Size, Text, run, Effects()) for name, run in runs.items())
+
+    async def _large(self, caller: Caller, wanted: Size) -> Outcome:
+        self.callers.append(caller)
+        return Outcome([say("{text}", text="x" * 10)], Text(text="x" * wanted.size))
+
+    async def _wait(self, _: Caller, __: Size) -> Outcome:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        self.entered.release()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self.at_once -= 1
+            self.cancelled.set()
+        raise AssertionError
+
+    async def _fail(self, _: Caller, __: Size) -> Outcome:
+        raise RuntimeError("a secret of the inside")
+
+    async def _refuse(self, _: Caller, __: Size) -> Outcome:
+        raise DragomanError("journal_closed", say("No daemon is running."), hint=say("Start one with `dragoman up`."))
+
+    async def _odd(self, _: Caller, __: Size) -> Outcome:
+        return Outcome([say("{text}", text="a\ud800b\0\u2028")], Text(text="\udcff\n"))
+
+
+@contextlib.contextmanager
+def serving(places: Places) -> Iterator[Serving]:
+    shown = Serving()
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(_served(places, shown)):
+        yield shown
+
+
+@contextlib.asynccontextmanager
+async def _served(places: Places, shown: Serving) -> AsyncIterator[Any]:
+    async with Journal.open(places.journal_folder) as journal, anyio.create_task_group() as group:
+        door = Door(shown.toolbox(), journal, Links(Tokens(places.tokens_file)), __version__)
+        with bind_private_socket(places.socket) as listener:
+            group.start_soon(ControlServer(__version__, {}, {"mcp": door}).serve, listener)
+            yield
+            group.cancel_scope.cancel()

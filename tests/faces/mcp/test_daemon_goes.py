@@ -1,0 +1,206 @@
+"""The daemon dies, restarts, hangs or is not allowed to start, under a client that goes on talking."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from dragoman import __version__
+from tests.daemons import PATIENCE, Cli, daemons_of, eventually
+from tests.faces.mcp.raw import RawClient, introduction, raw_client
+
+
+def pid_of(client: RawClient) -> int:
+    return int(client.call("dragoman_status")["structuredContent"]["pid"])
+
+
+def code_of(answer: dict[str, Any]) -> str:
+    return str(answer["error"]["data"]["code"])
+
+
+def test_killed_under_an_open_call_it_is_told_and_the_next_call_works(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        first = pid_of(client)
+        os.kill(first, signal.SIGSTOP)
+        open_call = client.begin_call("dragoman_status")
+        eventually(client.is_idle)
+        kill(first)
+        told = client.answer(open_call)
+        assert (told["error"]["code"], code_of(told)) == (-32010, "daemon_restarted")
+        assert "not known" in told["error"]["message"]
+        assert pid_of(client) != first
+        assert client.silent(0.05)
+        assert client.leave() == 0
+
+
+def kill(pid: int) -> None:
+    """And wait until it is dead to its last thread: before that its socket still takes what it will never answer."""
+    os.kill(pid, signal.SIGKILL)
+    eventually(lambda: is_dead(pid))
+
+
+def is_dead(pid: int) -> bool:
+    try:
+        process = psutil.Process(pid)
+        return process.status() == psutil.STATUS_ZOMBIE and len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
+    except (psutil.NoSuchProcess, FileNotFoundError):
+        return True
+
+
+def test_killed_again_and_again_every_next_call_works(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        seen = set()
+        for _ in range(3):
+            seen.add(pid := pid_of(client))
+            kill(pid)
+        assert len(seen | {pid_of(client)}) == 4
+
+
+def test_killed_before_it_answered_the_handshake_the_next_one_answers(cli: Cli) -> None:
+    cli("up")
+    pid = cli.status()["pid"]
+    with raw_client(cli) as client:
+        eventually(lambda: cli.status()["links"]["mcp"])
+        os.kill(pid, signal.SIGSTOP)
+        asked = client.request("initialize", introduction("2025-06-18"))
+        eventually(client.is_idle)
+        kill(pid)
+        assert client.answer(asked)["result"]["protocolVersion"] == "2025-06-18"
+        client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        assert pid_of(client) != pid
+
+
+def test_a_restart_under_a_live_client_is_not_noticed_by_its_next_call(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        first = pid_of(client)
+        assert cli("restart").returncode == 0
+        eventually(lambda: cli.status()["links"]["mcp"] == 1)
+        assert pid_of(client) == cli.status()["pid"] != first
+        assert client.silent(0.05)
+
+
+def test_a_call_in_the_middle_of_a_restart_goes_to_the_daemon_that_was_started(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        first = pid_of(client)
+        restart = cli.begin("restart")
+        eventually(lambda: is_dead(first) or not cli.places.socket.exists())
+        assert pid_of(client) != first
+        assert restart.wait(20 * PATIENCE) == 0
+        restart.communicate()
+        assert len(daemons_of(cli.home)) == 1
+
+
+def test_after_an_end_on_purpose_no_daemon_is_started_until_the_client_speaks(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        assert cli("down").returncode == 0
+        deadline = time.monotonic() + 1.0
+        while time.monotonic() < deadline:
+            assert daemons_of(cli.home) == []
+        assert pid_of(client) == cli.status()["pid"]
+
+
+def test_stopped_it_makes_calls_wait_and_continued_it_answers_them(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        pid = pid_of(client)
+        os.kill(pid, signal.SIGSTOP)
+        calls = [client.begin_call("dragoman_status") for _ in range(3)]
+        assert client.silent(0.3)
+        assert client.process.poll() is None
+        os.kill(pid, signal.SIGCONT)
+        assert [client.answer(call)["result"]["structuredContent"]["pid"] for call in calls] == [pid] * 3
+
+
+def test_a_client_leaves_a_stopped_daemon_at_once(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        os.kill(pid_of(client), signal.SIGSTOP)
+        client.begin_call("dragoman_status")
+        assert client.leave() == 0
+
+
+def test_where_clients_may_not_start_it_the_client_is_told_what_to_do(cli: Cli) -> None:
+    assert cli("config", "set", "mcp_starts_daemon", "false").returncode == 0
+    with raw_client(cli) as client:
+        told = client.answer(client.request("initialize", introduction("2025-11-25")))
+        assert code_of(told) == "not_running"
+        assert "mcp_starts_daemon" in told["error"]["message"]
+        assert "`dragoman up`" in told["error"]["message"]
+        assert daemons_of(cli.home) == []
+        assert cli("up").returncode == 0
+        assert "result" in client.initialize()
+        assert pid_of(client) == cli.status()["pid"]
+        client.leave()
+        assert "dragoman: No daemon is running, and the setting mcp_starts_daemon is false." in client.errors()
+
+
+def test_where_clients_may_not_start_it_a_restart_is_still_waited_for(cli: Cli) -> None:
+    assert cli("config", "set", "mcp_starts_daemon", "false").returncode == 0
+    assert cli("up").returncode == 0
+    with raw_client(cli) as client:
+        client.initialize()
+        restart = cli.begin("restart")
+        first = pid_of(client)
+        eventually(lambda: is_dead(first) or not cli.places.socket.exists())
+        assert pid_of(client) != first
+        assert restart.wait(20 * PATIENCE) == 0
+        restart.communicate()
+
+
+def test_settings_that_cannot_be_read_are_told_to_the_client(cli: Cli) -> None:
+    cli.places.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    cli.places.settings_file.write_text("port = maybe\n")
+    with raw_client(cli) as client:
+        told = client.answer(client.request("initialize", introduction("2025-11-25")))
+        assert code_of(told) == "bad_settings"
+        assert "line 1" in told["error"]["message"]
+        cli.places.settings_file.write_text("")
+        assert "result" in client.initialize()
+
+
+OTHER_VERSION = """
+import sys, dragoman
+sys.argv.pop(1)
+dragoman.__version__ = "0.0.1"
+from contextlib import ExitStack
+from pathlib import Path
+import anyio
+from dragoman.daemon.app import Options, run
+from dragoman.daemon.lives import Life, Lives
+from dragoman.places import find_places
+lives = Lives()
+with ExitStack() as stack:
+    if sys.argv[1] == "busy":
+        stack.enter_context(lives.lived(Life("d-1", "debug", "a session")))
+    anyio.run(lambda: run(Options(workspace=Path.cwd()), find_places(), lambda _: print("up", flush=True), lives=lives))
+"""
+
+
+@pytest.mark.parametrize(("life", "version"), [("idle", __version__), ("busy", "0.0.1")])
+def test_a_daemon_of_another_version_is_replaced_when_idle_and_kept_when_busy(
+    cli: Cli, life: str, version: str, tmp_path: Path
+) -> None:
+    other = subprocess.Popen(
+        [sys.executable, "-P", "-c", OTHER_VERSION, "dragoman.daemon", life],
+        env=cli.variables(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path,
+    )  # fmt: skip
+    with other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"up\n"
+        with raw_client(cli) as client:
+            assert client.initialize()["result"]["serverInfo"]["version"] == version
+            assert (pid_of(client) == other.pid) == (life == "busy")
+        other.kill()
