@@ -25,7 +25,6 @@ from dragoman.wire.gateway import (
     Usage,
     canonical_session_key,
 )
-from dragoman.wire.gateway.run_tools import MAX_CALLS
 from tests.wire.gateway.transcripts import of_type, reduced, text_of
 
 
@@ -303,20 +302,6 @@ def test_a_model_that_gives_every_call_the_same_id_is_understood() -> None:
     ]
     late = [tool_frame("tool", 1, phase="start", name="exec")]
     assert [type(event) for event in reduced(calls + late)] == [ToolStart, ToolResult, ToolStart, ToolResult]
-
-
-def test_a_run_remembers_a_bounded_number_of_calls() -> None:
-    reducer = Reducer()
-    for number in range(MAX_CALLS * 2):
-        payload = {
-            "runId": "r",
-            "stream": "tool",
-            "seq": number,
-            "data": {"toolCallId": f"c{number}", "phase": "start"},
-        }
-        reducer.feed(frame(payload))
-    [run] = reducer._runs.values()
-    assert len(run._tools._calls) == MAX_CALLS
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,10 @@ def read(payload: Raw | UnsetType, decoder: msgspec.json.Decoder[_T]) -> _T | No
         return None
 
 
+def size_of(payload: Raw | UnsetType) -> int:
+    return 0 if isinstance(payload, UnsetType) else memoryview(payload).nbytes
+
+
 def joined_text(content: tuple[TextPart, ...] | str) -> str:
     if isinstance(content, str):
         return content

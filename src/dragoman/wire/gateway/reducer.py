@@ -26,6 +26,7 @@ from dragoman.wire.gateway.payloads import (
     ToolData,
     UsageData,
     read,
+    size_of,
 )
 from dragoman.wire.gateway.run import KINDS, Run
 from dragoman.wire.gateway.session_keys import canonical_session_key
@@ -33,6 +34,8 @@ from dragoman.wire.gateway.vocabulary import ChatEvent, Gap, Outcome
 
 MAX_RUNS = 256
 MAX_ENDED_RUNS = 1024
+MAX_KEPT_BYTES = 64 << 20  # of all runs: their texts, and what open tool calls have said
+_WEIGHED_EVERY_BYTES = 16 << 20
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 
@@ -62,6 +65,7 @@ class Reducer:
         self._defaults = defaults or SessionDefaults()
         self._runs: dict[str, Run] = {}
         self._ended: dict[str, None] = {}
+        self._unweighed = 0
         self.unreadable = 0
         self._events: dict[str, Callable[[Raw | UnsetType], list[ChatEvent]]] = {
             "agent": self._agent,
@@ -90,7 +94,21 @@ class Reducer:
         if isinstance(event, SequenceGap):
             return [Gap(expected=event.expected, received=event.received)]
         handler = self._events.get(event.event)
-        return handler(event.payload) if handler else []
+        if handler is None:
+            return []
+        happened = handler(event.payload)
+        self._weigh(size_of(event.payload))
+        return happened
+
+    def _weigh(self, read: int) -> None:
+        """What is kept grows no faster than what is read, so that it is enough to look now and then."""
+        self._unweighed += read
+        if self._unweighed < _WEIGHED_EVERY_BYTES:
+            return
+        self._unweighed = 0
+        kept = sum(run.size for run in self._runs.values())
+        while kept > MAX_KEPT_BYTES:
+            kept -= self._runs.pop(next(iter(self._runs))).size
 
     def _agent(self, payload: Raw | UnsetType) -> list[ChatEvent]:
         frame = self._read(payload, _RUN)

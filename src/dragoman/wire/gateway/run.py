@@ -20,6 +20,10 @@ class Run:
         self._phase = ""
         self._seen: dict[str, int] = {}
 
+    @property
+    def size(self) -> int:
+        return self._text.size + self._tools.size
+
     def said(self, delta: str, text: str | None, message: str, seq: int | None) -> list[ChatEvent]:
         piece = self._text.add(delta, text or None, message, seq)
         return [*self._tools.settle(), *self._told(piece)] if piece else []

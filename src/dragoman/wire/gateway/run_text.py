@@ -31,6 +31,10 @@ class RunText:
         self._chat_seq = -1
         self._chat_text = ""
 
+    @property
+    def size(self) -> int:
+        return len(self.whole) + len(self._chat_text)
+
     def tool_started(self) -> None:
         self._tool_since = True
 
@@ -87,7 +91,10 @@ class RunText:
         if begins and self.whole:
             self._starts.append(len(self.whole))
         self._tool_since = False
-        self.whole += content
+        # Out of the attribute while it grows: a string with one owner is extended in place instead of copied.
+        whole, self.whole = self.whole, ""
+        whole += content
+        self.whole = whole
         return Piece(len(self._starts) - 1, content, replace=False)
 
     def _restore(self, text: str, *, plain: bool) -> Piece | None:

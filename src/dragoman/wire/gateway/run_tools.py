@@ -5,13 +5,14 @@ from __future__ import annotations
 from msgspec import UNSET, Raw, UnsetType
 
 from dragoman.wire.gateway.diffs import changes, changes_files
-from dragoman.wire.gateway.payloads import ResultBody, ToolData, joined_text, result_body
+from dragoman.wire.gateway.payloads import ResultBody, ToolData, joined_text, result_body, size_of
 from dragoman.wire.gateway.vocabulary import ChatEvent, Diff, ToolResult, ToolStart, ToolUpdate
 
 MAX_CALLS = 512
 _ENDS = frozenset({"end", "result"})
 _FAILED = frozenset({"failed", "error", "cancelled"})
 _UNFINISHED = "the run ended before the tool did"
+_NOT_FOLLOWED = "too many tools at once: this one is not followed any more"
 
 
 class Call:
@@ -42,11 +43,22 @@ class Call:
         self.seq = -1
         self.streamed = self.command = self.finished = False
 
+    @property
+    def size(self) -> int:
+        """Bytes kept until the call ends, nearly."""
+        end = self.end or ToolData()
+        texts = len(self.output) + len(end.output or "") + len(end.summary or "")
+        return texts + size_of(self.diff_input) + size_of(end.args) + size_of(end.result)
+
 
 class RunTools:
     def __init__(self, run_id: str, session_key: str) -> None:
         self._run_id, self._session_key = run_id, session_key
         self._calls: dict[str, Call] = {}
+
+    @property
+    def size(self) -> int:
+        return sum(call.size for call in self._calls.values() if not call.finished)
 
     def note(self, stream: str, data: ToolData, seq: int | None) -> list[ChatEvent]:
         """One frame about a call. What it adds is told; what is known already, or late, is not."""
@@ -56,7 +68,9 @@ class RunTools:
             return []
         happened: list[ChatEvent] = []
         if call is None or call.finished:
-            call = self._begin(call_id, Call(data.name, derives=stream != "kind"))
+            self._calls.pop(call_id, None)
+            happened += self._make_room()
+            call = self._calls[call_id] = Call(data.name, derives=stream != "kind")
             happened.append(self._started(call_id, call, data))
         call.streamed |= stream == "tool"
         call.command |= data.kind == "command" or data.command_bearing or stream == "command_output"
@@ -74,18 +88,21 @@ class RunTools:
         """The run is over: every start gets its result."""
         happened = self.settle()
         for call_id, call in self._calls.items():
-            if not call.finished:
-                call.error = call.error or _UNFINISHED
-                happened += self._finish(call_id, call, ToolData())
+            happened += self._given_up(call_id, call, _UNFINISHED)
         return happened
 
-    def _begin(self, call_id: str, call: Call) -> Call:
-        if len(self._calls) >= MAX_CALLS:
-            oldest = next((known for known, other in self._calls.items() if other.finished), next(iter(self._calls)))
-            del self._calls[oldest]
-        self._calls.pop(call_id, None)
-        self._calls[call_id] = call
-        return call
+    def _make_room(self) -> list[ChatEvent]:
+        """The oldest call is forgotten, rather one that is finished than one that is not."""
+        if len(self._calls) < MAX_CALLS:
+            return []
+        oldest = next((known for known, other in self._calls.items() if other.finished), next(iter(self._calls)))
+        return self._given_up(oldest, self._calls.pop(oldest), _NOT_FOLLOWED)
+
+    def _given_up(self, call_id: str, call: Call, why: str) -> list[ChatEvent]:
+        if call.finished:
+            return []
+        call.error = call.error if call.end else call.error or why
+        return self._finish(call_id, call, call.end or ToolData())
 
     def _started(self, call_id: str, call: Call, data: ToolData) -> ToolStart:
         self._learn(call, data)
