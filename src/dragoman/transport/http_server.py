@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Generator
 from contextlib import contextmanager
-from socket import socket
+from socket import IPPROTO_TCP, TCP_NODELAY, socket
 from typing import Any
 
 import anyio
@@ -84,6 +84,8 @@ class HttpServer(uvicorn.Server):
 
     async def _adopt(self, connection: socket) -> None:
         try:
+            # asyncio sets it only where the socket says it is TCP, and an accepted one says 0: 40 ms an answer.
+            connection.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
             await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
         except OSError:
             connection.close()
