@@ -72,6 +72,10 @@ class Attacked:
         """One of the daemon's deadlines or caps: `module:NAME`."""
         call(self.places, "test_patch", {"name": name, "value": value})
 
+    def switch_off(self, name: str, answer: object) -> None:
+        """A guard that from now on answers the same to everybody: what it kept out must then come in."""
+        call(self.places, "test_patch", {"name": name, "answer": answer})
+
     def assert_serves(self) -> None:
         """The next ordinary request of both listeners succeeds."""
         assert self.health().status == 200
@@ -150,7 +154,7 @@ async def _append(methods: Any, params: Any) -> AsyncIterator[Any]:
 
 async def _patch(params: Any) -> AsyncIterator[Any]:
     module, _, name = params["name"].partition(":")
-    setattr(importlib.import_module(module), name, params["value"])
+    setattr(importlib.import_module(module), name, params.get("value", lambda *_: params["answer"]))
     yield None
 
 

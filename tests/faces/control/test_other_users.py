@@ -1,0 +1,115 @@
+"""Another user of the machine: the socket's folder, the peer's uid, the token, and what listens at all."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.daemons import call
+from tests.faces.attacked import Attacked, attacked
+from tests.raw_http import Ask, ask
+
+NOBODY = 65534
+only_root = pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
+
+
+@pytest.fixture
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+    """Its home can be reached by others on purpose: what keeps them out must be its own doing."""
+    home = tmp_path_factory.mktemp("home")
+    for folder in (home, *home.parents[:2]):
+        folder.chmod(0o711)
+    with attacked(home) as daemon:
+        yield daemon
+
+
+def as_nobody(action: Callable[[], str]) -> str:
+    """What a child of another user finds; the interpreter itself may be unreadable to it, so it is only forked."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            os.write(writer, action().encode())
+        except OSError as error:
+            os.write(writer, type(error).__name__.encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        found = answer.read()
+    os.waitpid(child, 0)
+    return found
+
+
+def greet(path: Path) -> str:
+    """The daemon's first words to a perfect hello, or nothing."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(10)
+        connection.connect(str(path))
+        try:
+            connection.sendall(b'{"dragoman":1,"role":"control","version":"0"}\n')
+            return connection.recv(100).decode()
+        except ConnectionError:
+            return ""
+
+
+@only_root
+def test_the_folder_refuses_another_user(victim: Attacked) -> None:
+    assert stat.S_IMODE(victim.places.socket.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(victim.places.socket.stat().st_mode) == 0o600
+    assert as_nobody(lambda: greet(victim.places.socket)) == "PermissionError"
+
+
+@only_root
+def test_with_folder_and_socket_open_the_peers_uid_still_refuses(victim: Attacked) -> None:
+    victim.places.socket.parent.chmod(0o777)
+    assert as_nobody(lambda: greet(victim.places.socket)) == "PermissionError"
+    victim.places.socket.chmod(0o777)
+    assert as_nobody(lambda: greet(victim.places.socket)) == ""
+    assert '"pid"' in greet(victim.places.socket)
+    assert "another user" in victim.places.log_file.read_text()
+
+
+@only_root
+def test_another_user_who_keeps_knocking_keeps_nobody_out(victim: Attacked) -> None:
+    victim.places.socket.parent.chmod(0o777)
+    victim.places.socket.chmod(0o777)
+    assert as_nobody(lambda: "".join(greet(victim.places.socket) for _ in range(1000))) == ""
+    assert call(victim.places, "status")["state"] == "running"
+    assert victim.callers() == 0
+
+
+@only_root
+def test_without_the_check_of_the_uid_the_same_caller_would_be_welcome(victim: Attacked) -> None:
+    victim.switch_off("dragoman.daemon.control:is_own_peer", answer=True)
+    victim.places.socket.parent.chmod(0o777)
+    victim.places.socket.chmod(0o777)
+    assert '"pid"' in as_nobody(lambda: greet(victim.places.socket))
+
+
+@only_root
+def test_another_user_can_read_neither_token_nor_record(victim: Attacked) -> None:
+    for path in (victim.places.tokens_file, victim.places.log_file, victim.places.journal_folder):
+        assert as_nobody(lambda path=path: str(path.open("rb"))) == "PermissionError", path  # type: ignore[misc]
+
+
+@only_root
+def test_over_http_another_user_needs_the_token(victim: Attacked) -> None:
+    request = Ask("/api/status", headers=[victim.host])
+    assert as_nobody(lambda: str(ask(victim.port, request).status)) == "401"
+
+
+def test_nothing_but_our_own_port_listens_and_only_on_loopback(victim: Attacked) -> None:
+    tree = [victim.process, *victim.process.children(recursive=True)]
+    listening = [it.laddr for one in tree for it in one.net_connections("inet") if it.status == psutil.CONN_LISTEN]
+    assert listening == [("127.0.0.1", victim.port)]
+    assert not [it for one in tree for it in one.net_connections("udp")]

@@ -1,0 +1,98 @@
+"""What the bounds must not break: keep-alive, pipelines, HEAD, upgrades, large events, impatient reconnects."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import statistics
+import time
+
+import pytest
+
+from tests.faces.attacked import Attacked
+from tests.raw_http import Ask, WebSocket, ask, read_answer
+
+
+def test_one_connection_serves_many_requests(victim: Attacked) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", victim.port, timeout=10)
+    headers = dict([victim.host, victim.bearer])
+    delays: list[float] = []
+    for path in ("/", "/health", "/api/status", "/api/events", "/page.js") * 20:
+        started = time.monotonic()
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        assert (answer.status, len(answer.read()) > 0) == (200, True)
+        delays.append(time.monotonic() - started)
+    connection.request("POST", "/api/login", body=b'{"code":"x"}', headers=headers)
+    assert connection.getresponse().status == 401
+    connection.close()
+    assert statistics.median(delays) < 0.02, "a delayed acknowledgement costs 40 ms"
+
+
+def test_a_pipeline_is_answered_in_order(victim: Attacked) -> None:
+    head = f"HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nAuthorization: {victim.bearer[1]}\r\n"
+    login = f'POST /api/login {head}Content-Length: 12\r\n\r\n{{"code":"x"}}'
+    wanted = [
+        f"GET /health {head}\r\n",
+        login,
+        f"GET /api/status {head}\r\n",
+        f"GET /none {head}Connection: close\r\n\r\n",
+    ]
+    with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
+        connection.sendall("".join(wanted).encode())
+        data = b""
+        while piece := connection.recv(65536):
+            data += piece
+    assert [int(part[:3]) for part in data.split(b"HTTP/1.1 ")[1:]] == [200, 401, 200, 404]
+
+
+def test_head_has_the_headers_of_get_and_no_body(victim: Attacked) -> None:
+    for path in ("/", "/page.js", "/api/events"):
+        asked = [ask(victim.port, Ask(path, method, [victim.host, victim.bearer])) for method in ("GET", "HEAD")]
+        assert [it.status for it in asked] == [200, 200]
+        assert asked[1].body == b""
+        assert asked[0].headers == asked[1].headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
+def test_another_method_is_told_which_ones_there_are(victim: Attacked, method: str) -> None:
+    answer = ask(victim.port, Ask("/health", method, [victim.host]))
+    assert (answer.status, answer.json()["error"]["code"]) == (405, "wrong_method")
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
+
+
+def test_a_body_may_come_in_pieces_and_after_a_continue(victim: Attacked) -> None:
+    line = f"POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\n"
+    head = line + "Expect: 100-continue\r\nContent-Length: 12\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
+        connection.sendall(head.encode())
+        assert read_answer(connection).status == 100
+        for byte in b'{"code":"x"}':
+            connection.sendall(bytes([byte]))
+        assert read_answer(connection).json()["error"]["code"] == "code_spent"
+
+
+def test_an_offer_of_http_2_is_answered_in_http_1(victim: Attacked) -> None:
+    headers = [
+        victim.host,
+        ("Connection", "Upgrade, HTTP2-Settings"),
+        ("Upgrade", "h2c"),
+        ("HTTP2-Settings", "AAMAAABk"),
+    ]
+    assert ask(victim.port, Ask("/health", headers=headers)).status == 200
+
+
+def test_errors_speak_the_readers_language(victim: Attacked) -> None:
+    told = {
+        language: ask(victim.port, Ask("/api/status", headers=[victim.host, ("Accept-Language", language)])).json()
+        for language in ("zh-CN,zh;q=0.9", "en")
+    }
+    assert [it["error"]["message"] for it in told.values()] == ["需要令牌。", "A token is needed."]
+
+
+def test_a_feed_is_asked_for_by_subprotocol_as_a_browser_must(victim: Attacked) -> None:
+    offered = ("Sec-WebSocket-Protocol", f"dragoman.v1, bearer.{victim.bearer[1].partition(' ')[2]}")
+    with WebSocket(victim.port, "/api/feed", [victim.host, offered]) as feed:
+        opcode, payload = feed.receive()
+        assert (opcode, json.loads(payload)["type"]) == (1, "snapshot")
