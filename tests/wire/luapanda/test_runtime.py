@@ -325,3 +325,16 @@ def test_both_sides_of_this_package_hold_a_conversation() -> None:
     (answer,) = ide.events()
     assert isinstance(answer, Answered)
     assert read_variables(answer.message)[0].value == '"|*|\udcff\n"'
+
+
+def test_a_reply_nested_too_deeply_is_our_mistake_and_keeps_the_id() -> None:
+    runtime = RuntimeConnection()
+    runtime.receive_data(line("setBreakPoint", callbackId="12"))
+    list(runtime.events())
+    info: list[Any] = []
+    for _ in range(100_000):
+        info = [info]
+    with pytest.raises(LocalProtocolError) as caught:
+        runtime.send_reply("setBreakPoint", info)
+    assert caught.value.code == "not_encodable"
+    assert said(runtime.send_reply("setBreakPoint"))["callbackId"] == "12"

@@ -102,7 +102,7 @@ class RuntimeConnection:
             raise LocalProtocolError("unknown_command", f"{cmd!r} is not a command that is answered.")
         if self._encodes_strings:
             info = map_base64(info, to_base64)
-        line = message_line({"callbackId": self._held_id, "cmd": cmd, "info": _lua_table(info)})
+        line = message_line({"callbackId": self._held_id, "cmd": cmd, "info": _encodable(info)})
         self._held_id = "0"
         if cmd == "initSuccess":
             self.state = state_after_hearing(self.state, INITIALISED)
@@ -165,6 +165,13 @@ def command_from(fields: Mapping[str, Any]) -> Command:
         if not isinstance(info, dict) or not isinstance(info.get(name), str):
             raise RemoteProtocolError("missing_field", f"{cmd} has no {name}.")
     return Command(cmd=cmd, callback_id=id_text(fields.get("callbackId")), info=info, fields=dict(fields))
+
+
+def _encodable(info: Any) -> Any:
+    try:
+        return _lua_table(info)
+    except RecursionError as error:
+        raise LocalProtocolError("not_encodable", "The info is nested too deeply to be sent.") from error
 
 
 def _lua_table(value: Any) -> Any:
