@@ -91,6 +91,7 @@ def test_a_frame_shows_its_id_in_digits_and_takes_a_number_too() -> None:
         {"request_id": "-1", "message": "Ack"},
         {"request_id": "x", "message": "Ack"},
         {"request_id": str(2**64), "message": "Ack"},
+        {"request_id": "9" * 5_000, "message": "Ack"},
         {"request_id": "1", "message": "Ack", "more": 1},
     ],
 )

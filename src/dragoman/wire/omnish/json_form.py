@@ -8,6 +8,7 @@ infinity). Reading takes either.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -29,6 +30,9 @@ from dragoman.wire.omnish.layout import (
 from dragoman.wire.omnish.schema import Schema
 
 
+_REQUEST_ID = re.compile("[0-9]{1,20}")  # int() refuses thousands of digits in its own way
+
+
 def message_to_json(message: object, schema: Schema) -> object:
     if type(message) not in schema.indices:
         raise LocalProtocolError("not_in_schema", f"{type(message).__name__} is no message of {schema.name}")
@@ -48,7 +52,7 @@ def frame_from_json(value: object, schema: Schema) -> Frame:
     if not isinstance(value, dict) or set(value) != {"request_id", "message"}:
         raise _bad("frame", "an object with request_id and message")
     request_id = str(value["request_id"])
-    if not (request_id.isascii() and request_id.isdecimal() and int(request_id) < 1 << 64):
+    if not _REQUEST_ID.fullmatch(request_id) or int(request_id) >= 1 << 64:
         raise _bad("request_id", "a whole number of 64 bits, in decimal digits")
     return Frame(int(request_id), message_from_json(value["message"], schema))
 
