@@ -29,7 +29,6 @@ from dragoman.wire.omnish.layout import (
 )
 from dragoman.wire.omnish.schema import Schema
 
-
 _REQUEST_ID = re.compile("[0-9]{1,20}")  # int() refuses thousands of digits in its own way
 
 
