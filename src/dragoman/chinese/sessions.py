@@ -1,6 +1,16 @@
 """Chinese of the phrases about debug sessions."""
 
 TABLE: dict[str, str] = {
+    "The debugger ended before the program was started. Its last words: {words}": "调试器在程序启动之前就结束了。它最后的话：{words}",
+    "Check that the program exists and can be run by itself.": "请检查程序是否存在且能单独运行。",
+    "There is no live debug session in this workspace. Known: {known}.": "此工作区没有活动的调试会话。已知：{known}。",
+    "Start one with start_debugging.": "请用 start_debugging 启动一个。",
+    "There is no session {id} in this workspace.": "此工作区中没有会话 {id}。",
+    "Known: {known}.": "已知：{known}。",
+    "{limit} debug sessions are live, as many as there may be.": "已有 {limit} 个活动的调试会话，达到上限。",
+    "End one with stop_debugging.": "请用 stop_debugging 结束一个。",
+    "This stop has no stack.": "此次暂停没有调用栈。",
+    "Step or continue to a place with source.": "请单步或继续到有源代码的位置。",
     "There is no breakpoint {id} in this workspace.": "此工作区中没有断点 {id}。",
     "`get_breakpoints` lists those there are.": "`get_breakpoints` 会列出现有的断点。",
     "This workspace has {count} breakpoints, as many as it can.": "此工作区已有 {count} 个断点，达到上限。",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ class Dialect:
 
     hit_forms: frozenset[str] = frozenset({"==", ">", ">=", "<", "<=", "%"})
     """The comparisons it takes as we mean them; others are counted by us."""
-    hit_spelling: Mapping[str, str] = {}
+    hit_spelling: Mapping[str, str] = field(default_factory=dict)
     """How it writes one, where it differs: a format with `number` and `remainder`."""
     logpoints: bool = True
 

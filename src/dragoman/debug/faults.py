@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dragoman.debug.model import Stop
+from collections.abc import Sequence
+
+from dragoman.debug.model import Frame, Stop
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import say
@@ -61,9 +63,53 @@ def of_group(errors: BaseExceptionGroup[Exception]) -> DragomanError:
     return adapter_confused(first) if isinstance(first, RemoteProtocolError) else start_timed_out()
 
 
+def adapter_gone(last_words: str) -> DragomanError:
+    return DragomanError(
+        "adapter_gone",
+        say(
+            "The debugger ended before the program was started. Its last words: {words}", words=last_words[-400:] or "-"
+        ),
+        hint=say("Check that the program exists and can be run by itself."),
+    )
+
+
 def start_timed_out() -> DragomanError:
     return DragomanError(
         "start_timeout",
         say("The debugger did not get ready in time."),
         hint=say("See the session's output; a program that waits for input or a slow build may be the reason."),
+    )
+
+
+def no_session(known: Sequence[str]) -> DragomanError:
+    return DragomanError(
+        "no_session",
+        say("There is no live debug session in this workspace. Known: {known}.", known=", ".join(known) or "-"),
+        hint=say("Start one with start_debugging."),
+    )
+
+
+def unknown_session(session_id: str, known: Sequence[str]) -> DragomanError:
+    return DragomanError(
+        "unknown_session",
+        say("There is no session {id} in this workspace.", id=ascii(session_id[:60])),
+        hint=say("Known: {known}.", known=", ".join(known) or "-"),
+    )
+
+
+def too_many_sessions(limit: int) -> DragomanError:
+    return DragomanError(
+        "too_many_sessions",
+        say("{limit} debug sessions are live, as many as there may be.", limit=limit),
+        hint=say("End one with stop_debugging."),
+    )
+
+
+def top_frame(stop: Stop) -> Frame:
+    if stop.frames:
+        return stop.frames[0]
+    raise DragomanError(
+        "no_frame",
+        say("This stop has no stack."),
+        hint=say("Step or continue to a place with source."),
     )

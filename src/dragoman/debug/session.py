@@ -105,10 +105,12 @@ class Session:
             failure = faults.of_group(errors)
         finally:
             self._end(Ended(exit_code=self._exit_code, message=str(failure) if failure else ""))
+            self._mail.close()
+            self._commands.close()
             with anyio.CancelScope(shield=True), anyio.move_on_after(_ENDS_WITHIN_S):
                 await self._backend.end()
-        if failure is not None and not started:
-            raise failure
+        if not started:
+            raise failure or faults.adapter_gone(self.ended.output if self.ended else "")
 
     async def _start(self, breakpoints: Iterable[Breakpoint]) -> None:
         """Adapters differ in when they answer the launch: it is never waited for before the configuration is done."""
@@ -294,16 +296,16 @@ class Session:
         return self._stops
 
     async def scopes(self, frame: int) -> tuple[Scope, ...]:
-        self._require_stopped()
+        self.require_stopped()
         return await self._looking.scopes(frame)
 
     async def variables(self, reference: int, *, start: int = 0, count: int = 0) -> tuple[Variable, ...]:
-        self._require_stopped()
+        self.require_stopped()
         return await self._looking.variables(reference, start=start, count=count)
 
     async def evaluate(self, expression: str, frame: int | None, context: str, *, timeout_s: float) -> Evaluated:
         """In the top frame of the stop unless one is named."""
-        stop = self._require_stopped()
+        stop = self.require_stopped()
         chosen = frame if frame is not None else (stop.frames[0].id if stop.frames else None)
         asked: dict[str, Any] = {"expression": expression, "context": context}
         asked |= {"frameId": self._handles.take(chosen)} if chosen is not None else {}
@@ -319,7 +321,7 @@ class Session:
 
     async def _run(self, command: str, thread_id: int | None, seen_stop: int | None, by: str) -> None:
         async def perform() -> None:
-            stop = self._require_stopped()
+            stop = self.require_stopped()
             if seen_stop is not None and seen_stop != stop.number:
                 raise faults.moved_on(stop, self._by)
             asked = {"threadId": stop.thread_id if thread_id is None else thread_id}
@@ -333,7 +335,7 @@ class Session:
 
         await self._send(perform, by)
 
-    def _require_stopped(self) -> Stop:
+    def require_stopped(self) -> Stop:
         if self.ended is not None:
             raise faults.already_ended()
         if self.state is not State.STOPPED or self.stop is None:

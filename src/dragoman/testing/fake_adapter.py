@@ -1,0 +1,97 @@
+"""A debugger that does what a test tells it: events before responses, silence, refusals, death in the middle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import anyio
+import msgspec
+
+from dragoman.debug.backend import AdapterRefusedError, Owns
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.wire.dap import Event, Response
+
+Answer = Callable[[dict[str, Any]], Any]
+
+_STACK = {
+    "stackFrames": [{"id": 1, "name": "f", "line": 5, "column": 1, "source": {"path": "/p/a.py"}}],
+    "totalFrames": 1,
+}
+
+
+class FakeAdapter:
+    """Answers like a small honest adapter; `answers[command]` replaces one answer.
+
+    An answer is a body, an exception to raise, or None for silence until the deadline.
+    """
+
+    owns = Owns()
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.ended = False
+        self.answers: dict[str, Answer] = {
+            "initialize": lambda _: {"supportsConfigurationDoneRequest": True},
+            "setBreakpoints": self._bind,
+            "stackTrace": lambda _: _STACK,
+            "scopes": lambda _: {"scopes": [{"name": "Locals", "variablesReference": 9, "presentationHint": "locals"}]},
+            "variables": lambda _: {"variables": [{"name": "n", "value": "3", "type": "int", "variablesReference": 0}]},
+            "threads": lambda _: {"threads": [{"id": 1, "name": "main"}]},
+            "evaluate": lambda arguments: {"result": arguments["expression"], "variablesReference": 0},
+        }
+        self._events, self._emitted = anyio.create_memory_object_stream[Event](math.inf)
+
+    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
+        self.requests.append((command, arguments or {}))
+        answer = self.answers[command](arguments or {}) if command in self.answers else {}
+        if answer is None:
+            await anyio.sleep(timeout_s)
+            raise DragomanError("adapter_silent", say("{text}", text=command))
+        if isinstance(answer, Exception):
+            raise answer
+        if command == "launch":
+            self.emit("initialized")
+        await anyio.lowlevel.checkpoint()
+        return Response(
+            seq=0, request_seq=0, success=True, command=command, body=msgspec.Raw(msgspec.json.encode(answer))
+        )
+
+    async def events(self) -> AsyncIterator[Event]:
+        async for event in self._emitted:
+            yield event
+
+    async def end(self) -> None:
+        self.ended = True
+        self._events.close()
+        self._emitted.close()
+
+    def emit(self, event: str, **body: Any) -> None:
+        self._events.send_nowait(Event(seq=0, event=event, body=msgspec.Raw(msgspec.json.encode(body))))
+
+    def stop(self, reason: str = "breakpoint", **body: Any) -> None:
+        self.emit("stopped", reason=reason, threadId=1, **body)
+
+    def die(self) -> None:
+        self._events.close()
+
+    def refuse(self, command: str, reason: str) -> None:
+        self.answers[command] = lambda _: AdapterRefusedError(command, reason)
+
+    def when(self, command: str, act: Callable[[], None], *, answers: bool = True) -> None:
+        """Do something the moment the request arrives, before it is answered, or instead of answering."""
+
+        def acted(_: dict[str, Any]) -> Any:
+            act()
+            return {} if answers else None
+
+        self.answers[command] = acted
+
+    def sent(self, command: str) -> list[dict[str, Any]]:
+        return [arguments for name, arguments in self.requests if name == command]
+
+    def _bind(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        wanted = arguments["breakpoints"]
+        return {"breakpoints": [{"id": 100 + it["line"], "verified": True, "line": it["line"]} for it in wanted]}
