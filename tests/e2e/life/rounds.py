@@ -96,10 +96,8 @@ class Kills:
     def starting(self, dice: random.Random) -> None:
         end_quietly(self.cli)
         process = self.cli.begin("up", "--json")
-        deadline = time.monotonic() + dice.random() * 0.8
-        while time.monotonic() < deadline and process.poll() is None:
-            if dice.random() < 0.1:
-                kill_daemons(self.cli)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(dice.random() * 0.8)
         kill_daemons(self.cli)
         result = finished(process)
         require_sentences(result)
@@ -108,20 +106,17 @@ class Kills:
 
     def working(self, dice: random.Random) -> None:
         rotated = [self.cli.begin("token", "rotate", "gateway") for _ in range(dice.randint(0, 2))]
-        self._after(dice.random() * 0.3)
+        time.sleep(dice.random() * 0.3)
+        kill_daemons(self.cli)
         for process in rotated:
             require_sentences(finished(process))
 
     def ending(self, dice: random.Random) -> None:
         process = self.cli.begin("down")
-        self._after(dice.random() * 0.5)
-        require_sentences(finished(process))
-
-    def _after(self, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and daemons_of(self.cli.home):
-            pass
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(dice.random() * 0.5)
         kill_daemons(self.cli)
+        require_sentences(finished(process))
 
     def require_usable(self) -> None:
         began = time.monotonic()

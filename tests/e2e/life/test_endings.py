@@ -9,11 +9,14 @@ import pytest
 from anyio.to_thread import run_sync
 
 from dragoman.clock import SystemClock
-from tests.daemons import PATIENCE, Cli, call, daemon_here
+from tests.daemons import PATIENCE, Cli, call, daemon_here, eventually
+from tests.e2e.life.drops import connects_and_drops, open_files
 from tests.e2e.life.watching import require_success
 from tests.raw_http import Ask, WebSocket, ask
 
 ENDS_WITHIN_S = 5.0
+SEED = 20260
+SPARE_FILES = 8  # threads and timers of the moment
 DAY_NS = 86_400 * 10**9
 
 
@@ -49,6 +52,15 @@ def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
         assert time.monotonic() - began < ENDS_WITHIN_S * PATIENCE
         assert feed.close_code() in {1012, 1001, 0}
     assert cli.status()["state"] == "stopped"
+
+
+def test_whoever_comes_and_drops_leaves_nothing_open(cli: Cli) -> None:
+    require_success(cli("up"))
+    before = open_files(cli)
+    assert len(list(connects_and_drops(cli, 300, seed=SEED))) == 300
+    eventually(lambda: open_files(cli) <= before + SPARE_FILES, within_s=15)
+    assert cli.status()["state"] == "running"
+    assert "Traceback" not in cli("logs", "-n", "1000").stdout
 
 
 @pytest.mark.anyio

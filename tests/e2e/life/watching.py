@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dragoman.transport.control_link import ControlLink
+from dragoman.wire.control import Item
 from tests.daemons import PATIENCE, Cli, daemons_of
 
 
@@ -133,6 +135,5 @@ class Terminal:
 
 
 def journal_rows(cli: Cli) -> list[dict[str, Any]]:
-    result = cli("journal", "export")
-    require_success(result)
-    return [json.loads(line) for line in result.stdout.splitlines()]
+    with ControlLink.open(cli.places) as link:
+        return [item.value for item in link.stream("journal_export") if isinstance(item, Item)]

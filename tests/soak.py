@@ -1,0 +1,164 @@
+"""The long versions of what `make test` does briefly: `python -m tests.soak [--minutes N] [--seed N]`.
+
+Each part has a count to reach and a share of the time that bounds it; `--minutes` scales both. The result is printed
+and written to docs/soak.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import secrets
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.daemons import Cli, cli_with_home, eventually
+from tests.domain.journal import kill_rounds
+from tests.e2e.life.drops import connects_and_drops, open_files
+from tests.e2e.life.rounds import Kills, races_of_starts
+from tests.e2e.life.watching import require_success
+from tests.fuzz import driver
+
+REPORT = Path(__file__).parent.parent / "docs" / "soak.md"
+FULL_MINUTES = 45.0
+_INPUTS_A_STEP = 500
+_SPARE_FILES = 8
+
+Steps = Iterator[int]
+"""Does the work piece by piece, and yields how much each piece was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    name: str
+    goal: int
+    share: float
+    steps: Callable[[int, int], Steps]
+    """Given the count to reach and the seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    name: str
+    count: int
+    goal: int
+    seconds: float
+    failure: str = ""
+
+    @property
+    def result(self) -> str:
+        if self.failure:
+            return f"FAILED: {self.failure}"
+        return "passed" if self.count >= self.goal else "passed, as far as its time went"
+
+
+@contextmanager
+def own_home() -> Iterator[Cli]:
+    with (
+        tempfile.TemporaryDirectory(prefix="soak") as folder,
+        cli_with_home(Path(folder) / "h", {"DRAGOMAN_PORT": "0"}) as cli,
+    ):
+        yield cli
+
+
+def fuzzing(goal: int, seed: int) -> Steps:
+    harnesses = [driver.load(name) for name in driver.harness_names()]
+    for number in range(-(-goal // (_INPUTS_A_STEP * len(harnesses)))):
+        for harness in harnesses:
+            yield driver.run(harness, seed + number, rounds=_INPUTS_A_STEP)
+
+
+def start_races(goal: int, seed: int) -> Steps:
+    with own_home() as cli:
+        for _ in races_of_starts(cli, goal, starters=2, seed=seed):
+            yield 1
+
+
+def journal_kills(goal: int, seed: int) -> Steps:
+    with tempfile.TemporaryDirectory(prefix="soak") as folder:
+        for _ in kill_rounds.rounds(Path(folder) / "j", goal, seed):
+            yield 1
+
+
+def daemon_kills(goal: int, seed: int) -> Steps:
+    with own_home() as cli:
+        kills = Kills(cli, seed)
+        kills.require_usable()
+        for _ in kills.rounds(goal):
+            yield 1
+
+
+def drops(goal: int, seed: int) -> Steps:
+    with own_home() as cli:
+        require_success(cli("up"))
+        before = open_files(cli)
+        for _ in connects_and_drops(cli, goal, seed=seed):
+            yield 1
+        eventually(lambda: open_files(cli) <= before + _SPARE_FILES, within_s=15)
+        assert cli.status()["state"] == "running"
+
+
+PARTS = (
+    Part("damaged inputs to every wire", 4_000_000, 0.40, fuzzing),
+    Part("races of two starts", 1_000, 0.36, start_races),
+    Part("kills of a writing journal", 500, 0.10, journal_kills),
+    Part("kills of the daemon at random moments", 150, 0.10, daemon_kills),
+    Part("connects and drops", 10_000, 0.04, drops),
+)
+
+
+def run(part: Part, minutes: float, seed: int) -> Outcome:
+    goal = max(1, round(part.goal * minutes / FULL_MINUTES))
+    began, count = time.monotonic(), 0
+    deadline = began + part.share * minutes * 60
+    try:
+        for done in part.steps(goal, seed):
+            count += done
+            if time.monotonic() > deadline:
+                break
+    except Exception as error:  # noqa: BLE001  whatever it is, the other parts still run
+        return Outcome(part.name, count, goal, time.monotonic() - began, f"{type(error).__name__}: {error}")
+    return Outcome(part.name, count, goal, time.monotonic() - began)
+
+
+def table(outcomes: list[Outcome]) -> str:
+    head = "| what | count | wanted | seconds | result |\n| --- | ---: | ---: | ---: | --- |\n"
+    return head + "".join(
+        f"| {it.name} | {it.count:,} | {it.goal:,} | {it.seconds:.0f} | {' '.join(it.result.split())[:300]} |\n"
+        for it in outcomes
+    )
+
+
+def report(outcomes: list[Outcome], minutes: float, seed: int, at: datetime) -> str:
+    system = f"Python {platform.python_version()} on {platform.system()}"
+    return (
+        "# The last soak\n\n"
+        "Written by `make soak` (`python -m tests.soak`): the long versions of what `make test` does briefly.\n\n"
+        f"{at:%Y-%m-%d %H:%M} UTC, {minutes:g} minutes, {system}, seed {seed}.\n\n{table(outcomes)}\n"
+        f"Repeat it with `python -m tests.soak --minutes {minutes:g} --seed {seed}`.\n"
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Run the long tests.")
+    parser.add_argument("--minutes", type=float, default=FULL_MINUTES)
+    parser.add_argument("--seed", type=int, default=secrets.randbits(32))
+    parser.add_argument("--report", type=Path, default=REPORT)
+    chosen = parser.parse_args(arguments)
+    print(f"seed {chosen.seed}", flush=True)
+    at, outcomes = datetime.now(UTC), []
+    for part in PARTS:
+        outcomes.append(run(part, chosen.minutes, chosen.seed))
+        print(table(outcomes[-1:]).splitlines()[-1], flush=True)
+    chosen.report.write_text(report(outcomes, chosen.minutes, chosen.seed, at))
+    return 1 if any(outcome.failure for outcome in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
