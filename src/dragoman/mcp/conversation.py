@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 import anyio
 import mcp_types as types
-from anyio.abc import ByteStream, TaskGroup
+from anyio.abc import ByteStream, SocketAttribute, TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.message import SessionMessage
@@ -22,6 +23,7 @@ from dragoman.tools import Caller
 
 # A client that asks and never reads the answers is read no further than this many of them.
 OPEN_AT_MOST = 128
+_LOOK_EVERY_S = 0.5
 
 _Read = SessionMessage | Exception
 
@@ -77,11 +79,17 @@ class Conversation:
                     await say.send(message.answer)
                 else:
                     await heard.send(message)
-                await self._room(say)
+                if not await self._has_room(stream, say):
+                    return
 
-    async def _room(self, say: MemoryObjectSendStream[SessionMessage | bytes]) -> None:
+    async def _has_room(self, stream: ByteStream, say: MemoryObjectSendStream[SessionMessage | bytes]) -> bool:
+        """Waits for it; False when the client has left meanwhile, which nobody would see who does not read."""
         while self._open + say.statistics().tasks_waiting_send >= OPEN_AT_MOST:
-            await self._settled.wait()
+            with anyio.move_on_after(_LOOK_EVERY_S):
+                await self._settled.wait()
+            if _has_left(stream):
+                return False
+        return True
 
     async def _write(self, stream: ByteStream, said: MemoryObjectReceiveStream[SessionMessage | bytes]) -> None:
         """A task of its own: a call that is cancelled while its answer is under way must not cut the line."""
@@ -121,6 +129,15 @@ class Conversation:
             text=f"{kind.replace('.', ' ')}: {client.name} {client.version}".rstrip(),
             body={"client": client.name, "version": client.version, "workspace": str(self._caller.workspace)},
         )
+
+
+def _has_left(stream: ByteStream) -> bool:
+    raw = stream.extra(SocketAttribute.raw_socket, None)  # noqa: S610  not Django's
+    if raw is None:
+        return False
+    poll = select.poll()
+    poll.register(raw.fileno(), 0)
+    return bool(poll.poll(0))
 
 
 def _line(message: types.JSONRPCMessage) -> bytes:

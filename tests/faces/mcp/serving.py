@@ -37,6 +37,7 @@ class Text(Result):
 class Serving:
     """What the operations have seen."""
 
+    links: Links
     callers: list[Caller] = field(default_factory=list)
     entered: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -76,7 +77,7 @@ class Serving:
 
 @contextlib.contextmanager
 def serving(places: Places) -> Iterator[Serving]:
-    shown = Serving()
+    shown = Serving(Links(Tokens(places.tokens_file)))
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(_served(places, shown)):
         yield shown
 
@@ -84,7 +85,7 @@ def serving(places: Places) -> Iterator[Serving]:
 @contextlib.asynccontextmanager
 async def _served(places: Places, shown: Serving) -> AsyncIterator[Any]:
     async with Journal.open(places.journal_folder) as journal, anyio.create_task_group() as group:
-        door = Door(shown.toolbox(), journal, Links(Tokens(places.tokens_file)), __version__)
+        door = Door(shown.toolbox(), journal, shown.links, __version__)
         with bind_private_socket(places.socket) as listener:
             group.start_soon(ControlServer(__version__, {}, {"mcp": door}).serve, listener)
             yield
