@@ -1,0 +1,100 @@
+"""`dragoman mcp`: how soon a client has its first answer, and what the way through pump, socket and daemon costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.memory import create_client_server_memory_streams
+
+from bench.claims import Claim
+from dragoman.mcp.server import build_server
+from dragoman.tools import Caller, Toolbox
+
+STARTS = 15
+CALLS = 1000
+COMMAND = [sys.executable, "-P", "-m", "dragoman.cli.main"]
+INITIALIZE = {
+    "jsonrpc": "2.0", "id": 0, "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+}  # fmt: skip
+
+
+def run() -> list[Claim]:
+    with tempfile.TemporaryDirectory() as home, _daemon(Path(home)) as environment:
+        _ready_s(environment)  # the first client of a daemon waits for the SDK, once
+        ready_s = statistics.median(_ready_s(environment) for _ in range(STARTS))
+        piped_s = anyio.run(_piped, environment)
+    direct_s = anyio.run(_direct)
+    return [
+        Claim("first answer of `dragoman mcp`, from its start", ready_s * 1e3, "ms", 150, "lower"),
+        Claim("a call that does nothing, over stdio", piped_s * 1e3, "ms", 3, "lower"),
+        Claim("the same against the SDK alone in one process", piped_s / direct_s, "times", 5, "lower"),
+    ]
+
+
+@contextmanager
+def _daemon(home: Path) -> Iterator[dict[str, str]]:
+    environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_PORT": "0"}
+    subprocess.run([*COMMAND, "up"], env=environment, check=True, capture_output=True)
+    try:
+        yield environment
+    finally:
+        subprocess.run([*COMMAND, "down", "--yes"], env=environment, check=True, capture_output=True)
+
+
+def _ready_s(environment: dict[str, str]) -> float:
+    began = time.perf_counter()
+    with subprocess.Popen(
+        [*COMMAND, "mcp"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as pump:
+        assert pump.stdin is not None
+        assert pump.stdout is not None
+        pump.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+        answer = pump.stdout.readline()
+        took = time.perf_counter() - began
+        pump.stdin.close()
+    assert b'"result"' in answer
+    return took
+
+
+async def _piped(environment: dict[str, str]) -> float:
+    server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp"], env=environment)
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        return await _call_s(session)
+
+
+async def _direct() -> float:
+    server = build_server(Toolbox([]), Caller("bench", Path("/"), Path("/")), "1")
+    async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as group:
+        group.start_soon(_serve, server, theirs)
+        async with ClientSession(*ours) as session:
+            took = await _call_s(session)
+        group.cancel_scope.cancel()
+    return took
+
+
+async def _serve(server: Any, streams: Any) -> None:
+    await server.run(*streams, server.create_initialization_options())
+
+
+async def _call_s(session: ClientSession) -> float:
+    await session.initialize()
+    took = []
+    for _ in range(CALLS):
+        began = time.perf_counter()
+        await session.send_ping()
+        took.append(time.perf_counter() - began)
+    return statistics.median(took[CALLS // 10 :])
