@@ -1,6 +1,8 @@
 """Chinese of the phrases about debug sessions."""
 
 TABLE: dict[str, str] = {
+    "No Python was found for {workspace}.": "没有为 {workspace} 找到 Python。",
+    "Name one with `python` in the configuration, or make a .venv in the workspace.": "请在配置中用 `python` 指定，或在工作区中创建 .venv。",
     "The debugger ended before the program was started. Its last words: {words}": "调试器在程序启动之前就结束了。它最后的话：{words}",
     "Check that the program exists and can be run by itself.": "请检查程序是否存在且能单独运行。",
     "There is no live debug session in this workspace. Known: {known}.": "此工作区没有活动的调试会话。已知：{known}。",
