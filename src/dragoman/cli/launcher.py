@@ -197,7 +197,7 @@ def _first_line(wish: Wish, deadline: float, system: System) -> dict[str, Any]:
     reader, writer = os.pipe()
     try:
         try:
-            child = system.spawn(wish.command(), environment=os.environ, cwd=Path("/"), output=writer)
+            child = system.spawn(wish.command(), environment=_environment(), cwd=Path("/"), output=writer)
         except OSError as error:
             raise _not_started(say("it could not be run: {reason}", reason=error.strerror)) from error
         finally:
@@ -209,6 +209,12 @@ def _first_line(wish: Wish, deadline: float, system: System) -> dict[str, Any]:
             raise
     finally:
         os.close(reader)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with a home that means the same from the daemon's working folder as it does from here."""
+    home = os.environ.get("DRAGOMAN_HOME")
+    return {**os.environ, "DRAGOMAN_HOME": str(Path(home).expanduser().absolute())} if home else dict(os.environ)
 
 
 def _heard(child: subprocess.Popen[bytes], reader: int, deadline: float) -> dict[str, Any]:

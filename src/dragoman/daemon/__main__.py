@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import signal
 
-_ENDED_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from dragoman.daemon.signals import ending_signals
+
+_ENDED_BY = ending_signals()
 
 # While the rest is imported there is nothing to let go of: a Ctrl-C ends us at once and without a traceback.
 for _number in _ENDED_BY:

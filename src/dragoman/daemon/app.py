@@ -25,6 +25,7 @@ from dragoman.daemon.lives import Lives
 from dragoman.daemon.logs import start_logging
 from dragoman.daemon.methods import Methods
 from dragoman.daemon.report import Report
+from dragoman.daemon.signals import ending_signals
 from dragoman.daemon.upkeep import keep_within_bounds
 from dragoman.errors import DragomanError
 from dragoman.events import Event
@@ -106,7 +107,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
 
 
 async def _watch_signals(stop: anyio.Event, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as received:
+    with anyio.open_signal_receiver(*ending_signals()) as received:
         task_status.started()
         async for number in received:
             if not stop.is_set():
