@@ -132,10 +132,12 @@ def _daemon(places: Places) -> Iterator[Finding]:
         with ControlLink.open(places, within_s=3) as link:
             status = link.call("status", within_s=3)
     except DragomanError as error:
-        if error.code == "not_running" and not is_held(places.lock_file):
-            yield Finding("note", say("no daemon is running"), say("Start one with `dragoman up`."))
-        else:
+        if error.code != "not_running":
             yield Finding("bad", error.message, error.hint)
+        elif is_held(places.lock_file):
+            yield Finding("note", say("The daemon is starting or ending."))
+        else:
+            yield Finding("note", say("no daemon is running"), say("Start one with `dragoman up`."))
         return
     yield Finding("ok", say("daemon {version} at {address}", version=status["version"], address=status["address"]))
     if status["worst_lag_ms"] > 100:
