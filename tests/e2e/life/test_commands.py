@@ -137,6 +137,16 @@ def test_an_interpreter_that_cannot_start_us_is_quoted(cli: Cli, tmp_path: Path)
     assert "no such luck" in error["message"]
 
 
+def test_a_home_named_from_here_is_the_same_home_for_the_daemon(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    absolute = cli.home
+    monkeypatch.chdir(absolute.parent)
+    cli.environment["DRAGOMAN_HOME"] = absolute.name
+    result = cli("up", "--json")
+    pid = pid_in(result)
+    assert cli.status()["pid"] == pid == one_daemon(cli)
+    assert (absolute / "run" / "daemon.json").exists()
+
+
 def test_bad_settings_are_named_by_file_key_and_line_and_status_still_works(cli: Cli) -> None:
     del cli.environment["DRAGOMAN_PORT"]
     cli.places.settings_file.parent.mkdir(parents=True)

@@ -50,6 +50,14 @@ def require_nothing_left(cli: Cli) -> None:
     assert sorted(path.name for path in cli.places.runtime.iterdir()) == ["daemon.lock"]
 
 
+@pytest.fixture(autouse=True)
+def _hangups_count() -> Iterator[None]:
+    """Also where the tests themselves run under nohup: a handler is not inherited, a refusal to hear is."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_group_ends_it_in_order_with_status_0(cli: Cli, tmp_path: Path, number: signal.Signals) -> None:
     with in_foreground(cli, tmp_path) as foreground:
@@ -58,6 +66,17 @@ def test_a_signal_to_the_group_ends_it_in_order_with_status_0(cli: Cli, tmp_path
         assert foreground.ended() == 0
         assert f"received {number.name}" in foreground.err.read_text()
     require_nothing_left(cli)
+
+
+def test_under_nohup_a_closed_terminal_means_nothing(cli: Cli, tmp_path: Path) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with in_foreground(cli, tmp_path) as foreground:
+        foreground.banner()
+        os.killpg(foreground.process.pid, signal.SIGHUP)
+        assert cli.status()["pid"] == foreground.process.pid
+        os.killpg(foreground.process.pid, signal.SIGTERM)
+        assert foreground.ended() == 0
+        assert "received SIGTERM" in foreground.err.read_text()
 
 
 def test_the_banner_has_the_page_and_the_lines_that_connect_clients(cli: Cli, tmp_path: Path) -> None:
@@ -112,8 +131,9 @@ def test_a_second_ctrl_c_while_it_ends_does_not_tear_it_apart(cli: Cli, tmp_path
 @pytest.mark.parametrize("moment", range(6))
 def test_ctrl_c_while_it_starts_is_silent_and_leaves_a_usable_home(cli: Cli, tmp_path: Path, moment: int) -> None:
     with in_foreground(cli, tmp_path) as foreground:
+        eventually(lambda: daemons_of(cli.home), every_s=0.001)  # from here on it is the daemon's own interpreter
         with suppress(subprocess.TimeoutExpired):
-            foreground.process.wait(0.12 + 0.06 * moment)
+            foreground.process.wait(0.06 * moment)
         os.killpg(foreground.process.pid, signal.SIGINT)
         assert foreground.ended() in {0, 130, -signal.SIGINT}
     assert daemons_of(cli.home) == []
