@@ -15,7 +15,7 @@ INVALID_REQUEST = -32600
 # MCP leaves -32000 to -32019 to implementations; the first two stand for local conditions in its own libraries.
 SERVER_ERROR = -32010
 
-_ID = rb'(-?\d{1,18}|"(?:[^"\\]|\\.){0,1024}")'
+_ID = rb'(-?\d{1,400}|"(?:[^"\\]|\\.){0,1024}")'
 _PLAIN = rb'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"'
 _BEGINS = b'{"jsonrpc":"2.0",'
 # Our daemon writes the id before the result, so that a large one need not be parsed to know whose it is.

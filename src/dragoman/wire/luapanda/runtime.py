@@ -144,7 +144,7 @@ class RuntimeConnection:
         if command.cmd == "initSuccess":
             self._encodes_strings = command.flag("isNeedB64EncodeStr")
         if command.cmd not in COMMANDS and self.state is State.STOPPED:
-            self.state = State.RUNNING  # and deaf, until the program ends
+            self.state = State.RUNNING  # and deaf until it ends, unless this was the entry stop
         self.state = TRANSITIONS[self.state].get(command.cmd, self.state)
         return CommandReceived(command, fate)
 

@@ -1,4 +1,4 @@
-"""Marks as bytes, as our shell hooks print them. What is encoded here, the scanner gives back equal."""
+"""Marks as bytes, as our shell hooks print them: each mark in its own dialect, with plain keys and short numbers."""
 
 from __future__ import annotations
 
