@@ -1,12 +1,13 @@
 """The Chinese of every phrase, one table an area; a template stands in exactly one of them."""
 
-from dragoman.chinese import access, cli, clients, daemon, journal, mcp, sessions, settings
+from dragoman.chinese import access, cli, clients, daemon, debug, journal, mcp, sessions, settings
 
 TABLES = (
     access.TABLE,
     cli.TABLE,
     clients.TABLE,
     daemon.TABLE,
+    debug.TABLE,
     journal.TABLE,
     mcp.TABLE,
     sessions.TABLE,

@@ -1,0 +1,36 @@
+"""launch.json: what a workspace offers to debug, and what starting it means. Reading runs nothing; `prepare` does."""
+
+from dragoman.debug.launch.checks import prepare, require_program
+from dragoman.debug.launch.disclosure import WouldRun, what_would_run
+from dragoman.debug.launch.environment import environment_with
+from dragoman.debug.launch.faults import LaunchError
+from dragoman.debug.launch.listing import Listing, configurations
+from dragoman.debug.launch.program_types import TypeFor, type_for
+from dragoman.debug.launch.resolving import Client, Launch, Resolved, Wish, resolve
+from dragoman.debug.launch.running import TaskEnd, TaskFailedError, TaskRunner, run_plan
+from dragoman.debug.launch.tasks import TaskPlan
+from dragoman.debug.launch.variables import Caller
+
+__all__ = [
+    "Caller",
+    "Client",
+    "Launch",
+    "LaunchError",
+    "Listing",
+    "Resolved",
+    "TaskEnd",
+    "TaskFailedError",
+    "TaskPlan",
+    "TaskRunner",
+    "TypeFor",
+    "Wish",
+    "WouldRun",
+    "configurations",
+    "environment_with",
+    "prepare",
+    "require_program",
+    "resolve",
+    "run_plan",
+    "type_for",
+    "what_would_run",
+]

@@ -1,0 +1,111 @@
+"""What a start would run, told to the person who is asked whether to trust a workspace. Nothing runs for it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dragoman.debug.launch.resolving import Launch, Resolved
+from dragoman.debug.launch.tasks import TaskPlan
+
+# Keys of the known debuggers whose value is, or decides, something that runs.
+_RUNS = (
+    "python",
+    "pythonArgs",
+    "pythonPath",
+    "runtimeExecutable",
+    "runtimeArgs",
+    "buildFlags",
+    "dlvToolPath",
+    "dlvFlags",
+    "debugAdapterPath",
+    "debugAdapterPython",
+    "debugServer",
+    "miDebuggerPath",
+    "miDebuggerArgs",
+    "miDebuggerServerAddress",
+    "pipeTransport",
+    "setupCommands",
+    "postRemoteConnectCommands",
+    "customLaunchSetupCommands",
+    "initCommands",
+    "preRunCommands",
+    "postRunCommands",
+    "launchCommands",
+    "attachCommands",
+    "stopCommands",
+    "exitCommands",
+    "terminateCommands",
+    "preInitCommands",
+    "processCreateCommands",
+    "targetCreateCommands",
+    "preTerminateCommands",
+    "gracefulShutdown",
+    "sourceInitFile",
+    "rdbgPath",
+    "command",
+    "script",
+    "useBundler",
+    "killBehavior",
+    "cargo",
+    "serverReadyAction",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WouldRun:
+    what: Literal["task", "program", "attach"]
+    name: str
+    line: str
+    """The command as a person would type it, or what is attached to."""
+    cwd: str
+    variables: tuple[str, ...] = ()
+    """Names of the environment variables that it sets: LD_PRELOAD runs code too. Their values may be secrets."""
+    settings: Mapping[str, Any] | None = None
+    """Further keys of the configuration that decide what runs, as they are after expansion."""
+
+
+def what_would_run(launch: Launch) -> list[WouldRun]:
+    """In the order in which it would happen; a task that several depend on once."""
+    told: dict[int, TaskPlan] = {}
+    found = list(_tasks(launch.before, told))
+    for session in launch.sessions:
+        found += [*_tasks(session.before, told), _program(session)]
+    for session in launch.sessions:
+        found += _tasks(session.after, told)
+    return found
+
+
+def _tasks(plan: TaskPlan | None, told: dict[int, TaskPlan]) -> Iterator[WouldRun]:
+    if plan is None or id(plan) in told:
+        return
+    told[id(plan)] = plan
+    for before in plan.depends_on:
+        yield from _tasks(before, told)
+    if plan.command is not None:
+        command = plan.command
+        yield WouldRun("task", plan.label, command.line, command.cwd, tuple(sorted(command.env)))
+
+
+def _program(session: Resolved) -> WouldRun:
+    arguments = session.arguments
+    settings = {key: arguments[key] for key in _RUNS if key in arguments}
+    line = _command_line(arguments) if session.request == "launch" else _target(arguments)
+    cwd = str(session.folder / str(arguments.get("cwd", "")))
+    what: Literal["program", "attach"] = "program" if session.request == "launch" else "attach"
+    return WouldRun(what, session.name, line, cwd, tuple(sorted(session.env)), settings or None)
+
+
+def _command_line(arguments: Mapping[str, Any]) -> str:
+    start = ["-m", str(arguments["module"])] if arguments.get("module") else [str(arguments.get("program", ""))]
+    args = arguments.get("args", [])
+    if isinstance(args, str):
+        return f"{shlex.join(start)} {args}"
+    return shlex.join([part for part in start if part] + args)
+
+
+def _target(arguments: Mapping[str, Any]) -> str:
+    keys = ("processId", "pid", "host", "port", "connect", "listen", "address", "program")
+    return ", ".join(f"{key} {arguments[key]}" for key in keys if key in arguments)

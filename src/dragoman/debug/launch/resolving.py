@@ -1,0 +1,297 @@
+"""From what a caller asks for to what a debug adapter is given: one configuration, or the several of a compound."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dragoman.debug.launch.environment import Additions, read_env_files, read_environment, read_environment_list
+from dragoman.debug.launch.faults import LaunchError, choice, quoted
+from dragoman.debug.launch.files import WorkspaceFiles, entries, require_workspace
+from dragoman.debug.launch.listing import compound_members, require_compound, require_configuration
+from dragoman.debug.launch.nodes import Node, Origin, for_platform, require_usable
+from dragoman.debug.launch.paths import require_exists
+from dragoman.debug.launch.program_types import TypeFor, type_for
+from dragoman.debug.launch.tasks import TaskPlan, TaskPlanner, default_build_task
+from dragoman.debug.launch.variables import Caller, Expander, Platform, Scope, likely_variable
+from dragoman.phrases import Phrase, say
+
+_PLATFORMS: Mapping[str, Platform] = {"darwin": "osx", "win32": "windows"}
+_HERE: Platform = _PLATFORMS.get(sys.platform, "linux")
+# Each is a debugger and a program; a file that names more would fill the machine.
+MOST_SESSIONS = 32
+# Ours to act on; an adapter knows nothing of them.
+_TAKEN_OUT = ("preLaunchTask", "postDebugTask", "envFile", "environment", "env")
+# Adapters want numbers where a variable can only give text.
+_NUMBERS = (("processId",), ("pid",), ("port",), ("connect", "port"), ("listen", "port"))
+_SAYS_WHAT_TO_ATTACH_TO = ("processId", "pid", "port", "connect", "listen", "program", "websocketAddress")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What to start: the name of a configuration or compound, or a configuration itself, or just a program."""
+
+    name: str | None = None
+    configuration: Mapping[str, Any] | None = None
+    program: str | None = None
+    args: Sequence[str] = ()
+    cwd: str | None = None
+    env: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """On whose behalf: its workspace and its environment, never ours."""
+
+    workspace: Path
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    platform: Platform = _HERE
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """One session to be. `arguments` is everything for the adapter, variables expanded, `env` included."""
+
+    name: str
+    type: str
+    request: str
+    arguments: Mapping[str, Any] = field(repr=False)
+    env: Mapping[str, str | None] = field(repr=False)
+    """On top of the client's environment; None takes a variable away."""
+    folder: Path
+    before: TaskPlan | None = None
+    after: TaskPlan | None = None
+    notes: tuple[Phrase, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What one start begins: one session, or those of a compound."""
+
+    name: str
+    sessions: tuple[Resolved, ...]
+    stop_all: bool = False
+    before: TaskPlan | None = None
+
+
+_KNOWS_NOTHING = Caller()
+
+
+def resolve(wish: Wish, client: Client, caller: Caller = _KNOWS_NOTHING, type_for: TypeFor = type_for) -> Launch:
+    """Reads files and runs nothing."""
+    require_workspace(client.workspace)
+    ways = [way for way in ("name", "configuration", "program") if getattr(wish, way) is not None]
+    if len(ways) != 1:
+        raise _one_way(ways)
+    resolver = _Resolver(client, caller, type_for)
+    if wish.name is not None:
+        return resolver.named(wish.name)
+    if wish.configuration is not None:
+        return resolver.inline(dict(wish.configuration))
+    return resolver.program(wish)
+
+
+class _Resolver:
+    def __init__(self, client: Client, caller: Caller, type_for: TypeFor) -> None:
+        self._files = WorkspaceFiles(client.workspace)
+        self._type_for = type_for
+        self._scope = _scope(client, caller, self._files)
+        self._planner: TaskPlanner | None = None
+
+    def named(self, name: str) -> Launch:
+        configurations, compounds = self._by_name("configurations"), self._by_name("compounds")
+        if name in configurations:
+            return Launch(name, (self._configuration(configurations[name]),))
+        if name in compounds:
+            return self._compound(compounds[name], configurations)
+        raise self._unknown(name, [*configurations, *compounds])
+
+    def _by_name(self, key: str) -> dict[str, Node]:
+        """Entries that have a name; of two with one name, the first. A broken entry does not spoil the others."""
+        nodes = [node for node in entries(self._files.launch, key) if isinstance(node.value, dict)]
+        return {node.value["name"]: node for node in reversed(nodes) if isinstance(node.value.get("name"), str)}
+
+    def inline(self, configuration: dict[str, Any]) -> Launch:
+        node = Node(configuration, (), Origin("configuration", "bad_configuration"))
+        require_usable(node)
+        configuration.setdefault("request", "launch")
+        if "type" not in configuration and "program" in configuration:
+            configuration["type"] = self._type_of(node)
+        configuration.setdefault("name", _base_name(configuration.get("program")))
+        session = self._configuration(node)
+        return Launch(session.name, (session,))
+
+    def program(self, wish: Wish) -> Launch:
+        """The caller's own words: no variable is looked for in them."""
+        origin = Origin("program", "bad_configuration")
+        given = Node(_as_configuration(wish), (), origin)
+        require_usable(given)
+        cwd = Path(os.path.normpath(self._files.folder / given.text("cwd")))
+        path = _program_path(given.text("program"), self._files.folder, cwd)
+        kind, env = self._type_for(path), read_environment(given.get("env"))
+        told = {"name": path.name, "type": kind, "request": "launch", "program": str(path), "cwd": str(cwd)}
+        arguments = {**given.object(), **told}
+        return Launch(path.name, (Resolved(path.name, kind, "launch", arguments, env, self._files.folder),))
+
+    def _compound(self, node: Node, known: Mapping[str, Node]) -> Launch:
+        require_compound(node)
+        members = compound_members(node)
+        if len(members) > MOST_SESSIONS:
+            raise node.fault(say("there are more than {limit} of them", limit=MOST_SESSIONS))
+        sessions = [self._configuration(self._member(member, known)) for member in members]
+        before = self._task(self._expanded(node.get("preLaunchTask")))
+        return Launch(node.text("name"), tuple(sessions), node.flag("stopAll"), before)
+
+    def _member(self, member: Node, known: Mapping[str, Node]) -> Node:
+        name = member.string()
+        if name not in known:
+            problem = say("there is no configuration {name}", name=quoted(name))
+            raise member.fault(problem, code="unknown_configuration", hint=choice(name, known), known=list(known))
+        return known[name]
+
+    def _configuration(self, written: Node) -> Resolved:
+        node = for_platform(written, self._scope.platform)
+        require_configuration(node)
+        expander = self._expander(node)
+        node = expander.expand(node)
+        found = read_env_files(node.get("envFile"), self._files.folder, self._scope.environment)
+        env: Additions = {
+            **found.values,
+            **read_environment_list(_list_member(node, "environment")),
+            **read_environment(node.get("env")),
+        }
+        return Resolved(
+            name=node.required_text("name"),
+            type=node.required_text("type"),
+            request=node.text("request"),
+            arguments=self._arguments(node, env),
+            env=env,
+            folder=self._files.folder,
+            before=self._task(node.get("preLaunchTask")),
+            after=self._task(node.get("postDebugTask")),
+            notes=(*found.notes, *_left_as_written(expander)),
+        )
+
+    def _arguments(self, node: Node, env: Additions) -> dict[str, Any]:
+        _require_types(node)
+        arguments = {key: value for key, value in node.object().items() if key not in _TAKEN_OUT}
+        process_id = self._scope.caller.process_id
+        if (
+            node.text("request") == "attach"
+            and process_id
+            and not any(key in arguments for key in _SAYS_WHAT_TO_ATTACH_TO)
+        ):
+            arguments["processId"] = process_id
+        for path in _NUMBERS:
+            _make_number(arguments, path)
+        return {**arguments, "env": env} if env else arguments
+
+    def _expander(self, node: Node) -> Expander:
+        declared = [] if node.origin.document is None else entries(self._files.launch, "inputs")
+        return Expander(self._scope, declared)
+
+    def _expanded(self, node: Node | None) -> Node | None:
+        return None if node is None else self._expander(node).expand(node)
+
+    def _task(self, wanted: Node | None) -> TaskPlan | None:
+        if wanted is None or wanted.value == "":
+            return None
+        if self._planner is None:
+            self._planner = TaskPlanner(self._scope)
+        return self._planner.plan(wanted)
+
+    def _type_of(self, node: Node) -> str:
+        program = Expander(self._scope, []).expand(node.child("program", node.value["program"])).string()
+        cwd = Expander(self._scope, []).expand(node.child("cwd", node.text("cwd"))).string()
+        return self._type_for(Path(os.path.normpath(self._files.folder / cwd / program)))
+
+    def _unknown(self, name: str, known: list[str]) -> LaunchError:
+        file = self._files.launch.origin.name
+        return LaunchError(
+            "unknown_configuration",
+            say("There is no debug configuration named '{name}' in {file}.", name=quoted(name)[1:-1], file=file),
+            hint=choice(name, known),
+            known=known,
+        )
+
+
+def _scope(client: Client, caller: Caller, files: WorkspaceFiles) -> Scope:
+    folders = client.folders or {client.workspace.name: client.workspace}
+    return Scope(
+        files=files,
+        platform=client.platform,
+        home=client.environment.get("HOME") or str(Path.home()),
+        environment=client.environment,
+        folders=folders,
+        caller=caller,
+        default_build_task=lambda: default_build_task(files),
+    )
+
+
+def _as_configuration(wish: Wish) -> dict[str, Any]:
+    whole = {"program": wish.program, "args": list(wish.args), "cwd": wish.cwd, "env": dict(wish.env)}
+    return {key: value for key, value in whole.items() if value}
+
+
+def _program_path(program: str, folder: Path, cwd: Path) -> Path:
+    """A relative path is the workspace's, as the caller sees it; else the folder's that it runs in."""
+    candidates = [Path(os.path.normpath(place / program)) for place in (folder, cwd)]
+    found = next((path for path in candidates if path.exists()), None)
+    return found or require_exists(candidates[0])
+
+
+def _list_member(node: Node, key: str) -> Node | None:
+    """A member that other debuggers give another meaning, and then another form."""
+    member = node.get(key)
+    return member if member is not None and isinstance(member.value, list) else None
+
+
+def _require_types(node: Node) -> None:
+    """What every debugger agrees on. `args` may be one string, which some split themselves."""
+    for key in ("program", "cwd", "module"):
+        node.text(key)
+    args = node.get("args")
+    for arg in [] if args is None or isinstance(args.value, str) else args.items():
+        arg.string()
+
+
+def _make_number(arguments: dict[str, Any], path: tuple[str, ...]) -> None:
+    *outer, last = path
+    holder: Any = arguments
+    for key in outer:
+        holder = holder.get(key)
+        if not isinstance(holder, dict):
+            return
+    text = holder.get(last)
+    if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) <= 10:
+        holder[last] = int(text)
+
+
+def _left_as_written(expander: Expander) -> list[Phrase]:
+    """A misspelt variable would otherwise be found only by what it breaks."""
+    notes = []
+    for variable in dict.fromkeys(expander.left_as_written):
+        likely, shown = likely_variable(variable), quoted(f"${{{variable}}}")
+        if likely is not None:
+            notes.append(
+                say("{shown} is not a variable and stays as it is; is {likely} meant?", shown=shown, likely=likely)
+            )
+    return notes
+
+
+def _base_name(program: object) -> str:
+    return Path(program).name or "inline" if isinstance(program, str) else "inline"
+
+
+def _one_way(ways: list[str]) -> LaunchError:
+    if ways:
+        message = say("Only one of {ways} can be started.", ways=", ".join(f"`{way}`" for way in ways))
+    else:
+        message = say("Nothing was named to be started.")
+    hint = say("Give `configuration_name`, or an inline `configuration`, or `program` with its `args`.")
+    return LaunchError("bad_start", message, hint=hint)
