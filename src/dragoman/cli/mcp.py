@@ -22,6 +22,7 @@ from dragoman.cli.output import ExitCode, report, shown, warn
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.places import find_places
+from dragoman.transport.control_link import daemon_gone
 from dragoman.wire.control import LINE_CAP, encode_line
 from dragoman.wire.jsonrpc import Relay
 
@@ -30,6 +31,9 @@ _HELLO_REST = 1 << 16  # of the daemon's cap on the hello, for what is not the e
 _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 # A half-closed socket says so only to those who ask, and only Linux knows the question.
 _LEFT: int = getattr(select, "POLLRDHUP", 0)
+
+_FIRST_PAUSE_S = 0.05
+_FAILURES_AT_MOST = 6
 
 _Interest = tuple[int, Callable[[int], None]]
 
@@ -58,6 +62,8 @@ class Pump:
         self._daemon: socket.socket | None = None
         self._search: Search | None = None
         self._found_once = False
+        self._heard = False
+        self._failures = 0
 
     def run(self) -> NoReturn:
         self._look()
@@ -116,9 +122,13 @@ class Pump:
         except OSError:
             data = b""
         if data:
-            self._relay.receive_from_daemon(data)
+            self._hear(data)
         else:
             self._lose(daemon)
+
+    def _hear(self, data: bytes) -> None:
+        self._heard = True
+        self._relay.receive_from_daemon(data)
 
     def _to_daemon(self) -> None:
         while self._daemon is not None and self._relay.to_daemon:
@@ -135,7 +145,7 @@ class Pump:
         """It takes nothing any more, but what it answered before that is still in the socket."""
         with contextlib.suppress(OSError):
             while data := daemon.recv(_PIECE):
-                self._relay.receive_from_daemon(data)
+                self._hear(data)
         self._lose(daemon)
 
     def _lose(self, daemon: socket.socket) -> None:
@@ -150,13 +160,20 @@ class Pump:
                 )
             ),
         )
-        self._look()
+        self._failures = 0 if self._heard else self._failures + 1
+        if self._failures < _FAILURES_AT_MOST:
+            self._look()
+        else:
+            self._failures = 0
+            self._not_found(daemon_gone())
 
     def _look(self) -> None:
+        """After a daemon that let us in and never said a word, each time a little later."""
         if self._daemon is not None:
             return
         if self._search is None:
-            self._search = Search(self._seeker, is_first=not self._found_once)
+            pause_s = _FIRST_PAUSE_S * (2**self._failures - 1)
+            self._search = Search(self._seeker, is_first=not self._found_once, pause_s=pause_s)
         if self._relay.needs_daemon:
             self._search.want()
 
@@ -175,6 +192,7 @@ class Pump:
         daemon.setblocking(False)
         self._daemon = daemon
         self._found_once = True
+        self._heard = False
         self._relay.daemon_found()
         self._to_daemon()
 

@@ -62,9 +62,10 @@ class Seeker:
 class Search:
     """Readable at `bell` when it is over; then `outcome` has the link, the reason why not, or None: nobody asked."""
 
-    def __init__(self, seeker: Seeker, *, is_first: bool) -> None:
+    def __init__(self, seeker: Seeker, *, is_first: bool, pause_s: float) -> None:
         self._seeker = seeker
         self._is_first = is_first
+        self._pause_s = pause_s
         self._began = time.monotonic()
         self._wanted = threading.Event()
         self.bell, self._ring = os.pipe()
@@ -80,6 +81,7 @@ class Search:
 
     def _run(self) -> None:
         try:
+            time.sleep(self._pause_s)
             link = self._search()
             self.outcome = link.hand_over() if link else None
         except DragomanError as error:

@@ -68,7 +68,7 @@ class ControlLink:
         for value in self.stream(method, params, idle_s=within_s):
             if isinstance(value, Answer):
                 return value.result
-        raise _gone()
+        raise daemon_gone()
 
     def stream(
         self, method: str, params: Mapping[str, Any] | None = None, *, idle_s: float | None = ANSWER_WITHIN_S
@@ -90,7 +90,7 @@ class ControlLink:
         if isinstance(reply, Failure):
             raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
         if not isinstance(reply, Welcome):
-            raise _gone()
+            raise daemon_gone()
         return reply
 
     def _send(self, data: bytes) -> None:
@@ -100,7 +100,7 @@ class ControlLink:
         except TimeoutError as error:
             raise not_answering() from error
         except OSError as error:
-            raise _gone() from error
+            raise daemon_gone() from error
 
     def _next(self, within_s: float | None) -> object:
         deadline = None if within_s is None else time.monotonic() + within_s
@@ -111,9 +111,9 @@ class ControlLink:
             except TimeoutError as error:
                 raise not_answering() from error
             except OSError as error:
-                raise _gone() from error
+                raise daemon_gone() from error
             if not data:
-                raise _gone()
+                raise daemon_gone()
             self._backlog.extend(self._understood(data))
         return self._backlog.pop(0)
 
@@ -170,7 +170,7 @@ def not_answering() -> DragomanError:
     )
 
 
-def _gone() -> DragomanError:
+def daemon_gone() -> DragomanError:
     return DragomanError(
         "daemon_gone",
         say("The daemon ended the connection before it answered."),

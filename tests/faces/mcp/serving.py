@@ -6,15 +6,15 @@ import contextlib
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import anyio
+from anyio.abc import SocketStream
 from anyio.from_thread import start_blocking_portal
 
 from dragoman import __version__
 from dragoman.access.links import Links
 from dragoman.access.tokens import Tokens
-from dragoman.daemon.control import ControlServer
+from dragoman.daemon.control import ControlServer, TakeOver
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.mcp.door import Door
@@ -23,6 +23,7 @@ from dragoman.places import Places
 from dragoman.tools import Caller, Effects, Operation, Outcome, Toolbox
 from dragoman.tools.operation import Parameters, Result
 from dragoman.transport.unix_socket import bind_private_socket
+from dragoman.wire.control import Hello
 
 
 class Size(Parameters):
@@ -76,6 +77,18 @@ class Serving:
 
 
 @contextlib.contextmanager
+def closing_at_once(places: Places) -> Iterator[list[Hello]]:
+    """A daemon whose face is broken: it lets a client in and ends the conversation before it has begun."""
+    met: list[Hello] = []
+
+    async def leave(hello: Hello, _: SocketStream, __: bytes) -> None:
+        met.append(hello)
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(_listening(places, leave)):
+        yield met
+
+
+@contextlib.contextmanager
 def serving(places: Places) -> Iterator[Serving]:
     shown = Serving(Links(Tokens(places.tokens_file)))
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(_served(places, shown)):
@@ -83,10 +96,17 @@ def serving(places: Places) -> Iterator[Serving]:
 
 
 @contextlib.asynccontextmanager
-async def _served(places: Places, shown: Serving) -> AsyncIterator[Any]:
-    async with Journal.open(places.journal_folder) as journal, anyio.create_task_group() as group:
+async def _served(places: Places, shown: Serving) -> AsyncIterator[None]:
+    async with Journal.open(places.journal_folder) as journal:
         door = Door(shown.toolbox(), journal, shown.links, __version__)
+        async with _listening(places, door):
+            yield
+
+
+@contextlib.asynccontextmanager
+async def _listening(places: Places, role: TakeOver) -> AsyncIterator[None]:
+    async with anyio.create_task_group() as group:
         with bind_private_socket(places.socket) as listener:
-            group.start_soon(ControlServer(__version__, {}, {"mcp": door}).serve, listener)
+            group.start_soon(ControlServer(__version__, {}, {"mcp": role}).serve, listener)
             yield
             group.cancel_scope.cancel()

@@ -16,6 +16,7 @@ import pytest
 from dragoman import __version__
 from tests.daemons import PATIENCE, Cli, daemons_of, eventually
 from tests.faces.mcp.raw import RawClient, introduction, raw_client
+from tests.faces.mcp.serving import closing_at_once, serving
 
 
 def pid_of(client: RawClient) -> int:
@@ -169,6 +170,17 @@ def test_settings_that_cannot_be_read_are_told_to_the_client(cli: Cli) -> None:
         assert "line 1" in told["error"]["message"]
         cli.places.settings_file.write_text("")
         assert "result" in client.initialize()
+
+
+def test_one_that_ends_every_conversation_is_tried_less_and_less_and_then_told(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        with closing_at_once(cli.places) as met:
+            told = client.answer(client.request("initialize", introduction("2025-11-25")))
+            assert code_of(told) == "daemon_gone"
+            assert 4 < len(met) < 9
+            assert psutil.Process(client.process.pid).cpu_times().user < 2
+        with serving(cli.places):
+            assert "result" in client.initialize()
 
 
 OTHER_VERSION = """
