@@ -100,8 +100,9 @@ class ControlServer:
     ) -> None:
         """Reads on while it answers: a caller who left in the middle of an endless answer is noticed."""
         put, take = anyio.create_memory_object_stream[_Next](CALLS_AHEAD)
+        overflow = anyio.Event()
         async with anyio.create_task_group() as group, put, take:
-            group.start_soon(_read_on, stream, connection, put, group.cancel_scope)
+            group.start_soon(_read_on, stream, connection, put, overflow, group.cancel_scope)
             with contextlib.suppress(*_GONE):
                 await self._answer_all(stream, connection, calls)
                 while True:
@@ -110,6 +111,8 @@ class ControlServer:
                     self._waiting.end(scope)
                     await self._answer_all(stream, connection, [following])
             group.cancel_scope.cancel("the conversation is over")
+        if overflow.is_set():
+            raise RemoteProtocolError("too_many_calls", f"more than {CALLS_AHEAD} calls wait for their turn")
 
     async def _answer_all(self, stream: SocketStream, connection: ServerConnection, what: Sequence[_Next]) -> None:
         assert connection.hello is not None
@@ -157,20 +160,31 @@ def _fault() -> DragomanError:
 
 
 async def _read_on(
-    stream: SocketStream, connection: ServerConnection, put: MemoryObjectSendStream[_Next], scope: anyio.CancelScope
+    stream: SocketStream,
+    connection: ServerConnection,
+    put: MemoryObjectSendStream[_Next],
+    overflow: anyio.Event,
+    scope: anyio.CancelScope,
 ) -> None:
     """The caller's faults are told in their turn, behind the answers to what came before."""
+    try:
+        async for following in _calls(stream, connection):
+            put.send_nowait(following)
+    except anyio.WouldBlock:
+        overflow.set()
+        scope.cancel("too much at once")
+    except _GONE:
+        scope.cancel("the caller left")
+
+
+async def _calls(stream: SocketStream, connection: ServerConnection) -> AsyncIterator[_Next]:
     try:
         while True:
             for message in connection.receive_data(await stream.receive(_READ)):
                 if isinstance(message, Call):
-                    put.send_nowait(message)
+                    yield message
     except RemoteProtocolError as error:
-        await put.send(error)
-    except anyio.WouldBlock:
-        await put.send(RemoteProtocolError("too_many_calls", f"more than {CALLS_AHEAD} calls wait for their turn"))
-    except _GONE:
-        scope.cancel("the caller left")
+        yield error
 
 
 async def _first(stream: SocketStream, connection: ServerConnection) -> tuple[Hello, list[Call]]:
