@@ -64,6 +64,7 @@ class Pump:
         self._found_once = False
         self._heard = False
         self._failures = 0
+        self._reported = ""
 
     def run(self) -> NoReturn:
         self._look()
@@ -193,12 +194,16 @@ class Pump:
         self._daemon = daemon
         self._found_once = True
         self._heard = False
+        self._reported = ""
         self._relay.daemon_found()
         self._to_daemon()
 
     def _not_found(self, error: DragomanError) -> None:
         """Told to whoever waits, here and at the client; the client's next line begins a new search."""
-        report(error)
+        if error.code != self._reported:  # once: a client may never read our standard error, and a full one blocks
+            self._reported = error.code
+            with contextlib.suppress(OSError, AttributeError):  # closed, or never there
+                report(error)
         text = f"{shown(error.message)} {shown(error.hint)}" if error.hint else shown(error.message)
         self._relay.daemon_not_found(error.code, text)
 

@@ -88,6 +88,8 @@ class Search:
             self.outcome = error
         except OSError as error:
             self.outcome = system_refused(error)
+        except Exception as error:  # noqa: BLE001  the client must hear of it: nobody sees a thread that died
+            self.outcome = _unforeseen(error)
         finally:
             os.close(self._ring)
 
@@ -129,3 +131,11 @@ class Search:
 
     def _took(self, seconds: float) -> bool:
         return time.monotonic() - self._began > seconds
+
+
+def _unforeseen(error: Exception) -> DragomanError:
+    return DragomanError(
+        "internal_error",
+        say("Dragoman failed: {reason}.", reason=f"{type(error).__name__}: {error}"),
+        hint=say("This is a fault of Dragoman: please report it with what `dragoman logs` shows."),
+    )

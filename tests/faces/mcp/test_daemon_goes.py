@@ -148,6 +148,20 @@ def test_where_clients_may_not_start_it_the_client_is_told_what_to_do(cli: Cli) 
         assert "dragoman: No daemon is running, and the setting mcp_starts_daemon is false." in client.errors()
 
 
+def test_a_client_that_never_reads_or_closes_our_standard_error_is_answered_all_the_same(cli: Cli) -> None:
+    assert cli("config", "set", "mcp_starts_daemon", "false").returncode == 0
+    with raw_client(cli) as client:
+        for _ in range(20):
+            assert code_of(client.ask("ping")) == "not_running"
+        client.leave()
+        assert client.errors().count("No daemon is running") == 1
+    with raw_client(cli) as client:
+        assert client.process.stderr is not None
+        client.process.stderr.close()
+        assert [code_of(client.ask("ping")) for _ in range(2)] == ["not_running"] * 2
+        assert client.leave() == 0
+
+
 def test_where_clients_may_not_start_it_a_restart_is_still_waited_for(cli: Cli) -> None:
     assert cli("config", "set", "mcp_starts_daemon", "false").returncode == 0
     assert cli("up").returncode == 0

@@ -54,6 +54,13 @@ def test_it_loads_the_standard_library_alone(running: Cli) -> None:
         assert pump.stderr.read() == b"0 [] False\n"
 
 
+def test_a_daemon_without_clients_does_not_pay_for_the_sdk() -> None:
+    """Its start imports the door and the table of operations, and neither of them the SDK."""
+    program = "import sys, dragoman.daemon.__main__; print({'mcp', 'mcp_types'} & set(sys.modules))"
+    ended = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout == "set()\n"
+
+
 def test_it_is_up_within_a_moment(running: Cli) -> None:
     """The published goal is measured by the bench; here it only must not be of another order."""
     took = []
