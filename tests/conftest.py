@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import hypothesis
 import pytest
 
@@ -17,6 +20,11 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """No test ever sees the folders, the daemon or the language of the person who runs it."""
     monkeypatch.setenv("DRAGOMAN_HOME", str(tmp_path_factory.mktemp("home")))
     monkeypatch.setenv("DRAGOMAN_LANG", "en")
+
+
+@pytest.fixture
+def home() -> Path:
+    return Path(os.environ["DRAGOMAN_HOME"])
 
 
 @pytest.fixture
