@@ -14,6 +14,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 
 _SHOWN = 80
+_PATH_SHOWN = 4096
 _MOST_NAMES = 30
 
 
@@ -41,6 +42,11 @@ def quoted(value: object, *, limit: int = _SHOWN) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text[: limit + 1])
     return shown if len(text) <= limit else f"{shown[:limit]}…"
+
+
+def quoted_path(path: object) -> str:
+    """Whole: the end of a path is the part that matters."""
+    return quoted(str(path), limit=_PATH_SHOWN)
 
 
 def listed(names: Iterable[str]) -> str:

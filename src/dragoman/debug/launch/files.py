@@ -31,10 +31,13 @@ def read_bounded(path: str | Path, limit: int = MOST_BYTES) -> bytes:
         raise FileNotFoundError(path) from error
     except OSError as error:
         raise UnreadableError(say("it could not be read: {reason}", reason=error.strerror)) from error
-    with os.fdopen(fd, "rb") as stream:
+    try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise UnreadableError(say("it is a folder or a device, not a file"))
-        data = stream.read(limit + 1)
+        with os.fdopen(fd, "rb", closefd=False) as stream:
+            data = stream.read(limit + 1)
+    finally:
+        os.close(fd)
     if len(data) > limit:
         raise UnreadableError(say("it is longer than {limit} bytes", limit=limit))
     return data

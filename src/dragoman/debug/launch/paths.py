@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dragoman.debug.launch.faults import LaunchError, nearest, quoted
+from dragoman.debug.launch.faults import LaunchError, nearest, quoted, quoted_path
 from dragoman.debug.launch.variables import likely_variable, split
 from dragoman.phrases import Phrase, say
 
@@ -14,14 +14,14 @@ _MOST_NAMES = 5000
 
 def require_exists(path: Path) -> Path:
     if not path.exists():
-        raise _missing("no_such_program", say("The program does not exist: {path}.", path=quoted(str(path))), path)
+        raise _missing("no_such_program", say("The program does not exist: {path}.", path=quoted_path(path)), path)
     return path
 
 
 def require_folder(path: Path) -> None:
     if not path.is_dir():
         raise _missing(
-            "no_such_folder", say("The folder to run in does not exist: {path}.", path=quoted(str(path))), path
+            "no_such_folder", say("The folder to run in does not exist: {path}.", path=quoted_path(path)), path
         )
 
 
@@ -50,7 +50,7 @@ def _hint(path: Path, likely: str | None) -> Phrase:
                 else say("{shown} is not a variable; is {meant} meant?", shown=shown, meant=quoted(meant))
             )
     if likely is not None:
-        return say("Did you mean {name}?", name=quoted(likely))
+        return say("Did you mean {name}?", name=quoted_path(likely))
     return say("Correct the path, or build the program first (a preLaunchTask does that each time).")
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from dragoman.debug.launch.faults import LaunchError, listed, quoted
+from dragoman.debug.launch.faults import LaunchError, listed, quoted_path
 from dragoman.debug.launch.files import UnreadableError, read_bounded
 from dragoman.phrases import Phrase, say
 
@@ -117,7 +117,7 @@ def _needs_build(program: Path, language: str) -> LaunchError:
         "needs_build",
         say(
             "{program} is {language} source; a debugger runs what it is built into.",
-            program=quoted(str(program)),
+            program=quoted_path(program),
             language=language,
         ),
         hint=say("Give `program` the built executable (built with debug information, such as `-g`)."),
@@ -128,7 +128,7 @@ def _needs_build(program: Path, language: str) -> LaunchError:
 def _unknown(program: Path) -> str:
     raise LaunchError(
         "unknown_program_type",
-        say("What kind of program {program} is cannot be told from the file.", program=quoted(str(program))),
+        say("What kind of program {program} is cannot be told from the file.", program=quoted_path(program)),
         hint=_how_to_say(),
         program=str(program),
     )

@@ -9,7 +9,7 @@ from typing import Protocol
 import anyio
 
 from dragoman.debug.launch.environment import environment_with
-from dragoman.debug.launch.faults import LaunchError, quoted
+from dragoman.debug.launch.faults import LaunchError, quoted, quoted_path
 from dragoman.debug.launch.task_commands import TaskCommand
 from dragoman.debug.launch.tasks import TaskPlan
 from dragoman.phrases import Phrase, say
@@ -117,7 +117,7 @@ def _first(group: BaseExceptionGroup[LaunchError]) -> LaunchError:
 def _not_started(label: str, command: TaskCommand, error: OSError) -> TaskFailedError:
     return TaskFailedError(
         say("The task {task} could not be started: {reason}.", task=quoted(label), reason=error.strerror or error),
-        hint=say("It runs {line} in {cwd}.", line=quoted(command.line, limit=200), cwd=quoted(command.cwd)),
+        hint=say("It runs {line} in {cwd}.", line=quoted(command.line, limit=200), cwd=quoted_path(command.cwd)),
         task=label,
         exit_code=None,
         lines=(),
@@ -127,7 +127,7 @@ def _not_started(label: str, command: TaskCommand, error: OSError) -> TaskFailed
 def _failed(label: str, command: TaskCommand, end: TaskEnd) -> TaskFailedError:
     return TaskFailedError(
         say("The program cannot start: the task {task} ended with {code}.", task=quoted(label), code=end.exit_code),
-        hint=say("It runs {line} in {cwd}.", line=quoted(command.line, limit=200), cwd=quoted(command.cwd)),
+        hint=say("It runs {line} in {cwd}.", line=quoted(command.line, limit=200), cwd=quoted_path(command.cwd)),
         task=label,
         exit_code=end.exit_code,
         lines=end.last_lines,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from dragoman.debug.launch.faults import UnresolvableError, choice, listed, nearest, quoted
+from dragoman.debug.launch.faults import UnresolvableError, choice, listed, nearest, quoted, quoted_path
 from dragoman.debug.launch.files import WorkspaceFiles
 from dragoman.debug.launch.inputs import input_value
 from dragoman.debug.launch.nodes import Node
@@ -155,7 +155,7 @@ def _file_folder(scope: Scope) -> Path:
     if not holding:
         raise UnresolvableError(
             "unresolved_variable",
-            say("{file} lies in no folder of this workspace", file=quoted(str(file))),
+            say("{file} lies in no folder of this workspace", file=quoted_path(file)),
             say("There is: {known}.", known=listed(map(str, scope.folders.values()))),
         )
     return max(holding, key=lambda folder: len(folder.parts))

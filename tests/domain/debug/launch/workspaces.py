@@ -1,0 +1,134 @@
+"""Workspaces written by tests, and a runner of tasks that is real but small."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from dragoman.debug.launch import Caller, Client, Launch, LaunchError, Resolved, Wish, resolve
+from dragoman.debug.launch.variables import Platform
+
+
+@dataclass
+class Workspace:
+    folder: Path
+    environment: dict[str, str] = field(default_factory=lambda: {"HOME": "/home/me", "PATH": "/usr/bin:/bin"})
+    platform: Platform = "linux"
+    folders: dict[str, Path] = field(default_factory=dict)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def launch_json(self, *configurations: Any, **more: Any) -> None:
+        self.write(".vscode/launch.json", json.dumps({"configurations": configurations, **more}))
+
+    def tasks_json(self, *tasks: Any, **more: Any) -> None:
+        self.write(".vscode/tasks.json", json.dumps({"version": "2.0.0", "tasks": tasks, **more}))
+
+    def client(self) -> Client:
+        return Client(self.folder, self.environment, self.folders, self.platform)
+
+    def start(self, name: str, **caller: Any) -> Launch:
+        return resolve(Wish(name=name), self.client(), Caller(**caller))
+
+    def inline(self, configuration: Mapping[str, Any], **caller: Any) -> Resolved:
+        (session,) = resolve(Wish(configuration=configuration), self.client(), Caller(**caller)).sessions
+        return session
+
+    def one(self, *, tasks: Sequence[Any] = (), caller: Mapping[str, Any] | None = None, **members: Any) -> Resolved:
+        """A launch.json with one configuration, resolved."""
+        self.launch_json(a_configuration(**members))
+        if tasks:
+            self.tasks_json(*tasks)
+        (session,) = self.start("main", **(caller or {})).sessions
+        return session
+
+
+def a_configuration(**members: Any) -> dict[str, Any]:
+    return {"name": "main", "type": "python", "request": "launch", **members}
+
+
+def fault_of(action: Callable[[], Any]) -> LaunchError:
+    with pytest.raises(LaunchError) as caught:
+        action()
+    return caught.value
+
+
+@dataclass(frozen=True)
+class End:
+    exit_code: int | None
+    last_lines: Sequence[str] = ()
+
+
+class RealRunner:
+    """Runs the command for real, and remembers in which order commands began and ended."""
+
+    def __init__(self) -> None:
+        self.background: list[subprocess.Popen[str]] = []
+
+    async def run(
+        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], ready: re.Pattern[str] | None, keep_lines: int
+    ) -> End:
+        return await anyio.to_thread.run_sync(self._watched, argv, cwd, env, ready, keep_lines)
+
+    def _watched(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], ready: re.Pattern[str] | None, keep_lines: int
+    ) -> End:
+        pipe, both = subprocess.PIPE, subprocess.STDOUT
+        process = subprocess.Popen(argv, cwd=cwd, env=env, stdout=pipe, stderr=both, text=True, bufsize=1)
+        assert process.stdout is not None
+        lines: list[str] = []
+        for line in process.stdout:
+            lines.append(line.rstrip("\n"))
+            if ready is not None and ready.search(line):
+                self.background.append(process)
+                return End(None, lines[-keep_lines:])
+        with process.stdout:
+            return End(process.wait(), lines[-keep_lines:])
+
+    def end_background(self) -> None:
+        for process in self.background:
+            process.kill()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+class FakeRunner:
+    """Ends commands when the test says so. A command is known by its first word."""
+
+    def __init__(self, codes: Mapping[str, int | OSError] | None = None) -> None:
+        self.codes = codes or {}
+        self.begun: list[str] = []
+        self.cancelled: list[str] = []
+        self.environments: dict[str, Mapping[str, str]] = {}
+        self.gates: dict[str, anyio.Event] = {}
+
+    async def run(
+        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], ready: re.Pattern[str] | None, keep_lines: int
+    ) -> End:
+        name = argv[0]
+        self.begun.append(name)
+        self.environments[name] = env
+        try:
+            if name in self.gates:
+                await self.gates[name].wait()
+        except anyio.get_cancelled_exc_class():
+            self.cancelled.append(name)
+            raise
+        code = self.codes.get(name, 0)
+        if isinstance(code, OSError):
+            raise code
+        return End(code, [f"{name} said {number}" for number in range(30)])
