@@ -113,6 +113,18 @@ def test_after_an_end_on_purpose_no_daemon_is_started_until_the_client_speaks(cl
         assert pid_of(client) == cli.status()["pid"]
 
 
+def test_an_end_in_order_is_quick_and_records_that_the_client_was_left(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        client.call("dragoman_status")
+        began = time.monotonic()
+        assert cli("down").returncode == 0
+        assert time.monotonic() - began < 3 * PATIENCE
+        events = client.call("search_journal", words="raw")["structuredContent"]["events"]
+    came, *_ = [event for event in reversed(events) if event["kind"] == "mcp.connected"]
+    assert [event["session"] for event in events if event["kind"] == "mcp.disconnected"] == [came["session"]]
+
+
 def test_stopped_it_makes_calls_wait_and_continued_it_answers_them(cli: Cli) -> None:
     with raw_client(cli) as client:
         client.initialize()
