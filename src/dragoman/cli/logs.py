@@ -36,21 +36,17 @@ def logs(
     with file.open(encoding="utf-8", errors="replace") as stream:
         for line in deque(stream, maxlen=max(0, lines)):
             show_text(readable(line))
-    if follow:
-        for line in _following(file):
+        for line in _following(file, stream) if follow else ():
             show_text(readable(line))
-            sys.stdout.flush()  # who follows wants it now, also through a pipe
     return ExitCode.OK
 
 
-def _following(file: Path) -> Iterator[str]:
-    """Every new line until Ctrl-C, over rotations."""
-    position = file.stat().st_size
+def _following(file: Path, stream: TextIO) -> Iterator[str]:
+    """Every new line until Ctrl-C, from where the stream stands, over rotations."""
+    yield from _until_rotated(file, stream)
     while True:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            stream.seek(position)
-            yield from _until_rotated(file, stream)
-        position = 0
+        with file.open(encoding="utf-8", errors="replace") as renewed:
+            yield from _until_rotated(file, renewed)
 
 
 def _until_rotated(file: Path, stream: TextIO) -> Iterator[str]:
@@ -65,6 +61,7 @@ def _until_rotated(file: Path, stream: TextIO) -> Iterator[str]:
                 rest = ""
         if rotated:
             return
+        sys.stdout.flush()  # who follows wants it now, also through a pipe
         time.sleep(_LOOK_EVERY_S)
 
 

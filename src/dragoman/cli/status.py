@@ -11,7 +11,6 @@ from dragoman.phrases import Phrase, say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 from dragoman.transport.lock import is_held
-from dragoman.visible import visible
 
 _ANSWERS_WITHIN_S = 3.0
 
@@ -51,7 +50,7 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
             pid=answer["pid"],
             version=answer["version"],
         ),
-        say("Workspace: {workspace}", workspace=visible(answer["workspace"])),
+        say("Workspace: {workspace}", workspace=answer["workspace"]),
         say(
             "Up for {uptime}, {memory} MB resident, event loop at most {lag} ms late.",
             uptime=_span(answer["uptime_s"]),
@@ -61,7 +60,7 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
     ]
     lines += _port_note(answer) + _version_note(answer)
     lines += [
-        say("Live: {kind} {title} ({id})", kind=life["kind"], title=visible(life["title"]), id=life["id"])
+        say("Live: {kind} {title} ({id})", kind=life["kind"], title=life["title"], id=life["id"])
         for life in answer["sessions"]
     ]
     return lines if answer["sessions"] else [*lines, say("No live sessions.")]

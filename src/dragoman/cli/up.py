@@ -22,7 +22,6 @@ from dragoman.cli.progress import working
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
 from dragoman.transport.control_link import not_running
-from dragoman.visible import visible
 
 Port = Annotated[
     int | None,
@@ -126,8 +125,7 @@ def _end(places: Places, running: dict[str, Any], *, yes: bool) -> bool:
 
 def _agreed(sessions: list[dict[str, str]]) -> bool:
     warn(say("These would end:"))
-    for it in sessions:
-        warn(say("  {kind} {title} ({id})", kind=it["kind"], title=visible(it["title"]), id=it["id"]))
+    warn(*(say("  {kind} {title} ({id})", kind=it["kind"], title=it["title"], id=it["id"]) for it in sessions))
     if ask_yes(say("End them?")):
         return True
     warn(say("Nothing was changed. With --yes it is not asked."))
