@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemons import Cli, daemons_of, eventually
+from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
+from tests.daemons import Cli, code_of, daemons_of, eventually
 from tests.e2e.life.watching import error_in, one_daemon, pid_in, require_success
 
 
@@ -80,6 +81,15 @@ def test_a_port_that_was_named_and_is_taken_is_an_error_that_names_the_holder(cl
     assert f"pid {os.getpid()})" in error["message"]
     assert str(port) in error["message"]
     assert daemons_of(cli.home) == []
+
+
+def test_a_port_is_taken_before_anybody_is_served_on_it() -> None:
+    """Of two daemons of different homes that start at once, the second must learn of it while it can still choose."""
+    with bind_tcp("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        assert code_of(lambda: bind_tcp("127.0.0.1", port)) == "port_taken"
+        with bind_tcp_or_any("127.0.0.1", port) as second:
+            assert second.getsockname()[1] != port
 
 
 def test_a_plain_start_never_fails_for_a_port_and_says_which_it_took(cli: Cli) -> None:

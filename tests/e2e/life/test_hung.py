@@ -85,6 +85,15 @@ def a_stranger_holds_the_lock(cli: Cli) -> Iterator[subprocess.Popen[bytes]]:
             stranger.kill()
 
 
+@contextmanager
+def a_bystander() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as bystander:
+        try:
+            yield bystander
+        finally:
+            bystander.kill()
+
+
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "STARTS_WITHIN_S", 0.5)
@@ -93,22 +102,21 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_a_process_that_only_has_the_daemons_pid_is_not_killed(cli: Cli) -> None:
-    """The pid of a live process (this test's), which began at another time than the state file says."""
+    """A live process, which began at another time than the state file says."""
     made(cli.places.runtime)
-    with a_stranger_holds_the_lock(cli) as stranger:
-        cli.places.state_file.write_bytes(state_of(cli, os.getpid(), started_s(os.getpid()) - 100))
-        cli.places.state_file.chmod(0o600)
+    with a_stranger_holds_the_lock(cli) as stranger, a_bystander() as bystander:
+        cli.places.state_file.write_bytes(state_of(cli, bystander.pid, started_s(bystander.pid) - 100))
         found = launcher.find(cli.places)
         assert code_of(found.require_answering) == "not_answering"
         assert code_of(lambda: launcher.end_hung(cli.places)) == "unknown_holder"
-        assert stranger.poll() is None
+        assert (stranger.poll(), bystander.poll()) == (None, None)
     assert not is_held(cli.places.lock_file)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_the_last_resort_spares_whoever_got_the_pid_since(cli: Cli) -> None:
     made(cli.places.runtime)
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as bystander:
+    with a_stranger_holds_the_lock(cli), a_bystander() as bystander:
         begun = started_s(bystander.pid)
         stale = DaemonState.decode(state_of(cli, bystander.pid, begun - 10))
         launcher.kill(cli.places, stale)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import subprocess
@@ -40,6 +41,7 @@ def test_following_goes_on_over_rotations_line_by_line(cli: Cli, tmp_path: Path)
     with writer(cli.places.log_file) as log:
         log.warning("before")
         shown = tmp_path / "shown"
+        cli.environment["PYTHONUNBUFFERED"] = ""  # as for a person, whose pipe is buffered
         with shown.open("w") as stdout:
             following = cli.begin("logs", "-f", "-n", "1", "--json", stdout=stdout)
         try:
@@ -91,6 +93,18 @@ def test_a_token_in_a_message_or_a_traceback_is_blotted_out(cli: Cli) -> None:
     text = cli.places.log_file.read_text()
     assert "t0ken" not in text
     assert text.count("<token>") >= 2
+
+
+def test_a_log_that_cannot_be_written_says_nothing_to_the_terminal(cli: Cli, capfd: pytest.CaptureFixture[str]) -> None:
+    with writer(cli.places.log_file) as log:
+        (handler,) = log.handlers
+        assert isinstance(handler, PrivateRotatingFile)
+        handler.close()
+        with contextlib.suppress(OSError), Path("/dev/full").open("w") as full:
+            handler.stream = full
+            log.warning("lost")
+            handler.stream = None
+    assert capfd.readouterr() == ("", "")
 
 
 def everything(cli: Cli, canary: str) -> tuple[set[str], set[str]]:

@@ -6,11 +6,14 @@ import os
 import random
 import signal
 
+import anyio
 import pytest
 
+from dragoman.daemon.instance import Instance
+from dragoman.errors import DragomanError
 from dragoman.transport.lock import FileLock, is_held
 from tests.daemons import Cli, daemons_of, eventually
-from tests.e2e.life.rounds import Kills, end_quietly, finished, kill_daemons, races_of_starts, races_with
+from tests.e2e.life.rounds import Kills, finished, kill_daemons, races_of_starts, races_with
 from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
 
 SEED = 20260
@@ -60,16 +63,28 @@ def test_killed_at_random_moments_the_home_is_never_unusable(cli: Cli) -> None:
     assert set(kills.rounds(10)) == {"starting", "working", "ending"}
 
 
-def test_whoever_asks_about_the_lock_does_not_keep_a_daemon_from_it(cli: Cli) -> None:
+@pytest.mark.anyio
+async def test_whoever_asks_about_the_lock_does_not_keep_a_daemon_from_it(cli: Cli) -> None:
     """`status` takes the lock for an instant to see whether it is free; a start at that instant must not fail."""
-    end_quietly(cli)
-    starting = cli.begin("up", "--json")
-    while starting.poll() is None:
-        is_held(cli.places.lock_file)
-    result = finished(starting)
-    assert pid_in(result) == one_daemon(cli)
-    lines = cli.places.log_file.read_text()
-    assert lines.count("version") == 1
+    asking = FileLock(cli.places.lock_file)
+    assert asking.try_acquire()
+    instance = Instance(cli.places)
+    async with anyio.create_task_group() as group:
+        group.start_soon(instance.acquire)
+        await anyio.wait_all_tasks_blocked()
+        asking.release()
+    assert is_held(cli.places.lock_file)
+    instance.release()
+
+
+@pytest.mark.anyio
+async def test_a_lock_that_stays_held_is_a_daemon_that_runs_already(cli: Cli) -> None:
+    holder = FileLock(cli.places.lock_file)
+    assert holder.try_acquire()
+    with pytest.raises(DragomanError) as caught:
+        await Instance(cli.places).acquire()
+    assert caught.value.code == "already_running"
+    holder.release()
 
 
 def test_a_lock_belongs_to_one_and_falls_with_it(cli: Cli) -> None:
