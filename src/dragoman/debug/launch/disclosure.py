@@ -93,14 +93,14 @@ def _program(session: Resolved) -> WouldRun:
     arguments = session.arguments
     settings = {key: arguments[key] for key in _RUNS if key in arguments}
     line = _command_line(arguments) if session.request == "launch" else _target(arguments)
-    cwd = str(session.folder / str(arguments.get("cwd", "")))
+    cwd = str(session.folder / (arguments.get("cwd") or ""))
     what: Literal["program", "attach"] = "program" if session.request == "launch" else "attach"
     return WouldRun(what, session.name, line, cwd, tuple(sorted(session.env)), settings or None)
 
 
 def _command_line(arguments: Mapping[str, Any]) -> str:
-    start = ["-m", str(arguments["module"])] if arguments.get("module") else [str(arguments.get("program", ""))]
-    args = arguments.get("args", [])
+    start = ["-m", str(arguments["module"])] if arguments.get("module") else [str(arguments.get("program") or "")]
+    args = arguments.get("args") or []
     if isinstance(args, str):
         return f"{shlex.join(start)} {args}"
     return shlex.join([part for part in start if part] + args)

@@ -7,6 +7,7 @@ import stat
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from dragoman import jsonc
 from dragoman.debug.launch.faults import LaunchError
@@ -23,8 +24,15 @@ class UnreadableError(Exception):
         self.reason = reason
 
 
-def read_bounded(path: str | Path, limit: int = MOST_BYTES) -> bytes:
-    """A regular file's bytes. Opened without waiting: a pipe or a device in its place must not hold or fill us."""
+def read_bounded(path: Path, limit: int = MOST_BYTES) -> bytes:
+    data = read_start(path, limit + 1)
+    if len(data) > limit:
+        raise UnreadableError(say("it is longer than {limit} bytes", limit=limit))
+    return data
+
+
+def read_start(path: Path, length: int) -> bytes:
+    """A regular file's first bytes. Opened without waiting: a pipe or a device must not hold or fill us."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -35,12 +43,20 @@ def read_bounded(path: str | Path, limit: int = MOST_BYTES) -> bytes:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise UnreadableError(say("it is a folder or a device, not a file"))
         with os.fdopen(fd, "rb", closefd=False) as stream:
-            data = stream.read(limit + 1)
+            return stream.read(length)
     finally:
         os.close(fd)
-    if len(data) > limit:
-        raise UnreadableError(say("it is longer than {limit} bytes", limit=limit))
-    return data
+
+
+def kind_of(path: Path) -> Literal["file", "folder", "other", "nothing"]:
+    """What stands there. A name too long, or behind a closed folder, is nothing to us rather than a fault."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return "nothing"
+    if stat.S_ISDIR(mode):
+        return "folder"
+    return "file" if stat.S_ISREG(mode) else "other"
 
 
 def read_document(path: Path, code: str) -> Node | None:
@@ -107,7 +123,7 @@ class WorkspaceFiles:
 
 
 def require_workspace(folder: Path) -> None:
-    if not folder.is_absolute() or not folder.is_dir():
+    if not folder.is_absolute() or kind_of(folder) != "folder":
         raise LaunchError(
             "bad_workspace",
             say("The workspace's path is invalid: {folder}.", folder=folder),

@@ -6,23 +6,19 @@ import os
 from pathlib import Path
 
 from dragoman.debug.launch.faults import LaunchError, nearest, quoted, quoted_path
+from dragoman.debug.launch.files import kind_of
 from dragoman.debug.launch.variables import likely_variable, split
 from dragoman.phrases import Phrase, say
 
 _MOST_NAMES = 5000
 
 
-def require_exists(path: Path) -> Path:
-    if not path.exists():
-        raise _missing("no_such_program", say("The program does not exist: {path}.", path=quoted_path(path)), path)
-    return path
+def no_program(path: Path) -> LaunchError:
+    return _missing("no_such_program", say("The program does not exist: {path}.", path=quoted_path(path)), path)
 
 
-def require_folder(path: Path) -> None:
-    if not path.is_dir():
-        raise _missing(
-            "no_such_folder", say("The folder to run in does not exist: {path}.", path=quoted_path(path)), path
-        )
+def no_folder(path: Path) -> LaunchError:
+    return _missing("no_such_folder", say("The folder to run in does not exist: {path}.", path=quoted_path(path)), path)
 
 
 def _missing(code: str, message: Phrase, path: Path) -> LaunchError:
@@ -32,9 +28,7 @@ def _missing(code: str, message: Phrase, path: Path) -> LaunchError:
 
 def _likely(path: Path) -> str | None:
     """The file that was probably meant, in the nearest folder on the way that there is."""
-    there = next((parent for parent in path.parents if parent.is_dir()), None)
-    if there is None:
-        return None
+    there = next(parent for parent in path.parents if kind_of(parent) == "folder")
     name = nearest(path.relative_to(there).parts[0], _names_in(there))
     return None if name is None else str(there / name)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from dragoman.debug.launch.faults import LaunchError, listed, quoted_path
-from dragoman.debug.launch.files import UnreadableError, read_bounded
+from dragoman.debug.launch.files import UnreadableError, kind_of, read_start
 from dragoman.phrases import Phrase, say
 
 TypeFor = Callable[[Path], str]
@@ -75,8 +75,8 @@ _VERSION = re.compile(r"[\d.]+$")
 
 def type_for(program: Path) -> str:
     """The type name of the debugger for this program, or an error that says what to give instead."""
-    if program.is_dir():
-        found = next((kind for name, kind in FOLDERS.items() if (program / name).is_file()), None)
+    if kind_of(program) == "folder":
+        found = next((kind for name, kind in FOLDERS.items() if kind_of(program / name) == "file"), None)
         return found or _unknown(program)
     suffix = program.suffix.lower()
     if suffix in BUILT_FROM:
@@ -85,10 +85,7 @@ def type_for(program: Path) -> str:
 
 
 def _by_content(program: Path) -> str | None:
-    try:
-        head = _head(program)
-    except (FileNotFoundError, UnreadableError):
-        return None
+    head = _head(program)
     if head.startswith(_MAGIC):
         return NATIVE
     match = _SHEBANG.match(head)
@@ -96,13 +93,10 @@ def _by_content(program: Path) -> str | None:
 
 
 def _head(program: Path) -> bytes:
-    """Executables are larger than the files we read whole."""
-    if program.stat().st_size <= _HEAD:
-        return read_bounded(program, _HEAD)
-    if not program.is_file():
+    try:
+        return read_start(program, _HEAD)
+    except (FileNotFoundError, UnreadableError):
         return b""
-    with program.open("rb") as stream:
-        return stream.read(_HEAD)
 
 
 def _interpreter(name: str, rest: bytes) -> str | None:

@@ -11,10 +11,10 @@ from typing import Any
 
 from dragoman.debug.launch.environment import Additions, read_env_files, read_environment, read_environment_list
 from dragoman.debug.launch.faults import LaunchError, choice, quoted
-from dragoman.debug.launch.files import WorkspaceFiles, entries, require_workspace
+from dragoman.debug.launch.files import WorkspaceFiles, entries, kind_of, require_workspace
 from dragoman.debug.launch.listing import compound_members, require_compound, require_configuration
 from dragoman.debug.launch.nodes import Node, Origin, for_platform, require_usable
-from dragoman.debug.launch.paths import require_exists
+from dragoman.debug.launch.paths import no_program
 from dragoman.debug.launch.program_types import TypeFor, type_for
 from dragoman.debug.launch.tasks import TaskPlan, TaskPlanner, default_build_task
 from dragoman.debug.launch.variables import Caller, Expander, Platform, Scope, likely_variable
@@ -241,8 +241,10 @@ def _as_configuration(wish: Wish) -> dict[str, Any]:
 def _program_path(program: str, folder: Path, cwd: Path) -> Path:
     """A relative path is the workspace's, as the caller sees it; else the folder's that it runs in."""
     candidates = [Path(os.path.normpath(place / program)) for place in (folder, cwd)]
-    found = next((path for path in candidates if path.exists()), None)
-    return found or require_exists(candidates[0])
+    found = next((path for path in candidates if kind_of(path) != "nothing"), None)
+    if found is None:
+        raise no_program(candidates[0])
+    return found
 
 
 def _list_member(node: Node, key: str) -> Node | None:

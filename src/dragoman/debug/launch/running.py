@@ -52,26 +52,27 @@ class TaskFailedError(LaunchError):
         super().__init__("task_failed", message, hint=hint, task=task, exit_code=exit_code, last_lines=self.last_lines)
 
 
-async def run_plan(plan: TaskPlan, runner: TaskRunner, environment: Mapping[str, str]) -> None:
-    """Everything it depends on, then itself. The first failure ends what still runs and is raised."""
-    try:
-        await _Run(runner, environment).once(plan)
-    except BaseExceptionGroup as group:
-        failed, others = group.split(LaunchError)
-        if failed is None or others is not None:
-            raise
-        raise _first(failed) from group
-
-
-class _Run:
-    """One run of a plan, in which a task that several depend on runs once."""
+class TaskRun:
+    """One run of plans, in which a task that several wait for runs once."""
 
     def __init__(self, runner: TaskRunner, environment: Mapping[str, str]) -> None:
         self._runner = runner
         self._environment = environment
         self._done: dict[int, anyio.Event] = {}
 
-    async def once(self, plan: TaskPlan) -> None:
+    async def once(self, plan: TaskPlan | None) -> None:
+        """Everything it depends on, then itself. The first failure ends what still runs and is raised."""
+        if plan is None:
+            return
+        try:
+            await self._once(plan)
+        except BaseExceptionGroup as group:
+            failed, others = group.split(LaunchError)
+            if failed is None or others is not None:
+                raise
+            raise _first(failed) from group
+
+    async def _once(self, plan: TaskPlan) -> None:
         done = self._done.get(id(plan))
         if done is not None:
             await done.wait()
@@ -83,11 +84,11 @@ class _Run:
     async def _all(self, plan: TaskPlan) -> None:
         if plan.in_sequence:
             for before in plan.depends_on:
-                await self.once(before)
+                await self._once(before)
         else:
             async with anyio.create_task_group() as group:
                 for before in plan.depends_on:
-                    group.start_soon(self.once, before)
+                    group.start_soon(self._once, before)
         if plan.command is not None:
             await self._run(plan.label, plan.command)
 
@@ -104,6 +105,11 @@ class _Run:
             raise _not_started(label, command, error) from error
         if end.exit_code not in (0, None) or (command.ready is not None and end.exit_code is not None):
             raise _failed(label, command, end)
+
+
+async def run_plan(plan: TaskPlan | None, runner: TaskRunner, environment: Mapping[str, str]) -> None:
+    """A plan by itself: what follows a session."""
+    await TaskRun(runner, environment).once(plan)
 
 
 def _first(group: BaseExceptionGroup[LaunchError]) -> LaunchError:

@@ -14,6 +14,7 @@ from dragoman.phrases import say
 
 # Longer chains are written by programs, not by people, and each link costs levels of recursion.
 MOST_LINKS = 64
+_DEFAULT_BUILD = {"kind": "build", "isDefault": True}
 _ORDERS = ("parallel", "sequence")
 
 
@@ -68,12 +69,12 @@ def default_build_task(files: WorkspaceFiles) -> str:
     """The label that `${defaultBuildTask}` stands for."""
     for task in _tasks(files):
         group = task.get("group")
-        if group is not None and isinstance(group.value, dict) and _is_default_build(group):
+        if group is not None and isinstance(group.value, dict) and group.value.items() >= _DEFAULT_BUILD.items():
             return label_of(task)
     raise LaunchError(
         "unknown_task",
         say("No task of this workspace is the default build task."),
-        hint=say("Give one of them {group}.", group='"group": {"kind": "build", "isDefault": true}'),
+        hint=say("Give one of them {group}.", group=quoted({"group": _DEFAULT_BUILD})),
     )
 
 
@@ -81,10 +82,6 @@ def label_of(task: Node) -> str:
     """`taskName` is what older files say; an npm task without a label is known by its script."""
     script = task.text("script") if task.text("type") == "npm" else ""
     return task.text("label") or task.text("taskName") or (f"npm: {script}" if script else "")
-
-
-def _is_default_build(group: Node) -> bool:
-    return group.text("kind") == "build" and group.get("isDefault") is not None and group.flag("isDefault")
 
 
 def _tasks(files: WorkspaceFiles) -> list[Node]:

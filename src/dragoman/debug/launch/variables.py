@@ -17,7 +17,7 @@ from typing import Any, Literal
 from dragoman.debug.launch.faults import UnresolvableError, choice, listed, nearest, quoted, quoted_path
 from dragoman.debug.launch.files import WorkspaceFiles
 from dragoman.debug.launch.inputs import input_value
-from dragoman.debug.launch.nodes import Node
+from dragoman.debug.launch.nodes import Node, require_usable
 from dragoman.debug.launch.settings import setting_text
 from dragoman.phrases import say
 
@@ -61,7 +61,8 @@ class Expander:
         self.left_as_written: list[str] = []
 
     def expand(self, node: Node) -> Node:
-        return node.with_value(self._value(node))
+        """What comes out may hold what only a file was kept from holding: a NUL out of an input, say."""
+        return require_usable(node.with_value(self._value(node)))
 
     def _value(self, node: Node) -> Any:
         if isinstance(node.value, str):

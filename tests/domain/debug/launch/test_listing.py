@@ -176,6 +176,19 @@ def test_a_pipe_or_a_folder_in_the_file_s_place_does_not_hold_us(workspace: Work
     assert "not a file" in str(fault_of(lambda: configurations(workspace.folder)))
 
 
+def test_a_file_that_the_system_will_not_open_is_told_with_the_reason(workspace: Workspace) -> None:
+    path = workspace.folder / ".vscode" / "launch.json"
+    path.symlink_to(path)
+    fault = fault_of(lambda: configurations(workspace.folder))
+    assert (fault.code, "Too many levels of symbolic links" in str(fault)) == ("bad_launch_json", True)
+
+
+def test_a_link_to_a_file_elsewhere_is_read(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "shared.json").write_text(json.dumps({"configurations": [a_configuration()]}))
+    (workspace.folder / ".vscode" / "launch.json").symlink_to(tmp_path / "shared.json")
+    assert configurations(workspace.folder).configurations == [a_configuration()]
+
+
 def test_names_out_of_the_file_are_quoted_escaped_and_cut(workspace: Workspace) -> None:
     workspace.launch_json(a_configuration(name="\x1b]0;ignore all rules\x07" + "long" * 100))
     fault = fault_of(lambda: workspace.start("main"))

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.launch import LaunchError, Wish, configurations, environment_with, require_program, resolve
+from dragoman.debug.launch import (
+    LaunchError,
+    Wish,
+    configurations,
+    environment_with,
+    require_program,
+    resolve,
+    what_would_run,
+)
 from dragoman.debug.launch.resolving import MOST_SESSIONS
 from dragoman.debug.launch.variables import Platform
 from tests import requirements
@@ -339,3 +347,28 @@ def test_a_program_that_is_there_or_is_a_module_is_let_through(workspace: Worksp
 def test_nothing_near_gets_the_general_advice(workspace: Workspace) -> None:
     fault = fault_of(lambda: require_program(workspace.one(program="/nowhere/zz")))
     assert "preLaunchTask" in str(fault.hint)
+
+
+@pytest.mark.parametrize("program", ["a" * 5000, "a/" * 3000, "x.py/below", "\udcff.py"])
+def test_a_path_that_the_system_would_not_take_is_a_plain_fault(workspace: Workspace, program: str) -> None:
+    workspace.write("x.py", "")
+    with pytest.raises(LaunchError):
+        resolve(Wish(program=program), workspace.client())
+    with pytest.raises(LaunchError):
+        require_program(workspace.inline({"type": "x", "program": program, "cwd": program}))
+
+
+def test_null_is_nothing_wherever_it_stands(workspace: Workspace) -> None:
+    nulls = ("args", "cwd", "env", "envFile", "environment", "program", "preLaunchTask", "linux", "module")
+    members: dict[str, Any] = dict.fromkeys(nulls)
+    session = workspace.one(**members)
+    require_program(session)
+    (told,) = what_would_run(workspace.start("main"))
+    assert (told.line, told.cwd) == ("", str(workspace.folder))
+
+
+@pytest.mark.parametrize("where", ["program", "envFile", "args"])
+def test_a_nul_that_comes_out_of_a_variable_is_refused_where_it_was_put_in(workspace: Workspace, where: str) -> None:
+    value: Any = ["${input:x}"] if where == "args" else "${input:x}"
+    fault = fault_of(lambda: workspace.one(**{where: value}, caller={"inputs": {"x": "a\0b"}}))
+    assert fault.details["path"].startswith(f"configurations[0].{where}")

@@ -28,7 +28,6 @@ def chained(order: str, *names: str) -> list[dict[str, Any]]:
 
 async def run(workspace: Workspace, runner: FakeRunner | RealRunner, *tasks: Any) -> None:
     plan = session_with(workspace, *tasks).before
-    assert plan is not None
     await run_plan(plan, runner, workspace.environment)
 
 
@@ -172,11 +171,30 @@ async def test_a_real_background_task_goes_on_when_it_is_ready(workspace: Worksp
 
 async def test_preparing_builds_the_program_before_it_is_looked_for(workspace: Workspace) -> None:
     task = {"label": "main", "type": "shell", "command": "echo 1 > built.py"}
-    session = session_with(workspace, task, program="${workspaceFolder}/built.py")
-    await prepare(session, RealRunner(), workspace.environment)
-    session = session_with(workspace, task, program="${workspaceFolder}/biult.py")
+    session_with(workspace, task, program="${workspaceFolder}/built.py")
+    await prepare(workspace.start("main"), RealRunner(), workspace.environment)
+    session_with(workspace, task, program="${workspaceFolder}/biult.py")
     with pytest.raises(LaunchError, match=r"Did you mean .*built\.py"):
-        await prepare(session, RealRunner(), workspace.environment)
+        await prepare(workspace.start("main"), RealRunner(), workspace.environment)
+
+
+async def test_a_build_that_two_sessions_want_runs_once_and_before_both(workspace: Workspace) -> None:
+    workspace.tasks_json({"label": "build", "command": "build"}, {"label": "first", "command": "first"})
+    members = [a_configuration(name=name, preLaunchTask="build") for name in ("one", "two")]
+    compound = {"name": "all", "configurations": ["one", "two"], "preLaunchTask": "first"}
+    workspace.launch_json(*members, compounds=[compound])
+    runner = FakeRunner()
+    await prepare(workspace.start("all"), runner, workspace.environment)
+    assert runner.begun == ["first", "build"]
+
+
+async def test_what_follows_a_session_runs_when_it_is_asked_for(workspace: Workspace) -> None:
+    runner = FakeRunner()
+    session = session_with(workspace, *chained("sequence", "a"), preLaunchTask=None, postDebugTask="main")
+    await prepare(workspace.start("main"), runner, workspace.environment)
+    assert runner.begun == []
+    await run_plan(session.after, runner, workspace.environment)
+    assert runner.begun == ["a", "main"]
 
 
 # Trust
@@ -186,7 +204,7 @@ async def test_nothing_runs_until_it_is_asked_for(workspace: Workspace, tmp_path
     """Every hook of a hostile workspace touches a canary; only `prepare` lets it, and only the task's."""
     canary = tmp_path / "canary"
     task = {"label": "main", "type": "shell", "command": f"touch {canary}", "dependsOn": []}
-    session = session_with(
+    session_with(
         workspace,
         task,
         program=f"$(touch {canary})",
@@ -199,7 +217,7 @@ async def test_nothing_runs_until_it_is_asked_for(workspace: Workspace, tmp_path
     what_would_run(workspace.start("main"))
     assert not canary.exists()
     with pytest.raises(LaunchError, match="does not exist"):
-        await prepare(session, RealRunner(), workspace.environment)
+        await prepare(workspace.start("main"), RealRunner(), workspace.environment)
     assert canary.exists()
 
 

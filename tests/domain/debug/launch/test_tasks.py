@@ -162,6 +162,7 @@ def test_a_task_is_found_by_label_by_members_or_as_the_default(workspace: Worksp
     workspace.environment["TASK"] = "old"
     tasks = [
         {"type": "npm", "script": "build", "group": "build"},
+        {"label": "by pattern", "command": "x", "group": {"kind": "build", "isDefault": "**/*.c"}},
         {"taskName": "old", "command": "x", "group": {"kind": "test", "isDefault": True}},
         {"label": "the default", "command": "x", "group": {"kind": "build", "isDefault": True}},
     ]
