@@ -31,6 +31,7 @@ def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 
 def as_nobody(action: Callable[[], str]) -> str:
     """What a child of another user finds; the interpreter itself may be unreadable to it, so it is only forked."""
+    "localhost".encode("idna")  # loaded when a name is first looked up, from files that the child cannot read
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
