@@ -1,6 +1,6 @@
 """The Chinese of every phrase, one table an area; a template stands in exactly one of them."""
 
-from dragoman.chinese import access, cli, clients, daemon, debug, journal, mcp, sessions, settings
+from dragoman.chinese import access, cli, clients, daemon, debug, journal, mcp, sessions, settings, transport
 
 TABLES = (
     access.TABLE,
@@ -12,6 +12,7 @@ TABLES = (
     mcp.TABLE,
     sessions.TABLE,
     settings.TABLE,
+    transport.TABLE,
 )
 
 CHINESE: dict[str, str] = {english: chinese for table in TABLES for english, chinese in table.items()}

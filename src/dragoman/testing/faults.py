@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from dragoman.transport.system import System
 
 
 class FaultySystem(System):
-    """Fails call number `fail_at` (counted over all kinds) with `code`; `short` makes that write a short one instead."""
+    """Fails call number `fail_at` (of all kinds together) with `code`; `short` makes that write a short one instead."""
 
     def __init__(self, fail_at: int, *, code: int = errno.ENOSPC, short: bool = False) -> None:
         self.fail_at = fail_at
@@ -43,11 +44,33 @@ class FaultySystem(System):
         self._count()
         super().rename(source, target)
 
+    def pipe(self) -> tuple[int, int]:
+        self._count()
+        return super().pipe()
+
+    def terminal(self) -> tuple[int, int]:
+        self._count()
+        return super().terminal()
+
+    def socketpair(self) -> tuple[socket.socket, socket.socket]:
+        self._count()
+        return super().socketpair()
+
+    def send(self, to: socket.socket, data: bytes | memoryview, descriptors: Sequence[int] = ()) -> int:
+        self._count()
+        return super().send(to, data, descriptors)
+
     def spawn(
-        self, command: Sequence[str], *, environment: Mapping[str, str], cwd: Path, output: int
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        cwd: Path,
+        output: int,
+        descriptors: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
         self._count()
-        return super().spawn(command, environment=environment, cwd=cwd, output=output)
+        return super().spawn(command, environment=environment, cwd=cwd, output=output, descriptors=descriptors)
 
     def _count(self) -> None:
         self.calls += 1

@@ -7,6 +7,7 @@ call fail (`dragoman.testing.faults`) and walk n until the scenario runs clean.
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,10 +26,31 @@ class System:
     def rename(self, source: Path, target: Path) -> None:
         source.replace(target)
 
+    def pipe(self) -> tuple[int, int]:
+        return os.pipe()
+
+    def terminal(self) -> tuple[int, int]:
+        return os.openpty()
+
+    def socketpair(self) -> tuple[socket.socket, socket.socket]:
+        return socket.socketpair()
+
+    def send(self, to: socket.socket, data: bytes | memoryview, descriptors: Sequence[int] = ()) -> int:
+        return socket.send_fds(to, [data], descriptors) if descriptors else to.send(data)
+
     def spawn(
-        self, command: Sequence[str], *, environment: Mapping[str, str], cwd: Path, output: int
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        cwd: Path,
+        output: int,
+        descriptors: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
-        """A child of its own session, without our terminal; both output streams go to the descriptor `output`."""
+        """A child of its own session, without our terminal; both output streams go to the descriptor `output`.
+
+        It gets the given `descriptors` under their own numbers, and no other.
+        """
         return subprocess.Popen(  # noqa: S603  a list of arguments, never a shell
             list(command),
             stdin=subprocess.DEVNULL,
@@ -37,6 +59,7 @@ class System:
             env=dict(environment),
             cwd=cwd,
             start_new_session=True,
+            pass_fds=descriptors,
         )
 
 

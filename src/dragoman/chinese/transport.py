@@ -1,0 +1,27 @@
+"""Chinese of the transport phrases."""
+
+TABLE: dict[str, str] = {
+    "The folder {path} cannot be entered: {reason}.": "无法进入目录 {path}：{reason}。",
+    "Check `cwd` in the configuration.": "请检查配置中的 `cwd`。",
+    "There is no command {program}.": "没有命令 {program}。",
+    "Check its spelling, that it is installed, and that it is on the PATH of the client.": "请检查拼写、是否已安装，以及是否在客户端的 PATH 中。",
+    "{program} could not be started: {reason}.": "无法启动 {program}：{reason}。",
+    "Check the command, and that the file may be executed.": "请检查该命令，以及该文件是否可执行。",
+    "The supervisor of a new session could not be started: {reason}.": "无法启动新会话的监管进程：{reason}。",
+    "The session's processes have been ended.": "该会话的进程已全部结束。",
+    "Start a new session.": "请启动新的会话。",
+    "Nobody answered at {host}:{port} within {seconds} seconds.": "{host}:{port} 在 {seconds} 秒内无人应答。",
+    "{host}:{port} could not be reached: {reason}.": "无法连接 {host}:{port}：{reason}。",
+    "Check that the program runs and listens on that port.": "请确认程序正在运行并监听该端口。",
+    "What answers at {host}:{port} belongs to another user.": "在 {host}:{port} 应答的程序属于另一个用户。",
+    "Nothing was sent. Choose another port, or find out who holds this one.": "未发送任何内容。请换一个端口，或查明谁占用了它。",
+    "Only Linux lets a process set options on the sockets of its descendants.": "只有 Linux 允许进程设置其后代进程的套接字选项。",
+    "This kernel has no pidfd_getfd: it came with Linux 5.6.": "此内核没有 pidfd_getfd：Linux 5.6 起才有。",
+    "The system does not allow pidfd_getfd: {reason}.": "系统不允许 pidfd_getfd：{reason}。",
+    "{path} is {scope}: tracing one's own descendants is forbidden.": "{path} 为 {scope}：禁止跟踪自己的后代进程。",
+    "The debug adapter did not answer `{command}` within {seconds} seconds.": "调试适配器未在 {seconds} 秒内回应 `{command}`。",
+    "The program or its adapter may be stuck: stop the session, then try again.": "程序或其适配器可能已卡住：请停止会话后重试。",
+    "The debug adapter ended before it answered `{command}`.": "调试适配器在回应 `{command}` 之前已结束。",
+    "The debug adapter broke the protocol: {reason}": "调试适配器违反了协议：{reason}",
+    "See the session's output for what it said last, then start a new session.": "请查看会话输出中它最后的内容，然后启动新的会话。",
+}

@@ -1,0 +1,134 @@
+"""Who descends from a process, who of them lives, and how to end them all, also while they multiply.
+
+Few imports and no typing module: the supervisor starts with every session, and what it imports is waited for.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Mapping
+
+_FREEZE_PASSES = 64  # each stops all that it sees; a bomb's growth between two passes is smaller every time
+_PS = ("ps", "-axo", "pid=,ppid=,pgid=,stat=,lstart=")
+
+
+class Process:
+    __slots__ = ("group", "is_dead", "parent", "started")
+
+    def __init__(self, parent: int, group: int, started: bytes, *, is_dead: bool) -> None:
+        self.parent = parent
+        self.group = group
+        self.started = started  # a pid is given away again, a pid with its start is not
+        self.is_dead = is_dead
+
+
+Table = dict[int, Process]
+
+
+def living_descendants(root: int, table: Table | None = None) -> Table:
+    """Parents before their children, `root` itself left out. Corpses that nobody has buried yet do not count."""
+    found = table if table is not None else process_table()
+    children: dict[int, list[int]] = {}
+    for pid, process in found.items():
+        children.setdefault(process.parent, []).append(pid)
+    line = [root]
+    for pid in line:
+        line += children.get(pid, ())
+    return {pid: found[pid] for pid in line[1:] if not found[pid].is_dead}
+
+
+def send_signal(pid: int, process: Process, number: int) -> bool:
+    """False where it is gone already, or not ours to signal (a set-uid program)."""
+    try:
+        if sys.platform == "linux":
+            return _send_to_same(pid, process, number)
+        os.kill(pid, number)
+    except OSError:
+        return False
+    return True
+
+
+def send_all(processes: Mapping[int, Process], number: int) -> None:
+    for pid, process in processes.items():
+        send_signal(pid, process, number)
+
+
+def freeze_and_kill(living: Callable[[], Table]) -> None:
+    """Stop everybody, look again until nobody is new, then kill: what forks faster than it is killed cannot get away.
+
+    A fork fails while a signal waits for the process that forks, so nobody is born to one that was sent SIGSTOP.
+    """
+    frozen: Table = {}
+    for _ in range(_FREEZE_PASSES):
+        fresh = {pid: process for pid, process in living().items() if not _is_known(frozen, pid, process)}
+        if not fresh:
+            break
+        send_all(fresh, signal.SIGSTOP)
+        frozen |= fresh
+    send_all(frozen, signal.SIGKILL)
+
+
+def process_table() -> Table:
+    return _from_proc() if sys.platform == "linux" else _from_ps()
+
+
+def _from_proc() -> Table:
+    names = os.listdir("/proc")  # noqa: PTH208  pathlib is not imported for this
+    return {int(name): process for name in names if name.isdigit() and (process := _read(name))}
+
+
+def _read(pid: str) -> Process | None:
+    try:
+        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        text = os.read(fd, 4096)
+    except OSError:  # it ended in between
+        return None
+    finally:
+        os.close(fd)
+    # The name stands in parentheses and may contain anything, parentheses too. Then state, ppid, pgrp, session …
+    fields = text[text.rindex(b")") + 2 :].split(None, 20)
+    return Process(int(fields[1]), int(fields[2]), fields[19], is_dead=_is_corpse(fields[0], int(fields[17])))
+
+
+def _is_corpse(state: bytes, threads: int) -> bool:
+    """A process whose first thread has ended looks like a zombie while its other threads run on."""
+    return state in b"ZX" and threads <= 1
+
+
+def _send_to_same(pid: int, process: Process, number: int) -> bool:
+    """A pidfd holds the process: after the look at its start, nobody else can be hit."""
+    pidfd = os.pidfd_open(pid)
+    try:
+        now = _read(str(pid))
+        if now is None or now.started != process.started:
+            return False
+        signal.pidfd_send_signal(pidfd, number)
+    finally:
+        os.close(pidfd)
+    return True
+
+
+def _is_known(seen: Table, pid: int, process: Process) -> bool:
+    return pid in seen and seen[pid].started == process.started
+
+
+def _from_ps() -> Table:
+    """macOS has no /proc. Written after its manual pages; not run there yet."""
+    import subprocess  # noqa: PLC0415  only where there is no /proc
+
+    with subprocess.Popen(_PS, stdout=subprocess.PIPE) as ps:  # noqa: S603
+        lines = ps.communicate()[0].splitlines()
+    table = dict(_ps_lines(lines))
+    table.pop(ps.pid, None)  # it sees itself, as our child
+    return table
+
+
+def _ps_lines(lines: Iterable[bytes]) -> Iterable[tuple[int, Process]]:
+    for line in lines:
+        pid, parent, group, state, started = line.split(None, 4)
+        yield int(pid), Process(int(parent), int(group), started, is_dead=state.startswith(b"Z"))

@@ -1,0 +1,233 @@
+"""Byte streams to a program or an adapter: pipes, a terminal's near side, and TCP without small-packet delays."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import sys
+from typing import Protocol
+
+import anyio
+import anyio.to_thread
+from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream
+from anyio.lowlevel import cancel_shielded_checkpoint, checkpoint_if_cancelled
+from anyio.streams.stapled import StapledByteStream
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.transport.peers import peer_of
+
+MAX_RECEIVE = 256 * 1024
+_TRY_AGAIN_S = 0.01
+_GONE = {errno.EPIPE, errno.ECONNRESET, errno.ESHUTDOWN}
+_ENDED = {errno.EIO, errno.ECONNRESET}  # a terminal whose last program closed it; a peer that died with data unread
+_NOT_YET = {errno.ECONNREFUSED, errno.ECONNABORTED}
+
+
+class _Polled:
+    """What non-blocking descriptors of all kinds have in common: try first, wait for readiness only if need be."""
+
+    def __init__(self, fd: int) -> None:
+        os.set_blocking(fd, False)
+        self._fd = fd
+
+    def _read_now(self, at_most: int) -> bytes:
+        return os.read(self._fd, at_most)
+
+    def _write_now(self, data: memoryview) -> int:
+        return os.write(self._fd, data)
+
+    def _close_now(self) -> None:
+        os.close(self._fd)
+
+    async def _receive(self, max_bytes: int) -> bytes:
+        await checkpoint_if_cancelled()
+        while True:
+            self._check_open()
+            try:
+                data = self._read_now(min(max_bytes, MAX_RECEIVE))
+            except BlockingIOError:
+                await anyio.wait_readable(self._fd)
+                continue
+            except OSError as error:
+                if error.errno in _ENDED:
+                    raise anyio.EndOfStream from error
+                raise anyio.BrokenResourceError from error
+            await cancel_shielded_checkpoint()  # a flood must leave others a turn
+            if not data:
+                raise anyio.EndOfStream
+            return data
+
+    async def _send(self, item: bytes) -> None:
+        await checkpoint_if_cancelled()
+        rest = memoryview(item)
+        while rest:
+            self._check_open()
+            try:
+                rest = rest[self._write_now(rest) :]
+            except BlockingIOError:
+                await anyio.wait_writable(self._fd)
+            except OSError as error:
+                raise anyio.BrokenResourceError from error
+        await cancel_shielded_checkpoint()
+
+    def close(self) -> None:
+        """Who waits in it is woken with ClosedResourceError."""
+        if self._fd >= 0:
+            anyio.notify_closing(self._fd)
+            self._close_now()
+            self._fd = -1
+
+    def _check_open(self) -> None:
+        if self._fd < 0:
+            raise anyio.ClosedResourceError
+
+
+class PipeReader(_Polled, ByteReceiveStream):
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        return await self._receive(max_bytes)
+
+    async def aclose(self) -> None:
+        self.close()
+
+
+class PipeWriter(_Polled, ByteSendStream):
+    async def send(self, item: bytes) -> None:
+        await self._send(item)
+
+    async def aclose(self) -> None:
+        self.close()
+
+
+class TcpStream(_Polled, ByteStream):
+    """Sends at once, and acknowledges at once: a peer that writes in two pieces would else wait 40 ms for each."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__(sock.fileno())
+        self._sock = sock
+        if sock.family != socket.AF_UNIX:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._acknowledge_at_once()
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        return await self._receive(max_bytes)
+
+    async def send(self, item: bytes) -> None:
+        await self._send(item)
+
+    async def send_eof(self) -> None:
+        self._check_open()
+        try:
+            self._sock.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            if error.errno not in _GONE | {errno.ENOTCONN}:
+                raise
+
+    async def aclose(self) -> None:
+        self.close()
+
+    def _read_now(self, at_most: int) -> bytes:
+        data = self._sock.recv(at_most)
+        self._acknowledge_at_once()
+        return data
+
+    def _close_now(self) -> None:
+        self._sock.close()
+
+    def _acknowledge_at_once(self) -> None:
+        """The kernel falls back to delayed acknowledgements by itself, so it is told again after every read."""
+        if sys.platform == "linux" and self._sock.family != socket.AF_UNIX:
+            self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+
+
+class HasStdio(Protocol):
+    @property
+    def stdin(self) -> ByteSendStream: ...
+
+    @property
+    def stdout(self) -> ByteReceiveStream: ...
+
+
+def connect_stdio(child: HasStdio) -> ByteStream:
+    """The program's standard streams as one; closing it closes both."""
+    return StapledByteStream(child.stdin, child.stdout)
+
+
+async def connect_tcp(host: str, port: int, *, deadline_s: float, retry: bool = True) -> TcpStream:
+    """With `retry`, a port that nobody listens on yet is tried again until the deadline.
+
+    Who answers on this machine must be of our user (or root, who may do anything anyway): another user may have taken
+    the port before the adapter did.
+    """
+    try:
+        with anyio.fail_after(deadline_s):
+            sock = await _connected(host, port, retry=retry)
+            return await _checked(sock, host, port)
+    except TimeoutError as error:
+        raise _no_answer(host, port, deadline_s) from error
+
+
+async def _connected(host: str, port: int, *, retry: bool) -> socket.socket:
+    while True:
+        try:
+            return await _connect_once(host, port)
+        except OSError as error:
+            if not retry or error.errno not in _NOT_YET:
+                raise _refused(host, port, error) from error
+        await anyio.sleep(_TRY_AGAIN_S)
+
+
+async def _connect_once(host: str, port: int) -> socket.socket:
+    refusal: OSError | None = None
+    for family, kind, protocol, _, address in await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        sock = socket.socket(family, kind, protocol)
+        sock.setblocking(False)
+        try:
+            await asyncio.get_running_loop().sock_connect(sock, address)
+        except OSError as error:
+            sock.close()
+            refusal = refusal or error
+        except BaseException:
+            sock.close()
+            raise
+        else:
+            return sock
+    raise refusal or OSError(errno.EADDRNOTAVAIL, os.strerror(errno.EADDRNOTAVAIL))
+
+
+async def _checked(sock: socket.socket, host: str, port: int) -> TcpStream:
+    try:
+        while (peer := await anyio.to_thread.run_sync(peer_of, sock)).is_unaccepted:  # noqa: ASYNC110  nobody is told
+            await anyio.sleep(_TRY_AGAIN_S)
+        if peer.uid not in {None, 0, os.getuid()}:
+            raise _foreign(host, port)
+        return TcpStream(sock)
+    except BaseException:
+        sock.close()
+        raise
+
+
+def _no_answer(host: str, port: int, deadline_s: float) -> DragomanError:
+    return DragomanError(
+        "no_answer",
+        say("Nobody answered at {host}:{port} within {seconds} seconds.", host=host, port=port, seconds=deadline_s),
+        hint=say("Check that the program runs and listens on that port."),
+    )
+
+
+def _refused(host: str, port: int, error: OSError) -> DragomanError:
+    return DragomanError(
+        "connection_refused",
+        say("{host}:{port} could not be reached: {reason}.", host=host, port=port, reason=error.strerror or error),
+        hint=say("Check that the program runs and listens on that port."),
+    )
+
+
+def _foreign(host: str, port: int) -> DragomanError:
+    return DragomanError(
+        "foreign_peer",
+        say("What answers at {host}:{port} belongs to another user.", host=host, port=port),
+        hint=say("Nothing was sent. Choose another port, or find out who holds this one."),
+    )

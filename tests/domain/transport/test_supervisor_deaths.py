@@ -1,0 +1,179 @@
+"""Whoever dies first, the daemon, a supervisor or the guard: no program is left, and the others go on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from dragoman.errors import DragomanError
+from dragoman.testing.faults import FaultySystem
+from dragoman.transport import supervised
+from dragoman.transport.command import Command, Stdio
+from dragoman.transport.descendants import living_descendants
+from dragoman.transport.supervised import Exit, Tree
+from dragoman.transport.supervisors import Supervisors
+from tests.daemons import PATIENCE, eventually
+from tests.domain.transport.supervised_support import (
+    PATH,
+    STUBBORN,
+    alive,
+    first_lines,
+    open_descriptors,
+    python,
+    shell,
+    until,
+)
+
+ROOT = Path(__file__).parents[3]
+TREES = 3
+
+
+def guard_pid(supervisors: Supervisors) -> int:
+    assert supervisors._guard is not None
+    return supervisors._guard.process.pid
+
+
+def supervisor_pid(tree: Tree) -> int:
+    assert tree._supervisor_pid is not None
+    return tree._supervisor_pid
+
+
+def test_nothing_outlives_the_kill_of_the_daemon() -> None:
+    command = [sys.executable, "-m", "tests.domain.transport.holder", str(TREES)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as daemon:
+        assert daemon.stdout is not None
+        pids = [int(pid) for _ in range(TREES) for pid in daemon.stdout.readline().split()]
+        everybody = [*pids, *living_descendants(daemon.pid)]
+        assert len(everybody) > 2 * TREES + TREES, "two stubborn programs and a supervisor a tree, and the guard"
+        daemon.kill()
+        killed = time.monotonic()
+        eventually(lambda: not alive(everybody), within_s=2)
+        print(f"all {len(set(everybody))} processes gone {time.monotonic() - killed:.2f} s after the daemon")
+
+
+@pytest.mark.anyio
+async def test_what_a_killed_supervisor_leaves_is_ended_by_the_guard() -> None:
+    async with Supervisors() as supervisors, supervisors.tree() as tree, supervisors.tree() as other:
+        child, neighbour = await tree.start(python(STUBBORN)), await other.start(shell("read line; exit 6"))
+        pids = [int(line) for line in await first_lines(child.stdout, 2)]
+        os.kill(supervisor_pid(tree), signal.SIGKILL)
+        with anyio.fail_after(5 * PATIENCE):
+            await tree.wait_over()
+        assert alive(pids) == [], "the end is not told before it is true"
+        assert await child.wait() == Exit(None, None)
+        await neighbour.stdin.send(b"\n")
+        assert await neighbour.wait() == Exit(6)
+
+
+@pytest.mark.anyio
+async def test_a_killed_guard_is_replaced_and_its_supervisors_go_on() -> None:
+    async with Supervisors() as supervisors, supervisors.tree() as tree:
+        first = guard_pid(supervisors)
+        os.kill(first, signal.SIGKILL)
+        await until(lambda: not alive([first]))
+        async with supervisors.tree() as second:
+            assert await (await second.start(shell("exit 2"))).wait() == Exit(2)
+        assert guard_pid(supervisors) != first
+        child = await tree.start(python(STUBBORN))
+        pids = [int(line) for line in await first_lines(child.stdout, 2)]
+        assert await tree.end(0.1) == ()
+        assert alive(pids) == []
+
+
+@pytest.mark.anyio
+async def test_sessions_that_find_the_guard_dead_together_share_a_new_one() -> None:
+    async with Supervisors() as supervisors:
+        os.kill(guard_pid(supervisors), signal.SIGKILL)
+        guards: set[int] = set()
+
+        async def session() -> None:
+            async with supervisors.tree() as tree:
+                await (await tree.start(shell("exit 0"))).wait()
+                guards.add(guard_pid(supervisors))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(8):
+                group.start_soon(session)
+        assert len(guards) == 1
+
+
+@pytest.mark.anyio
+async def test_a_tree_is_ended_also_where_its_supervisor_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervised, "KILL_WITHIN_S", 0)
+    monkeypatch.setattr(supervised, "_MARGIN_S", 0.1)
+    async with Supervisors() as supervisors, supervisors.tree() as tree:
+        child = await tree.start(python(STUBBORN))
+        pids = [int(line) for line in await first_lines(child.stdout, 2)]
+        os.kill(supervisor_pid(tree), signal.SIGSTOP)
+        assert await tree.end(0.1) == ()
+        await until(lambda: not alive([*pids, supervisor_pid(tree)]))
+
+
+@pytest.mark.anyio
+async def test_the_guard_ends_with_the_daemons_wish_and_leaves_nobody() -> None:
+    async with Supervisors() as supervisors:
+        pid = guard_pid(supervisors)
+    assert alive([pid]) == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.EAGAIN, errno.ENOMEM])
+@pytest.mark.parametrize("stdio", list(Stdio))
+async def test_whichever_call_fails_the_caller_is_told_and_nothing_leaks(code: int, stdio: Stdio) -> None:
+    before = open_descriptors()
+    system = FaultySystem(0)
+    outcomes: list[Exit | str] = []
+    while not outcomes or system.reached:
+        system = FaultySystem(system.fail_at + 1, code=code)
+        outcomes.append(await outcome_of_a_session(system, stdio))
+        assert open_descriptors() == before
+        assert [pid for pid in living_descendants(os.getpid()) if _is_guard(pid)] == []
+    assert outcomes[-1] == Exit(3)
+    assert outcomes.count("cannot_start") >= 3
+    assert set(outcomes) <= {"cannot_start", "tree_ended", Exit(3), Exit()}
+
+
+async def outcome_of_a_session(system: FaultySystem, stdio: Stdio) -> Exit | str:
+    try:
+        async with Supervisors(system) as supervisors, supervisors.tree(grace_s=0) as tree:
+            child = await tree.start(Command(["sh", "-c", "exit 3"], PATH, Path("/"), stdio))
+            return await child.wait()
+    except DragomanError as error:
+        return error.code
+
+
+def _is_guard(pid: int) -> bool:
+    return b"dragoman.transport.guard" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+KILLED: dict[str, Callable[[Supervisors, Tree], int]] = {
+    "guard": lambda supervisors, _: guard_pid(supervisors),
+    "supervisor": lambda _, tree: supervisor_pid(tree),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("who", KILLED)
+async def test_a_start_that_meets_a_death_answers_at_once(who: str) -> None:
+    async with Supervisors() as supervisors:
+        for _ in range(5):
+            async with supervisors.tree(grace_s=0) as tree:
+                os.kill(KILLED[who](supervisors, tree), signal.SIGKILL)
+                with anyio.fail_after(5 * PATIENCE):
+                    assert await outcome_of_a_start(tree) in {Exit(1), Exit(), "tree_ended"}
+
+
+async def outcome_of_a_start(tree: Tree) -> Exit | str:
+    try:
+        return await (await tree.start(shell("exit 1"))).wait()
+    except DragomanError as error:
+        return error.code
