@@ -53,7 +53,7 @@ def fill(home: Path, *, but: int = 0) -> Path:
     return ballast
 
 
-@pytest.mark.parametrize("room", [0, 4096, 12288, 65536, 262144])
+@pytest.mark.parametrize("room", [0, 12288, 262144])
 def test_a_start_without_room_is_a_sentence_and_with_room_it_starts(small: Cli, room: int) -> None:
     ballast = fill(small.home, but=room)
     result = small("up", "--json")
@@ -154,10 +154,9 @@ def test_a_process_that_cannot_be_started_is_a_sentence(cli: Cli) -> None:
     require_success(cli("up"))
 
 
-@pytest.mark.parametrize("limit", ["nofile=10:10", "nofile=14:14", "fsize=0:0", "fsize=3000:3000"])
+@pytest.mark.parametrize("limit", ["nofile=12:12", "fsize=0:0", "fsize=3000:3000"])
 def test_a_start_short_of_what_the_system_gives_is_a_sentence(cli: Cli, limit: str) -> None:
     command = ["prlimit", f"--{limit}", "--", *cli.command("up", "--json")]
     result = subprocess.run(command, env=cli.variables(), capture_output=True, text=True, check=False, timeout=40)
     assert error_in(result)["code"] in {"system_refused", "start_failed", "journal_io_failed", "disk_full"}
     require_success(cli("up"))
-    require_success(cli("down"))
