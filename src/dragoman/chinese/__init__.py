@@ -1,6 +1,6 @@
 """The Chinese of every phrase, one table an area; a template stands in exactly one of them."""
 
-from dragoman.chinese import access, cli, clients, daemon, debug, journal, mcp, sessions, settings, transport
+from dragoman.chinese import access, cli, clients, daemon, debug, journal, mcp, sessions, settings, tools, transport
 
 TABLES = (
     access.TABLE,
@@ -12,6 +12,7 @@ TABLES = (
     mcp.TABLE,
     sessions.TABLE,
     settings.TABLE,
+    tools.TABLE,
     transport.TABLE,
 )
 

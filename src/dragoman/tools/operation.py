@@ -6,12 +6,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
+from dragoman.errors import DragomanError
 from dragoman.phrases import Language, Phrase
+
+# Seconds waited, seconds at most, and what for.
+Progress = Callable[[float, float, Phrase], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,8 @@ class Caller:
     cwd: Path
     language: Language = "en"
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    progress: Progress | None = field(default=None, repr=False, compare=False)
+    """Of this one call, where a face can show it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,7 @@ class Outcome:
 
     lines: Sequence[Phrase]
     data: BaseModel
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,14 @@ class Result(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """For operations whose errors are answers of their own shape: the shape, and how an error becomes one."""
+
+    result: type[Result]
+    tell: Callable[[Caller, str, Mapping[str, Any], DragomanError], Outcome]
+
+
 @dataclass(frozen=True)
 class Operation:
     name: str
@@ -63,6 +78,7 @@ class Operation:
     result: type[Result]
     run: Callable[[Caller, Any], Awaitable[Outcome]]
     effects: Effects
+    failing: Failing | None = None
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
@@ -70,20 +86,25 @@ class Operation:
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
-        return self.result.model_json_schema(mode="serialization", schema_generator=_Terse)
+        if self.failing is None:
+            return self.result.model_json_schema(mode="serialization", schema_generator=_Terse)
+        either: TypeAdapter[Any] = TypeAdapter(cast("Any", self.result | self.failing.result))
+        return {"type": "object", **either.json_schema(mode="serialization", schema_generator=_Terse)}
 
 
 class _Terse(GenerateJsonSchema):
-    """Without the titles that repeat each name: an agent pays for every character."""
+    """Without titles that repeat each name and defaults that say nothing: an agent pays for every character."""
 
     def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
         terse = _without_titles(super().generate(schema, mode))
-        terse.pop("description", None)  # the class's, which is for readers of the source
+        for described in (terse, *terse.get("$defs", {}).values()):
+            described.pop("description", None)  # a class's, which is for readers of the source
         return terse
 
 
 def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
-    return {key: _within(key, value) for key, value in schema.items() if key != "title"}
+    said = {key: value for key, value in schema.items() if key != "title" and (key, value) != ("default", None)}
+    return {key: _within(key, value) for key, value in said.items()}
 
 
 def _within(key: str, value: Any) -> Any:

@@ -33,11 +33,16 @@ class Toolbox:
                 say("There is no tool {name}.", name=ascii(name[:60])),
                 hint=say("There are: {names}.", names=", ".join(self._operations)),
             )
-        return await operation.run(caller, _checked(operation, arguments))
+        try:
+            return await operation.run(caller, _checked(operation, arguments))
+        except DragomanError as error:
+            if operation.failing is None:
+                raise
+            return operation.failing.tell(caller, name, arguments, error)
 
 
-def build_toolbox(status: Callable[[], Mapping[str, Any]], journal: Journal) -> Toolbox:
-    return Toolbox([ShowStatus(status).operation(), SearchJournal(journal).operation()])
+def build_toolbox(status: Callable[[], Mapping[str, Any]], journal: Journal, more: Iterable[Operation] = ()) -> Toolbox:
+    return Toolbox([ShowStatus(status).operation(), SearchJournal(journal).operation(), *more])
 
 
 def _checked(operation: Operation, arguments: Mapping[str, Any]) -> Parameters:

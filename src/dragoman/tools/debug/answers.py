@@ -1,0 +1,245 @@
+"""The results of the debug tools, field by field as the specification names them; what is ours besides comes after."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
+
+from dragoman.tools.operation import Result
+
+_T = TypeVar("_T")
+# A field that is either there with a value or not there at all; null is for those that the specification wants as null.
+Maybe = Annotated[_T | SkipJsonSchema[None], Field(exclude_if=lambda value: value is None)]
+
+
+class Failure(Result):
+    """`debugger_says` and `details` are the words of others, apart from ours."""
+
+    status: Literal["error"] = "error"
+    message: str
+    code: str
+    hint: Maybe[str] = None
+    state: Maybe[str] = None
+    session_id: Maybe[str] = None
+    debugger_says: Maybe[str] = None
+    details: Maybe[dict[str, Any]] = None
+
+
+class _Success(Result):
+    status: Literal["success"] = "success"
+
+
+class Configurations(_Success):
+    configurations: list[dict[str, Any]]
+    compounds: Maybe[list[dict[str, Any]]] = None
+    problems: Maybe[list[dict[str, Any]]] = None
+
+
+# Breakpoints.
+
+
+class BreakpointSource(Result):
+    path: str
+
+
+class BreakpointAnswer(Result):
+    """`line` was asked for, `actual_line` is where it bound."""
+
+    id: int
+    verified: bool
+    source: BreakpointSource
+    line: int
+    column: Maybe[int] = None
+    condition: Maybe[str] = None
+    hit_condition: Maybe[str] = None
+    log_message: Maybe[str] = None
+    message: Maybe[str] = None
+    actual_line: Maybe[int] = None
+    enabled: Maybe[bool] = None
+
+
+class NewBreakpoint(BreakpointAnswer):
+    timestamp: str
+
+
+class BreakpointSet(_Success):
+    breakpoint: NewBreakpoint
+
+
+class BreakpointsRemoved(_Success):
+    message: str
+    removed: list[int]
+
+
+class Breakpoints(_Success):
+    timestamp: str
+    breakpoints: list[BreakpointAnswer]
+
+
+# Looking.
+
+
+class ScopeAnswer(Result):
+    name: str
+    variables_reference: int
+    expensive: bool
+    named_variables: Maybe[int] = None
+    indexed_variables: Maybe[int] = None
+
+
+class Scopes(_Success):
+    session_id: str
+    scopes: list[ScopeAnswer]
+
+
+class VariableAnswer(Result):
+    """`length` is there where `value` was cut: that of the whole."""
+
+    name: str
+    value: str
+    type: str | None
+    variables_reference: int
+    evaluate_name: Maybe[str] = None
+    memory_reference: Maybe[str] = None
+    truncated: Maybe[Literal[True]] = None
+    length: Maybe[int] = None
+
+
+class Variables(_Success):
+    """`total` is null where the debugger does not tell it."""
+
+    session_id: str
+    variables: list[VariableAnswer]
+    start: int
+    total: int | None
+
+
+class Evaluation(_Success):
+    session_id: str
+    result: str
+    type: Maybe[str] = None
+    variables_reference: int
+    truncated: Maybe[Literal[True]] = None
+    length: Maybe[int] = None
+
+
+# A stop.
+
+
+class Source(Result):
+    path: str
+    name: str
+
+
+class CallFrame(Result):
+    frame_id: int
+    function_name: str
+    file_path: str
+    line_number: int
+    column_number: int
+
+
+class TopFrameVariables(Result):
+    scope_name: str
+    variables: list[VariableAnswer]
+
+
+class ExceptionAnswer(Result):
+    type: str
+    message: str
+    where: str
+    uncaught: bool
+
+
+class UnboundBreakpoint(Result):
+    id: int
+    path: str
+    line: int
+    reason: str
+
+
+class SourceLines(Result):
+    start: int
+    lines: list[str]
+
+
+class StopEventData(Result):
+    session_id: str
+    stop_number: int
+    timestamp: str
+    reason: str
+    thread_id: int
+    description: str | None
+    text: str | None
+    all_threads_stopped: bool | None
+    source: Source | None
+    line: int | None
+    column: int | None
+    call_stack: list[CallFrame]
+    total_frames: int
+    top_frame_variables: TopFrameVariables | None
+    hit_breakpoint_ids: list[int] | None
+    exception: Maybe[ExceptionAnswer] = None
+    output: Maybe[str] = None
+    unbound_breakpoints: Maybe[list[UnboundBreakpoint]] = None
+    source_lines: Maybe[SourceLines] = None
+
+
+class Awaited(Result):
+    """What came of a waiting tool; which fields there are follows from `status`."""
+
+    status: Literal["stopped", "completed", "timeout", "interrupted", "success"]
+    session_id: str
+    state: str
+    message: Maybe[str] = None
+    stop_event_data: Maybe[StopEventData] = None
+    exit_code: Maybe[int] = None
+    signal: Maybe[str] = None
+    output: Maybe[str] = None
+    unbound_breakpoints: Maybe[list[UnboundBreakpoint]] = None
+    hint: Maybe[str] = None
+
+
+class Resumed(Awaited):
+    """The same, with a schema that only names what a stop has: its shape stands in full at `start_debugging`."""
+
+    stop_event_data: Annotated[
+        Maybe[StopEventData], WithJsonSchema({"type": "object", "required": ["call_stack", "timestamp", "reason"]})
+    ] = None
+
+
+# Sessions.
+
+
+class StopRequested(_Success):
+    message: str
+    session_id: str
+    state: str
+
+
+class SessionAnswer(Result):
+    session_id: str
+    name: str
+    state: str
+    since: str
+    active: bool
+    stop_number: Maybe[int] = None
+    thread_id: Maybe[int] = None
+    exit_code: Maybe[int] = None
+
+
+class Sessions(_Success):
+    timestamp: str
+    sessions: list[SessionAnswer]
+
+
+class ProgramOutput(_Success):
+    """`cursor` is what to ask with next; `missed` characters before the text were cut or have gone."""
+
+    session_id: str
+    state: str
+    output: str
+    cursor: int
+    missed: int

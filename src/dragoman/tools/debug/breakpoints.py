@@ -1,0 +1,168 @@
+"""The tools for breakpoints, which belong to the workspace and need no session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dragoman.clock import Clock
+from dragoman.debug.hit_conditions import parse_hit_condition
+from dragoman.debug.model import Binding
+from dragoman.debug.service import Client, DebugService
+from dragoman.debug.states import State
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug import answers
+from dragoman.tools.debug import parameters as take
+from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.places import Places, absolute
+from dragoman.tools.debug.stops import short_path
+from dragoman.tools.debug.values import Values, timestamp
+from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import one_line
+from dragoman.workspace.breakpoints import Breakpoint
+
+_MESSAGE_CHARACTERS = 300
+_CONDITION_IN_TEXT = 80
+_IN_TEXT = 50
+_CONFIGURED = frozenset({State.RUNNING, State.STOPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointTools:
+    service: DebugService
+    places: Places
+    values: Values
+    clock: Clock
+
+    async def set(self, caller: Caller, wanted: take.SetBreakpoint) -> Outcome:
+        client = client_of(caller)
+        path, line = await self.places.line_of(
+            wanted.file_path, caller.workspace, self._named(client), wanted.line_number, wanted.line_text
+        )
+        if wanted.hit_condition:
+            parse_hit_condition(wanted.hit_condition)
+        if wanted.condition:
+            self._require_conditions(client)
+        made, binding = await self.service.set_breakpoint(client, _asked(caller, wanted, path, line))
+        fields = self._answer(made, binding).model_dump()
+        answer = answers.NewBreakpoint.model_validate({**fields, "timestamp": timestamp(self.clock.wall_ns())})
+        return Outcome([_line(answer, caller)], answers.BreakpointSet(breakpoint=answer))
+
+    async def remove(self, caller: Caller, wanted: take.RemoveBreakpoint) -> Outcome:
+        chosen = _chosen(caller, wanted)
+        gone = await self.service.remove_breakpoints(client_of(caller), chosen.which)
+        if not gone and chosen.missing is not None:
+            raise chosen.missing
+        ids = [breakpoint.id for breakpoint in gone]
+        message = chosen.message if chosen.message is not None else _removed(ids)
+        answer = answers.BreakpointsRemoved(message=message.in_language(caller.language), removed=ids)
+        return Outcome([message], answer)
+
+    async def list(self, caller: Caller, _: take.Nothing) -> Outcome:
+        found = [self._answer(*pair) for pair in self.service.breakpoints(client_of(caller))]
+        answer = answers.Breakpoints(timestamp=timestamp(self.clock.wall_ns()), breakpoints=found)
+        lines = [_line(it, caller) for it in found[:_IN_TEXT]]
+        rest = [say("and {count} more", count=len(found) - _IN_TEXT)] if len(found) > _IN_TEXT else []
+        return Outcome([*(lines or [say("No breakpoints in this workspace.")]), *rest], answer)
+
+    def _named(self, client: Client) -> frozenset[str]:
+        """Files that a live session's stack names."""
+        stops = [session.stop for session in self.service.sessions(client) if session.state is State.STOPPED]
+        return frozenset(frame.path for stop in stops if stop for frame in stop.frames if frame.path)
+
+    def _require_conditions(self, client: Client) -> None:
+        """A condition that the running debugger would ignore is refused: it would stop where nobody asked it to."""
+        for session in self.service.sessions(client):
+            if session.state in _CONFIGURED and not session.capabilities.has("supportsConditionalBreakpoints"):
+                raise ToolError(
+                    "condition_unsupported",
+                    say("The debug adapter does not support conditional breakpoints."),
+                    hint=say("Use `hit_condition`, or a plain breakpoint and evaluate_expression."),
+                )
+
+    def _answer(self, breakpoint: Breakpoint, binding: Binding) -> answers.BreakpointAnswer:
+        return answers.BreakpointAnswer(
+            id=breakpoint.id,
+            verified=binding.verified,
+            source=answers.BreakpointSource(path=breakpoint.path),
+            line=breakpoint.line,
+            column=breakpoint.column,
+            condition=breakpoint.condition or None,
+            hit_condition=breakpoint.hit_condition or None,
+            log_message=breakpoint.log_message or None,
+            message=self.values.text(binding.message, _MESSAGE_CHARACTERS) or None,
+            actual_line=binding.line if binding.verified else None,
+            enabled=None if breakpoint.enabled else False,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    which: Callable[[Breakpoint], bool]
+    missing: ToolError | None = None
+    message: Phrase | None = None
+
+
+def _chosen(caller: Caller, wanted: take.RemoveBreakpoint) -> _Chosen:
+    given = [wanted.breakpoint_id is not None, wanted.location is not None, wanted.clear_all]
+    if sum(given) != 1:
+        raise ToolError("bad_arguments", say("Give exactly one of `breakpoint_id`, `location` and `clear_all` (true)."))
+    if wanted.location is not None:
+        path, line = absolute(wanted.location.file_path, caller.workspace), wanted.location.line_number
+        return _Chosen(lambda it: (it.path, it.line) == (path, line), _none_there())
+    if wanted.breakpoint_id is not None:
+        return _Chosen(lambda it: it.id == wanted.breakpoint_id, _no_such(wanted.breakpoint_id))
+    return _Chosen(lambda _: True, message=say("All breakpoints were removed."))
+
+
+def _asked(caller: Caller, wanted: take.SetBreakpoint, path: str, line: int) -> Breakpoint:
+    return Breakpoint(
+        id=0,
+        owner=caller.id,
+        path=path,
+        line=line,
+        column=wanted.column_number,
+        condition=wanted.condition,
+        hit_condition=wanted.hit_condition,
+        log_message=wanted.log_message,
+        enabled=wanted.enabled,
+    )
+
+
+def _removed(ids: list[int]) -> Phrase:
+    return say("Removed the breakpoint with id {id}.", id=", ".join(map(str, ids)))
+
+
+def _no_such(id: int) -> ToolError:
+    return ToolError(
+        "unknown_breakpoint",
+        say("No breakpoint with id {id} was found.", id=id),
+        hint=say("get_breakpoints lists those there are."),
+    )
+
+
+def _none_there() -> ToolError:
+    return ToolError(
+        "no_breakpoint_there",
+        say("There is no breakpoint at that place."),
+        hint=say("get_breakpoints lists those there are."),
+    )
+
+
+def _line(breakpoint: answers.BreakpointAnswer, caller: Caller) -> Phrase:
+    """What an agent wrote and what an adapter said stand in labels at the end, each in one line."""
+    state = "verified" if breakpoint.verified else "unverified"
+    moved = breakpoint.actual_line if breakpoint.actual_line != breakpoint.line else None
+    labels = {
+        "bound to line": moved,
+        "if": breakpoint.condition,
+        "hits": breakpoint.hit_condition,
+        "log": breakpoint.log_message,
+        "debugger says": breakpoint.message,
+    }
+    place = f"{short_path(breakpoint.source.path, caller.workspace)}:{breakpoint.line}"
+    place += f":{breakpoint.column}" if breakpoint.column else ""
+    shown = [f"{label}: {one_line(str(value), _CONDITION_IN_TEXT)}" for label, value in labels.items() if value]
+    disabled = ["disabled"] if breakpoint.enabled is False else []
+    return say("{text}", text="; ".join([f"breakpoint {breakpoint.id} {state} {place}", *disabled, *shown]))

@@ -1,0 +1,20 @@
+"""Who asks, and of which session, as the debug domain knows them."""
+
+from __future__ import annotations
+
+from dragoman.debug.service import Client, DebugService
+from dragoman.debug.session import Session
+from dragoman.debug.states import LIVE
+from dragoman.tools.operation import Caller
+
+
+def client_of(caller: Caller) -> Client:
+    return Client(id=caller.id, workspace=caller.workspace, cwd=caller.cwd, environment=caller.environment)
+
+
+def latest(service: DebugService, client: Client, session_id: str) -> Session:
+    """For what can be asked of an ended session too: without an id the active one, else the one that ended last."""
+    known = service.sessions(client)
+    if session_id or not known or any(session.state in LIVE for session in known):
+        return service.find(client, session_id)
+    return max(known, key=lambda session: session.changed_at_ns)

@@ -1,0 +1,180 @@
+"""How a wait ends: stopped, completed, time over, broken off, or not waited for at all; each in its tool's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dragoman.debug.model import Ended, Stop
+from dragoman.debug.service import Happened
+from dragoman.debug.session import Session
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug.answers import Awaited
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.parameters import PATIENCE_OF_CLIENTS_S
+from dragoman.tools.debug.stops import Stops, output_lines, stop_lines, unbound_lines
+from dragoman.tools.operation import Caller, Outcome
+
+_OUTPUT_CHARACTERS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """The specification gives each waiting tool its own."""
+
+    tool: str
+    completed: Phrase
+    timeout: Phrase
+    interrupted: Phrase
+
+
+_ENDED = say("The debug session ended normally.")
+STARTING = Sentences(
+    "start_debugging",
+    _ENDED,
+    say("Waiting for the debugger's first stop timed out."),
+    say("The user broke off the wait for the start."),
+)
+CONTINUING = Sentences(
+    "continue_debugging",
+    _ENDED,
+    say("Waiting for the debugger to stop again or to end timed out."),
+    say("The user broke off the wait after continuing."),
+)
+STEPPING = Sentences(
+    "step_execution",
+    say("The debug session ended normally after the step."),
+    say("Waiting for the debugger to stop after the step timed out."),
+    say("The user broke off the wait for the step."),
+)
+PAUSING = Sentences(
+    "pause_debugging",
+    _ENDED,
+    say("Waiting for the program to pause timed out."),
+    say("The user broke off the wait for the pause."),
+)
+WAITING = Sentences("wait_for_stop", _ENDED, CONTINUING.timeout, CONTINUING.interrupted)
+
+_GOES_ON = say("The program goes on: wait_for_stop waits again, pause_debugging halts it, stop_debugging ends it.")
+_PATIENCE = say("Many clients give up after 60 seconds; `wait: false`, then wait_for_stop, is safer.")
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    ends: Sentences
+    timeout_s: float
+    wait: bool = field(default=True, kw_only=True)
+
+    @property
+    def within_s(self) -> float:
+        return self.timeout_s if self.wait else 0.0
+
+    @property
+    def hint(self) -> Phrase | None:
+        return _PATIENCE if self.wait and self.timeout_s > PATIENCE_OF_CLIENTS_S else None
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    stops: Stops
+
+    async def answer(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
+        match happened.outcome:
+            case Stop() as stop:
+                return await self._stopped(caller, happened.session, stop, waited)
+            case Ended() as ended:
+                return self._completed(caller, happened.session, ended, waited)
+            case None if waited.wait:
+                return self._going_on(caller, happened.session, "timeout", waited.ends.timeout, _GOES_ON)
+        return self._unwaited(caller, happened.session)
+
+    def interrupted(self, caller: Caller, session: Session, waited: Waited) -> Outcome:
+        return self._going_on(caller, session, "interrupted", waited.ends.interrupted, _GOES_ON)
+
+    async def _stopped(self, caller: Caller, session: Session, stop: Stop, waited: Waited) -> Outcome:
+        data = await self.stops.data(caller, session, stop)
+        answer = Awaited(
+            status="stopped",
+            session_id=session.id,
+            state=session.state.value,
+            stop_event_data=data,
+            hint=_said(waited.hint, caller),
+        )
+        return Outcome([*stop_lines(data, stop.frames, caller.workspace), *_also(waited.hint)], answer)
+
+    def _completed(self, caller: Caller, session: Session, ended: Ended, waited: Waited) -> Outcome:
+        if ended.message:
+            raise _broken(session, ended)
+        message = _how(ended, waited.ends)
+        unbound = self.stops.unbound(session)
+        answer = Awaited(
+            status="completed",
+            session_id=session.id,
+            state=session.state.value,
+            message=message.in_language(caller.language),
+            exit_code=ended.exit_code,
+            signal=ended.signal or None,
+            output=self.stops.values.tail(ended.output, _OUTPUT_CHARACTERS) or None,
+            unbound_breakpoints=unbound,
+            hint=_said(waited.hint, caller),
+        )
+        head = say("completed: {message} ({session})", message=message, session=session.id)
+        lines = [head, *output_lines(answer.output), *unbound_lines(unbound, caller.workspace)]
+        return Outcome([*lines, *_also(waited.hint)], answer)
+
+    def _going_on(self, caller: Caller, session: Session, status: str, message: Phrase, hint: Phrase) -> Outcome:
+        answer = Awaited.model_validate(
+            {
+                "status": status,
+                "session_id": session.id,
+                "state": session.state.value,
+                "message": message.in_language(caller.language),
+                "hint": hint.in_language(caller.language),
+                "unbound_breakpoints": self.stops.unbound(session),
+            }
+        )
+        head = say(
+            "{status}: {message} State: {state} ({session}).",
+            status=status,
+            message=message,
+            state=session.state.value,
+            session=session.id,
+        )
+        return Outcome([head, hint, *unbound_lines(answer.unbound_breakpoints, caller.workspace)], answer)
+
+    def _unwaited(self, caller: Caller, session: Session) -> Outcome:
+        message = say("Not waited for: wait_for_stop gives the next stop.")
+        answer = Awaited(
+            status="success",
+            session_id=session.id,
+            state=session.state.value,
+            message=message.in_language(caller.language),
+        )
+        head = say("State: {state} ({session}).", state=session.state.value, session=session.id)
+        return Outcome([head, message], answer)
+
+
+def _how(ended: Ended, sentences: Sentences) -> Phrase:
+    if ended.signal:
+        return say("The program was ended by the signal {signal}.", signal=ended.signal[:20])
+    if ended.exit_code:
+        return say("The program ended with exit code {code}.", code=ended.exit_code)
+    return sentences.completed
+
+
+def _broken(session: Session, ended: Ended) -> ToolError:
+    """The debugger failed in the middle: not an end of the program."""
+    return ToolError(
+        "session_broken",
+        say("The debug session broke: the debugger failed or said what cannot be read."),
+        hint=say("Start it again; breakpoints are kept. get_output has what was printed."),
+        session_id=session.id,
+        reason=ended.message,
+    )
+
+
+def _said(hint: Phrase | None, caller: Caller) -> str | None:
+    return hint.in_language(caller.language) if hint else None
+
+
+def _also(hint: Phrase | None) -> list[Phrase]:
+    return [hint] if hint else []

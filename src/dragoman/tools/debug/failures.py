@@ -1,0 +1,201 @@
+"""Errors as answers, in one place: the specification's sentence, the reason, the state, and what to do.
+
+What a debugger or a program said about it is kept apart, as data; it never becomes part of a sentence of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dragoman.debug.service import DebugService
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug.answers import Failure
+from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.values import Values
+from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import one_line
+
+_SAID_CHARACTERS = 1000
+_VALUE_CHARACTERS = 400
+# Which value of an error's sentence is in the words of a debugger.
+_WORDS_OF_OTHERS = {"adapter_refused": "reason", "adapter_broken": "reason", "adapter_gone": "words"}
+
+
+class ToolError(DragomanError):
+    """`details` is what the sentence is about, in data: names, lines, what there is."""
+
+    def __init__(self, code: str, message: Phrase, *, hint: Phrase | None = None, **details: Any) -> None:
+        super().__init__(code, message, hint=hint)
+        self.details: Mapping[str, Any] = details
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    service: DebugService
+    values: Values
+
+    def tell(self, caller: Caller, tool: str, arguments: Mapping[str, Any], error: DragomanError) -> Outcome:
+        said = self._others(error)
+        message = _sentence(tool, arguments, error, said)
+        details = dict(getattr(error, "details", {}))
+        session_id, state = self._state(caller, details.pop("session_id", arguments.get("session_id")))
+        failure = Failure(
+            message=message.in_language(caller.language),
+            code=error.code,
+            hint=_clean(error.hint).in_language(caller.language) if error.hint else None,
+            state=state,
+            session_id=session_id,
+            debugger_says=said or None,
+            details=details or None,
+        )
+        return Outcome(_lines(failure), failure, is_error=True)
+
+    def _others(self, error: DragomanError) -> str:
+        words = error.message.values.get(_WORDS_OF_OTHERS.get(error.code, ""), "")
+        return self.values.text(str(words), _SAID_CHARACTERS) if words not in {"?", "-"} else ""
+
+    def _state(self, caller: Caller, session_id: object) -> tuple[str | None, str]:
+        try:
+            session = self.service.find(client_of(caller), session_id if isinstance(session_id, str) else "")
+        except DragomanError:
+            return None, "Idle"
+        return session.id, session.state.value
+
+
+def _lines(failure: Failure) -> list[Phrase]:
+    head = " ".join(filter(None, (f"{failure.code}: {failure.message}", failure.hint)))
+    data = {"debugger says": failure.debugger_says, **(failure.details or {})}
+    shown = [f"{key}: {one_line(str(value), _VALUE_CHARACTERS)}" for key, value in data.items() if value]
+    return [say("{text}", text=line) for line in [head, *shown]]
+
+
+_Tell = Callable[[Phrase, Mapping[str, Any]], Phrase]
+
+_STEPS = {"into": say("into"), "over": say("over"), "out": say("out")}
+
+
+def _frame(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
+    return say("The stack frame id is not valid: {reason}", reason=reason)
+
+
+def _reference(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
+    return say("The variables_reference is not valid: {reason}", reason=reason)
+
+
+def _unread(_: Phrase, __: Mapping[str, Any]) -> Phrase:
+    return say("The value of the variable cannot be read.")
+
+
+def _not_paused(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
+    return say("The debugger is not paused: {reason}", reason=reason)
+
+
+def _session_or_thread(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
+    return say("The session id or the thread id is not valid: {reason}", reason=reason)
+
+
+def _not_resumed(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
+    return say("The program cannot be resumed: {reason}", reason=reason)
+
+
+def _not_stepped(reason: Phrase, arguments: Mapping[str, Any]) -> Phrase:
+    step = _STEPS.get(str(arguments.get("step_type")), _STEPS["over"])
+    return say("The present state does not allow to step {step}: {reason}", step=step, reason=reason)
+
+
+def _nothing_to_stop(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
+    return say("There is no active debug session to stop: {reason}", reason=reason)
+
+
+def _not_started(_: Phrase, __: Mapping[str, Any]) -> Phrase:
+    return say("The debugger could not be started.")
+
+
+# The sentences that the specification gives for a tool, by the code of the error.
+_SENTENCES: Mapping[str, Mapping[str, _Tell]] = {
+    "get_scopes": {
+        "stale_reference": _frame,
+        "unknown_reference": _frame,
+        "not_stopped": _not_paused,
+    },
+    "get_variables": {
+        "stale_reference": _reference,
+        "unknown_reference": _reference,
+        "not_stopped": _not_paused,
+        "adapter_refused": _unread,
+    },
+    "evaluate_expression": {
+        "stale_reference": _frame,
+        "unknown_reference": _frame,
+        "not_stopped": _not_paused,
+    },
+    "start_debugging": {
+        "adapter_gone": _not_started,
+        "adapter_refused": _not_started,
+    },
+    "continue_debugging": {
+        "unknown_session": _session_or_thread,
+        "not_stopped": _not_resumed,
+        "adapter_refused": _not_resumed,
+    },
+    "step_execution": {
+        "unknown_session": _session_or_thread,
+        "not_stopped": _not_stepped,
+        "adapter_refused": _not_stepped,
+    },
+    "stop_debugging": {
+        "no_session": _nothing_to_stop,
+        "already_ended": _nothing_to_stop,
+    },
+}
+
+
+def _sentence(tool: str, arguments: Mapping[str, Any], error: DragomanError, said: str) -> Phrase:
+    if tool == "evaluate_expression" and error.code == "adapter_refused":
+        return _not_evaluated(said, str(arguments.get("expression", "")))
+    reason = _own_words(error)
+    tell = _SENTENCES.get(tool, {}).get(error.code)
+    return tell(reason, arguments) if tell else reason
+
+
+def _own_words(error: DragomanError) -> Phrase:
+    if error.code in _WORDS_OF_OTHERS:
+        return say("The debugger refused or failed; its own words are in `debugger_says`.")
+    return _clean(error.message)
+
+
+def _clean(phrase: Phrase) -> Phrase:
+    """Names that came from a file or a caller stand in some sentences: visible, and short."""
+    return replace(phrase, values={key: _clean_value(value) for key, value in phrase.values.items()})
+
+
+def _clean_value(value: object) -> object:
+    if isinstance(value, Phrase):
+        return _clean(value)
+    return value if isinstance(value, int | float) else one_line(str(value), _VALUE_CHARACTERS)
+
+
+# How debuggers of several languages say that a name or the syntax is wrong.
+_UNDEFINED = re.compile(
+    r"(?:\bname|\blocal variable|undeclared identifier|symbol value for|\bNo symbol|undefined local variable or method)"
+    r"\s['\"`‘]?([^\W\d]\w{0,99})"
+    r"|\b([^\W\d]\w{0,99}) is not defined"
+)
+_SYNTAX = re.compile(r"(?i)syntax\s?error|invalid syntax|parse error|unexpected (?:token|end|eof)|expected expression")
+_SIDE_EFFECT = re.compile(r"(?i)side.?effect")
+
+
+def _not_evaluated(said: str, expression: str) -> Phrase:
+    if _SYNTAX.search(said):
+        return say("The expression has a syntax error.")
+    if _SIDE_EFFECT.search(said):
+        return say("The expression has side effects, which are not allowed in this context.")
+    found = _UNDEFINED.search(said)
+    name = (found[1] or found[2]) if found else ""
+    if name and re.search(rf"\b{re.escape(name)}\b", expression):  # the caller's own word, not one of the program
+        return say("The variable '{name}' is not defined.", name=name)
+    return say("The expression cannot be evaluated in this context.")

@@ -1,0 +1,132 @@
+"""The tools that look at a stopped program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dragoman.debug.model import Variable
+from dragoman.debug.service import Client, DebugService
+from dragoman.debug.session import Session
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug import answers
+from dragoman.tools.debug import parameters as take
+from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.values import Values, name, variable_lines
+from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import one_line
+
+# Adapters may ignore `start` and `count`, and do not say so: asked from the beginning, both kinds give the right page.
+_ASKED_FROM_THE_START = 10_000
+_RESULT_IN_TEXT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class LookingTools:
+    service: DebugService
+    values: Values
+
+    async def scopes(self, caller: Caller, wanted: take.Scopes) -> Outcome:
+        client = client_of(caller)
+        session = self.service.find(client, wanted.session_id)
+        found = await self.service.scopes(client, session.id, wanted.frame_id)
+        scopes = [
+            answers.ScopeAnswer(
+                name=name(scope.name),
+                variables_reference=scope.reference,
+                expensive=scope.expensive,
+                named_variables=scope.named,
+                indexed_variables=scope.indexed,
+            )
+            for scope in found
+        ]
+        lines = [f"{it.name} [{it.variables_reference}]{' expensive' if it.expensive else ''}" for it in scopes]
+        return Outcome(_data(lines or ["-"]), answers.Scopes(session_id=session.id, scopes=scopes))
+
+    async def variables(self, caller: Caller, wanted: take.Variables) -> Outcome:
+        client = client_of(caller)
+        session = self.service.find(client, wanted.session_id)
+        page, total = await self._page(client, session, wanted)
+        shown = [self.values.variable(variable, wanted.max_chars) for variable in page]
+        answer = answers.Variables(session_id=session.id, variables=shown, start=wanted.start, total=total)
+        return Outcome([*_data(variable_lines(shown, wanted.max_chars) or ["-"]), *_rest(answer, wanted)], answer)
+
+    async def evaluate(self, caller: Caller, wanted: take.Evaluate) -> Outcome:
+        client = client_of(caller)
+        session = self.service.find(client, wanted.session_id)
+        found = await self.service.evaluate(
+            client,
+            session.id,
+            wanted.expression,
+            frame=wanted.frame_id,
+            context=wanted.context,
+            within_s=wanted.timeout_s,
+        )
+        shown = self.values.value(wanted.expression, found.result, wanted.max_chars)
+        answer = answers.Evaluation(
+            session_id=session.id,
+            result=shown.text,
+            type=name(found.type) if found.type is not None else None,
+            variables_reference=found.reference,
+            truncated=None if shown.is_whole else True,
+            length=None if shown.is_whole else shown.length,
+        )
+        return Outcome([*_data(_result_lines(answer)), *_cut(answer.length)], answer)
+
+    async def _page(
+        self, client: Client, session: Session, wanted: take.Variables
+    ) -> tuple[tuple[Variable, ...], int | None]:
+        """One page, and how many there are where that can be known."""
+        first, last = wanted.start, wanted.start + wanted.count
+        if wanted.filter:
+            return _matching(await self._some(client, session, wanted, 0, _ASKED_FROM_THE_START), wanted)
+        if last <= _ASKED_FROM_THE_START:
+            found = await self._some(client, session, wanted, 0, last)
+            return found[first:last], len(found) if len(found) != last else None
+        found = await self._some(client, session, wanted, first, wanted.count)
+        if len(found) > wanted.count:
+            return found[first:last], len(found)
+        return found, first + len(found) if len(found) < wanted.count else None
+
+    async def _some(
+        self, client: Client, session: Session, wanted: take.Variables, start: int, count: int
+    ) -> tuple[Variable, ...]:
+        reference = wanted.variables_reference
+        return await self.service.variables(client, session.id, reference, start=start, count=count)
+
+
+def _matching(found: tuple[Variable, ...], wanted: take.Variables) -> tuple[tuple[Variable, ...], int]:
+    word = wanted.filter.casefold()
+    matching = tuple(variable for variable in found if word in variable.name.casefold())
+    return matching[wanted.start : wanted.start + wanted.count], len(matching)
+
+
+def _data(lines: list[str]) -> list[Phrase]:
+    return [say("{text}", text=line) for line in lines]
+
+
+def _rest(answer: answers.Variables, wanted: take.Variables) -> list[Phrase]:
+    lines = []
+    after = answer.start + len(answer.variables)
+    if answer.total is None:
+        lines.append(say("There may be more: start={start}.", start=after))
+    elif answer.total > after:
+        lines.append(say("{count} of {total}; more: start={start}.", count=after, total=answer.total, start=after))
+    if wanted.max_chars < take.MOST_CHARACTERS and any(variable.truncated for variable in answer.variables):
+        lines.append(say("Values are cut; max_chars shows more of them."))
+    return lines
+
+
+def _result_lines(answer: answers.Evaluation) -> list[str]:
+    """Behind bars when it has several lines, so that none can pass for one of ours."""
+    lines = answer.result[:_RESULT_IN_TEXT].splitlines() or [""]
+    opened = f"  [{answer.variables_reference}]" if answer.variables_reference else ""
+    type_ = f"{answer.type}: " if answer.type else ""
+    if len(lines) == 1:
+        return [f"= {type_}{one_line(lines[0])}{opened}"]
+    return [f"= {type_}{opened}".rstrip(), *(f"  | {one_line(line)}" for line in lines)]
+
+
+def _cut(length: int | None) -> list[Phrase]:
+    if length is None:
+        return []
+    return [say("Cut: {length} characters in all; max_chars shows more, a smaller expression less.", length=length)]

@@ -1,0 +1,119 @@
+"""What the debug tools take. Descriptions are few and short: an agent pays for every character of the list."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from dragoman.debug.model import StepKind
+from dragoman.tools.operation import Parameters
+
+_T = TypeVar("_T")
+# A client may send null for what it leaves out; the schema does not spend characters on saying so.
+Maybe = Annotated[_T | SkipJsonSchema[None], "null means: not given"]
+
+DEFAULT_WAIT_S = 45.0
+PATIENCE_OF_CLIENTS_S = 60.0
+MOST_WAIT_S = 3600.0
+DEFAULT_COUNT = 100
+VALUE_CHARACTERS = 2000
+MOST_CHARACTERS = 50_000
+OUTPUT_CHARACTERS = 4000
+
+Place = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Number = Annotated[int, Field(ge=0, le=2**53)]
+SessionId = Annotated[str, Field(max_length=100, description="Default: the active session.")]
+Thread = Annotated[Maybe[Number], Field(description="Default: the stopped thread.")]
+Frame = Annotated[Maybe[Number], Field(description="From call_stack. Default: the top frame.")]
+Text = Annotated[str, Field(max_length=10_000)]
+FilePath = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute, or relative to the workspace.")]
+Characters = Annotated[int, Field(ge=1, le=MOST_CHARACTERS, description="Cap on each value.")]
+
+
+class Nothing(Parameters):
+    pass
+
+
+class OfSession(Parameters):
+    session_id: SessionId = ""
+
+
+class Waiting(OfSession):
+    timeout_s: Annotated[float, Field(ge=0, le=MOST_WAIT_S)] = DEFAULT_WAIT_S
+
+
+class Resuming(Waiting):
+    thread_id: Thread = None
+    wait: Annotated[bool, Field(description="false: answer at once, state Running.")] = True
+
+
+class Step(Resuming):
+    step_type: StepKind
+
+
+class Start(Parameters):
+    configuration_name: Annotated[str, Field(max_length=1000, description="A name of launch.json.")] = ""
+    configuration: Annotated[dict[str, Any], Field(default_factory=dict, description="Inline, as in launch.json.")]
+    program: Annotated[str, Field(max_length=4096, description="Just a file to debug.")] = ""
+    args: Annotated[list[Text], Field(default_factory=list, max_length=1000)]
+    cwd: Annotated[str, Field(max_length=4096)] = ""
+    env: Annotated[dict[str, Text], Field(default_factory=dict)]
+    inputs: Annotated[dict[str, Text], Field(default_factory=dict, description="Values of ${input:…}.")]
+    process_id: Annotated[Maybe[Number], Field(description="For ${command:pickProcess}.")] = None
+    no_debug: Annotated[bool, Field(description="Run without breakpoints; waits for the end.")] = False
+    timeout_s: Annotated[float, Field(ge=0, le=MOST_WAIT_S)] = DEFAULT_WAIT_S
+    wait: Annotated[bool, Field(description="false: answer at once, state Running.")] = True
+
+
+class SetBreakpoint(Parameters):
+    file_path: FilePath
+    line_number: Maybe[Place] = None
+    line_text: Annotated[
+        str, Field(max_length=1000, description="Instead of line_number: text that only one line has.")
+    ] = ""
+    column_number: Maybe[Place] = None
+    condition: Annotated[Text, Field(description="Stop only if this expression is true.")] = ""
+    hit_condition: Annotated[
+        str, Field(max_length=100, description="Which hits stop: 3, == 3, > 5, >= 8, % 2 == 0.")
+    ] = ""
+    log_message: Annotated[Text, Field(description="Log this instead of stopping; {expression} is filled in.")] = ""
+    enabled: bool = True
+
+
+class Location(Parameters):
+    file_path: FilePath
+    line_number: Place
+
+
+class RemoveBreakpoint(Parameters):
+    breakpoint_id: Maybe[Number] = None
+    location: Maybe[Location] = None
+    clear_all: Annotated[bool, Field(description="All of this workspace.")] = False
+
+
+class Scopes(OfSession):
+    frame_id: Frame = None
+
+
+class Variables(OfSession):
+    variables_reference: Annotated[Number, Field(ge=1)]
+    start: Annotated[int, Field(ge=0, le=2**31)] = 0
+    count: Annotated[int, Field(ge=1, le=1000)] = DEFAULT_COUNT
+    filter: Annotated[str, Field(max_length=200, description="Only names that contain this.")] = ""
+    max_chars: Characters = VALUE_CHARACTERS
+
+
+class Evaluate(OfSession):
+    expression: Annotated[str, Field(min_length=1, max_length=100_000)]
+    frame_id: Frame = None
+    context: Literal["watch", "repl", "hover", "clipboard"] = "repl"
+    timeout_s: Annotated[float, Field(gt=0, le=300)] = 15.0
+    max_chars: Characters = VALUE_CHARACTERS
+
+
+class GetOutput(OfSession):
+    cursor: Annotated[int, Field(ge=0, le=2**53, description="Of the answer before; 0: from the start.")] = 0
+    category: Annotated[Literal["", "stdout", "stderr", "console"], Field(description="Only this kind.")] = ""
+    max_chars: Annotated[int, Field(ge=1, le=MOST_CHARACTERS, description="The newest so many.")] = OUTPUT_CHARACTERS

@@ -1,0 +1,127 @@
+"""The tools that let the program run and wait for what it does, and the one that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from dragoman.clock import Clock
+from dragoman.debug.model import StepKind
+from dragoman.debug.service import DebugService, Happened, Wish
+from dragoman.debug.session import Session
+from dragoman.debug.states import State
+from dragoman.phrases import say
+from dragoman.tools.debug import parameters as take
+from dragoman.tools.debug.answers import StopRequested
+from dragoman.tools.debug.client import client_of, latest
+from dragoman.tools.debug.ends import CONTINUING, PAUSING, STARTING, STEPPING, WAITING, Ends, Waited
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.waits import Wait, Waits
+from dragoman.tools.operation import Caller, Outcome
+
+_WAYS_TO_START = ("configuration_name", "configuration", "program")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    service: DebugService
+    ends: Ends
+    waits: Waits
+    clock: Clock
+
+    async def start(self, caller: Caller, wanted: take.Start) -> Outcome:
+        """The start itself cannot be broken off; only the wait after it."""
+        began = self.clock.monotonic_s()
+        client = client_of(caller)
+        happened = await self.service.start(client, _wish(wanted), within_s=0)
+        waited = Waited(STARTING, wanted.timeout_s, wait=wanted.wait)
+        left = wanted.timeout_s - (self.clock.monotonic_s() - began)
+        if happened.outcome is not None or not wanted.wait or left <= 0:
+            return await self.ends.answer(caller, happened, waited)
+        id = happened.session.id
+        wait = self.service.wait
+        return await self._await(caller, happened.session, waited, lambda: wait(client, id, within_s=left))
+
+    async def resume(self, caller: Caller, wanted: take.Resuming) -> Outcome:
+        client = client_of(caller)
+        session = self.service.find(client, wanted.session_id)
+        waited = Waited(CONTINUING, wanted.timeout_s, wait=wanted.wait)
+
+        async def act() -> Happened:
+            thread = wanted.thread_id
+            return await self.service.resume(client, session.id, thread_id=thread, within_s=waited.within_s)
+
+        return await self._await(caller, session, waited, act)
+
+    async def step(self, caller: Caller, wanted: take.Step) -> Outcome:
+        client = client_of(caller)
+        session = self.service.find(client, wanted.session_id)
+        waited = Waited(STEPPING, wanted.timeout_s, wait=wanted.wait)
+
+        async def act() -> Happened:
+            kind: StepKind = wanted.step_type
+            thread = wanted.thread_id
+            return await self.service.step(client, session.id, kind, thread_id=thread, within_s=waited.within_s)
+
+        return await self._await(caller, session, waited, act)
+
+    async def pause(self, caller: Caller, wanted: take.Waiting) -> Outcome:
+        session = self.service.find(client_of(caller), wanted.session_id)
+        waited = Waited(PAUSING, wanted.timeout_s)
+        if session.state is State.STOPPED:
+            return await self._present(caller, session, waited)
+        client, pause = client_of(caller), self.service.pause
+        return await self._await(caller, session, waited, lambda: pause(client, session.id, within_s=waited.within_s))
+
+    async def wait(self, caller: Caller, wanted: take.Waiting) -> Outcome:
+        """A program that has stopped already, or ended, is told of at once."""
+        client = client_of(caller)
+        session = latest(self.service, client, wanted.session_id)
+        waited = Waited(WAITING, wanted.timeout_s)
+        if session.state is State.STOPPED:
+            return await self._present(caller, session, waited)
+        wait = self.service.wait
+        return await self._await(caller, session, waited, lambda: wait(client, session.id, within_s=waited.within_s))
+
+    async def stop(self, caller: Caller, wanted: take.OfSession) -> Outcome:
+        session = await self.service.stop(client_of(caller), wanted.session_id)
+        message = say("The request to stop the debug session was sent.")
+        answer = StopRequested(
+            message=message.in_language(caller.language), session_id=session.id, state=session.state.value
+        )
+        return Outcome([message], answer)
+
+    async def _present(self, caller: Caller, session: Session, waited: Waited) -> Outcome:
+        """The stop there is, and that this client now knows of it."""
+        told = await self.service.wait(client_of(caller), session.id, within_s=0)
+        return await self.ends.answer(caller, Happened(session, told.outcome or session.stop), waited)
+
+    async def _await(
+        self, caller: Caller, session: Session, waited: Waited, act: Callable[[], Awaitable[Happened]]
+    ) -> Outcome:
+        wait = Wait(waited.ends.tool, session.id, caller.workspace, caller.id)
+        happened = await self.waits.until(caller, wait, waited.within_s, act)
+        if happened is None:
+            return self.ends.interrupted(caller, session, waited)
+        return await self.ends.answer(caller, happened, waited)
+
+
+def _wish(wanted: take.Start) -> Wish:
+    given = [name for name in _WAYS_TO_START if getattr(wanted, name)]
+    if len(given) != 1:
+        raise ToolError(
+            "bad_arguments",
+            say("Give exactly one of `configuration_name`, `configuration` and `program`."),
+            hint=say("get_debugger_configurations lists the names there are."),
+        )
+    return Wish(
+        configuration_name=wanted.configuration_name,
+        configuration=wanted.configuration,
+        program=wanted.program,
+        args=tuple(wanted.args),
+        cwd=wanted.cwd,
+        env=wanted.env,
+        inputs=wanted.inputs,
+        process_id=wanted.process_id,
+        no_debug=wanted.no_debug,
+    )

@@ -1,0 +1,130 @@
+"""The tools about sessions as a whole: what there is to start, what runs, and what it printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio.to_thread
+
+from dragoman.clock import Clock
+from dragoman.debug.service import Client, DebugService
+from dragoman.debug.session import Session
+from dragoman.debug.states import State
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug import answers
+from dragoman.tools.debug import parameters as take
+from dragoman.tools.debug.client import client_of, latest
+from dragoman.tools.debug.values import Values, name, timestamp
+from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import one_line
+
+_NAME_IN_TEXT = 100
+
+
+class Listing(Protocol):
+    """What a launch.json offers, as written."""
+
+    @property
+    def configurations(self) -> Sequence[dict[str, Any]]: ...
+
+    @property
+    def compounds(self) -> Sequence[dict[str, Any]]: ...
+
+    @property
+    def problems(self) -> Sequence[DragomanError]: ...
+
+
+Configurations = Callable[[Path], Listing]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTools:
+    service: DebugService
+    configurations: Configurations
+    values: Values
+    clock: Clock
+
+    async def offered(self, caller: Caller, _: take.Nothing) -> Outcome:
+        listing = await anyio.to_thread.run_sync(self.configurations, caller.workspace)
+        problems = [_problem(error, caller) for error in listing.problems]
+        answer = answers.Configurations(
+            configurations=list(listing.configurations),
+            compounds=list(listing.compounds) or None,
+            problems=problems or None,
+        )
+        lines = [_configuration_line(it) for it in (*listing.configurations, *listing.compounds)]
+        shown = [say("{text}", text=line) for line in lines] or [say("launch.json has no configurations.")]
+        return Outcome([*shown, *(say("{text}", text=one_line(it["message"], 400)) for it in problems)], answer)
+
+    async def sessions(self, caller: Caller, _: take.Nothing) -> Outcome:
+        client = client_of(caller)
+        active = self._active(client)
+        found = [_session(session, active) for session in self.service.sessions(client)]
+        lines = [say("{text}", text=_session_line(session)) for session in found]
+        answer = answers.Sessions(timestamp=timestamp(self.clock.wall_ns()), sessions=found)
+        return Outcome(lines or [say("No debug sessions in this workspace.")], answer)
+
+    async def output(self, caller: Caller, wanted: take.GetOutput) -> Outcome:
+        session = latest(self.service, client_of(caller), wanted.session_id)
+        categories = frozenset({wanted.category}) if wanted.category else frozenset[str]()
+        end = session.output.end
+        text, missed = session.output.since(wanted.cursor, most=wanted.max_chars, categories=categories)
+        answer = answers.ProgramOutput(
+            session_id=session.id,
+            state=session.state.value,
+            output=self.values.tail(text, wanted.max_chars),
+            cursor=end,
+            missed=missed,
+        )
+        return Outcome(_output_lines(answer), answer)
+
+    def _active(self, client: Client) -> str:
+        try:
+            return self.service.find(client).id
+        except DragomanError:
+            return ""
+
+
+def _problem(error: DragomanError, caller: Caller) -> dict[str, Any]:
+    return {"code": error.code, "message": error.message.in_language(caller.language)}
+
+
+def _configuration_line(configuration: dict[str, Any]) -> str:
+    kind = [str(configuration[key]) for key in ("type", "request") if key in configuration] or ["compound"]
+    return f"{one_line(str(configuration.get('name', '')), _NAME_IN_TEXT)} ({one_line(' '.join(kind), _NAME_IN_TEXT)})"
+
+
+def _session(session: Session, active: str) -> answers.SessionAnswer:
+    stop = session.stop if session.state is State.STOPPED else None
+    return answers.SessionAnswer(
+        session_id=session.id,
+        name=name(session.title),
+        state=session.state.value,
+        since=timestamp(session.changed_at_ns),
+        active=session.id == active,
+        stop_number=stop.number if stop else None,
+        thread_id=stop.thread_id if stop else None,
+        exit_code=session.ended.exit_code if session.ended else None,
+    )
+
+
+def _session_line(session: answers.SessionAnswer) -> str:
+    mark = "* " if session.active else "  "
+    code = f" exit {session.exit_code}" if session.exit_code is not None else ""
+    return f"{mark}{session.session_id} {session.state}{code} since {session.since}: {session.name}"
+
+
+def _output_lines(answer: answers.ProgramOutput) -> list[Phrase]:
+    head = say(
+        "State: {state}; cursor {cursor} ({session}).",
+        state=answer.state,
+        cursor=answer.cursor,
+        session=answer.session_id,
+    )
+    missed = [say("{count} characters before are not shown.", count=answer.missed)] if answer.missed else []
+    lines = [say("{text}", text=f"  | {one_line(line)}") for line in answer.output.splitlines()]
+    return [head, *missed, *lines]

@@ -1,0 +1,222 @@
+"""A stop as `stop_event_data`, and as the few lines that an agent reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.debug.model import Frame, Raised, Stop
+from dragoman.debug.session import Session
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug import answers
+from dragoman.tools.debug.sources import SourceReader
+from dragoman.tools.debug.values import Values, name, variable_lines
+from dragoman.tools.debug.values import timestamp as stamp
+from dragoman.tools.operation import Caller
+from dragoman.tools.showing import one_line
+
+LOCAL_CHARACTERS = 400
+FRAMES = 20
+_LOCALS_IN_TEXT = 20
+_FRAMES_IN_TEXT = 8
+_AROUND = 2
+_LINE_CHARACTERS = 200
+_OUTPUT_CHARACTERS = 2000
+_OUTPUT_LINES_IN_TEXT = 10
+_MESSAGE_CHARACTERS = 1000
+_UNBOUND = 20
+
+# Reasons that the protocol knows; another one is an adapter's own text, and stays out of our sentences.
+_REASONS = frozenset(
+    {"step", "breakpoint", "exception", "pause", "entry", "goto", "function breakpoint", "data breakpoint"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stops:
+    sources: SourceReader
+    values: Values
+
+    async def data(self, caller: Caller, session: Session, stop: Stop) -> answers.StopEventData:
+        top = stop.frames[0] if stop.frames else None
+        return answers.StopEventData(
+            session_id=session.id,
+            stop_number=stop.number,
+            timestamp=stamp(stop.at_ns),
+            reason=name(stop.reason),
+            thread_id=stop.thread_id,
+            description=self._optional(stop.description),
+            text=self._optional(stop.text if stop.text is not None or not stop.raised else stop.raised.message),
+            all_threads_stopped=stop.all_threads_stopped,
+            source=answers.Source(path=top.path, name=Path(top.path).name) if top and top.path else None,
+            line=top.line if top and top.path and top.line else None,
+            column=top.column if top and top.path and top.column else None,
+            call_stack=[_frame(frame) for frame in stop.frames[:FRAMES]],
+            total_frames=max(stop.total_frames, len(stop.frames)),
+            top_frame_variables=self._locals(stop),
+            hit_breakpoint_ids=list(stop.hit_breakpoints) if stop.hit_breakpoints is not None else None,
+            exception=self._exception(stop.raised, top),
+            output=self.values.tail(stop.output, _OUTPUT_CHARACTERS) or None,
+            unbound_breakpoints=self.unbound(session),
+            source_lines=await self._around(caller, top),
+        )
+
+    def unbound(self, session: Session) -> list[answers.UnboundBreakpoint] | None:
+        return [
+            answers.UnboundBreakpoint(
+                id=breakpoint.id,
+                path=breakpoint.path,
+                line=breakpoint.line,
+                reason=self.values.text(binding.message, _LINE_CHARACTERS),
+            )
+            for breakpoint, binding in session.bindings.unbound()[:_UNBOUND]
+        ] or None
+
+    def _locals(self, stop: Stop) -> answers.TopFrameVariables | None:
+        if stop.top_locals is None:
+            return None
+        variables = [self.values.variable(it, LOCAL_CHARACTERS) for it in stop.top_locals.variables]
+        return answers.TopFrameVariables(scope_name=name(stop.top_locals.scope_name), variables=variables)
+
+    def _exception(self, raised: Raised | None, top: Frame | None) -> answers.ExceptionAnswer | None:
+        if raised is None:
+            return None
+        where = f"{top.path}:{top.line}" if top and top.path else raised.where
+        return answers.ExceptionAnswer(
+            type=name(raised.type),
+            message=self.values.text(raised.message, _MESSAGE_CHARACTERS),
+            where=self.values.text(where, _MESSAGE_CHARACTERS),
+            uncaught=raised.uncaught,
+        )
+
+    async def _around(self, caller: Caller, top: Frame | None) -> answers.SourceLines | None:
+        lines = await self.sources.lines(top.path, caller.workspace, {top.path}) if top and top.path else None
+        if top is None or lines is None or not 0 < top.line <= len(lines):
+            return None
+        start = max(1, top.line - _AROUND)
+        near = lines[start - 1 : top.line + _AROUND]
+        return answers.SourceLines(start=start, lines=[self.values.text(it, _LINE_CHARACTERS) for it in near])
+
+    def _optional(self, text: str | None) -> str | None:
+        return None if text is None else self.values.text(text, _MESSAGE_CHARACTERS)
+
+
+def _frame(frame: Frame) -> answers.CallFrame:
+    return answers.CallFrame(
+        frame_id=frame.id,
+        function_name=name(frame.name),
+        file_path=frame.path,
+        line_number=frame.line,
+        column_number=frame.column or 1,
+    )
+
+
+# The lines. Each is either a sentence of ours with numbers in it, or a label and what the program says.
+
+
+def stop_lines(stop: answers.StopEventData, frames: Sequence[Frame], workspace: Path) -> list[Phrase]:
+    return [
+        _head(stop),
+        *_labelled("at", _place(stop, frames, workspace)),
+        *_exception_line(stop.exception),
+        *_data(_source_lines(stop)),
+        *_locals_lines(stop.top_frame_variables),
+        *_labelled("stack", _stack(frames, stop.total_frames, workspace)),
+        *output_lines(stop.output),
+        *unbound_lines(stop.unbound_breakpoints, workspace),
+    ]
+
+
+def _head(stop: answers.StopEventData) -> Phrase:
+    hit = "".join(f" {id}" for id in stop.hit_breakpoint_ids or ())
+    return say(
+        "stopped: {reason}{hit} (stop {number}, thread {thread}, {session})",
+        reason=stop.reason if stop.reason in _REASONS else say("other"),
+        hit=hit,
+        number=stop.stop_number,
+        thread=stop.thread_id,
+        session=stop.session_id,
+    )
+
+
+def _data(lines: Iterable[str]) -> list[Phrase]:
+    return [say("{text}", text=line) for line in lines]
+
+
+def _labelled(label: str, text: str) -> list[Phrase]:
+    return _data([f"{label}: {text}"]) if text else []
+
+
+def _place(stop: answers.StopEventData, frames: Sequence[Frame], workspace: Path) -> str:
+    return _at(frames[0], workspace) if frames else (stop.source.path if stop.source else "")
+
+
+def _at(frame: Frame, workspace: Path) -> str:
+    return f"{short_path(frame.path, workspace)}:{frame.line} {name(frame.name)}"
+
+
+def short_path(path: str, workspace: Path) -> str:
+    """Relative to the workspace where it lies in it."""
+    inside = path.startswith(f"{workspace}{os.sep}")
+    return one_line(os.path.relpath(path, workspace) if inside else path or "?")
+
+
+def _source_lines(stop: answers.StopEventData) -> list[str]:
+    if stop.source_lines is None:
+        return []
+    numbered = enumerate(stop.source_lines.lines, stop.source_lines.start)
+    return [f"{'>' if number == stop.line else ' '}{number:5}  {one_line(line)}" for number, line in numbered]
+
+
+def _exception_line(exception: answers.ExceptionAnswer | None) -> list[Phrase]:
+    return _labelled("exception", one_line(f"{exception.type}: {exception.message}", 300)) if exception else []
+
+
+def _locals_lines(found: answers.TopFrameVariables | None) -> list[Phrase]:
+    lines = variable_lines(found.variables) if found else []
+    if not lines:
+        return []
+    rest = len(lines) - _LOCALS_IN_TEXT
+    more = [say("  and {count} more: get_scopes, then get_variables", count=rest)] if rest > 0 else []
+    return [*_data(["locals:"]), *_data(lines[:_LOCALS_IN_TEXT]), *more]
+
+
+def _stack(frames: Sequence[Frame], total: int, workspace: Path) -> str:
+    """Callers after callees; neighbours of a library count as one."""
+    parts: list[str] = []
+    folded = 0
+    for frame in frames:
+        if frame.is_library and parts:
+            folded += 1
+            continue
+        parts += [f"[{folded} library]"] if folded else []
+        folded = 0
+        parts.append(_at(frame, workspace))
+    parts += [f"[{folded} library]"] if folded else []
+    hidden = max(0, len(parts) - _FRAMES_IN_TEXT) + max(0, total - len(frames))
+    shown = parts[:_FRAMES_IN_TEXT] + ([f"[{hidden} more]"] if hidden else [])
+    return " < ".join(shown) if len(shown) > 1 else ""
+
+
+def output_lines(output: str | None) -> list[Phrase]:
+    """The tail; each line behind a bar, so that none can pass for one of ours."""
+    lines = (output or "").splitlines()
+    if not lines:
+        return []
+    left = len(lines) - _OUTPUT_LINES_IN_TEXT
+    more = [say("  ({count} earlier lines: get_output)", count=left)] if left > 0 else []
+    tail = [f"  | {one_line(line, _LINE_CHARACTERS)}" for line in lines[-_OUTPUT_LINES_IN_TEXT:]]
+    return [*_data(["output:"]), *more, *_data(tail)]
+
+
+def unbound_lines(unbound: Sequence[answers.UnboundBreakpoint] | None, workspace: Path) -> list[Phrase]:
+    return [
+        line
+        for it in unbound or ()
+        for line in (
+            say("Breakpoint {id} is not bound:", id=it.id),
+            *_data([f"  | {short_path(it.path, workspace)}:{it.line} {one_line(it.reason, _LINE_CHARACTERS)}"]),
+        )
+    ]

@@ -1,0 +1,80 @@
+"""Values of a program as answers carry them: without secrets, visible, and cut where they are long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from dragoman.debug.model import Variable
+from dragoman.tools.debug.answers import VariableAnswer
+from dragoman.tools.redaction import Redactor
+from dragoman.tools.showing import Cut, escaped, one_line
+
+NAME_CHARACTERS = 200
+TEXT_CHARACTERS = 120
+# A secret may begin before the cut and end after it.
+_LOOK_AHEAD = 4000
+
+
+def timestamp(at_ns: int) -> str:
+    """Whole milliseconds, rounded down: a stamp never lies in the future."""
+    seconds, rest = divmod(at_ns, 1_000_000_000)
+    at = datetime.fromtimestamp(seconds, UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{rest // 1_000_000:03}Z"
+
+
+def name(text: str) -> str:
+    return one_line(text, NAME_CHARACTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    redactor: Redactor
+
+    def value(self, name: str, text: str, most: int) -> Cut:
+        near = most + _LOOK_AHEAD
+        shown = escaped(self.redactor.value(name, text[:near]))
+        return Cut(shown[:most], len(shown) + max(0, len(text) - near))
+
+    def text(self, text: str, most: int) -> str:
+        """The beginning of a text."""
+        shown = escaped(self.redactor.text(text[: most + _LOOK_AHEAD]))
+        return shown if len(shown) <= most else f"{shown[:most]}…"
+
+    def tail(self, text: str, most: int) -> str:
+        """The end of a text, which is what matters of an output."""
+        shown = escaped(self.redactor.text(text[-most - _LOOK_AHEAD :]))
+        return shown if len(shown) <= most else f"…{shown[-most:]}"
+
+    def variable(self, variable: Variable, most: int) -> VariableAnswer:
+        shown = self.value(variable.name, variable.value, most)
+        return VariableAnswer(
+            name=name(variable.name),
+            value=shown.text,
+            type=name(variable.type) if variable.type is not None else None,
+            variables_reference=variable.reference,
+            evaluate_name=variable.evaluate_name,
+            memory_reference=variable.memory_reference,
+            truncated=None if shown.is_whole else True,
+            length=None if shown.is_whole else shown.length,
+        )
+
+
+def variable_lines(variables: Iterable[VariableAnswer], most: int = TEXT_CHARACTERS) -> list[str]:
+    """`name = value`, each in one line. Groups that an adapter makes up have no value and are left out."""
+    return [
+        f"  {variable.name} = {_shown(variable, most)}{_opened_with(variable)}"
+        for variable in variables
+        if variable.value or variable.type
+    ]
+
+
+def _shown(variable: VariableAnswer, most: int) -> str:
+    whole = variable.length or len(variable.value)
+    shown = one_line(variable.value[:most])
+    return shown if whole <= most else f"{shown}… ({whole} chars)"
+
+
+def _opened_with(variable: VariableAnswer) -> str:
+    return f"  [{variable.variables_reference}]" if variable.variables_reference else ""

@@ -1,0 +1,62 @@
+"""Secrets are not shown: told by the shape of a value, or by the name it goes by.
+
+Only in what is shown. What is sent to a program is never touched.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# Every quantifier is bounded: text of a program must not be able to make the search slow.
+_SHAPES = re.compile(
+    r"""
+      -----BEGIN\ [A-Z ]{0,40}PRIVATE\ KEY-----(?:(?!-----END)[\s\S]){0,8000}(?:-----END\ [A-Z ]{0,40}-----)?
+    | \beyJ[\w-]{8,2000}\.[\w-]{8,4000}\.[\w-]{8,2000}            # a JSON web token
+    | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b
+    | \bgh[pousr]_[A-Za-z0-9]{30,255}
+    | \bgithub_pat_\w{30,255}
+    | \bglpat-[\w-]{20,255}
+    | \bxox[abeprs]-[\w-]{10,255}
+    | \bsk-(?:[a-z]{2,10}\d{0,2}-){0,3}[\w-]{20,255}
+    | \b[rs]k_(?:live|test)_\w{16,255}
+    | \bAIza[\w-]{35}
+    | \bnpm_[A-Za-z0-9]{36}\b
+    | \bpypi-[\w-]{50,255}
+    """,
+    re.VERBOSE,
+)
+_AFTER = re.compile(r"(?i)(\b(?:Bearer|Basic)[ ]|://[^\s/:@'\"]{0,100}:)([^\s/@'\"]{6,1000})(?=@|['\"\s]|$)")
+_NAME = (
+    r"pass(?:word|wd|phrase)|secret(?:_?key)?|api_?key|(?:access|auth|refresh|session|id|bearer)_?token|"
+    r"private_?key|access_?key|client_?secret|credentials?|authorization"
+)
+_NAMED = re.compile(rf"(?i)(?:{_NAME})$")
+_PAIR = re.compile(rf"(?i)((?:{_NAME})['\"]?\]?\s{{0,3}}[:=]\s{{0,3}})(['\"])((?:(?!\2)[^\n]){{4,1000}})\2")
+# C has the address first; a value that the debugger cut has no closing quote.
+_QUOTED = re.compile(r"((?:0x[0-9a-f]{1,16} )?[bur]{0,2}(['\"`]))([\s\S]*?)(\2?)", re.IGNORECASE)
+_SHORTEST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Redactor:
+    enabled: bool = True
+
+    def text(self, text: str) -> str:
+        """Output, source lines, messages: what looks like a secret, and what stands beside a telling name."""
+        if not self.enabled:
+            return text
+        shown = _SHAPES.sub(lambda found: _mark(found[0]), text)
+        shown = _AFTER.sub(lambda found: found[1] + _mark(found[2]), shown)
+        return _PAIR.sub(lambda found: f"{found[1]}{found[2]}{_mark(found[3])}{found[2]}", shown)
+
+    def value(self, name: str, value: str) -> str:
+        """A variable: the whole of a text whose name tells; `None`, a number or an object tells nothing by its name."""
+        if self.enabled and _NAMED.search(name.strip("'\"[]")[-60:]) and (quoted := _QUOTED.fullmatch(value)):
+            inner = quoted[3]
+            return f"{quoted[1]}{_mark(inner)}{quoted[4]}" if len(inner) >= _SHORTEST else value
+        return self.text(value)
+
+
+def _mark(secret: str) -> str:
+    return secret if secret.startswith("<redacted ") else f"<redacted {len(secret)} chars>"

@@ -1,0 +1,49 @@
+"""What others said, as an agent may see it: escaped, cut where it is long, and never mistaken for our own words."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# Letters and marks by their class, yet nothing is drawn for them: text can be hidden in them.
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
+
+
+class Cut(NamedTuple):
+    """`length` is that of the whole."""
+
+    text: str
+    length: int
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.text) >= self.length
+
+
+def cut(text: str, most: int) -> Cut:
+    return Cut(text[:most], len(text))
+
+
+def escaped(text: str) -> str:
+    """Every control and invisible character as an escape; lines and tabs stay what they are."""
+    if text.isprintable() and not _BLANK.search(text):
+        return text
+    return "".join(char if char in "\n\t" else _visible(char) for char in text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """The same within one line; what goes over `most` characters is replaced by a mark."""
+    shown = text[:most] if most else text
+    if not (shown.isprintable() and not _BLANK.search(shown)):
+        shown = "".join(map(_visible, shown))
+    return shown if len(text) <= most or not most else f"{shown}…"
+
+
+def _visible(char: str) -> str:
+    if char.isprintable() and not _BLANK.match(char):
+        return char
+    if char in _SHORT:
+        return _SHORT[char]
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

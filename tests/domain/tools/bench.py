@@ -1,0 +1,149 @@
+"""A real service, a real journal and a debugger that a test steers, behind the tools as an agent calls them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import jsonschema
+
+from dragoman.debug.bindings import Dialect
+from dragoman.debug.service import Client, DebugService, Prepared, Wish
+from dragoman.debug.session import Launch
+from dragoman.errors import DragomanError
+from dragoman.journal import Journal
+from dragoman.phrases import Language
+from dragoman.testing.clocks import VirtualClock
+from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.tools import Caller, Outcome, Toolbox
+from dragoman.tools.debug import Waits, debug_operations
+from dragoman.workspace.breakpoints import STORE, BreakpointBook
+
+SOURCE = "".join(f"line {number}\n" for number in range(1, 11))
+
+
+@dataclass
+class Starter:
+    """Gives out the adapters in turn; keeps what was wished for."""
+
+    adapters: list[FakeAdapter]
+    request: str = "launch"
+    wishes: list[tuple[Client, Wish]] = field(default_factory=list)
+    refuses: DragomanError | None = None
+
+    async def prepare(self, client: Client, wish: Wish) -> Prepared:
+        self.wishes.append((client, wish))
+        if self.refuses is not None:
+            raise self.refuses
+        adapter = self.adapters[min(len(self.wishes), len(self.adapters)) - 1]
+        launch = Launch(self.request, {}, "fake", dialect=Dialect(), no_debug=wish.no_debug)
+        return Prepared("app.py", adapter, launch)
+
+
+@dataclass
+class Listing:
+    configurations: list[dict[str, Any]] = field(default_factory=list)
+    compounds: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[DragomanError] = field(default_factory=list)
+    refuses: DragomanError | None = None
+
+    def __call__(self, _: Path) -> Listing:
+        if self.refuses is not None:
+            raise self.refuses
+        return self
+
+
+@dataclass
+class Answer:
+    """What an agent gets: the object, the text, and whether it is an error."""
+
+    data: dict[str, Any]
+    text: str
+    is_error: bool
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+
+@dataclass
+class Bench:
+    toolbox: Toolbox
+    caller: Caller
+    adapters: list[FakeAdapter]
+    starter: Starter
+    listing: Listing
+    waits: Waits
+    clock: VirtualClock
+    service: DebugService
+
+    @property
+    def adapter(self) -> FakeAdapter:
+        return self.adapters[0]
+
+    @property
+    def file(self) -> Path:
+        return self.caller.workspace / "app.py"
+
+    async def call(
+        self, tool: str, *, language: Language = "en", caller: Caller | None = None, **arguments: Any
+    ) -> Answer:
+        asking = replace(caller or self.caller, language=language)
+        with anyio.fail_after(10):
+            outcome = await self.toolbox.call(tool, arguments, asking)
+        return self.checked(tool, outcome, language)
+
+    def checked(self, tool: str, outcome: Outcome, language: Language) -> Answer:
+        """Every answer of every test keeps the schema that its tool declares, and has a status."""
+        operation = next(it for it in self.toolbox.operations if it.name == tool)
+        data = outcome.data.model_dump(mode="json")
+        jsonschema.validate(data, operation.output_schema)
+        assert (data["status"] == "error") == outcome.is_error
+        return Answer(data, "\n".join(line.in_language(language) for line in outcome.lines), outcome.is_error)
+
+    async def started(self, **arguments: Any) -> Answer:
+        """Stopped at line 5 of the file."""
+        self.adapter.when("configurationDone", lambda: self.adapter.stop("breakpoint"))
+        answer = await self.call("start_debugging", program="app.py", **arguments)
+        assert answer["status"] == "stopped", answer
+        return answer
+
+    async def running(self, **arguments: Any) -> Answer:
+        return await self.call("start_debugging", program="app.py", wait=False, **arguments)
+
+
+def stack_of(*frames: Mapping[str, Any]) -> dict[str, Any]:
+    return {"stackFrames": list(frames), "totalFrames": len(frames)}
+
+
+def frame(id: int, name: str, path: str, line: int, column: int = 1, **more: Any) -> dict[str, Any]:
+    return {"id": id, "name": name, "line": line, "column": column, "source": {"path": path}, **more}
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, *, adapters: int = 1, every_s: float = 60) -> AsyncIterator[Bench]:
+    workspace = tmp_path / "project"
+    workspace.mkdir()
+    (workspace / "app.py").write_text(SOURCE)
+    fakes = [FakeAdapter() for _ in range(adapters)]
+    for fake in fakes:
+        fake.answers["stackTrace"] = lambda _: stack_of(frame(1, "total", str(workspace / "app.py"), 5, 3))
+        fake.answers["initialize"] = lambda _: {
+            "supportsConfigurationDoneRequest": True,
+            "supportsConditionalBreakpoints": True,
+        }
+    clock, starter, listing = VirtualClock(), Starter(fakes), Listing()
+    async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
+        book = BreakpointBook(journal, clock)
+        await book.load()
+        service = DebugService(group, book, starter, journal, clock)
+        waits = Waits(clock, every_s)
+        toolbox = Toolbox(debug_operations(service, listing, waits, clock))
+        caller = Caller("agent-1", workspace, workspace)
+        yield Bench(toolbox, caller, fakes, starter, listing, waits, clock, service)
+        group.cancel_scope.cancel()
+    for fake in fakes:
+        await fake.end()

@@ -1,0 +1,499 @@
+"""start, continue, step, pause, wait, stop: every status, at once where nothing is to be waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+from dragoman.tools import Caller
+from tests.domain.tools.bench import Bench, opened
+from tests.requirements import sentence
+
+pytestmark = pytest.mark.anyio
+
+# Each waiting tool: what it is called with, and the request that the debugger gets.
+MOVES: dict[str, tuple[dict[str, Any], str]] = {
+    "continue_debugging": ({}, "continue"),
+    "step_execution": ({"step_type": "over"}, "next"),
+}
+
+
+async def moved(bench: Bench, tool: str, then: Callable[[], None] | None = None, **more: Any) -> Any:
+    arguments, request = MOVES[tool]
+    if then is not None:
+        bench.adapter.when(request, then)
+    return await bench.call(tool, **{**arguments, **more})
+
+
+async def until(condition: Callable[[], object]) -> None:
+    with anyio.fail_after(5):
+        while not condition():
+            await anyio.lowlevel.checkpoint()
+
+
+# stopped
+
+
+@pytest.mark.requirement(
+    "debug:start:tool",
+    "debug:start:waits",
+    "debug:start:async",
+    "debug:start:stopped",
+    "debug:start:session-id-answered",
+    "debug:paradigm:async",
+    "debug:result:stopped",
+    "debug:result:stopped-data",
+    "debug:stop-event:present",
+)
+async def test_a_start_waits_for_the_first_stop_and_gives_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        answer = await bench.started()
+    stop = answer["stop_event_data"]
+    assert (answer["status"], answer["state"], stop["reason"], stop["line"]) == ("stopped", "Stopped", "breakpoint", 5)
+    assert answer["session_id"] == stop["session_id"]
+    assert answer["session_id"].startswith("debug-")
+
+
+@pytest.mark.requirement("debug:start:first-stop-kinds")
+@pytest.mark.parametrize("reason", ["entry", "breakpoint", "exception"])
+async def test_the_first_stop_may_be_of_any_kind(tmp_path: Path, reason: str) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.when("configurationDone", lambda: bench.adapter.stop(reason))
+        answer = await bench.call("start_debugging", program="app.py")
+    assert (answer["status"], answer["stop_event_data"]["reason"]) == ("stopped", reason)
+
+
+@pytest.mark.requirement(
+    "debug:continue:tool",
+    "debug:continue:async",
+    "debug:continue:stopped",
+    "debug:continue:stopped-session-id",
+    "debug:step:tool",
+    "debug:step:async",
+    "debug:step:stopped",
+)
+@pytest.mark.parametrize("tool", MOVES)
+async def test_a_move_waits_for_the_next_stop_and_gives_it(tmp_path: Path, tool: str) -> None:
+    async with opened(tmp_path) as bench:
+        first = await bench.started()
+        answer = await moved(bench, tool, lambda: bench.adapter.stop("step"))
+    assert (answer["status"], answer["state"]) == ("stopped", "Stopped")
+    assert answer["stop_event_data"]["stop_number"] == first["stop_event_data"]["stop_number"] + 1
+    assert answer["stop_event_data"]["session_id"] == first["session_id"]
+
+
+@pytest.mark.requirement("debug:step:param-step-type")
+@pytest.mark.parametrize(("kind", "request_name"), [("over", "next"), ("into", "stepIn"), ("out", "stepOut")])
+async def test_each_kind_of_step_is_the_debuggers_own(tmp_path: Path, kind: str, request_name: str) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        bench.adapter.when(request_name, lambda: bench.adapter.stop("step"))
+        answer = await bench.call("step_execution", step_type=kind)
+        wrong = [await bench.call("step_execution"), await bench.call("step_execution", step_type="sideways")]
+    assert answer["status"] == "stopped"
+    assert bench.adapter.sent(request_name) == [{"threadId": 1}]
+    assert [it["code"] for it in wrong] == ["bad_arguments", "bad_arguments"]
+
+
+@pytest.mark.requirement(
+    "debug:continue:param-thread-id",
+    "debug:continue:thread-chosen",
+    "debug:step:param-thread-id",
+    "debug:continue:param-session-id",
+    "debug:continue:session-id-default",
+    "debug:step:param-session-id",
+    "debug:step:session-id-default",
+)
+@pytest.mark.parametrize("tool", MOVES)
+async def test_thread_and_session_are_as_given_or_the_stopped_and_the_active_one(tmp_path: Path, tool: str) -> None:
+    _, request = MOVES[tool]
+    async with opened(tmp_path, adapters=2) as bench:
+        first, second = bench.adapters
+        older = await bench.started()
+        second.when("configurationDone", second.stop)
+        bench.clock.advance(1)
+        newer = await bench.call("start_debugging", program="app.py")
+        by_default = await moved(bench, tool, wait=False)
+        by_id = await moved(bench, tool, wait=False, session_id=older["session_id"], thread_id=7)
+    assert (by_default["session_id"], by_id["session_id"]) == (newer["session_id"], older["session_id"])
+    assert second.sent(request) == [{"threadId": 1}]
+    assert first.sent(request) == [{"threadId": 7}]
+
+
+# completed
+
+
+@pytest.mark.requirement(
+    "debug:result:completed",
+    "debug:start:completed",
+    "debug:continue:completed",
+    "debug:continue:until",
+    "debug:step:completed",
+)
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("start_debugging", "debug:start:completed"),
+        ("continue_debugging", "debug:continue:completed"),
+        ("step_execution", "debug:step:completed"),
+    ],
+)
+async def test_an_end_is_completed_in_the_documents_words_with_exit_code_and_last_output(
+    tmp_path: Path, tool: str, words: str
+) -> None:
+    async with opened(tmp_path) as bench:
+
+        def end() -> None:
+            bench.adapter.emit("output", output="bye\n", category="stdout")
+            bench.adapter.emit("exited", exitCode=0)
+            bench.adapter.emit("terminated")
+
+        if tool == "start_debugging":
+            bench.adapter.when("configurationDone", end)
+            answer = await bench.call(tool, language="zh", program="app.py")
+        else:
+            await bench.started()
+            answer = await moved(bench, tool, end, language="zh")
+    id = answer["session_id"]
+    assert answer.data == {
+        "status": "completed",
+        "session_id": id,
+        "state": "Terminated",
+        "message": sentence(words),
+        "exit_code": 0,
+        "output": "bye\n",
+    }
+    assert answer.text.splitlines() == [f"已结束：{sentence(words)}（{id}）", "output:", "  | bye"]
+
+
+async def test_an_end_that_is_not_zero_is_completed_with_its_code(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+
+        def fail() -> None:
+            bench.adapter.emit("exited", exitCode=3)
+            bench.adapter.die()
+
+        bench.adapter.when("continue", fail)
+        answer = await bench.call("continue_debugging")
+    assert (answer["status"], answer["exit_code"]) == ("completed", 3)
+    assert answer["message"] == "The program ended with exit code 3."
+
+
+async def test_a_debugger_that_breaks_in_the_middle_is_an_error_not_an_end(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.running()
+        bench.adapter.refuse("threads", "cannot \x1b read")
+        bench.adapter.emit("stopped", reason="pause")
+        answer = await bench.call("wait_for_stop")
+    assert (answer["status"], answer["code"], answer["state"]) == ("error", "session_broken", "Terminated")
+    assert "\x1b" not in answer.text
+
+
+@pytest.mark.requirement(
+    "debug:start:param-no-debug", "debug:start:no-debug-default", "debug:start:no-debug-waits-for-end"
+)
+async def test_without_debugging_no_breakpoint_is_sent_and_the_end_is_waited_for(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.call("set_breakpoint", file_path="app.py", line_number=1)
+        bench.adapter.when("configurationDone", lambda: bench.adapter.emit("terminated"))
+        answer = await bench.call("start_debugging", program="app.py", no_debug=True)
+    assert answer["status"] == "completed"
+    assert bench.adapter.sent("setBreakpoints") == []
+    assert bench.adapter.sent("launch") == [{"noDebug": True}]
+    assert bench.starter.wishes[0][1].no_debug is True
+
+
+# timeout, interrupted, not waited for
+
+
+@pytest.mark.requirement(
+    "debug:result:timeout",
+    "debug:result:timeout-message",
+    "debug:start:timeout",
+    "debug:continue:timeout",
+    "debug:step:timeout",
+    "debug:general:custom-timeout",
+    "debug:general:timeout-answered",
+)
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("start_debugging", "debug:start:timeout"),
+        ("continue_debugging", "debug:continue:timeout"),
+        ("step_execution", "debug:step:timeout"),
+    ],
+)
+async def test_when_the_time_is_up_the_true_state_is_told_in_the_documents_words(
+    tmp_path: Path, tool: str, words: str
+) -> None:
+    async with opened(tmp_path) as bench:
+        if tool == "start_debugging":
+            answer = await bench.call(tool, language="zh", program="app.py", timeout_s=0)
+        else:
+            await bench.started()
+            answer = await moved(bench, tool, language="zh", timeout_s=0.01)
+    assert (answer["status"], answer["state"], answer["message"]) == ("timeout", "Running", sentence(words))
+    assert answer["session_id"] in answer.text
+    assert "wait_for_stop" in answer["hint"]
+
+
+@pytest.mark.requirement(
+    "debug:result:interrupted",
+    "debug:start:interrupted",
+    "debug:continue:interrupted",
+    "debug:step:interrupted",
+    "debug:general:user-interrupts",
+)
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("start_debugging", "debug:start:interrupted"),
+        ("continue_debugging", "debug:continue:interrupted"),
+        ("step_execution", "debug:step:interrupted"),
+    ],
+)
+async def test_a_person_can_end_a_wait_and_the_program_goes_on(tmp_path: Path, tool: str, words: str) -> None:
+    answers = []
+    async with opened(tmp_path) as bench:
+
+        async def wait() -> None:
+            if tool == "start_debugging":
+                answers.append(await bench.call(tool, language="zh", program="app.py"))
+            else:
+                answers.append(await moved(bench, tool, language="zh"))
+
+        if tool != "start_debugging":
+            await bench.started()
+        async with anyio.create_task_group() as group:
+            group.start_soon(wait)
+            await until(lambda: bench.waits.open)
+            await until(lambda: tool == "start_debugging" or bench.adapter.sent(MOVES[tool][1]))
+            assert bench.waits.interrupt(workspace=tmp_path / "elsewhere") == 0
+            assert bench.waits.interrupt(session_id="another") == 0
+            assert bench.waits.interrupt(workspace=bench.caller.workspace) == 1
+        (answer,) = answers
+        assert bench.waits.open == []
+        bench.adapter.stop("breakpoint")
+        after = await bench.call("wait_for_stop")
+    assert (answer["status"], answer["state"], answer["message"]) == ("interrupted", "Running", sentence(words))
+    assert after["status"] == "stopped"
+
+
+async def test_a_call_that_is_cancelled_leaves_no_wait_behind_and_its_session_lives(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        async with anyio.create_task_group() as group:
+            group.start_soon(moved, bench, "continue_debugging")
+            await until(lambda: bench.adapter.sent("continue"))
+            group.cancel_scope.cancel()
+        assert bench.waits.open == []
+        (session,) = (await bench.call("list_sessions"))["sessions"]
+    assert session["state"] == "Running"
+
+
+@pytest.mark.parametrize("tool", ["start_debugging", *MOVES])
+async def test_what_is_not_waited_for_is_answered_at_once(tmp_path: Path, tool: str) -> None:
+    async with opened(tmp_path) as bench:
+        if tool == "start_debugging":
+            answer = await bench.running()
+        else:
+            await bench.started()
+            answer = await moved(bench, tool, wait=False)
+        bench.adapter.stop("step")
+        later = await bench.call("wait_for_stop")
+    assert (answer["status"], answer["state"]) == ("success", "Running")
+    assert later["session_id"] == answer["session_id"]
+    assert later["stop_event_data"]["reason"] == "step"
+
+
+@pytest.mark.requirement("debug:general:default-timeout")
+async def test_the_default_limit_is_within_the_patience_of_clients_and_a_longer_one_is_told(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        properties = {it.name: it.input_schema["properties"] for it in bench.toolbox.operations}
+        patient = await bench.started(timeout_s=61)
+        plain = await moved(bench, "continue_debugging", lambda: bench.adapter.stop("step"), timeout_s=60)
+    waiting = [
+        name for name in properties if "wait" in properties[name] or name in {"pause_debugging", "wait_for_stop"}
+    ]
+    assert len(waiting) == 5
+    assert {properties[name]["timeout_s"]["default"] for name in waiting} == {45}
+    assert "60 seconds" in patient["hint"]
+    assert "60 seconds" in patient.text
+    assert "hint" not in plain.data
+
+
+async def test_the_limit_counts_from_the_call_also_over_a_slow_start(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.when("configurationDone", lambda: bench.clock.advance(50))
+        answer = await bench.call("start_debugging", program="app.py")
+    assert answer["status"] == "timeout"
+
+
+async def test_progress_is_told_while_waiting_and_ends_with_it(tmp_path: Path) -> None:
+    told: list[tuple[float, float, Phrase]] = []
+
+    async def progress(done: float, total: float, what: Phrase) -> None:
+        told.append((done, total, what))
+        if len(told) == 2:
+            bench.adapter.stop("step")
+
+    async with opened(tmp_path, every_s=0.001) as bench:
+        first = await bench.started()
+        caller = Caller("agent-1", bench.caller.workspace, bench.caller.workspace, progress=progress)
+        answer = await moved(bench, "continue_debugging", caller=caller, timeout_s=30)
+        refused = await bench.call("continue_debugging", caller=caller, session_id="debug-x")
+    assert answer["status"] == "stopped"
+    assert refused["code"] == "unknown_session"
+    assert [total for _, total, _ in told[:2]] == [30, 30]
+    assert str(told[0][2]) == f"continue_debugging waits for {first['session_id']}."
+
+
+async def test_an_error_while_progress_is_told_comes_by_itself(tmp_path: Path) -> None:
+    async def progress(*_: object) -> None:
+        pass
+
+    async with opened(tmp_path) as bench:
+        await bench.running()
+        caller = Caller("agent-1", bench.caller.workspace, bench.caller.workspace, progress=progress)
+        answer = await moved(bench, "step_execution", caller=caller)
+    assert (answer["status"], answer["code"]) == ("error", "not_stopped")
+
+
+# pause and wait
+
+
+async def test_a_running_program_is_paused_and_a_stopped_one_is_shown(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.running()
+        bench.adapter.when("pause", lambda: bench.adapter.stop("pause"))
+        paused = await bench.call("pause_debugging")
+        again = await bench.call("pause_debugging")
+    assert paused["stop_event_data"]["reason"] == "pause"
+    assert again["stop_event_data"] == paused["stop_event_data"]
+    assert len(bench.adapter.sent("pause")) == 1
+
+
+async def test_a_pause_that_does_not_come_times_out_in_its_own_words(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.running()
+        answer = await bench.call("pause_debugging", timeout_s=0.01)
+    assert (answer["status"], answer["message"]) == ("timeout", "Waiting for the program to pause timed out.")
+
+
+async def test_after_another_moved_the_program_on_the_wait_shows_where_it_is_and_the_next_step_works(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        person = Caller("person", bench.caller.workspace, bench.caller.workspace)
+        await moved(bench, "step_execution", lambda: bench.adapter.stop("step"), caller=person)
+        refused = await moved(bench, "step_execution")
+        seen = await bench.call("wait_for_stop")
+        stepped = await moved(bench, "step_execution", lambda: bench.adapter.stop("step"))
+    assert (refused["status"], refused["code"], refused["state"]) == ("error", "moved_on", "Stopped")
+    assert seen["stop_event_data"]["stop_number"] == 2
+    assert stepped["stop_event_data"]["stop_number"] == 3
+
+
+async def test_waiting_for_a_program_that_has_ended_tells_how_it_ended(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.running()
+        bench.adapter.emit("exited", exitCode=2)
+        bench.adapter.die()
+        answer = await bench.call("wait_for_stop")
+        later = await bench.call("wait_for_stop", session_id=answer["session_id"])
+    assert (answer["status"], answer["exit_code"]) == ("completed", 2)
+    assert later.data == answer.data
+
+
+# start: what is wished for
+
+
+@pytest.mark.requirement("debug:start:param-configuration-name")
+async def test_a_start_names_exactly_one_way_and_hands_it_on_whole(tmp_path: Path) -> None:
+    full: dict[str, Any] = {
+        "configuration_name": "Run",
+        "args": ["a"],
+        "cwd": "sub",
+        "env": {"A": "1"},
+        "inputs": {"port": "80"},
+        "process_id": 4,
+        "wait": False,
+    }
+    async with opened(tmp_path) as bench:
+        await bench.call("start_debugging", **full)
+        wrong = [
+            await bench.call("start_debugging"),
+            await bench.call("start_debugging", configuration_name="a", program="b"),
+            await bench.call("start_debugging", configuration={}),
+        ]
+    ((client, wish),) = bench.starter.wishes
+    assert (wish.configuration_name, wish.args, wish.cwd, wish.process_id) == ("Run", ("a",), "sub", 4)
+    assert (wish.env, wish.inputs, wish.no_debug) == ({"A": "1"}, {"port": "80"}, False)
+    assert (client.id, client.workspace) == ("agent-1", bench.caller.workspace)
+    assert [it["code"] for it in wrong] == ["bad_arguments"] * 3
+
+
+@pytest.mark.requirement("debug:start:error", "debug:start:error-adapter-process")
+async def test_a_start_that_fails_says_why_and_leaves_nothing_running(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.refuse("launch", "no such interpreter")
+        answer = await bench.call("start_debugging", language="zh", program="app.py")
+        bench.starter.refuses = DragomanError("needs_trust", say("{text}", text="?"))
+        untrusted = await bench.call("start_debugging", program="app.py")
+    assert (answer["status"], answer["state"]) == ("error", "Idle")
+    assert answer["message"] == sentence("debug:start:error-adapter-process")
+    assert answer["debugger_says"] == "no such interpreter"
+    assert untrusted["code"] == "needs_trust"
+
+
+# stop_debugging
+
+
+@pytest.mark.requirement(
+    "debug:stop:tool",
+    "debug:stop:sync",
+    "debug:stop:no-parameters",
+    "debug:stop:success",
+    "debug:stop:success-message",
+    "debug:stop:end-observable",
+)
+@pytest.mark.parametrize(("request_name", "ends"), [("launch", True), ("attach", False)])
+@pytest.mark.parametrize("halted", [True, False])
+async def test_stopping_answers_at_once_and_the_end_can_be_seen_afterwards(
+    tmp_path: Path, request_name: str, ends: bool, halted: bool
+) -> None:
+    async with opened(tmp_path) as bench:
+        bench.starter.request = request_name
+        bench.adapter.when("attach", lambda: bench.adapter.emit("initialized"))
+        await (bench.started() if halted else bench.running())
+        answer = await bench.call("stop_debugging", language="zh")
+        over = await bench.call("wait_for_stop", session_id=answer["session_id"])
+        (session,) = (await bench.call("list_sessions"))["sessions"]
+    assert (answer["status"], answer["message"]) == ("success", sentence("debug:stop:success-message"))
+    assert over["status"] == "completed"
+    assert session["state"] == "Terminated"
+    assert bench.adapter.sent("disconnect") == [{"terminateDebuggee": ends}]
+
+
+@pytest.mark.requirement("debug:stop:error", "debug:stop:error-no-session")
+async def test_with_nothing_to_stop_the_documents_words_and_what_there_is(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        never = await bench.call("stop_debugging", language="zh")
+        await bench.running()
+        bench.adapter.die()
+        over = await bench.call("wait_for_stop")
+        ended = await bench.call("stop_debugging", language="zh", session_id=over["session_id"])
+    words = sentence("debug:stop:error-no-session")
+    assert (never["status"], never["code"], never["state"]) == ("error", "no_session", "Idle")
+    assert words in never["message"]
+    assert (ended["code"], ended["state"]) == ("already_ended", "Terminated")
+    assert words in ended["message"]
