@@ -20,6 +20,7 @@ TABLE: dict[str, str] = {
     "The system does not allow pidfd_getfd: {reason}.": "系统不允许 pidfd_getfd：{reason}。",
     "{path} is {scope}: tracing one's own descendants is forbidden.": "{path} 为 {scope}：禁止跟踪自己的后代进程。",
     "The debug adapter did not answer `{command}` within {seconds} seconds.": "调试适配器未在 {seconds} 秒内回应 `{command}`。",
+    "The debug adapter reads nothing any more; `{command}` was not sent.": "调试适配器不再读取任何内容；`{command}` 未发送。",
     "The program or its adapter may be stuck: stop the session, then try again.": "程序或其适配器可能已卡住：请停止会话后重试。",
     "The debug adapter ended before it answered `{command}`.": "调试适配器在回应 `{command}` 之前已结束。",
     "The debug adapter broke the protocol: {reason}": "调试适配器违反了协议：{reason}",
