@@ -52,7 +52,10 @@ class Guard:
 
     def _receive(self) -> None:
         """Each byte brings the socket of a new supervisor. The end means the end of all, which they read themselves."""
-        data, descriptors, *_ = socket.recv_fds(self._daemon, 1, 1)
+        try:
+            data, descriptors, *_ = socket.recv_fds(self._daemon, 1, 1)
+        except OSError:
+            data, descriptors = b"", []
         for fd in descriptors:
             os.set_inheritable(fd, False)
             self._fork(socket.socket(fileno=fd))

@@ -175,7 +175,8 @@ class Tree:
             self._link.send(packed(b"signal", number, which))
 
     def _is_told(self, message: list[bytes]) -> None:
-        self._told[message[0]](*message[1:])
+        if not self.is_over:  # a supervisor that was stuck may still have something to say
+            self._told[message[0]](*message[1:])
 
     def _is_ready(self, pid: bytes) -> None:
         self._supervisor_pid = int(pid)

@@ -137,6 +137,7 @@ async def _start_guard(system: System) -> _GuardProcess:
 
 def _spawn_guard(system: System) -> _GuardProcess:
     link, far = system.socketpair()
+    link.setblocking(False)
     root = Path(dragoman.__file__).parent.parent
     try:
         with far:

@@ -18,8 +18,9 @@ from dragoman.errors import DragomanError
 from dragoman.testing.faults import FaultySystem
 from dragoman.transport import supervised
 from dragoman.transport.command import Command, Stdio
-from dragoman.transport.descendants import living_descendants
+from dragoman.transport.descendants import _ps_lines, living_descendants
 from dragoman.transport.supervised import Exit, Tree
+from dragoman.transport.supervisor import packed
 from dragoman.transport.supervisors import Supervisors
 from tests.daemons import PATIENCE, eventually
 from tests.domain.transport.supervised_support import (
@@ -116,6 +117,28 @@ async def test_a_tree_is_ended_also_where_its_supervisor_is_stopped(monkeypatch:
         os.kill(supervisor_pid(tree), signal.SIGSTOP)
         assert await tree.end(0.1) == ()
         await until(lambda: not alive([*pids, supervisor_pid(tree)]))
+
+
+@pytest.mark.anyio
+async def test_a_fault_of_the_supervisor_is_logged_and_ends_its_tree(caplog: pytest.LogCaptureFixture) -> None:
+    async with Supervisors() as supervisors, supervisors.tree() as tree:
+        child = await tree.start(python(STUBBORN))
+        pids = [int(line) for line in await first_lines(child.stdout, 2)]
+        tree._link.send(packed(b"nonsense"))
+        with anyio.fail_after(5 * PATIENCE):
+            await tree.wait_over()
+        assert alive(pids) == []
+    assert "KeyError: b'nonsense'" in caplog.text
+
+
+def test_the_process_table_of_a_system_without_proc_is_read() -> None:
+    lines = [b"  501     1   501 Ss   Mon Sep  7 10:11:12 2026", b"  502   501   501 Z+   Mon Sep  7 10:11:13 2026"]
+    table = dict(_ps_lines(lines))
+    assert [(pid, one.parent, one.group, one.is_dead) for pid, one in table.items()] == [
+        (501, 1, 501, False),
+        (502, 501, 501, True),
+    ]
+    assert list(living_descendants(1, table)) == [501]
 
 
 @pytest.mark.anyio
