@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from tests import requirements
 from tests.requirements import Manifest, Naming, manifest_faults, namings_in, proof_faults, read
 

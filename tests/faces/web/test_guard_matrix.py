@@ -12,14 +12,14 @@ import anyio.to_thread
 import psutil
 import pytest
 from starlette.routing import Route, WebSocketRoute
-from tests.daemons import call, daemon_here
-from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask
 
 from dragoman.access.tokens import Tokens
 from dragoman.daemon.app import Running
 from dragoman.places import find_places
 from dragoman.web.app import build_table
 from dragoman.web.routes import Gate
+from tests.daemons import call, daemon_here
+from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask
 
 pytestmark = pytest.mark.anyio
 
