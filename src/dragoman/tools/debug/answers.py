@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from dragoman.tools.operation import Result
@@ -14,10 +14,22 @@ _T = TypeVar("_T")
 Maybe = Annotated[_T | SkipJsonSchema[None], Field(exclude_if=lambda value: value is None)]
 
 
+def _required_alone(schema: dict[str, Any]) -> None:
+    """Schemas are paid for as well, once a tool: what is always there is enough, the rest may come besides."""
+    schema["properties"] = {name: schema["properties"][name] for name in schema["required"]}
+
+
+def _status_first(schema: dict[str, Any]) -> None:
+    schema["properties"]["status"].pop("default")
+    schema["required"] = ["status", *schema.get("required", ())]
+
+
 class Failure(Result):
     """`debugger_says` and `details` are the words of others, apart from ours."""
 
-    status: Literal["error"] = "error"
+    model_config = ConfigDict(json_schema_extra=_required_alone)
+
+    status: Literal["error"]
     message: str
     code: str
     hint: Maybe[str] = None
@@ -28,6 +40,8 @@ class Failure(Result):
 
 
 class _Success(Result):
+    model_config = ConfigDict(json_schema_extra=_status_first)
+
     status: Literal["success"] = "success"
 
 
@@ -166,6 +180,8 @@ class SourceLines(Result):
 
 
 class StopEventData(Result):
+    model_config = ConfigDict(json_schema_extra=_required_alone)
+
     session_id: str
     stop_number: int
     timestamp: str
@@ -203,11 +219,9 @@ class Awaited(Result):
 
 
 class Resumed(Awaited):
-    """The same, with a schema that only names what a stop has: its shape stands in full at `start_debugging`."""
+    """The same, with a schema that leaves out what stands in full at `start_debugging`."""
 
-    stop_event_data: Annotated[
-        Maybe[StopEventData], WithJsonSchema({"type": "object", "required": ["call_stack", "timestamp", "reason"]})
-    ] = None
+    model_config = ConfigDict(json_schema_extra=_required_alone)
 
 
 # Sessions.

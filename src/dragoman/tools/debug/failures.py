@@ -44,6 +44,7 @@ class Failures:
         details = dict(getattr(error, "details", {}))
         session_id, state = self._state(caller, details.pop("session_id", arguments.get("session_id")))
         failure = Failure(
+            status="error",
             message=message.in_language(caller.language),
             code=error.code,
             hint=_clean(error.hint).in_language(caller.language) if error.hint else None,

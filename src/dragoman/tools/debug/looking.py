@@ -39,7 +39,7 @@ class LookingTools:
             )
             for scope in found
         ]
-        lines = [f"{it.name} [{it.variables_reference}]{' expensive' if it.expensive else ''}" for it in scopes]
+        lines = [f"  {it.name} [{it.variables_reference}]{' expensive' if it.expensive else ''}" for it in scopes]
         return Outcome(_data(lines or ["-"]), answers.Scopes(session_id=session.id, scopes=scopes))
 
     async def variables(self, caller: Caller, wanted: take.Variables) -> Outcome:

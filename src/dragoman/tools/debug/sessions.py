@@ -23,6 +23,7 @@ from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
 
 _NAME_IN_TEXT = 100
+_PROBLEM = 400
 
 
 class Listing(Protocol):
@@ -58,7 +59,7 @@ class SessionTools:
         )
         lines = [_configuration_line(it) for it in (*listing.configurations, *listing.compounds)]
         shown = [say("{text}", text=line) for line in lines] or [say("launch.json has no configurations.")]
-        return Outcome([*shown, *(say("{text}", text=one_line(it["message"], 400)) for it in problems)], answer)
+        return Outcome([*shown, *(say("{text}", text=f"problem: {it['message']}") for it in problems)], answer)
 
     async def sessions(self, caller: Caller, _: take.Nothing) -> Outcome:
         client = client_of(caller)
@@ -90,12 +91,13 @@ class SessionTools:
 
 
 def _problem(error: DragomanError, caller: Caller) -> dict[str, Any]:
-    return {"code": error.code, "message": error.message.in_language(caller.language)}
+    return {"code": error.code, "message": one_line(error.message.in_language(caller.language), _PROBLEM)}
 
 
 def _configuration_line(configuration: dict[str, Any]) -> str:
     kind = [str(configuration[key]) for key in ("type", "request") if key in configuration] or ["compound"]
-    return f"{one_line(str(configuration.get('name', '')), _NAME_IN_TEXT)} ({one_line(' '.join(kind), _NAME_IN_TEXT)})"
+    name = one_line(str(configuration.get("name", "")), _NAME_IN_TEXT)
+    return f"  {name} ({one_line(' '.join(kind), _NAME_IN_TEXT)})"
 
 
 def _session(session: Session, active: str) -> answers.SessionAnswer:

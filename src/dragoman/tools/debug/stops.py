@@ -50,7 +50,7 @@ class Stops:
             description=self._optional(stop.description),
             text=self._optional(stop.text if stop.text is not None or not stop.raised else stop.raised.message),
             all_threads_stopped=stop.all_threads_stopped,
-            source=answers.Source(path=top.path, name=Path(top.path).name) if top and top.path else None,
+            source=answers.Source(path=top.path, name=name(Path(top.path).name)) if top and top.path else None,
             line=top.line if top and top.path and top.line else None,
             column=top.column if top and top.path and top.column else None,
             call_stack=[_frame(frame) for frame in stop.frames[:FRAMES]],

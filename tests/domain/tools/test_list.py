@@ -1,0 +1,121 @@
+"""The list of tools itself: fixed, annotated, strict, and short enough for an agent to pay for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from dragoman.journal import Journal
+from dragoman.tools import build_toolbox
+from dragoman.tools.debug.table import ORDER
+from tests.domain.tools.bench import opened
+
+pytestmark = pytest.mark.anyio
+
+BUDGET = 14_000
+THE_ELEVEN = [
+    "get_debugger_configurations",
+    "set_breakpoint",
+    "remove_breakpoint",
+    "get_breakpoints",
+    "start_debugging",
+    "continue_debugging",
+    "step_execution",
+    "get_scopes",
+    "get_variables",
+    "evaluate_expression",
+    "stop_debugging",
+]
+
+
+def weight(*parts: object) -> int:
+    return sum(len(json.dumps(part, ensure_ascii=False, separators=(",", ":"))) for part in parts)
+
+
+@pytest.mark.requirement("debug:principle:structured-tools")
+async def test_the_eleven_come_first_in_the_documents_order_and_the_list_is_fixed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        names = [it.name for it in bench.toolbox.operations]
+    assert names[:11] == THE_ELEVEN
+    assert names == list(ORDER)
+
+
+async def test_the_whole_list_stays_within_its_budget(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench, Journal.open(tmp_path / "other") as journal:
+        toolbox = build_toolbox(dict, journal, bench.toolbox.operations)
+    told = 0
+    declared = 0
+    for it in toolbox.operations:
+        hints = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False}
+        told += weight(it.name, it.title, it.description, it.input_schema, hints)
+        declared += weight(it.output_schema)
+    assert len(toolbox.operations) <= 26
+    assert told <= BUDGET
+    assert declared <= BUDGET
+
+
+@pytest.mark.requirement("debug:principle:strict-interface")
+async def test_every_schema_is_valid_and_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        for operation in bench.toolbox.operations:
+            jsonschema.Draft202012Validator.check_schema(operation.input_schema)
+            jsonschema.Draft202012Validator.check_schema(operation.output_schema)
+            assert operation.input_schema["additionalProperties"] is False
+            assert operation.output_schema["type"] == "object"
+            refused = await bench.call(operation.name, surely_not_a_parameter=1)
+            assert refused["code"] == "bad_arguments"
+
+
+@pytest.mark.parametrize(
+    ("tool", "needed"),
+    [
+        ("set_breakpoint", ["file_path"]),
+        ("step_execution", ["step_type"]),
+        ("get_variables", ["variables_reference"]),
+        ("evaluate_expression", ["expression"]),
+        ("start_debugging", None),
+        ("stop_debugging", None),
+    ],
+)
+async def test_what_a_tool_needs_is_in_its_schema(tmp_path: Path, tool: str, needed: list[str] | None) -> None:
+    async with opened(tmp_path) as bench:
+        schema = next(it.input_schema for it in bench.toolbox.operations if it.name == tool)
+    assert schema.get("required") == needed
+
+
+async def test_null_is_taken_for_what_is_left_out(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        answer = await bench.call("get_scopes", frame_id=None)
+    assert answer["status"] == "success"
+
+
+async def test_tools_that_only_read_say_so_and_those_that_run_code_do_not(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        effects = {it.name: it.effects for it in bench.toolbox.operations}
+    reading = {name for name, effect in effects.items() if effect.reads_only}
+    assert reading == {
+        "get_debugger_configurations",
+        "get_breakpoints",
+        "get_scopes",
+        "get_variables",
+        "wait_for_stop",
+        "list_sessions",
+        "get_output",
+    }
+    assert {name for name, effect in effects.items() if effect.leaves_machine} == {
+        "start_debugging",
+        "continue_debugging",
+        "step_execution",
+        "evaluate_expression",
+    }
+
+
+@pytest.mark.requirement("debug:configurations:recommended-first")
+async def test_the_description_advises_to_look_at_the_configurations_first(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        described = bench.toolbox.operations[0].description
+    assert "before start_debugging" in described

@@ -1,0 +1,160 @@
+"""get_debugger_configurations, list_sessions, get_output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.debug.launch import configurations
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.tools import Caller
+from dragoman.tools.debug import Configurations
+from tests.domain.tools.bench import opened
+
+pytestmark = pytest.mark.anyio
+
+OFFERED: list[dict[str, Any]] = [
+    {
+        "name": "Python: 当前文件",
+        "type": "python",
+        "request": "launch",
+        "program": "${file}",
+        "console": "integratedTerminal",
+    },
+    {
+        "name": "Node: Attach by Process ID",
+        "type": "node",
+        "request": "attach",
+        "processId": "${command:PickProcess}",
+        "protocol": "inspector",
+    },
+]
+
+
+@pytest.mark.requirement(
+    "debug:configurations:sync",
+    "debug:configurations:no-parameters",
+    "debug:configurations:success",
+    "debug:configurations:list",
+    "debug:configurations:name",
+    "debug:configurations:type",
+    "debug:configurations:request",
+    "debug:configurations:other-fields",
+    "debug:configurations:example",
+    "debug:configurations:workspace",
+)
+async def test_configurations_are_given_as_written_with_every_key(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.listing.configurations = OFFERED
+        answer = await bench.call("get_debugger_configurations")
+        empty = bench.listing.configurations = []
+        none = await bench.call("get_debugger_configurations")
+    assert answer.data == {"status": "success", "configurations": OFFERED}
+    assert answer.text.splitlines() == [
+        "  Python: 当前文件 (python launch)",
+        "  Node: Attach by Process ID (node attach)",
+    ]
+    assert none["configurations"] == empty
+    assert none.text == "launch.json has no configurations."
+
+
+async def test_compounds_and_entries_that_cannot_be_started_are_told_besides(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.listing.compounds = [{"name": "Both", "configurations": ["a", "b"]}]
+        bench.listing.problems = [DragomanError("bad_launch_json", say("{text}", text="line 3\x1b"))]
+        answer = await bench.call("get_debugger_configurations")
+    assert answer["compounds"] == bench.listing.compounds
+    assert answer["problems"] == [{"code": "bad_launch_json", "message": r"line 3\x1b"}]
+    assert answer.text.splitlines() == ["  Both (compound)", r"problem: line 3\x1b"]
+
+
+@pytest.mark.requirement("debug:configurations:error")
+async def test_a_launch_file_that_cannot_be_used_is_an_error_with_its_details(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.listing.refuses = DragomanError(
+            "no_launch_json", say("{text}", text="none"), hint=say("{text}", text="do")
+        )
+        answer = await bench.call("get_debugger_configurations")
+    assert answer.data == {
+        "status": "error",
+        "message": "none",
+        "code": "no_launch_json",
+        "hint": "do",
+        "state": "Idle",
+    }
+
+
+def test_what_reads_launch_files_fits_here() -> None:
+    fitting: Configurations = configurations
+    assert callable(fitting)
+
+
+@pytest.mark.requirement(
+    "debug:session-state:running",
+    "debug:session-state:stopped",
+    "debug:session-state:terminated",
+    "debug:session-state:inferable",
+)
+async def test_sessions_are_listed_with_their_states_and_the_active_one_is_marked(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=3) as bench:
+        first, second, _ = bench.adapters
+        one = await bench.running()
+        first.emit("exited", exitCode=4)
+        first.die()
+        await bench.call("wait_for_stop")
+        second.when("configurationDone", second.stop)
+        two = await bench.call("start_debugging", program="app.py")
+        bench.clock.advance(1)
+        three = await bench.running()
+        answer = await bench.call("list_sessions")
+        other = await bench.call("list_sessions", caller=Caller("x", tmp_path, tmp_path))
+    shown = [(it["session_id"], it["state"], it["active"]) for it in answer["sessions"]]
+    assert shown == [
+        (one["session_id"], "Terminated", False),
+        (two["session_id"], "Stopped", False),
+        (three["session_id"], "Running", True),
+    ]
+    ended, halted, live = answer["sessions"]
+    assert (ended["exit_code"], halted["stop_number"], halted["thread_id"]) == (4, 1, 1)
+    assert live == {
+        "session_id": three["session_id"],
+        "name": "app.py",
+        "state": "Running",
+        "since": "2023-11-14T22:13:21.000Z",
+        "active": True,
+    }
+    assert (
+        answer.text.splitlines()[0] == f"  {one['session_id']} Terminated exit 4 since 2023-11-14T22:13:20.000Z: app.py"
+    )
+    assert other["sessions"] == []
+    assert other.text == "No debug sessions in this workspace."
+
+
+async def test_output_is_read_from_a_cursor_by_kind_and_says_what_is_missing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.running()
+        bench.adapter.emit("output", output="one\n", category="stdout")
+        bench.adapter.emit("output", output="oops\n", category="stderr")
+        bench.adapter.stop("pause")
+        await bench.call("wait_for_stop")
+        first = await bench.call("get_output")
+        errors = await bench.call("get_output", category="stderr")
+        short = await bench.call("get_output", max_chars=3)
+        bench.adapter.emit("output", output="two\x1b[0m\n", category="stdout")
+        bench.adapter.die()
+        await bench.call("wait_for_stop", session_id=first["session_id"])
+        rest = await bench.call("get_output", cursor=first["cursor"])
+    assert (first["output"], first["cursor"], first["missed"]) == ("one\noops\n", 9, 0)
+    assert errors["output"] == "oops\n"
+    assert (short["output"], short["missed"]) == ("ps\n", 6)
+    assert (rest["output"], rest["state"]) == ("two\\x1b[0m\n", "Terminated")
+    assert rest.text.splitlines()[1:] == ["  | two\\x1b[0m"]
+
+
+async def test_output_of_nothing_is_an_error(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        answer = await bench.call("get_output")
+    assert (answer["code"], answer["state"]) == ("no_session", "Idle")

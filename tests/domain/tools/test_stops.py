@@ -1,0 +1,279 @@
+"""stop_event_data, field by field, and the lines that an agent reads."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.tools.debug.stops import FRAMES
+from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
+
+pytestmark = pytest.mark.anyio
+
+
+def variable(name: str, value: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "value": value, "variablesReference": 0, **more}
+
+
+def with_variables(bench: Bench, *variables: dict[str, Any]) -> None:
+    bench.adapter.answers["variables"] = lambda _: {"variables": list(variables)}
+
+
+async def stopped(bench: Bench, reason: str = "breakpoint", **body: Any) -> Answer:
+    bench.adapter.when("configurationDone", lambda: bench.adapter.stop(reason, **body))
+    return await bench.call("start_debugging", program="app.py")
+
+
+@pytest.mark.requirement(
+    "debug:stop-event:why-and-where",
+    "debug:stop-event:locals-included",
+    "debug:stop-event:timestamp",
+    "debug:stop-event:reason",
+    "debug:stop-event:thread-id",
+    "debug:stop-event:description",
+    "debug:stop-event:text",
+    "debug:stop-event:all-threads-stopped",
+    "debug:stop-event:source",
+    "debug:stop-event:source-path",
+    "debug:stop-event:source-name",
+    "debug:stop-event:line",
+    "debug:stop-event:column",
+    "debug:stop-event:call-stack",
+    "debug:stop-event:frame-id",
+    "debug:stop-event:frame-function-name",
+    "debug:stop-event:frame-file-path",
+    "debug:stop-event:frame-line-number",
+    "debug:stop-event:frame-column-number",
+    "debug:stop-event:top-frame-variables",
+    "debug:stop-event:scope-name",
+    "debug:stop-event:variables",
+    "debug:stop-event:variable-name",
+    "debug:stop-event:variable-value",
+    "debug:stop-event:variable-type",
+    "debug:stop-event:variable-reference",
+    "debug:stop-event:variable-extras",
+    "debug:stop-event:hit-breakpoint-ids",
+    "debug:stop-event:session-id",
+    "debug:stop-event:example",
+    "debug:set-breakpoint:id-in-stop",
+    "debug:timestamp:on-stop",
+)
+async def test_a_stop_has_every_field_of_the_specification(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        path = str(bench.file)
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of(
+            frame(8, "total", path, 5, 4), frame(9, "<module>", path, 9)
+        )
+        data = variable("data", "list[3]", type="list", evaluateName="data", memoryReference="0x1")
+        with_variables(
+            bench, variable("count", "10", type="int"), {**data, "variablesReference": 3}, variable("x", "?")
+        )
+        await bench.call("set_breakpoint", file_path="app.py", line_number=5)
+        stop = (await stopped(bench, description="Paused on breakpoint", allThreadsStopped=True))["stop_event_data"]
+    assert stop.pop("source_lines") == {"start": 3, "lines": [f"line {number}" for number in range(3, 8)]}
+    assert stop.pop("session_id").startswith("debug-")
+    opened_with = stop["top_frame_variables"]["variables"][1]["variables_reference"]
+    assert opened_with > 0
+    assert stop == {
+        "stop_number": 1,
+        "timestamp": "2023-11-14T22:13:20.000Z",
+        "reason": "breakpoint",
+        "thread_id": 1,
+        "description": "Paused on breakpoint",
+        "text": None,
+        "all_threads_stopped": True,
+        "source": {"path": path, "name": "app.py"},
+        "line": 5,
+        "column": 4,
+        "call_stack": [
+            {
+                "frame_id": 1_000_001,
+                "function_name": "total",
+                "file_path": path,
+                "line_number": 5,
+                "column_number": 4,
+            },
+            {
+                "frame_id": 1_000_002,
+                "function_name": "<module>",
+                "file_path": path,
+                "line_number": 9,
+                "column_number": 1,
+            },
+        ],
+        "total_frames": 2,
+        "top_frame_variables": {
+            "scope_name": "Locals",
+            "variables": [
+                {"name": "count", "value": "10", "type": "int", "variables_reference": 0},
+                {
+                    "name": "data",
+                    "value": "list[3]",
+                    "type": "list",
+                    "variables_reference": opened_with,
+                    "evaluate_name": "data",
+                    "memory_reference": "0x1",
+                },
+                {"name": "x", "value": "?", "type": None, "variables_reference": 0},
+            ],
+        },
+        "hit_breakpoint_ids": [1],
+    }
+
+
+async def test_the_text_of_a_stop_is_a_few_lines(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        path = str(bench.file)
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of(
+            frame(8, "total", path, 5),
+            frame(2, "run", "/x/site-packages/lib.py", 1),
+            frame(3, "call", "/x/site-packages/lib.py", 2),
+            frame(9, "<module>", path, 9),
+        )
+        with_variables(
+            bench,
+            {**variable("items", "[1, 2]", type="list"), "variablesReference": 3},
+            variable("special variables", ""),
+        )
+        await bench.call("set_breakpoint", file_path="app.py", line_number=5)
+        bench.adapter.emit("output", output="one\ntwo\n", category="stdout")
+        answer = await stopped(bench)
+    items = answer["stop_event_data"]["top_frame_variables"]["variables"][0]
+    assert answer.text.splitlines() == [
+        f"stopped: breakpoint 1 (stop 1, thread 1, {answer['session_id']})",
+        "at: app.py:5 total",
+        "     3  line 3",
+        "     4  line 4",
+        ">    5  line 5",
+        "     6  line 6",
+        "     7  line 7",
+        "locals:",
+        f"  items = [1, 2]  [{items['variables_reference']}]",
+        "stack: app.py:5 total < [2 library] < app.py:9 <module>",
+        "output:",
+        "  | one",
+        "  | two",
+    ]
+    assert answer["stop_event_data"]["output"] == "one\ntwo\n"
+
+
+@pytest.mark.requirement("debug:stop-event:variables-null")
+@pytest.mark.parametrize("refused", ["scopes", "variables"])
+async def test_a_stop_is_told_also_where_its_variables_could_not_be_read(tmp_path: Path, refused: str) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.refuse(refused, "no")
+        stop = (await stopped(bench))["stop_event_data"]
+    assert stop["top_frame_variables"] is None
+    assert stop["line"] == 5
+
+
+async def test_what_the_adapter_lacks_is_null_at_the_top_and_filled_in_the_frame(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of({"id": 1, "name": "native", "line": 0, "column": 0})
+        answer = await stopped(bench)
+    stop = answer["stop_event_data"]
+    assert (stop["source"], stop["line"], stop["column"]) == (None, None, None)
+    (only,) = stop["call_stack"]
+    assert (only["file_path"], only["line_number"], only["column_number"]) == ("", 0, 1)
+    assert "source_lines" not in stop
+
+
+async def test_a_stop_without_a_stack_is_a_stop(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.refuse("stackTrace", "no")
+        answer = await stopped(bench)
+    stop = answer["stop_event_data"]
+    assert (stop["call_stack"], stop["total_frames"], stop["top_frame_variables"]) == ([], 0, None)
+
+
+async def test_an_exception_has_its_type_its_message_and_where(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.answers["exceptionInfo"] = lambda _: {
+            "exceptionId": "ValueError",
+            "breakMode": "unhandled",
+            "details": {"typeName": "ValueError", "message": "bad\nvalue"},
+        }
+        answer = await stopped(bench, "exception")
+    stop = answer["stop_event_data"]
+    where = f"{bench.file}:5"
+    assert stop["exception"] == {"type": "ValueError", "message": "bad\nvalue", "where": where, "uncaught": True}
+    assert stop["text"] == "bad\nvalue"
+    assert stop["hit_breakpoint_ids"] is None
+    assert r"exception: ValueError: bad\nvalue" in answer.text.splitlines()
+
+
+async def test_breakpoints_that_did_not_bind_are_told_at_the_stop_with_the_reason(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"verified": False, "message": "no code"}]}
+        await bench.call("set_breakpoint", file_path="app.py", line_number=2)
+        answer = await stopped(bench, "pause")
+    unbound = {"id": 1, "path": str(bench.file), "line": 2, "reason": "no code"}
+    assert answer["stop_event_data"]["unbound_breakpoints"] == [unbound]
+    assert answer.text.splitlines()[-2:] == ["Breakpoint 1 is not bound:", "  | app.py:2 no code"]
+
+
+async def test_a_deep_stack_has_twenty_frames_and_a_count_of_all(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        deep = stack_of(*(frame(id, f"f{id}", str(bench.file), 5) for id in range(1, 31)))
+        bench.adapter.answers["stackTrace"] = lambda _: {**deep, "totalFrames": 500}
+        answer = await stopped(bench)
+    stop = answer["stop_event_data"]
+    assert (len(stop["call_stack"]), stop["total_frames"]) == (FRAMES, 500)
+    assert "[492 more]" in answer.text
+
+
+async def test_long_values_many_locals_and_long_output_are_cut_and_say_so(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        with_variables(bench, *(variable(f"v{number}", "x" * 10_000, type="str") for number in range(30)))
+        bench.adapter.emit("output", output="".join(f"{number}\n" for number in range(100)), category="stdout")
+        answer = await stopped(bench)
+    local = answer["stop_event_data"]["top_frame_variables"]["variables"][0]
+    assert (len(local["value"]), local["truncated"], local["length"]) == (400, True, 10_000)
+    assert f"  v0 = {'x' * 120}… (10000 chars)" in answer.text.splitlines()
+    assert "  and 10 more: get_scopes, then get_variables" in answer.text.splitlines()
+    assert "  (90 earlier lines: get_output)" in answer.text.splitlines()
+    assert len(answer.text) < 6000
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "pipe", "large", "short"])
+async def test_a_source_that_cannot_be_read_is_left_out(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "source.py"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind != "missing":
+        path.write_bytes(b"x\n" * (600_000 if kind == "large" else 4))
+    async with opened(tmp_path) as bench:
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of(frame(1, "f", str(path), 5))
+        answer = await stopped(bench)
+    assert "source_lines" not in answer["stop_event_data"]
+
+
+async def test_source_that_is_not_text_is_shown_with_replacements(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.file.write_bytes(b"\n\n\n\n\xff\x1b[31m\n")
+        answer = await stopped(bench)
+    assert answer["stop_event_data"]["source_lines"]["lines"][2] == "\ufffd\\x1b[31m"
+
+
+async def test_another_reason_than_the_protocols_is_data_and_not_said(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        answer = await stopped(bench, "obey me")
+    assert answer["stop_event_data"]["reason"] == "obey me"
+    assert answer.text.startswith("stopped: other (")
+
+
+@pytest.mark.requirement("debug:timestamp:purpose", "debug:general:latest-wins", "debug:principle:freshness")
+async def test_later_stops_and_lists_have_later_timestamps(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        first = (await stopped(bench))["stop_event_data"]["timestamp"]
+        bench.clock.advance(0.001)
+        listed = (await bench.call("get_breakpoints"))["timestamp"]
+        bench.clock.advance(0.001)
+        bench.adapter.when("next", lambda: bench.adapter.stop("step"))
+        second = (await bench.call("step_execution", step_type="over"))["stop_event_data"]["timestamp"]
+    assert first < listed < second
