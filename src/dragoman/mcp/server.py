@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 import mcp_types as types
@@ -11,8 +12,9 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from dragoman.errors import DragomanError
-from dragoman.phrases import Language, say
+from dragoman.phrases import Language, Phrase, say
 from dragoman.tools import Caller, Operation, Outcome, Toolbox
+from dragoman.tools.operation import Progress
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +36,10 @@ def build_server(toolbox: Toolbox, caller: Caller, version: str) -> Server[Any]:
     ) -> types.ListToolsResult:
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(_: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        asking = replace(caller, progress=_progress(ctx, caller.language))
         try:
-            return _result(await toolbox.call(params.name, params.arguments or {}, caller), caller.language)
+            return _result(await toolbox.call(params.name, params.arguments or {}, asking), caller.language)
         except DragomanError as error:
             return _failed(error, caller.language)
         except Exception:
@@ -51,6 +54,15 @@ def build_server(toolbox: Toolbox, caller: Caller, version: str) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _progress(ctx: _Context, language: Language) -> Progress:
+    """Reaches a client that asked for it; for others the SDK lets it go."""
+
+    async def tell(done_s: float, most_s: float, what: Phrase) -> None:
+        await ctx.session.report_progress(done_s, most_s, what.in_language(language))
+
+    return tell
 
 
 def _tool(operation: Operation) -> types.Tool:
@@ -75,6 +87,7 @@ def _result(outcome: Outcome, language: Language) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)],
         structured_content=outcome.data.model_dump(mode="json"),
+        is_error=outcome.is_error,
     )
 
 
