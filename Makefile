@@ -12,7 +12,7 @@ run:
 
 # What starts daemons mostly waits: three at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
-WHOLE := tests/faces tests/e2e
+WHOLE := tests/faces tests/conformance tests/e2e
 
 test: setup-test lint unit whole
 

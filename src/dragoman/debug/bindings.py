@@ -29,7 +29,8 @@ class Dialect:
     """The comparisons it takes as we mean them; others are counted by us."""
     hit_spelling: Mapping[str, str] = field(default_factory=dict)
     """How it writes one, where it differs: a format with `number` and `remainder`."""
-    logpoints: bool = True
+    ways_to_end: frozenset[str] = frozenset()
+    """Exceptions by which a program of this language ends on purpose: never told as a stop."""
 
 
 class Bindings:

@@ -60,7 +60,17 @@ def of_group(errors: BaseExceptionGroup[Exception]) -> DragomanError:
         first = first.exceptions[0]
     if isinstance(first, DragomanError):
         return first
-    return adapter_confused(first) if isinstance(first, RemoteProtocolError) else start_timed_out()
+    if isinstance(first, RemoteProtocolError):
+        return adapter_confused(first)
+    return start_timed_out() if isinstance(first, TimeoutError) else _internal()
+
+
+def _internal() -> DragomanError:
+    return DragomanError(
+        "internal_error",
+        say("Something went wrong in the daemon."),
+        hint=say("See `dragoman logs`, then try again."),
+    )
 
 
 def adapter_gone(last_words: str) -> DragomanError:

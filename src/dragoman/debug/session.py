@@ -80,6 +80,7 @@ class Session:
         self._looking = Looking(backend, self._handles)
         self._changed = anyio.Event()
         self._initialized = anyio.Event()
+        self._launched = anyio.Event()
         self._mail, self._commands = anyio.create_memory_object_stream[_Command](_MAILBOX)
         self._by = ""
         self._exit_code: int | None = None
@@ -101,15 +102,19 @@ class Session:
                 started = True
                 task_status.started()
                 await self._obey()
-        except* (DragomanError, RemoteProtocolError, TimeoutError) as errors:
+        except* Exception as errors:
             failure = faults.of_group(errors)
+            if failure.code == "internal_error":
+                log.error("session %s failed", self.id, exc_info=errors)
         finally:
             self._end(Ended(exit_code=self._exit_code, message=str(failure) if failure else ""))
             self._mail.close()
             self._commands.close()
             with anyio.CancelScope(shield=True), anyio.move_on_after(_ENDS_WITHIN_S):
                 await self._backend.end()
-        if not started:
+        if not started and self._launched.is_set() and failure is None:
+            task_status.started()  # a short program may be over before its adapter has said so much as hello
+        elif not started:
             raise failure or faults.adapter_gone(self.ended.output if self.ended else "")
 
     async def _start(self, breakpoints: Iterable[Breakpoint]) -> None:
@@ -119,11 +124,9 @@ class Session:
         async with anyio.create_task_group() as group:
             group.start_soon(self._request_launch)
             with anyio.fail_after(_CONFIGURED_WITHIN_S):
-                await self._initialized.wait()
-                if not self._launch.no_debug:
-                    await self._configure(breakpoints)
-                if self.capabilities.has("supportsConfigurationDoneRequest"):
-                    await self._backend.request("configurationDone", timeout_s=_ANSWERED_WITHIN_S)
+                await self._until_configurable()
+                if self._initialized.is_set():
+                    await self._configure(() if self._launch.no_debug else breakpoints)
         if self.state is State.STARTING:
             self._move(Happening.RESUMED)
 
@@ -145,12 +148,23 @@ class Session:
     async def _request_launch(self) -> None:
         arguments = {**self._launch.arguments, "noDebug": self._launch.no_debug}
         await self._backend.request(self._launch.request, arguments, timeout_s=_CONFIGURED_WITHIN_S)
+        self._launched.set()
+
+    async def _until_configurable(self) -> None:
+        """Without debugging some adapters never ask to be configured: then the launch's answer is enough."""
+        if self._launch.no_debug:
+            await _first_of(self._initialized, self._launched)
+        else:
+            await self._initialized.wait()
 
     async def _configure(self, breakpoints: Iterable[Breakpoint]) -> None:
         await self.bindings.send(breakpoints)
         offered = {entry["filter"] for entry in self.capabilities.get("exceptionBreakpointFilters") or ()}
         filters = [name for name in self._launch.exception_filters if name in offered]
-        await self._backend.request("setExceptionBreakpoints", {"filters": filters}, timeout_s=_ANSWERED_WITHIN_S)
+        if not self._launch.no_debug:
+            await self._backend.request("setExceptionBreakpoints", {"filters": filters}, timeout_s=_ANSWERED_WITHIN_S)
+        if self.capabilities.has("supportsConfigurationDoneRequest"):
+            await self._backend.request("configurationDone", timeout_s=_ANSWERED_WITHIN_S)
 
     # What the program does.
 
@@ -191,13 +205,19 @@ class Session:
         thread_id = body.thread_id if body.thread_id is not None else await self._any_thread()
         seen = await looking.snapshot(thread_id, exception=body.reason == "exception")
         hit = self.bindings.hit(body.hit_breakpoint_ids, seen.frames[0] if seen.frames else None)
-        if body.reason == "breakpoint" and not self.bindings.counts(hit):
+        if self._is_no_stop(body, seen, hit):
             await self._backend.request("continue", {"threadId": thread_id}, timeout_s=_ANSWERED_WITHIN_S)
             return
         self._stops += 1
         self._handles, self._looking = handles, looking
         self.stop = self._told(body, thread_id, seen, hit if body.reason == "breakpoint" else None)
         self._move(Happening.STOPPED)
+
+    def _is_no_stop(self, body: bodies.StoppedBody, seen: Snapshot, hit: tuple[int, ...]) -> bool:
+        """A hit that does not count yet, or an end on purpose that the adapter takes for an exception."""
+        if body.reason == "breakpoint":
+            return not self.bindings.counts(hit)
+        return seen.raised is not None and seen.raised.type in self._launch.dialect.ways_to_end
 
     def _told(self, body: bodies.StoppedBody, thread_id: int, seen: Snapshot, hit: tuple[int, ...] | None) -> Stop:
         text, _ = self.output.since(self._told_output, most=_OUTPUT_AT_A_STOP)

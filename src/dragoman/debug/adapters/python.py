@@ -1,0 +1,60 @@
+"""Python by debugpy, which is a dependency: it works at once.
+
+The adapter runs with our interpreter, where debugpy is; the program with its client's, which needs nothing of ours.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from dragoman.debug.adapters.spec import AdapterSpec, Situation
+from dragoman.debug.bindings import Dialect
+from dragoman.transport.command import Command
+from dragoman.workspace.interpreter import find_interpreter
+
+# What would change how our own adapter's interpreter starts; the program still gets the client's.
+_NOT_FOR_THE_ADAPTER = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONOPTIMIZE"})
+
+
+def _command(situation: Situation) -> Command:
+    """The launcher inherits the adapter's environment, so this is also where the program's comes from."""
+    environment = {name: value for name, value in situation.environment.items() if name not in _NOT_FOR_THE_ADAPTER}
+    return Command([sys.executable, "-P", "-m", "debugpy.adapter"], environment, situation.workspace)
+
+
+def _arguments(situation: Situation) -> dict[str, Any]:
+    given = dict(situation.arguments)
+    if situation.request != "launch":
+        return given
+    held_back = {name: situation.environment[name] for name in _NOT_FOR_THE_ADAPTER & situation.environment.keys()}
+    return {
+        "console": "internalConsole",
+        "redirectOutput": True,
+        "showReturnValue": True,
+        **given,
+        "python": _python(situation),
+        "env": {**held_back, **given.get("env", {})},
+    }
+
+
+def _python(situation: Situation) -> list[str]:
+    named = situation.arguments.get("python") or situation.arguments.get("pythonPath")
+    if isinstance(named, str):
+        return [str(situation.workspace / Path(named).expanduser()) if "/" in named else named]
+    if isinstance(named, list):
+        return [str(word) for word in named]
+    return [str(find_interpreter(situation.workspace, situation.environment).path)]
+
+
+PYTHON = AdapterSpec(
+    name="python",
+    types=frozenset({"python", "debugpy"}),
+    adapter_id="debugpy",
+    transport="stdio",
+    command=_command,
+    arguments=_arguments,
+    dialect=Dialect(ways_to_end=frozenset({"SystemExit"})),
+    exception_filters=("uncaught",),
+)

@@ -1,0 +1,233 @@
+"""Debugging real Python programs through the engine and debugpy."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import psutil
+import pytest
+
+from dragoman.clock import SystemClock
+from dragoman.debug.model import Ended, Stop
+from dragoman.debug.service import Client, DebugService, Happened, Wish
+from dragoman.debug.starting import AdapterStarter
+from dragoman.debug.states import State
+from dragoman.errors import DragomanError
+from dragoman.journal import Journal
+from dragoman.transport.supervisors import Supervisors
+from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+PROGRAM = """\
+import sys
+
+def double(n):
+    result = n * 2
+    return result
+
+def main():
+    total = 0
+    for n in range(10):
+        total += double(n)
+        print("total", total)
+    return total
+
+if __name__ == "__main__":
+    main()
+    sys.exit(3)
+"""
+LINE_OF_RESULT = 4
+LINE_OF_TOTAL = 10
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "main.py").write_text(PROGRAM)
+    return tmp_path
+
+
+@asynccontextmanager
+async def service_in(tmp_path: Path) -> AsyncIterator[DebugService]:
+    async with (
+        Journal.open(tmp_path / "journal", stores=[STORE]) as journal,
+        Supervisors() as supervisors,
+        anyio.create_task_group() as group,
+    ):
+        book = BreakpointBook(journal, SystemClock())
+        await book.load()
+        yield DebugService(group, book, AdapterStarter(supervisors, group), journal, SystemClock())
+        group.cancel_scope.cancel()
+
+
+def client_of(workspace: Path) -> Client:
+    """With the interpreter that runs these tests named by hand: dragoman's own is never found by looking."""
+    path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
+    environment = {"PATH": path, "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
+    return Client(id="agent", workspace=workspace, cwd=workspace, environment=environment)
+
+
+def at(workspace: Path, line: int, **fields: str) -> Breakpoint:
+    return Breakpoint(id=0, path=str(workspace / "main.py"), line=line, **fields)  # type: ignore[arg-type]
+
+
+def stop_of(happened: Happened) -> Stop:
+    assert isinstance(happened.outcome, Stop), happened.outcome
+    return happened.outcome
+
+
+def end_of(happened: Happened) -> Ended:
+    assert isinstance(happened.outcome, Ended), happened.outcome
+    return happened.outcome
+
+
+def values(stop: Stop) -> dict[str, str]:
+    return {it.name: it.value for it in stop.top_locals.variables} if stop.top_locals else {}
+
+
+async def test_a_program_is_stopped_stepped_looked_into_and_run_to_its_end(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        made, _ = await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, condition="n == 3"))
+        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        stop, id = stop_of(first), first.session.id
+        assert (stop.reason, stop.hit_breakpoints, values(stop)["n"]) == ("breakpoint", (made.id,), "3")
+        assert [(frame.name, frame.line) for frame in stop.frames[:2]] == [("double", 4), ("main", LINE_OF_TOTAL)]
+        assert service.binding(client, made.id).verified
+
+        stepped = stop_of(await service.step(client, id, "over", thread_id=None, within_s=10))
+        assert (stepped.reason, values(stepped)["result"]) == ("step", "6")
+        out = stop_of(await service.step(client, id, "out", thread_id=None, within_s=10))
+        assert out.frames[0].name == "main"
+        evaluated = await service.evaluate(client, id, "total * 100", frame=None, context="repl", within_s=5)
+        assert evaluated.result == "600"
+        scopes = await service.scopes(client, id, out.frames[0].id)
+        listed = await service.variables(client, id, scopes[0].reference)
+        assert {"n", "total"} <= {it.name for it in listed}
+
+        ended = end_of(await service.resume(client, id, thread_id=None, within_s=20))
+        assert ended.exit_code == 3
+        assert "total 90" in ended.output
+
+
+async def test_an_uncaught_exception_stops_by_default_and_tells_what_it_is(workspace: Path) -> None:
+    (workspace / "main.py").write_text("def f(x):\n    return 1 / x\n\nf(0)\n")
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        assert stop.reason == "exception"
+        assert stop.raised is not None
+        assert stop.raised.type == "ZeroDivisionError"
+        assert values(stop)["x"] == "0"
+
+
+async def test_a_program_without_stops_runs_to_its_end(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        ended = end_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        assert (ended.exit_code, "total 90" in ended.output) == (3, True)
+        with pytest.raises(DragomanError) as caught:
+            await service.resume(client, "", thread_id=None, within_s=1)
+        assert caught.value.code == "no_session"
+
+
+async def test_without_debugging_breakpoints_are_not_hit(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT))
+        ended = end_of(await service.start(client, Wish(program="main.py", no_debug=True), within_s=30))
+        assert ended.exit_code == 3
+
+
+@pytest.mark.parametrize(("condition", "n"), [("> 5", "5"), ("== 3", "2"), ("% 2 == 0", "1"), ("4", "3")])
+async def test_hit_conditions_mean_what_they_say(workspace: Path, condition: str, n: str) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, hit_condition=condition))
+        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        assert values(stop)["n"] == n
+        await service.stop(client, "")
+
+
+async def test_a_logpoint_prints_and_does_not_stop(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, log_message="n is {n}"))
+        ended = end_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        assert "n is 7" in ended.output
+
+
+async def test_breakpoints_set_during_a_run_and_a_pause_take_effect(workspace: Path) -> None:
+    (workspace / "main.py").write_text("import time\nn = 0\nwhile n < 10**9:\n    n += 1\n    time.sleep(0.001)\n")
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        running = await service.start(client, Wish(program="main.py"), within_s=2)
+        assert (running.outcome, running.session.state) == (None, State.RUNNING)
+        paused = stop_of(await service.pause(client, "", within_s=10))
+        assert paused.reason == "pause"
+        await service.set_breakpoint(client, at(workspace, 5, condition="n % 7 == 0"))
+        stop = stop_of(await service.resume(client, "", thread_id=None, within_s=10))
+        assert (stop.reason, int(values(stop)["n"]) % 7) == ("breakpoint", 0)
+        await service.stop(client, "")
+        ended = end_of(await service.wait(client, running.session.id, within_s=10))
+        assert ended is running.session.ended
+
+
+async def test_stopping_ends_the_whole_tree(workspace: Path) -> None:
+    child = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\nx = 1\n"
+    (workspace / "main.py").write_text(child + "while True:\n    pass\n")
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        started = await service.start(client, Wish(program="main.py"), within_s=3)
+        await eventually(lambda: bool(sleepers()))
+        await service.stop(client, started.session.id)
+        await service.wait(client, started.session.id, within_s=10)
+        await eventually(lambda: not sleepers())
+    assert not sleepers()
+
+
+def sleepers() -> list[int]:
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if "time.sleep(600)" in " ".join(child.cmdline()):
+                found.append(child.pid)
+    return found
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    with anyio.fail_after(10):
+        while not await anyio.to_thread.run_sync(condition):  # noqa: ASYNC110  another process has no event for us
+            await anyio.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("wish", "code"),
+    [
+        (Wish(program="missing.py"), "no_such_program"),
+        (Wish(configuration_name="x"), "no_launch_json"),
+        (Wish(configuration={"type": "cobol", "program": "main.py", "request": "launch", "name": "c"}), "no_adapter"),
+    ],
+)
+async def test_what_cannot_be_started_is_told_with_its_code(workspace: Path, wish: Wish, code: str) -> None:
+    async with service_in(workspace) as service:
+        with pytest.raises(DragomanError) as caught:
+            await service.start(client_of(workspace), wish, within_s=10)
+        assert caught.value.code == code
+        assert caught.value.hint is not None
+
+
+async def test_a_syntax_error_is_the_end_with_its_words(workspace: Path) -> None:
+    (workspace / "main.py").write_text("def f(:\n")
+    async with service_in(workspace) as service:
+        happened = await service.start(client_of(workspace), Wish(program="main.py"), within_s=20)
+        told = happened.outcome
+        assert told is not None
+        text = told.output + (told.raised.message if isinstance(told, Stop) and told.raised else "")
+        assert "invalid syntax" in text
