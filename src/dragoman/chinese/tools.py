@@ -53,6 +53,8 @@ TABLE = {
     "The file path is not valid: there is no such file.": "文件路径无效：没有这个文件。",
     "The file path is not valid: it leads out of the workspace.": "文件路径无效：它在工作区之外。",
     "Files elsewhere can be used while a session's call stack names them: step into one first.": "其他位置的文件只有出现在会话的调用栈中时才能使用：请先步入其中。",
+    "The file cannot be shown: it is too large, or may not be read.": "文件无法显示：它太大，或不允许读取。",
+    "Give a `line_number`; up to {limit} bytes can be shown.": "请给出 `line_number`；最多可显示 {limit} 字节的文件。",
     "See `nearest` for what may be meant.": "可能想指的文件见 `nearest`。",
     "Line {line} is past the end: the file has {count} lines.": "第 {line} 行超出了文件末尾：文件共有 {count} 行。",
     "Give a line of the file, or `line_text`.": "请给出文件中的一行，或用 `line_text`。",

@@ -107,17 +107,19 @@ def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: _within(key, value) for key, value in said.items()}
 
 
-def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+def _shorter(schema: dict[str, Any]) -> dict[str, Any]:
     match schema:
         case {"anyOf": [{"type": str(kind)} as only, {"type": "null"}]} if len(only) == 1:
             return {**{key: value for key, value in schema.items() if key != "anyOf"}, "type": [kind, "null"]}
+        case {"const": _, "type": _}:
+            return {key: value for key, value in schema.items() if key != "type"}
     return schema
 
 
 def _within(key: str, value: Any) -> Any:
     """`properties` and `$defs` are tables of names, and a parameter may itself be called `title`."""
     if isinstance(value, dict):
-        value = _nullable(value)
+        value = _shorter(value)
         named = key in {"properties", "$defs"}
         return {name: _within("", item) for name, item in value.items()} if named else _without_titles(value)
     return [_within("", item) for item in value] if isinstance(value, list) else value

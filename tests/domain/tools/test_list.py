@@ -105,6 +105,7 @@ async def test_tools_that_only_read_say_so_and_those_that_run_code_do_not(tmp_pa
         "wait_for_stop",
         "list_sessions",
         "get_output",
+        "get_source",
     }
     assert {name for name, effect in effects.items() if effect.leaves_machine} == {
         "start_debugging",

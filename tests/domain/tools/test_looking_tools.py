@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.domain.tools.bench import Bench, opened
+from tests.domain.tools.bench import Bench, frame, opened, stack_of
 from tests.requirements import sentence
 
 pytestmark = pytest.mark.anyio
@@ -300,3 +300,50 @@ async def test_references_of_an_earlier_stop_and_made_up_ones_are_told_apart(tmp
     assert (made_up["code"], zero["code"]) == ("unknown_reference", "bad_arguments")
     assert (running["code"], running["state"]) == ("not_stopped", "Running")
     assert running["message"].startswith(sentence("debug:scopes:error-not-stopped"))
+
+
+# get_source
+
+
+async def test_source_is_shown_by_lines_with_how_many_there_are(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.file.write_text("one\ntwo\x1b\nthree\n")
+        answer = await bench.call("get_source", file_path="app.py", line=2, count=5)
+        past = await bench.call("get_source", file_path="app.py", line=4)
+    assert answer.data == {
+        "status": "success",
+        "file_path": str(bench.file),
+        "start": 2,
+        "lines": ["two\\x1b", "three"],
+        "total_lines": 3,
+    }
+    assert answer.text.splitlines() == ["     2  two\\x1b", "     3  three"]
+    assert (past["code"], past["details"]) == ("line_past_end", {"line_count": 3})
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [("/etc/passwd", "outside_workspace"), ("gone.py", "file_not_found"), ("large.py", "unreadable_file")],
+)
+async def test_a_file_that_may_not_or_cannot_be_read_is_refused_with_the_reason(
+    tmp_path: Path, path: str, code: str
+) -> None:
+    async with opened(tmp_path) as bench:
+        (bench.caller.workspace / "large.py").write_bytes(b"x\n" * 600_000)
+        answer = await bench.call("get_source", file_path=path)
+        by_text = await bench.call("set_breakpoint", file_path=path, line_text="x")
+    assert (answer["status"], answer["code"], by_text["code"]) == ("error", code, code)
+
+
+async def test_source_that_a_stopped_programs_stack_names_is_shown_and_only_while_it_is_stopped(tmp_path: Path) -> None:
+    library = tmp_path / "library.py"
+    library.write_text("inside\n")
+    async with opened(tmp_path) as bench:
+        before = await bench.call("get_source", file_path=str(library))
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of(frame(1, "f", str(library), 1))
+        await bench.started()
+        during = await bench.call("get_source", file_path=str(library))
+        await bench.call("continue_debugging", wait=False)
+        after = await bench.call("get_source", file_path=str(library))
+    assert during["lines"] == ["inside"]
+    assert before["code"] == after["code"] == "outside_workspace"

@@ -179,6 +179,13 @@ class SourceLines(Result):
     lines: list[str]
 
 
+class SourceText(_Success):
+    file_path: str
+    start: int
+    lines: list[str]
+    total_lines: int
+
+
 class StopEventData(Result):
     model_config = ConfigDict(json_schema_extra=_required_alone)
 

@@ -13,7 +13,7 @@ from dragoman.debug.states import State
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
-from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.places import Places, absolute
 from dragoman.tools.debug.stops import short_path
@@ -37,8 +37,9 @@ class BreakpointTools:
 
     async def set(self, caller: Caller, wanted: take.SetBreakpoint) -> Outcome:
         client = client_of(caller)
+        named = files_of_stacks(self.service, client)
         path, line = await self.places.line_of(
-            wanted.file_path, caller.workspace, self._named(client), wanted.line_number, wanted.line_text
+            wanted.file_path, caller.workspace, named, wanted.line_number, wanted.line_text
         )
         if wanted.hit_condition:
             parse_hit_condition(wanted.hit_condition)
@@ -65,11 +66,6 @@ class BreakpointTools:
         lines = [_line(it, caller) for it in found[:_IN_TEXT]]
         rest = [say("and {count} more", count=len(found) - _IN_TEXT)] if len(found) > _IN_TEXT else []
         return Outcome([*(lines or [say("No breakpoints in this workspace.")]), *rest], answer)
-
-    def _named(self, client: Client) -> frozenset[str]:
-        """Files that a live session's stack names."""
-        stops = [session.stop for session in self.service.sessions(client) if session.state is State.STOPPED]
-        return frozenset(frame.path for stop in stops if stop for frame in stop.frames if frame.path)
 
     def _require_conditions(self, client: Client) -> None:
         """A condition that the running debugger would ignore is refused: it would stop where nobody asked it to."""

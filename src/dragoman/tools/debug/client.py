@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
-from dragoman.debug.states import LIVE
+from dragoman.debug.states import LIVE, State
 from dragoman.tools.operation import Caller
 
 
 def client_of(caller: Caller) -> Client:
     return Client(id=caller.id, workspace=caller.workspace, cwd=caller.cwd, environment=caller.environment)
+
+
+def files_of_stacks(service: DebugService, client: Client) -> frozenset[str]:
+    """What the stack of a stopped session names may be read and broken in, wherever it lies."""
+    stops = [session.stop for session in service.sessions(client) if session.state is State.STOPPED]
+    return frozenset(frame.path for stop in stops if stop for frame in stop.frames if frame.path)
 
 
 def latest(service: DebugService, client: Client, session_id: str) -> Session:

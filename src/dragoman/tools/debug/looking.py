@@ -10,7 +10,8 @@ from dragoman.debug.session import Session
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
-from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.client import client_of, files_of_stacks
+from dragoman.tools.debug.places import Places, require_line, require_text
 from dragoman.tools.debug.values import Values, name, variable_lines
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
@@ -18,11 +19,13 @@ from dragoman.tools.showing import one_line
 # Adapters may ignore `start` and `count`, and do not say so: asked from the beginning, both kinds give the right page.
 _ASKED_FROM_THE_START = 10_000
 _RESULT_IN_TEXT = 2000
+_LINE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class LookingTools:
     service: DebugService
+    places: Places
     values: Values
 
     async def scopes(self, caller: Caller, wanted: take.Scopes) -> Outcome:
@@ -71,6 +74,15 @@ class LookingTools:
             length=None if shown.is_whole else shown.length,
         )
         return Outcome([*_data(_result_lines(answer)), *_cut(answer.length)], answer)
+
+    async def source(self, caller: Caller, wanted: take.GetSource) -> Outcome:
+        named = files_of_stacks(self.service, client_of(caller))
+        path, found = await self.places.read(wanted.file_path, caller.workspace, named)
+        lines = require_text(found)
+        require_line(wanted.line, lines)
+        shown = [self.values.text(it, _LINE) for it in lines[wanted.line - 1 : wanted.line - 1 + wanted.count]]
+        answer = answers.SourceText(file_path=path, start=wanted.line, lines=shown, total_lines=len(lines))
+        return Outcome(_data([f"{number:6}  {one_line(it)}" for number, it in enumerate(shown, wanted.line)]), answer)
 
     async def _page(
         self, client: Client, session: Session, wanted: take.Variables

@@ -113,6 +113,12 @@ class Evaluate(OfSession):
     max_chars: Characters = VALUE_CHARACTERS
 
 
+class GetSource(Parameters):
+    file_path: FilePath
+    line: Annotated[Place, Field(description="First line.")] = 1
+    count: Annotated[int, Field(ge=1, le=400)] = 60
+
+
 class GetOutput(OfSession):
     cursor: Annotated[int, Field(ge=0, le=2**53, description="Of the answer before; 0: from the start.")] = 0
     category: Annotated[Literal["", "stdout", "stderr", "console"], Field(description="Only this kind.")] = ""

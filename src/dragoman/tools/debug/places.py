@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from dragoman.phrases import say
 from dragoman.tools.debug.failures import ToolError
-from dragoman.tools.debug.sources import SourceReader
+from dragoman.tools.debug.sources import MOST_BYTES, SourceReader
 from dragoman.tools.showing import one_line
 
 _MOST_NAMES = 5000
@@ -38,19 +38,34 @@ class Places:
         """The file and the line of a breakpoint to be; raises where there is no such place."""
         if (line is None) == (not text):
             raise _one_of_the_two()
+        path, lines = await self.read(file_path, workspace, named)
+        if line is not None:
+            require_line(line, lines)
+            return path, line
+        return path, _only_line_with(text, require_text(lines))
+
+    async def read(self, file_path: str, workspace: Path, named: Collection[str]) -> tuple[str, list[str] | None]:
+        """The file and its lines; None for lines that cannot be shown, though the file is there."""
         path = absolute(file_path, workspace)
-        if not self.sources.may_read(path, workspace, named):
+        if not await anyio.to_thread.run_sync(self.sources.may_read, path, workspace, named):
             raise _outside(path)
         lines = await self.sources.lines(path, workspace, named)
         if lines is None:
             await anyio.to_thread.run_sync(_require_file, Path(path), workspace)
-        if line is not None:
-            _require_line(line, lines)
-            return path, line
-        return path, _only_line_with(text, lines or [])
+        return path, lines
 
 
-def _require_line(line: int, lines: list[str] | None) -> None:
+def require_text(lines: list[str] | None) -> list[str]:
+    if lines is None:
+        raise ToolError(
+            "unreadable_file",
+            say("The file cannot be shown: it is too large, or may not be read."),
+            hint=say("Give a `line_number`; up to {limit} bytes can be shown.", limit=MOST_BYTES),
+        )
+    return lines
+
+
+def require_line(line: int, lines: list[str] | None) -> None:
     if lines is not None and line > len(lines):
         raise ToolError(
             "line_past_end",

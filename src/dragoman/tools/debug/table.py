@@ -39,13 +39,13 @@ def debug_operations(
     redactor: Redactor | None = None,
 ) -> list[Operation]:
     sources = sources or FileSources()
-    values = Values(redactor or Redactor())
+    values, places = Values(redactor or Redactor()), Places(sources)
     failing = Failing(answers.Failure, Failures(service, values).tell)
     rows = [
         *_session_rows(SessionTools(service, configurations, values, clock)),
-        *_breakpoint_rows(BreakpointTools(service, Places(sources), values, clock)),
+        *_breakpoint_rows(BreakpointTools(service, places, values, clock)),
         *_running_rows(Running(service, Ends(Stops(sources, values)), waits, clock)),
-        *_looking_rows(LookingTools(service, values)),
+        *_looking_rows(LookingTools(service, places, values)),
     ]
     by_name = {row[0]: Operation(*row, failing=failing) for row in rows}
     return [by_name[name] for name in ORDER]
@@ -67,6 +67,7 @@ ORDER = (
     "wait_for_stop",
     "list_sessions",
     "get_output",
+    "get_source",
 )
 
 
@@ -228,5 +229,14 @@ def _looking_rows(tools: LookingTools) -> list[_Row]:
             answers.Evaluation,
             tools.evaluate,
             _RUNS,
+        ),
+        (
+            "get_source",
+            "Source lines",
+            "Lines of a file of the workspace, or of one that a stopped program's call stack names.",
+            take.GetSource,
+            answers.SourceText,
+            tools.source,
+            READS,
         ),
     ]
