@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from dragoman.access.login import LoginCodes
 from dragoman.access.tokens import PURPOSES, Tokens
 from dragoman.clock import SystemClock
 from dragoman.daemon.control import ControlServer
+from dragoman.daemon.debugging import debugging
 from dragoman.daemon.instance import Instance
 from dragoman.daemon.lives import Lives
 from dragoman.daemon.logs import start_logging
@@ -33,7 +34,7 @@ from dragoman.journal import Journal
 from dragoman.mcp.door import Door
 from dragoman.places import Places
 from dragoman.settings import Settings, load_settings, unknown_variables
-from dragoman.tools import build_toolbox
+from dragoman.tools import Operation, build_toolbox
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
 from dragoman.transport.processes import started_s
@@ -43,11 +44,13 @@ from dragoman.web.api import Api
 from dragoman.web.app import build_app
 from dragoman.web.feed import Feed
 from dragoman.wire.control import DaemonState
+from dragoman.workspace import breakpoints
 
 log = logging.getLogger(__name__)
 
 _SERVER_ENDS_WITHIN_S = 3.0
 _RECORDED_WITHIN_S = 1.0
+STORES = (breakpoints.STORE,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,11 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
         _start_logging(options, places, settings, tokens)
         with _listen(options, settings) as tcp, bind_private_socket(places.socket) as control:
             state = _state(options, places, settings, tcp)
-            async with Journal.open(places.journal_folder) as journal:
-                parts = _Parts(state, tokens, settings, journal, lives=lives, stop=stop)
+            async with (
+                Journal.open(places.journal_folder, stores=STORES) as journal,
+                debugging(journal, lives) as operations,
+            ):
+                parts = _Parts(state, tokens, settings, journal, operations, lives=lives, stop=stop)
                 await parts.live(tcp, control, lambda: instance.publish(state), ready)
     finally:
         let_go()
@@ -124,6 +130,7 @@ class _Parts:
         tokens: Tokens,
         settings: Settings,
         journal: Journal,
+        operations: Sequence[Operation],
         *,
         lives: Lives,
         stop: anyio.Event,
@@ -142,7 +149,7 @@ class _Parts:
         names = OwnNames.of(state.bind, state.port)
         self._http = HttpServer(build_app(api, Feed(journal, links, report), names))
         methods = Methods(report, tokens, self._codes, journal, state, self._stop)
-        door = Door(build_toolbox(report, journal), journal, links, __version__)
+        door = Door(build_toolbox(report, journal, operations), journal, links, __version__)
         self._control = ControlServer(__version__, methods.table(), roles={"mcp": door})
 
     async def live(self, tcp: socket.socket, control: socket.socket, publish: Callable[[], None], ready: Ready) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -81,12 +82,22 @@ class Happened:
 
 
 class DebugService:
-    def __init__(self, group: TaskGroup, book: BreakpointBook, starter: Starter, record: Record, clock: Clock) -> None:
+    def __init__(
+        self,
+        group: TaskGroup,
+        book: BreakpointBook,
+        starter: Starter,
+        record: Record,
+        clock: Clock,
+        lived: Callable[[Session], AbstractContextManager[None]] = lambda _: nullcontext(),
+    ) -> None:
+        """`lived` surrounds a session's life, for whoever must know what would end with the daemon."""
         self._group = group
         self._book = book
         self._starter = starter
         self._record = record
         self._clock = clock
+        self._lived = lived
         self._sessions: dict[str, _Kept] = {}
         self._told_stop: dict[tuple[str, str], int] = {}
 
@@ -194,7 +205,8 @@ class DebugService:
     # Inside.
 
     async def _live(self, session: Session, workspace: str, **status: Any) -> None:
-        await session.live(self._book.of(workspace), **status)
+        with self._lived(session):
+            await session.live(self._book.of(workspace), **status)
         await self._tell(session, "debug.ended", session.title)
 
     async def _awaited(self, client: Client, session: Session, after_stop: int, within_s: float) -> Happened:

@@ -19,8 +19,10 @@ from dragoman.tools.operation import Progress
 log = logging.getLogger(__name__)
 
 INSTRUCTIONS = (
-    "Dragoman stands between you and the developer's machine. "
-    "dragoman_status says what runs; search_journal finds what happened before."
+    "Dragoman stands between you and the developer's machine. To debug: set_breakpoint, start_debugging (by "
+    "configuration_name, or program), then step_execution, continue_debugging, evaluate_expression; every stop carries "
+    "the place, the stack, the locals and the output since the last one. dragoman_status says what runs; "
+    "search_journal finds what happened before."
 )
 # Beside the text, for programs: the structured content has to be of the tool's own result type, also in an error.
 ERROR_KEY = "dragoman/error"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.tools.debug.table import ORDER
 from tests.daemons import Cli
 from tests.faces.mcp.raw import REVISIONS, RawClient, introduction, raw_client
 
@@ -15,7 +16,7 @@ ENVELOPE = {
     "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1.2"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-NAMES = ["dragoman_status", "search_journal"]
+NAMES = ["dragoman_status", "search_journal", *ORDER]
 
 
 def names(answer: dict[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from dragoman import __version__
+from dragoman.tools.debug.table import ORDER
 from tests.daemons import Cli, call, daemons_of, eventually
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +47,7 @@ def text_of(result: Any) -> str:
 async def test_an_agent_lists_and_calls_the_tools_over_stdio(running: Cli, tmp_path: Path) -> None:
     async with session(running, cwd=tmp_path) as agent:
         tools = (await agent.list_tools()).tools
-        assert [tool.name for tool in tools] == ["dragoman_status", "search_journal"]
+        assert [tool.name for tool in tools] == ["dragoman_status", "search_journal", *ORDER]
         result = await agent.call_tool("dragoman_status", {})
     status = running.status()
     assert result.structured_content["pid"] == status["pid"]
@@ -58,7 +59,7 @@ async def test_an_agent_lists_and_calls_the_tools_over_stdio(running: Cli, tmp_p
 
 async def test_a_tool_says_what_it_takes_gives_and_does(running: Cli) -> None:
     async with session(running) as agent:
-        status, search = (await agent.list_tools()).tools
+        status, search, *_ = (await agent.list_tools()).tools
         found = await agent.call_tool("search_journal", {"words": "daemon started"})
     assert search.input_schema["required"] == ["words"]
     assert search.input_schema["properties"]["limit"]["maximum"] == 100
@@ -76,7 +77,11 @@ async def test_a_tool_says_what_it_takes_gives_and_does(running: Cli) -> None:
 async def test_the_newest_revision_needs_no_handshake(running: Cli) -> None:
     with anyio.fail_after(30):
         async with Client(stdio_client(parameters(running)), mode="2026-07-28") as agent:
-            assert [tool.name for tool in (await agent.list_tools()).tools] == ["dragoman_status", "search_journal"]
+            assert [tool.name for tool in (await agent.list_tools()).tools] == [
+                "dragoman_status",
+                "search_journal",
+                *ORDER,
+            ]
             result = await agent.call_tool("dragoman_status", {})
     assert result.structured_content["version"] == __version__
 

@@ -1,0 +1,36 @@
+"""Debugging put together: supervised processes, the adapters, the sessions, and the tools over them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
+
+import anyio
+
+from dragoman.clock import SystemClock
+from dragoman.daemon.lives import Life, Lives
+from dragoman.debug.launch import configurations
+from dragoman.debug.service import DebugService
+from dragoman.debug.session import Session
+from dragoman.debug.starting import AdapterStarter
+from dragoman.journal import Journal
+from dragoman.tools import Operation
+from dragoman.tools.debug import Waits, debug_operations
+from dragoman.transport.supervisors import Supervisors
+from dragoman.workspace.breakpoints import BreakpointBook
+
+
+@asynccontextmanager
+async def debugging(journal: Journal, lives: Lives) -> AsyncIterator[Sequence[Operation]]:
+    """At the end of the block no session and no process of one lives."""
+    clock = SystemClock()
+
+    def lived(session: Session) -> AbstractContextManager[None]:
+        return lives.lived(Life(session.id, "debug", session.title))
+
+    async with Supervisors() as supervisors, anyio.create_task_group() as group:
+        book = BreakpointBook(journal, clock)
+        await book.load()
+        service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock, lived)
+        yield debug_operations(service, configurations, Waits(clock), clock)
+        group.cancel_scope.cancel("the daemon ends")
