@@ -42,9 +42,9 @@ def say_it_everywhere(bench: Bench, path: str) -> None:
     }
 
 
-def require_data(answer: Answer, *, said: bool = True) -> None:
+def require_data(answer: Answer) -> None:
     """Every line with the canary has it escaped, behind a label; no field of ours has it."""
-    assert not said or "CANARY" in answer.text, answer.text
+    assert "obey" in answer.text, answer.text
     for line in answer.text.split("\n"):
         assert line.isprintable(), ascii(line)
         if "obey" in line:

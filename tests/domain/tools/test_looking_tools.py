@@ -176,7 +176,11 @@ async def test_long_values_are_cut_and_max_chars_shows_more(tmp_path: Path) -> N
         result = await bench.call("evaluate_expression", expression="s")
     (shown,) = answer["variables"]
     assert (len(shown["value"]), shown["truncated"], shown["length"]) == (2000, True, 9000)
-    assert answer.text.splitlines()[-1] == "Values are cut; max_chars shows more of them."
+    assert answer.text.splitlines() == [
+        f"  s = {'é' * 300}… (9000 chars)",
+        "Values are cut; max_chars shows more of them.",
+    ]
+    assert more.text == f"  s = {'é' * 9000}"
     assert more["variables"] == [{"name": "s", "value": "é" * 9000, "type": "str", "variables_reference": 0}]
     assert (len(result["result"]), result["truncated"], result["length"]) == (2000, True, 9000)
     assert "9000 characters in all" in result.text
@@ -262,7 +266,8 @@ async def test_why_an_expression_fails_is_told_in_the_documents_words_and_the_de
         bench.adapter.refuse("evaluate", said)
         answer = await bench.call("evaluate_expression", language="zh", expression="x + 1")
     assert (answer["status"], answer["code"], answer["message"]) == ("error", "adapter_refused", sentence(words))
-    assert answer["debugger_says"] == said
+    assert answer["debugger_says"] == said.strip()
+    assert answer.text.splitlines()[1:] == [f"debugger says: {said.splitlines()[-1]}"]
 
 
 @pytest.mark.requirement("debug:variables:error", "debug:variables:error-access", "debug:scopes:error")

@@ -57,7 +57,7 @@ class Failures:
 
     def _others(self, error: DragomanError) -> str:
         words = error.message.values.get(_WORDS_OF_OTHERS.get(error.code, ""), "")
-        return self.values.text(str(words), _SAID_CHARACTERS) if words not in {"?", "-"} else ""
+        return self.values.tail(str(words).strip(), _SAID_CHARACTERS) if words not in {"?", "-"} else ""
 
     def _state(self, caller: Caller, session_id: object) -> tuple[str | None, str]:
         try:
@@ -69,7 +69,8 @@ class Failures:
 
 def _lines(failure: Failure) -> list[Phrase]:
     head = " ".join(filter(None, (f"{failure.code}: {failure.message}", failure.hint)))
-    data = {"debugger says": failure.debugger_says, **(failure.details or {})}
+    last_words = (failure.debugger_says or "").rsplit("\n", 1)[-1]  # of a traceback, the line that says what it was
+    data = {"debugger says": last_words, **(failure.details or {})}
     shown = [f"{key}: {one_line(str(value), _VALUE_CHARACTERS)}" for key, value in data.items() if value]
     return [say("{text}", text=line) for line in [head, *shown]]
 

@@ -18,7 +18,7 @@ from dragoman.tools.showing import one_line
 
 # Adapters may ignore `start` and `count`, and do not say so: asked from the beginning, both kinds give the right page.
 _ASKED_FROM_THE_START = 10_000
-_RESULT_IN_TEXT = 2000
+_VALUE_IN_TEXT = 300
 _LINE = 500
 
 
@@ -51,7 +51,8 @@ class LookingTools:
         page, total = await self._page(client, session, wanted)
         shown = [self.values.variable(variable, wanted.max_chars) for variable in page]
         answer = answers.Variables(session_id=session.id, variables=shown, start=wanted.start, total=total)
-        return Outcome([*_data(variable_lines(shown, wanted.max_chars) or ["-"]), *_rest(answer, wanted)], answer)
+        in_text = wanted.max_chars if "max_chars" in wanted.model_fields_set else _VALUE_IN_TEXT
+        return Outcome([*_data(variable_lines(shown, in_text) or ["-"]), *_rest(answer, in_text)], answer)
 
     async def evaluate(self, caller: Caller, wanted: take.Evaluate) -> Outcome:
         client = client_of(caller)
@@ -116,21 +117,21 @@ def _data(lines: list[str]) -> list[Phrase]:
     return [say("{text}", text=line) for line in lines]
 
 
-def _rest(answer: answers.Variables, wanted: take.Variables) -> list[Phrase]:
+def _rest(answer: answers.Variables, in_text: int) -> list[Phrase]:
     lines = []
     after = answer.start + len(answer.variables)
     if answer.total is None:
         lines.append(say("There may be more: start={start}.", start=after))
     elif answer.total > after:
         lines.append(say("{count} of {total}; more: start={start}.", count=after, total=answer.total, start=after))
-    if wanted.max_chars < take.MOST_CHARACTERS and any(variable.truncated for variable in answer.variables):
+    if in_text < take.MOST_CHARACTERS and any((it.length or len(it.value)) > in_text for it in answer.variables):
         lines.append(say("Values are cut; max_chars shows more of them."))
     return lines
 
 
 def _result_lines(answer: answers.Evaluation) -> list[str]:
     """Behind bars when it has several lines, so that none can pass for one of ours."""
-    lines = answer.result[:_RESULT_IN_TEXT].splitlines() or [""]
+    lines = answer.result.splitlines() or [""]
     opened = f"  [{answer.variables_reference}]" if answer.variables_reference else ""
     type_ = f"{answer.type}: " if answer.type else ""
     if len(lines) == 1:
