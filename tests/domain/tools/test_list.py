@@ -10,7 +10,7 @@ import pytest
 
 from dragoman.journal import Journal
 from dragoman.tools import build_toolbox
-from dragoman.tools.debug.table import ORDER
+from dragoman.tools.debug.table import TOOLS
 from tests.domain.tools.bench import opened
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ async def test_the_eleven_come_first_in_the_documents_order_and_the_list_is_fixe
     async with opened(tmp_path) as bench:
         names = [it.name for it in bench.toolbox.operations]
     assert names[:11] == THE_ELEVEN
-    assert names == list(ORDER)
+    assert names == [tool.name for tool in TOOLS]
 
 
 async def test_the_whole_list_stays_within_its_budget(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from dragoman.debug.launch import configurations
@@ -158,3 +160,36 @@ async def test_output_of_nothing_is_an_error(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         answer = await bench.call("get_output")
     assert (answer["code"], answer["state"]) == ("no_session", "Idle")
+
+
+@pytest.mark.requirement("debug:session-state:starting", "debug:session-state:terminating")
+async def test_a_session_is_seen_starting_and_terminating(tmp_path: Path) -> None:
+    async def states() -> list[str]:
+        return [it["state"] for it in (await bench.call("list_sessions"))["sessions"]]
+
+    async def reach(state: str) -> None:
+        with anyio.fail_after(5):
+            while await states() != [state]:
+                await anyio.lowlevel.checkpoint()
+
+    async with opened(tmp_path) as bench:
+        go_on = anyio.Event()
+        launch = bench.adapter.request
+
+        async def slowly(command: str, arguments: Any = None, *, timeout_s: float) -> Any:
+            if command in {"launch", "disconnect"}:
+                await go_on.wait()
+            return await launch(command, arguments, timeout_s=timeout_s)
+
+        bench.adapter.request = slowly  # type: ignore[method-assign]
+        async with anyio.create_task_group() as group:
+            group.start_soon(bench.running)
+            await reach("Starting")
+            go_on.set()
+        await reach("Running")
+        go_on = anyio.Event()
+        answer = await bench.call("stop_debugging")
+        await reach("Terminating")
+        go_on.set()
+        await reach("Terminated")
+    assert answer["status"] == "success"

@@ -18,6 +18,10 @@ def variable(name: str, value: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "value": value, "variablesReference": 0, **more}
 
 
+def shown(id: int, name: str, path: str, line: int, column: int) -> dict[str, Any]:
+    return {"frame_id": id, "function_name": name, "file_path": path, "line_number": line, "column_number": column}
+
+
 def with_variables(bench: Bench, *variables: dict[str, Any]) -> None:
     bench.adapter.answers["variables"] = lambda _: {"variables": list(variables)}
 
@@ -88,22 +92,7 @@ async def test_a_stop_has_every_field_of_the_specification(tmp_path: Path) -> No
         "source": {"path": path, "name": "app.py"},
         "line": 5,
         "column": 4,
-        "call_stack": [
-            {
-                "frame_id": 1_000_001,
-                "function_name": "total",
-                "file_path": path,
-                "line_number": 5,
-                "column_number": 4,
-            },
-            {
-                "frame_id": 1_000_002,
-                "function_name": "<module>",
-                "file_path": path,
-                "line_number": 9,
-                "column_number": 1,
-            },
-        ],
+        "call_stack": [shown(1_000_001, "total", path, 5, 4), shown(1_000_002, "<module>", path, 9, 1)],
         "total_frames": 2,
         "top_frame_variables": {
             "scope_name": "Locals",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
 
 from dragoman.clock import Clock
 from dragoman.debug.service import DebugService
@@ -23,10 +23,160 @@ from dragoman.tools.debug.waits import Waits
 from dragoman.tools.operation import READS, Caller, Effects, Failing, Operation, Outcome, Parameters, Result
 from dragoman.tools.redaction import Redactor
 
-_Row = tuple[str, str, str, type[Parameters], type[Result], Callable[[Caller, Any], Awaitable[Outcome]], Effects]
+_Run = Callable[[Caller, Any], Awaitable[Outcome]]
+
+
+class _Tool(NamedTuple):
+    name: str
+    title: str
+    description: str
+    parameters: type[Parameters]
+    result: type[Result]
+    effects: Effects
+
+
 _CHANGES = Effects()
 _RUNS = Effects(destroys=True, leaves_machine=True)
 _ENDS = Effects(destroys=True)
+
+# In the order in which they are shown; the specification's eleven first.
+TOOLS = (
+    _Tool(
+        "get_debugger_configurations",
+        "Debug configurations",
+        "The configurations of .vscode/launch.json, as written. Call it before start_debugging.",
+        take.Nothing,
+        answers.Configurations,
+        READS,
+    ),
+    _Tool(
+        "set_breakpoint",
+        "Set a breakpoint",
+        (
+            "Set a breakpoint or logpoint; needs no session, and lasts over sessions. "
+            "Setting the same place again replaces its conditions."
+        ),
+        take.SetBreakpoint,
+        answers.BreakpointSet,
+        Effects(repeatable=True),
+    ),
+    _Tool(
+        "remove_breakpoint",
+        "Remove breakpoints",
+        "Remove by exactly one of: breakpoint_id, location (all columns of the line), clear_all.",
+        take.RemoveBreakpoint,
+        answers.BreakpointsRemoved,
+        _ENDS,
+    ),
+    _Tool(
+        "get_breakpoints",
+        "List breakpoints",
+        "All breakpoints of this workspace, and whether the debugger has bound them (verified).",
+        take.Nothing,
+        answers.Breakpoints,
+        READS,
+    ),
+    _Tool(
+        "start_debugging",
+        "Start debugging",
+        (
+            "Start or attach, by exactly one of configuration_name, configuration, program; waits for the first "
+            "stop or the end. status: stopped (with stop_event_data: place, stack, locals, output), completed, "
+            "timeout, interrupted or error. Runs code of the workspace."
+        ),
+        take.Start,
+        answers.Awaited,
+        _RUNS,
+    ),
+    _Tool(
+        "continue_debugging",
+        "Continue",
+        "Resume the stopped program; waits for the next stop or the end, answers like start_debugging.",
+        take.Resuming,
+        answers.Resumed,
+        _RUNS,
+    ),
+    _Tool(
+        "step_execution",
+        "Step",
+        "Step over the line, into the call, or out of the function; answers like start_debugging.",
+        take.Step,
+        answers.Resumed,
+        _RUNS,
+    ),
+    _Tool(
+        "get_scopes",
+        "Scopes of a frame",
+        "Scopes (locals, globals, closures) of a frame of the stopped program.",
+        take.Scopes,
+        answers.Scopes,
+        READS,
+    ),
+    _Tool(
+        "get_variables",
+        "Variables",
+        "Variables of a scope, or members of a variable whose variables_reference is above 0.",
+        take.Variables,
+        answers.Variables,
+        READS,
+    ),
+    _Tool(
+        "evaluate_expression",
+        "Evaluate",
+        "Evaluate an expression in a frame of the stopped program; it may change the program.",
+        take.Evaluate,
+        answers.Evaluation,
+        _RUNS,
+    ),
+    _Tool(
+        "stop_debugging",
+        "Stop debugging",
+        "End the session at once: a launched program is ended, an attached one let go.",
+        take.OfSession,
+        answers.StopRequested,
+        _ENDS,
+    ),
+    _Tool(
+        "pause_debugging",
+        "Pause",
+        "Halt the running program wherever it is; answers like start_debugging.",
+        take.Waiting,
+        answers.Resumed,
+        _CHANGES,
+    ),
+    _Tool(
+        "wait_for_stop",
+        "Wait for a stop",
+        "After timeout, interrupted, moved_on or wait: false. The present stop at once, else the next or the end.",
+        take.Waiting,
+        answers.Resumed,
+        READS,
+    ),
+    _Tool(
+        "list_sessions",
+        "Debug sessions",
+        "Sessions of this workspace with their states; ended ones for ten minutes.",
+        take.Nothing,
+        answers.Sessions,
+        READS,
+    ),
+    _Tool(
+        "get_output",
+        "Program output",
+        "What the program printed since `cursor`.",
+        take.GetOutput,
+        answers.ProgramOutput,
+        READS,
+    ),
+    _Tool(
+        "get_source",
+        "Source lines",
+        "Lines of a file of the workspace, or of one that a stopped program's call stack names.",
+        take.GetSource,
+        answers.SourceText,
+        READS,
+    ),
+)
 
 
 def debug_operations(
@@ -40,203 +190,46 @@ def debug_operations(
 ) -> list[Operation]:
     sources = sources or FileSources()
     values, places = Values(redactor or Redactor()), Places(sources)
+    run_by_name = _handlers(
+        SessionTools(service, configurations, values, clock),
+        BreakpointTools(service, places, values, clock),
+        Running(service, Ends(Stops(sources, values)), waits, clock),
+        LookingTools(service, places, values),
+    )
     failing = Failing(answers.Failure, Failures(service, values).tell)
-    rows = [
-        *_session_rows(SessionTools(service, configurations, values, clock)),
-        *_breakpoint_rows(BreakpointTools(service, places, values, clock)),
-        *_running_rows(Running(service, Ends(Stops(sources, values)), waits, clock)),
-        *_looking_rows(LookingTools(service, places, values)),
-    ]
-    by_name = {row[0]: Operation(*row, failing=failing) for row in rows}
-    return [by_name[name] for name in ORDER]
-
-
-ORDER = (
-    "get_debugger_configurations",
-    "set_breakpoint",
-    "remove_breakpoint",
-    "get_breakpoints",
-    "start_debugging",
-    "continue_debugging",
-    "step_execution",
-    "get_scopes",
-    "get_variables",
-    "evaluate_expression",
-    "stop_debugging",
-    "pause_debugging",
-    "wait_for_stop",
-    "list_sessions",
-    "get_output",
-    "get_source",
-)
-
-
-def _session_rows(tools: SessionTools) -> list[_Row]:
     return [
-        (
-            "get_debugger_configurations",
-            "Debug configurations",
-            "The configurations of .vscode/launch.json, as written. Call it before start_debugging.",
-            take.Nothing,
-            answers.Configurations,
-            tools.offered,
-            READS,
-        ),
-        (
-            "list_sessions",
-            "Debug sessions",
-            "Sessions of this workspace with their states; ended ones for ten minutes.",
-            take.Nothing,
-            answers.Sessions,
-            tools.sessions,
-            READS,
-        ),
-        (
-            "get_output",
-            "Program output",
-            "What the program printed since `cursor`.",
-            take.GetOutput,
-            answers.ProgramOutput,
-            tools.output,
-            READS,
-        ),
+        Operation(
+            name=tool.name,
+            title=tool.title,
+            description=tool.description,
+            parameters=tool.parameters,
+            result=tool.result,
+            run=run_by_name[tool.name],
+            effects=tool.effects,
+            failing=failing,
+        )
+        for tool in TOOLS
     ]
 
 
-def _breakpoint_rows(tools: BreakpointTools) -> list[_Row]:
-    return [
-        (
-            "set_breakpoint",
-            "Set a breakpoint",
-            (
-                "Set a breakpoint or logpoint; needs no session, and lasts over sessions. "
-                "Setting the same place again replaces its conditions."
-            ),
-            take.SetBreakpoint,
-            answers.BreakpointSet,
-            tools.set,
-            Effects(repeatable=True),
-        ),
-        (
-            "remove_breakpoint",
-            "Remove breakpoints",
-            "Remove by exactly one of: breakpoint_id, location (all columns of the line), clear_all.",
-            take.RemoveBreakpoint,
-            answers.BreakpointsRemoved,
-            tools.remove,
-            _ENDS,
-        ),
-        (
-            "get_breakpoints",
-            "List breakpoints",
-            "All breakpoints of this workspace, and whether the debugger has bound them (verified).",
-            take.Nothing,
-            answers.Breakpoints,
-            tools.list,
-            READS,
-        ),
-    ]
-
-
-def _running_rows(tools: Running) -> list[_Row]:
-    return [
-        (
-            "start_debugging",
-            "Start debugging",
-            (
-                "Start or attach, by exactly one of configuration_name, configuration, program; waits for the first "
-                "stop or the end. status: stopped (with stop_event_data: place, stack, locals, output), completed, "
-                "timeout, interrupted or error. Runs code of the workspace."
-            ),
-            take.Start,
-            answers.Awaited,
-            tools.start,
-            _RUNS,
-        ),
-        (
-            "continue_debugging",
-            "Continue",
-            "Resume the stopped program; waits for the next stop or the end, answers like start_debugging.",
-            take.Resuming,
-            answers.Resumed,
-            tools.resume,
-            _RUNS,
-        ),
-        (
-            "step_execution",
-            "Step",
-            "Step over the line, into the call, or out of the function; answers like start_debugging.",
-            take.Step,
-            answers.Resumed,
-            tools.step,
-            _RUNS,
-        ),
-        (
-            "stop_debugging",
-            "Stop debugging",
-            "End the session at once: a launched program is ended, an attached one let go.",
-            take.OfSession,
-            answers.StopRequested,
-            tools.stop,
-            _ENDS,
-        ),
-        (
-            "pause_debugging",
-            "Pause",
-            "Halt the running program wherever it is; answers like start_debugging.",
-            take.Waiting,
-            answers.Resumed,
-            tools.pause,
-            _CHANGES,
-        ),
-        (
-            "wait_for_stop",
-            "Wait for a stop",
-            "After timeout, interrupted, moved_on or wait: false. The present stop at once, else the next or the end.",
-            take.Waiting,
-            answers.Resumed,
-            tools.wait,
-            READS,
-        ),
-    ]
-
-
-def _looking_rows(tools: LookingTools) -> list[_Row]:
-    return [
-        (
-            "get_scopes",
-            "Scopes of a frame",
-            "Scopes (locals, globals, closures) of a frame of the stopped program.",
-            take.Scopes,
-            answers.Scopes,
-            tools.scopes,
-            READS,
-        ),
-        (
-            "get_variables",
-            "Variables",
-            "Variables of a scope, or members of a variable whose variables_reference is above 0.",
-            take.Variables,
-            answers.Variables,
-            tools.variables,
-            READS,
-        ),
-        (
-            "evaluate_expression",
-            "Evaluate",
-            "Evaluate an expression in a frame of the stopped program; it may change the program.",
-            take.Evaluate,
-            answers.Evaluation,
-            tools.evaluate,
-            _RUNS,
-        ),
-        (
-            "get_source",
-            "Source lines",
-            "Lines of a file of the workspace, or of one that a stopped program's call stack names.",
-            take.GetSource,
-            answers.SourceText,
-            tools.source,
-            READS,
-        ),
-    ]
+def _handlers(
+    sessions: SessionTools, breakpoints: BreakpointTools, running: Running, looking: LookingTools
+) -> Mapping[str, _Run]:
+    return {
+        "get_debugger_configurations": sessions.offered,
+        "set_breakpoint": breakpoints.set,
+        "remove_breakpoint": breakpoints.remove,
+        "get_breakpoints": breakpoints.list,
+        "start_debugging": running.start,
+        "continue_debugging": running.resume,
+        "step_execution": running.step,
+        "get_scopes": looking.scopes,
+        "get_variables": looking.variables,
+        "evaluate_expression": looking.evaluate,
+        "stop_debugging": running.stop,
+        "pause_debugging": running.pause,
+        "wait_for_stop": running.wait,
+        "list_sessions": sessions.sessions,
+        "get_output": sessions.output,
+        "get_source": looking.source,
+    }
