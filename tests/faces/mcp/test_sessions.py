@@ -16,7 +16,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from dragoman import __version__
-from dragoman.tools.debug.table import ORDER
+from dragoman.tools.debug.table import TOOLS
 from tests.daemons import Cli, call, daemons_of, eventually
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +47,7 @@ def text_of(result: Any) -> str:
 async def test_an_agent_lists_and_calls_the_tools_over_stdio(running: Cli, tmp_path: Path) -> None:
     async with session(running, cwd=tmp_path) as agent:
         tools = (await agent.list_tools()).tools
-        assert [tool.name for tool in tools] == ["dragoman_status", "search_journal", *ORDER]
+        assert [tool.name for tool in tools] == ["dragoman_status", "search_journal", *(tool.name for tool in TOOLS)]
         result = await agent.call_tool("dragoman_status", {})
     status = running.status()
     assert result.structured_content["pid"] == status["pid"]
