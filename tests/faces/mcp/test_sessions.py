@@ -80,7 +80,7 @@ async def test_the_newest_revision_needs_no_handshake(running: Cli) -> None:
             assert [tool.name for tool in (await agent.list_tools()).tools] == [
                 "dragoman_status",
                 "search_journal",
-                *ORDER,
+                *(tool.name for tool in TOOLS),
             ]
             result = await agent.call_tool("dragoman_status", {})
     assert result.structured_content["version"] == __version__
