@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,9 @@ INSTRUCTIONS = (
 # Beside the text, for programs: the structured content has to be of the tool's own result type, also in an error.
 ERROR_KEY = "dragoman/error"
 
+# From this revision on clients read structured content; before it the text is all they get.
+STRUCTURED_SINCE = "2025-06-18"
+
 _Context = ServerRequestContext[Any]
 
 
@@ -41,7 +45,8 @@ def build_server(toolbox: Toolbox, caller: Caller, version: str) -> Server[Any]:
     async def call_tool(ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         asking = replace(caller, progress=_progress(ctx, caller.language))
         try:
-            return _result(await toolbox.call(params.name, params.arguments or {}, asking), caller.language)
+            outcome = await toolbox.call(params.name, params.arguments or {}, asking)
+            return _result(outcome, caller.language, ctx.protocol_version)
         except DragomanError as error:
             return _failed(error, caller.language)
         except Exception:
@@ -84,12 +89,12 @@ def _tool(operation: Operation) -> types.Tool:
     )
 
 
-def _result(outcome: Outcome, language: Language) -> types.CallToolResult:
-    text = "\n".join(line.in_language(language) for line in outcome.lines)
+def _result(outcome: Outcome, language: Language, revision: str) -> types.CallToolResult:
+    data = outcome.data.model_dump(mode="json")
+    lines = "\n".join(line.in_language(language) for line in outcome.lines)
+    text = lines if revision >= STRUCTURED_SINCE else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)],
-        structured_content=outcome.data.model_dump(mode="json"),
-        is_error=outcome.is_error,
+        content=[types.TextContent(type="text", text=text)], structured_content=data, is_error=outcome.is_error
     )
 
 
