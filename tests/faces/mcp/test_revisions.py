@@ -32,7 +32,7 @@ def test_each_revision_is_answered_in_its_own_words(running: Cli, revision: str)
         assert names(client.ask("tools/list")) == NAMES
         result = client.call("dragoman_status")
         text = result["content"][0]["text"]
-        # Before structured content the text is the object itself, and without indentation: an agent pays for each space.
+        # Before structured content the text is the object itself, unindented: an agent pays for every space.
         if revision < "2025-06-18":
             assert json.loads(text)["pid"] == running.status()["pid"]
             assert "\n" not in text
