@@ -30,6 +30,9 @@ from tests.domain.transport.supervised_support import (
 
 pytestmark = pytest.mark.anyio
 
+# Signals 32 and 33 belong to the C library: no program can set them, and some hosts start everything with them ignored.
+LIBRARYS_OWN = 0b11 << 31
+
 
 @pytest.fixture
 async def supervisors() -> AsyncIterator[Supervisors]:
@@ -100,7 +103,8 @@ async def test_a_program_inherits_no_descriptor_and_no_ignored_signal(tree: Tree
     child = await tree.start(shell("sleep 600"))
     await until(lambda: descriptors_of(child.pid) == {0, 1, 2})  # the loader of libraries opens some for a moment
     signals = await tree.start(Command(["grep", "-E", "SigIgn|SigBlk", "/proc/self/status"], PATH, Path("/")))
-    assert (await everything(signals.stdout)).split()[1::2] == [b"0" * 16, b"0" * 16]
+    masks = [int(mask, 16) for mask in (await everything(signals.stdout)).split()[1::2]]
+    assert [mask & ~LIBRARYS_OWN for mask in masks] == [0, 0]
 
 
 @pytest.mark.parametrize(
