@@ -137,6 +137,7 @@ async def test_a_program_without_stops_runs_to_its_end(workspace: Path) -> None:
         assert caught.value.code == "no_session"
 
 
+@pytest.mark.requirement("debug:start:no-debug-no-breakpoints")
 async def test_without_debugging_breakpoints_are_not_hit(workspace: Path) -> None:
     client = client_of(workspace)
     async with service_in(workspace) as service:
@@ -179,6 +180,7 @@ async def test_breakpoints_set_during_a_run_and_a_pause_take_effect(workspace: P
         assert ended is running.session.ended
 
 
+@pytest.mark.requirement("debug:stop:launch-ends-process")
 async def test_stopping_ends_the_whole_tree(workspace: Path) -> None:
     child = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\nx = 1\n"
     (workspace / "main.py").write_text(child + "while True:\n    pass\n")

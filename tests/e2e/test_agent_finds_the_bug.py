@@ -46,6 +46,7 @@ async def asked(agent: ClientSession, tool: str, **arguments: Any) -> dict[str, 
     return result.structured_content
 
 
+@pytest.mark.requirement("foundation:server:mcp", "debug:configurations:tool", "debug:start:launch")
 async def test_the_wrong_total_is_traced_to_the_list_that_all_calls_share(cli: Cli) -> None:
     async with agent_in(cli) as agent:
         listed = await asked(agent, "get_debugger_configurations")
