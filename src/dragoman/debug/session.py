@@ -8,7 +8,7 @@ command was sent, so a fast stop is never missed.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from dragoman.debug import faults
 from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.bindings import Bindings, Dialect
 from dragoman.debug.handles import Handles
+from dragoman.debug.mailbox import Mailbox, first_of
 from dragoman.debug.model import Ended, Evaluated, Scope, StepKind, Stop, Variable
 from dragoman.debug.output import Output
 from dragoman.debug.snapshot import Looking, Snapshot
@@ -31,7 +32,6 @@ from dragoman.workspace.breakpoints import Breakpoint
 
 log = logging.getLogger(__name__)
 
-_MAILBOX = 32  # a caller beyond it waits for its turn
 _ANSWERED_WITHIN_S = 10.0
 _CONFIGURED_WITHIN_S = 30.0
 _ENDS_WITHIN_S = 5.0
@@ -50,14 +50,6 @@ class Launch:
     dialect: Dialect = field(default_factory=Dialect)
     exception_filters: tuple[str, ...] = ()
     no_debug: bool = False
-
-
-@dataclass(slots=True)
-class _Command:
-    perform: Callable[[], Awaitable[Any]]
-    by: str
-    settled: anyio.Event = field(default_factory=anyio.Event)
-    error: DragomanError | None = None
 
 
 class Session:
@@ -81,7 +73,10 @@ class Session:
         self._changed = anyio.Event()
         self._initialized = anyio.Event()
         self._launched = anyio.Event()
-        self._mail, self._commands = anyio.create_memory_object_stream[_Command](_MAILBOX)
+        self._wanted: tuple[Breakpoint, ...] = ()
+        self._mailbox = Mailbox()
+        self._dismissal: dict[str, Any] = {}
+        self._dismissed = anyio.Event()
         self._by = ""
         self._exit_code: int | None = None
         self._life = anyio.CancelScope()
@@ -98,26 +93,43 @@ class Session:
             async with anyio.create_task_group() as group:
                 self._life = group.cancel_scope
                 group.start_soon(self._read_events)
-                await self._start(breakpoints)
+                group.start_soon(self._dismiss)
+                self._wanted = tuple(breakpoints)
+                await self._start()
                 started = True
                 task_status.started()
-                await self._obey()
+                await self._mailbox.obey()
         except* Exception as errors:
             failure = faults.of_group(errors)
             if failure.code == "internal_error":
                 log.error("session %s failed", self.id, exc_info=errors)
         finally:
             self._end(Ended(exit_code=self._exit_code, message=str(failure) if failure else ""))
-            self._mail.close()
-            self._commands.close()
-            with anyio.CancelScope(shield=True), anyio.move_on_after(_ENDS_WITHIN_S):
-                await self._backend.end()
+            await self._let_go()
         if not started and self._launched.is_set() and failure is None:
             task_status.started()  # a short program may be over before its adapter has said so much as hello
         elif not started:
-            raise failure or faults.adapter_gone(self.ended.output if self.ended else "")
+            raise failure or self._why_not_started()
 
-    async def _start(self, breakpoints: Iterable[Breakpoint]) -> None:
+    def _why_not_started(self) -> DragomanError:
+        if self._dismissal:
+            return faults.already_ended()
+        return faults.adapter_gone(self.ended.output if self.ended else "")
+
+    async def abandon(self) -> None:
+        """For a launch that was given up, perhaps before it began to live."""
+        self._end(Ended())
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        """A backend that cannot even end is our fault, and must not take other sessions with it."""
+        with anyio.CancelScope(shield=True), anyio.move_on_after(_ENDS_WITHIN_S):
+            try:
+                await self._backend.end()
+            except Exception:
+                log.exception("session %s: its backend did not end in order", self.id)
+
+    async def _start(self) -> None:
         """Adapters differ in when they answer the launch: it is never waited for before the configuration is done."""
         self._move(Happening.LAUNCHED)
         await self._initialize()
@@ -126,7 +138,7 @@ class Session:
             with anyio.fail_after(_CONFIGURED_WITHIN_S):
                 await self._until_configurable()
                 if self._initialized.is_set():
-                    await self._configure(() if self._launch.no_debug else breakpoints)
+                    await self._configure()
         if self.state is State.STARTING:
             self._move(Happening.RESUMED)
 
@@ -153,18 +165,23 @@ class Session:
     async def _until_configurable(self) -> None:
         """Without debugging some adapters never ask to be configured: then the launch's answer is enough."""
         if self._launch.no_debug:
-            await _first_of(self._initialized, self._launched)
+            await first_of(self._initialized, self._launched)
         else:
             await self._initialized.wait()
 
-    async def _configure(self, breakpoints: Iterable[Breakpoint]) -> None:
-        await self.bindings.send(breakpoints)
+    async def _configure(self) -> None:
+        await self._send_breakpoints()
         offered = {entry["filter"] for entry in self.capabilities.get("exceptionBreakpointFilters") or ()}
         filters = [name for name in self._launch.exception_filters if name in offered]
         if not self._launch.no_debug:
             await self._backend.request("setExceptionBreakpoints", {"filters": filters}, timeout_s=_ANSWERED_WITHIN_S)
         if self.capabilities.has("supportsConfigurationDoneRequest"):
             await self._backend.request("configurationDone", timeout_s=_ANSWERED_WITHIN_S)
+
+    async def _send_breakpoints(self) -> None:
+        """Those wanted now: more may have been set while the adapter came up, or while another list was sent."""
+        if not self._launch.no_debug:
+            await self.bindings.send(self._wanted)
 
     # What the program does.
 
@@ -173,7 +190,7 @@ class Session:
         async for event in self._backend.events():
             try:
                 await self._take(event)
-            except RemoteProtocolError as error:
+            except (DragomanError, RemoteProtocolError) as error:
                 log.warning("session %s: an event was skipped: %s", self.id, error)
             if self.state is State.TERMINATED:
                 break
@@ -196,7 +213,7 @@ class Session:
             case bodies.ExitedBody() as body:
                 self._exit_code = body.exit_code
             case bodies.TerminatedBody():
-                await self._dismiss({})
+                self._begin_end({})
 
     async def _stopped(self, body: bodies.StoppedBody) -> None:
         """The stop is told when the look at it is complete: a caller never sees half of one."""
@@ -205,8 +222,7 @@ class Session:
         thread_id = body.thread_id if body.thread_id is not None else await self._any_thread()
         seen = await looking.snapshot(thread_id, exception=body.reason == "exception")
         hit = self.bindings.hit(body.hit_breakpoint_ids, seen.frames[0] if seen.frames else None)
-        if self._is_no_stop(body, seen, hit):
-            await self._backend.request("continue", {"threadId": thread_id}, timeout_s=_ANSWERED_WITHIN_S)
+        if self._is_no_stop(body, seen, hit) and await self._goes_on(thread_id):
             return
         self._stops += 1
         self._handles, self._looking = handles, looking
@@ -218,6 +234,14 @@ class Session:
         if body.reason == "breakpoint":
             return not self.bindings.counts(hit)
         return seen.raised is not None and seen.raised.type in self._launch.dialect.ways_to_end
+
+    async def _goes_on(self, thread_id: int) -> bool:
+        """A program that cannot be sent on is stopped, and told so."""
+        try:
+            await self._backend.request("continue", {"threadId": thread_id}, timeout_s=_ANSWERED_WITHIN_S)
+        except DragomanError:
+            return False
+        return True
 
     def _told(self, body: bodies.StoppedBody, thread_id: int, seen: Snapshot, hit: tuple[int, ...] | None) -> Stop:
         text, _ = self.output.since(self._told_output, most=_OUTPUT_AT_A_STOP)
@@ -244,11 +268,18 @@ class Session:
         threads = read_body(response, answers.ThreadsAnswer).threads
         return threads[0].id if threads else 0
 
-    async def _dismiss(self, arguments: dict[str, Any]) -> None:
-        """An adapter waits to be dismissed after `terminated`; one that does not answer is dismissed all the same."""
+    def _begin_end(self, arguments: dict[str, Any]) -> None:
         self._move(Happening.ENDING)
+        if not self._dismissed.is_set():
+            self._dismissal = arguments
+            self._dismissed.set()
+
+    async def _dismiss(self) -> None:
+        """In a task of its own: neither a command under way nor an unfinished start holds up an end, and what the
+        adapter still says is read. One that does not answer is dismissed all the same."""
+        await self._dismissed.wait()
         try:
-            await self._backend.request("disconnect", arguments, timeout_s=_ENDS_WITHIN_S)
+            await self._backend.request("disconnect", self._dismissal, timeout_s=_ENDS_WITHIN_S)
         except DragomanError:
             log.debug("session %s: the adapter left before it was dismissed", self.id)
         self._end(Ended(exit_code=self._exit_code))
@@ -260,6 +291,7 @@ class Session:
         text, _ = self.output.since(self._told_output, most=_OUTPUT_AT_A_STOP)
         self.ended = Ended(exit_code=ended.exit_code, signal=ended.signal, message=ended.message, output=text)
         self._move(Happening.ENDED)
+        self._mailbox.close()
         self._life.cancel("the session has ended")
 
     def _move(self, happening: Happening) -> None:
@@ -282,22 +314,21 @@ class Session:
         async def perform() -> None:
             if self.state is not State.RUNNING:
                 raise faults.not_running(self.state)
+            self._by = by
             await self._backend.request("pause", {"threadId": await self._any_thread()}, timeout_s=_ANSWERED_WITHIN_S)
 
-        await self._send(perform, by)
+        await self._mailbox.perform(perform)
 
     async def update_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
-        wanted = tuple(breakpoints)
+        self._wanted = tuple(breakpoints)
         if self.state in LIVE and self._initialized.is_set():
-            await self._send(lambda: self.bindings.send(wanted), "")
+            await self._mailbox.perform(self._send_breakpoints)
 
     async def terminate(self) -> None:
-        """Returns when the request is sent; the end itself is awaited like any other outcome."""
+        """Returns as the request is sent; the end itself is awaited like any other outcome."""
         if self.state not in LIVE:
             raise faults.already_ended()
-        await self._mail.send(
-            _Command(lambda: self._dismiss({"terminateDebuggee": self._launch.request == "launch"}), "")
-        )
+        self._begin_end({"terminateDebuggee": self._launch.request == "launch"})
 
     async def outcome(self, after_stop: int, within_s: float) -> Stop | Ended | None:
         """The first stop after number `after_stop`, or the end; None when the time is over."""
@@ -353,7 +384,7 @@ class Session:
                 self._move(Happening.STOPPED)
                 raise
 
-        await self._send(perform, by)
+        await self._mailbox.perform(perform)
 
     def require_stopped(self) -> Stop:
         if self.ended is not None:
@@ -361,43 +392,3 @@ class Session:
         if self.state is not State.STOPPED or self.stop is None:
             raise faults.not_stopped(self.state)
         return self.stop
-
-    async def _send(self, perform: Callable[[], Awaitable[Any]], by: str) -> None:
-        """Into the mailbox; a caller that is cancelled here leaves its command behind, to be performed."""
-        if self.ended is not None:
-            raise faults.already_ended()
-        command = _Command(perform, by)
-        try:
-            await self._mail.send(command)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            raise faults.already_ended() from None
-        while not command.settled.is_set():
-            changed = self._changed
-            if self.ended is not None:
-                raise faults.already_ended()
-            await _first_of(command.settled, changed)
-        if command.error is not None:
-            raise command.error
-
-    async def _obey(self) -> None:
-        """One command after the other, in the order they came."""
-        async for command in self._commands:
-            try:
-                await command.perform()
-            except DragomanError as error:
-                command.error = error
-            except RemoteProtocolError as error:
-                command.error = faults.adapter_confused(error)
-            finally:
-                command.settled.set()
-
-
-async def _first_of(*events: anyio.Event) -> None:
-    async with anyio.create_task_group() as group:
-        for event in events:
-            group.start_soon(_then_cancel, event, group.cancel_scope)
-
-
-async def _then_cancel(event: anyio.Event, scope: anyio.CancelScope) -> None:
-    await event.wait()
-    scope.cancel("one is enough")

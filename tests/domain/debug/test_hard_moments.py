@@ -1,0 +1,167 @@
+"""A session asked, ended or given breakpoints at the moment that suits it least."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+from dragoman.debug.bindings import Dialect
+from dragoman.debug.model import Ended, Stop
+from dragoman.debug.session import Launch, Session
+from dragoman.debug.states import State
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.testing.clocks import VirtualClock
+from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.workspace.breakpoints import Breakpoint
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
+
+AT_5 = Breakpoint(id=1, path="/p/a.py", line=5)
+AT_7 = Breakpoint(id=2, path="/p/a.py", line=7)
+
+
+def session_of(adapter: FakeAdapter, *, dialect: Dialect | None = None, no_debug: bool = False) -> Session:
+    launch = Launch("launch", {}, "fake", dialect=dialect or Dialect(), no_debug=no_debug)
+    return Session("s1", "a.py", adapter, launch, VirtualClock())
+
+
+@asynccontextmanager
+async def living(session: Session, *breakpoints: Breakpoint) -> AsyncIterator[Session]:
+    async with anyio.create_task_group() as group:
+        await group.start(session.live, breakpoints)
+        with anyio.fail_after(5):
+            yield session
+        group.cancel_scope.cancel()
+
+
+async def test_an_end_is_not_held_up_by_a_step_that_the_adapter_never_answers() -> None:
+    adapter = FakeAdapter()
+    async with living(session_of(adapter)) as session:
+        adapter.stop()
+        await session.outcome(0, 2)
+        adapter.answers["next"] = lambda _: None
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.step, "over")
+            await anyio.wait_all_tasks_blocked()
+            await session.terminate()
+            assert isinstance(await session.outcome(1, 2), Ended)
+    assert adapter.sent("disconnect") == [{"terminateDebuggee": True}]
+    assert adapter.ended
+
+
+async def test_an_end_is_not_held_up_by_a_start_that_hangs() -> None:
+    adapter = FakeAdapter()
+    adapter.answers["launch"] = lambda _: None
+    session = session_of(adapter)
+    caught: list[str] = []
+
+    async def start() -> None:
+        try:
+            await session.live([])
+        except DragomanError as error:
+            caught.append(error.code)
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            group.start_soon(start)
+            await anyio.wait_all_tasks_blocked()
+            assert session.state is State.STARTING
+            await session.terminate()
+    assert caught == ["already_ended"]
+    assert adapter.ended
+
+
+async def test_a_breakpoint_set_while_the_adapter_comes_up_is_sent_before_the_program_runs() -> None:
+    adapter = FakeAdapter()
+    session = session_of(adapter)
+    async with anyio.create_task_group() as group:
+
+        def set_more() -> None:
+            group.start_soon(session.update_breakpoints, [AT_5, AT_7])
+
+        adapter.when("initialize", set_more)
+        group.start_soon(session.live, [AT_5])
+        with anyio.fail_after(5):
+            while not adapter.sent("setBreakpoints"):
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    assert [it["line"] for it in adapter.sent("setBreakpoints")[-1]["breakpoints"]] == [5, 7]
+
+
+async def test_a_run_without_debugging_is_never_sent_a_breakpoint() -> None:
+    adapter = FakeAdapter()
+    async with living(session_of(adapter, no_debug=True), AT_5) as session:
+        await session.update_breakpoints([AT_5, AT_7])
+    assert adapter.sent("setBreakpoints") == []
+
+
+async def test_a_step_that_runs_into_the_end_is_answered_by_the_end() -> None:
+    """The adapter says `terminated` and never answers the step."""
+    adapter = FakeAdapter()
+    async with living(session_of(adapter)) as session:
+        adapter.stop()
+        await session.outcome(0, 2)
+        adapter.when("next", lambda: adapter.emit("terminated"), answers=False)
+        await session.step("over")
+        assert isinstance(await session.outcome(1, 2), Ended)
+
+
+async def test_an_exit_code_told_after_terminated_is_kept() -> None:
+    adapter = FakeAdapter()
+    adapter.when("disconnect", lambda: adapter.emit("exited", exitCode=4))
+    async with living(session_of(adapter)) as session:
+        adapter.emit("terminated")
+        outcome = await session.outcome(0, 2)
+    assert isinstance(outcome, Ended)
+    assert outcome.exit_code == 4
+
+
+@pytest.mark.parametrize("code", ["adapter_refused", "adapter_silent"])
+async def test_a_hit_that_does_not_count_and_cannot_be_sent_on_is_told_as_a_stop(code: str) -> None:
+    adapter = FakeAdapter()
+    adapter.answers["continue"] = lambda _: DragomanError(code, say("{text}", text="no"))
+    second = Breakpoint(id=1, path="/p/a.py", line=5, hit_condition="== 2")
+    async with living(session_of(adapter, dialect=Dialect(hit_forms=frozenset())), second) as session:
+        adapter.stop(hitBreakpointIds=[105])
+        assert isinstance(await session.outcome(0, 2), Stop)
+        assert session.state is State.STOPPED
+
+
+async def test_a_stop_without_a_thread_is_passed_over_where_the_adapter_names_none_either() -> None:
+    adapter = FakeAdapter()
+    adapter.refuse("threads", "no")
+    async with living(session_of(adapter)) as session:
+        adapter.emit("stopped", reason="pause")
+        adapter.stop()
+        outcome = await session.outcome(0, 2)
+        assert isinstance(outcome, Stop)
+        assert outcome.thread_id == 1
+
+
+async def test_who_paused_is_told_at_the_stop() -> None:
+    adapter = FakeAdapter()
+    adapter.when("pause", lambda: adapter.stop("pause"))
+    async with living(session_of(adapter)) as session:
+        await session.pause(by="person")
+        outcome = await session.outcome(0, 2)
+        assert isinstance(outcome, Stop)
+        assert outcome.by == "person"
+
+
+async def test_a_backend_that_fails_to_end_hurts_nobody_else() -> None:
+    class Broken(FakeAdapter):
+        async def end(self) -> None:
+            await super().end()
+            raise OSError("no more descriptors")
+
+    adapter = Broken()
+    async with living(session_of(adapter)) as session:
+        adapter.die()
+        assert isinstance(await session.outcome(0, 2), Ended)
+        await anyio.wait_all_tasks_blocked()
+    assert adapter.ended
