@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.ids import new_id
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointBook
+
+log = logging.getLogger(__name__)
 
 ENDED_KEPT_S = 600.0
 SESSIONS_AT_MOST = 64
@@ -107,12 +110,10 @@ class DebugService:
         self._require_room()
         prepared = await self._starter.prepare(client, wish)
         session = Session(new_id("debug"), prepared.title, prepared.backend, prepared.launch, self._clock)
-        self._sessions[session.id] = _Kept(session, client.place, client.id)
-        await self._tell(session, "debug.started", prepared.title)
         try:
-            await self._group.start(self._live, session, client.place)
-        except DragomanError as error:
-            await self._tell(session, "debug.failed", str(error))
+            await self._begin(client, session)
+        except BaseException:
+            await session.abandon()
             raise
         return await self._awaited(client, session, after_stop=0, within_s=within_s)
 
@@ -204,6 +205,15 @@ class DebugService:
 
     # Inside.
 
+    async def _begin(self, client: Client, session: Session) -> None:
+        await self._tell(session, "debug.started", session.title)
+        self._sessions[session.id] = _Kept(session, client.place, client.id)
+        try:
+            await self._group.start(self._live, session, client.place)
+        except DragomanError as error:
+            await self._tell(session, "debug.failed", str(error))
+            raise
+
     async def _live(self, session: Session, workspace: str, **status: Any) -> None:
         with self._lived(session):
             await session.live(self._book.of(workspace), **status)
@@ -217,8 +227,12 @@ class DebugService:
         return Happened(session, outcome)
 
     async def _spread(self, workspace: str) -> None:
+        """The breakpoint is set whatever a session makes of it; one that does not take it shows it as not bound."""
         for session in self._live_of(workspace):
-            await session.update_breakpoints(self._book.of(workspace))
+            try:
+                await session.update_breakpoints(self._book.of(workspace))
+            except DragomanError as error:
+                log.warning("session %s did not take the breakpoints: %s", session.id, error)
 
     def _live_of(self, workspace: str) -> list[Session]:
         kept = [it.session for it in self._sessions.values() if it.workspace == workspace]
@@ -244,7 +258,11 @@ class DebugService:
                 self._told_stop = {key: stop for key, stop in self._told_stop.items() if key[1] != id}
 
     async def _tell(self, session: Session, kind: str, text: str) -> None:
-        await self._record.append([Event(kind=kind, session=session.id, text=f"{kind.replace('.', ' ')} {text}")])
+        """A full disk must neither end a session nor lose its answer."""
+        try:
+            await self._record.append([Event(kind=kind, session=session.id, text=f"{kind.replace('.', ' ')} {text}")])
+        except DragomanError as error:
+            log.warning("%s of session %s is not in the record: %s", kind, session.id, error)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,138 @@
+"""What a face asks of debugging, with a record that fails and sessions that come and go meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from dragoman.debug.model import Ended, Stop
+from dragoman.debug.service import Client, DebugService, Prepared, Wish
+from dragoman.debug.session import Launch
+from dragoman.debug.states import State
+from dragoman.errors import DragomanError
+from dragoman.events import Event
+from dragoman.journal import Journal
+from dragoman.phrases import say
+from dragoman.testing.clocks import VirtualClock
+from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
+
+AGENT = Client(id="agent", workspace=Path("/p"), cwd=Path("/p"))
+AT_5 = Breakpoint(id=0, path="/p/a.py", line=5)
+
+
+class FullRecord:
+    async def append(self, events: list[Event]) -> int:
+        await anyio.lowlevel.checkpoint()
+        raise DragomanError("disk_full", say("{text}", text="full"))
+
+
+class FakeStarter:
+    def __init__(self, *adapters: FakeAdapter) -> None:
+        self.adapters = list(adapters)
+
+    async def prepare(self, client: Client, wish: Wish) -> Prepared:
+        await anyio.lowlevel.checkpoint()
+        return Prepared("a.py", self.adapters.pop(0), Launch("launch", {}, "fake"))
+
+
+@asynccontextmanager
+async def service_of(
+    tmp_path: Path, *adapters: FakeAdapter, full: bool = False, clock: VirtualClock | None = None
+) -> AsyncIterator[DebugService]:
+    clock = clock or VirtualClock()
+    async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
+        record = FullRecord() if full else journal
+        with anyio.fail_after(10):
+            yield DebugService(group, BreakpointBook(journal, clock), FakeStarter(*adapters), record, clock)
+        group.cancel_scope.cancel()
+
+
+async def test_a_record_that_cannot_be_written_breaks_no_session_and_loses_no_answer(tmp_path: Path) -> None:
+    adapter = FakeAdapter()
+    adapter.when("configurationDone", adapter.stop)
+    async with service_of(tmp_path, adapter, full=True) as service:
+        started = await service.start(AGENT, Wish(), within_s=2)
+        assert isinstance(started.outcome, Stop)
+        adapter.die()
+        ended = await service.wait(AGENT, started.session.id, within_s=2)
+        assert isinstance(ended.outcome, Ended)
+        await anyio.wait_all_tasks_blocked()
+    assert adapter.ended
+
+
+async def test_a_failed_start_is_told_with_its_reason_also_where_the_record_is_full(tmp_path: Path) -> None:
+    adapter = FakeAdapter()
+    adapter.refuse("launch", "no such program")
+    async with service_of(tmp_path, adapter, full=True) as service:
+        with pytest.raises(DragomanError, match="no such program"):
+            await service.start(AGENT, Wish(), within_s=2)
+    assert adapter.ended
+
+
+@pytest.mark.parametrize("silent", ["initialize", "launch"])
+async def test_a_start_that_is_cancelled_leaves_nothing_behind(tmp_path: Path, silent: str) -> None:
+    adapter = FakeAdapter()
+    adapter.answers[silent] = lambda _: None
+    async with service_of(tmp_path, adapter) as service, anyio.create_task_group() as group:
+
+        async def start() -> None:
+            await service.start(AGENT, Wish(), within_s=2)
+
+        group.start_soon(start)
+        while not adapter.sent(silent):
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+    assert adapter.ended
+    assert [session.state for session in service.sessions(AGENT)] == [State.TERMINATED]
+
+
+async def test_a_start_that_is_cancelled_while_it_is_recorded_ends_its_backend(tmp_path: Path) -> None:
+    adapter, recording = FakeAdapter(), anyio.Event()
+
+    class SlowRecord:
+        async def append(self, events: list[Event]) -> int:
+            recording.set()
+            await anyio.sleep_forever()
+            return 0
+
+    async with service_of(tmp_path, adapter) as service, anyio.create_task_group() as group:
+        service._record = SlowRecord()
+
+        async def start() -> None:
+            await service.start(AGENT, Wish(), within_s=2)
+
+        group.start_soon(start)
+        await recording.wait()
+        group.cancel_scope.cancel()
+    assert adapter.ended
+    assert service.sessions(AGENT) == []
+
+
+async def test_a_breakpoint_is_set_also_while_a_session_of_the_workspace_ends(tmp_path: Path) -> None:
+    adapter, asked = FakeAdapter(), anyio.Event()
+    adapter.answers["disconnect"] = lambda _: None
+    adapter.when("setBreakpoints", asked.set, answers=False)
+    async with service_of(tmp_path, adapter) as service:
+        started = await service.start(AGENT, Wish(), within_s=0)
+        async with anyio.create_task_group() as group:
+            group.start_soon(service.set_breakpoint, AGENT, AT_5)
+            await asked.wait()
+            await service.stop(AGENT, started.session.id)
+            adapter.die()
+        assert [it.line for it, _ in service.breakpoints(AGENT)] == [5]
+
+
+async def test_a_breakpoint_is_set_also_where_a_session_refuses_it(tmp_path: Path) -> None:
+    adapter = FakeAdapter()
+    adapter.refuse("setBreakpoints", "not now")
+    async with service_of(tmp_path, adapter) as service:
+        await service.start(AGENT, Wish(), within_s=0)
+        made, binding = await service.set_breakpoint(AGENT, AT_5)
+        assert (made.id, binding.verified) == (1, False)
