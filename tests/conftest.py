@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -13,6 +14,11 @@ from tests.peers import missing_peers, on_ci
 # A loaded machine is slow now and then; on CI the same examples every time, fresh ones elsewhere and in the soak.
 hypothesis.settings.register_profile("dragoman", deadline=None, derandomize=on_ci(), print_blob=True)
 hypothesis.settings.load_profile("dragoman")
+
+
+# A runner in the background has Ctrl-C ignored, and every program that a test starts would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import socket
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import gettempdir
 
 import psutil
 import pytest
@@ -23,8 +24,9 @@ only_root = pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can 
 def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
     """Its home can be reached by others on purpose: what keeps them out must be its own doing."""
     home = tmp_path_factory.mktemp("home")
-    for folder in (home, *home.parents[:2]):
-        folder.chmod(0o711)
+    for folder in (home, *home.parents):
+        if folder.is_relative_to(gettempdir()) and folder != Path(gettempdir()):
+            folder.chmod(0o711)
     with attacked(home) as daemon:
         yield daemon
 
