@@ -6,6 +6,8 @@ from collections import deque
 from typing import NamedTuple
 
 KEPT_CHARACTERS = 1 << 20
+_PIECES = 20_000
+_PIECE = 2048  # smaller ones are joined: a program may print a character at a time
 
 
 class Piece(NamedTuple):
@@ -28,12 +30,22 @@ class Output:
         return self.end - self._held
 
     def append(self, category: str, text: str) -> None:
+        if not text:
+            return
         kept = text[-self._kept :]
         self.end += len(text)
-        self._pieces.append(Piece(self.end - len(kept), category, kept))
         self._held += len(kept)
-        while self._held > self._kept and len(self._pieces) > 1:
+        self._add(Piece(self.end - len(kept), category, kept))
+        while len(self._pieces) > 1 and (self._held > self._kept or len(self._pieces) > _PIECES):
             self._held -= len(self._pieces.popleft().text)
+
+    def _add(self, piece: Piece) -> None:
+        last = self._pieces[-1] if self._pieces else None
+        follows = last is not None and last.start + len(last.text) == piece.start
+        if last is None or last.category != piece.category or not follows or len(last.text) + len(piece.text) > _PIECE:
+            self._pieces.append(piece)
+        else:
+            self._pieces[-1] = last._replace(text=last.text + piece.text)
 
     def since(self, cursor: int, *, most: int, categories: frozenset[str] = frozenset()) -> tuple[str, int]:
         """The newest `most` characters after the cursor, and how many before them were cut or have gone."""

@@ -100,3 +100,23 @@ def test_output_is_cut_at_the_front_and_says_how_much() -> None:
     output.append("stderr", "def")
     assert output.since(0, most=4) == ("cdef", 2)
     assert output.since(0, most=10, categories=frozenset({"stderr"})) == ("def", 0)
+
+
+def test_output_in_the_smallest_pieces_costs_no_more_than_in_large_ones() -> None:
+    """A program that prints a character at a time, and an adapter that sends empty outputs."""
+    output = Output(kept=10_000)
+    for _ in range(50_000):
+        output.append("stdout", "x")
+        output.append("stderr", "")
+    assert len(output._pieces) < 20
+    assert output.since(49_990, most=100) == ("x" * 10, 0)
+    assert output.start >= 50_000 - 10_000
+
+
+def test_two_streams_that_take_turns_character_by_character_are_bounded_too() -> None:
+    output = Output()
+    for _ in range(30_000):
+        output.append("stdout", "x")
+        output.append("stderr", "y")
+    assert len(output._pieces) <= 20_000
+    assert output.since(0, most=4) == ("xyxy", 59_996)
