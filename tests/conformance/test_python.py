@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -14,12 +15,14 @@ import psutil
 import pytest
 
 from dragoman.clock import SystemClock
+from dragoman.debug.adapters import PYTHON, AdapterSpec, Situation
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Client, DebugService, Happened, Wish
 from dragoman.debug.starting import AdapterStarter
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
+from dragoman.transport.command import Command
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
 
@@ -54,7 +57,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def service_in(tmp_path: Path) -> AsyncIterator[DebugService]:
+async def service_in(tmp_path: Path, adapter: AdapterSpec = PYTHON) -> AsyncIterator[DebugService]:
     async with (
         Journal.open(tmp_path / "journal", stores=[STORE]) as journal,
         Supervisors() as supervisors,
@@ -62,7 +65,7 @@ async def service_in(tmp_path: Path) -> AsyncIterator[DebugService]:
     ):
         book = BreakpointBook(journal, SystemClock())
         await book.load()
-        yield DebugService(group, book, AdapterStarter(supervisors, group), journal, SystemClock())
+        yield DebugService(group, book, AdapterStarter(supervisors, group, [adapter]), journal, SystemClock())
         group.cancel_scope.cancel()
 
 
@@ -233,3 +236,30 @@ async def test_a_syntax_error_is_the_end_with_its_words(workspace: Path) -> None
         assert told is not None
         text = told.output + (told.raised.message if isinstance(told, Stop) and told.raised else "")
         assert "invalid syntax" in text
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', 'print(42)'], capture_output=True))\n",
+        "import multiprocessing\nif __name__ == '__main__':\n    print(multiprocessing.Pool(1).map(abs, [-42]))\n",
+        "import os\nif os.fork():\n    os.wait()\n    print(42)\n",
+    ],
+    ids=["subprocess", "multiprocessing", "fork"],
+)
+async def test_a_program_with_child_processes_runs_to_its_end(workspace: Path, program: str) -> None:
+    (workspace / "main.py").write_text(program)
+    async with service_in(workspace) as service:
+        ended = end_of(await service.start(client_of(workspace), Wish(program="main.py"), within_s=30))
+        assert (ended.exit_code, "42" in ended.output) == (0, True)
+
+
+async def test_an_adapter_that_dies_at_once_is_told_with_its_last_words(workspace: Path) -> None:
+    def broken(situation: Situation) -> Command:
+        return Command([sys.executable, "-c", "raise SystemExit('no debugger here')"], {}, situation.workspace)
+
+    async with service_in(workspace, dataclasses.replace(PYTHON, command=broken)) as service:
+        with pytest.raises(DragomanError, match="no debugger here") as caught:
+            await service.start(client_of(workspace), Wish(program="main.py"), within_s=20)
+        assert caught.value.code == "adapter_gone"
+    assert psutil.Process().children(recursive=True) == []

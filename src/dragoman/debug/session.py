@@ -103,6 +103,8 @@ class Session:
             failure = faults.of_group(errors)
             if failure.code == "internal_error":
                 log.error("session %s failed", self.id, exc_info=errors)
+            if failure.code == "adapter_gone" and not started:
+                failure = faults.adapter_gone(await self._last_words())
         finally:
             self._end(Ended(exit_code=self._exit_code, message=str(failure) if failure else ""))
             await self._let_go()
@@ -115,6 +117,13 @@ class Session:
         if self._dismissal:
             return faults.already_ended()
         return faults.adapter_gone(self.ended.output if self.ended else "")
+
+    async def _last_words(self) -> str:
+        """An adapter that dies at once says why in what it wrote last, which comes after its questions have failed."""
+        with anyio.move_on_after(_ANSWERED_WITHIN_S):
+            async for event in self._backend.events():
+                await self._take(event)
+        return self.output.since(0, most=_OUTPUT_AT_A_STOP)[0]
 
     async def abandon(self) -> None:
         """For a launch that was given up, perhaps before it began to live."""

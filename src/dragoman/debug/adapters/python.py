@@ -34,6 +34,8 @@ def _arguments(situation: Situation) -> dict[str, Any]:
         "redirectOutput": True,
         "showReturnValue": True,
         **given,
+        # Else every child Python process waits, for ever, for a session of its own that nobody opens.
+        "subProcess": False,
         "python": _python(situation),
         "env": {**held_back, **given.get("env", {})},
     }

@@ -34,6 +34,7 @@ _CURE_EVERY_S = 0.015
 _CURE_OFTEN_FOR_S = 4.0
 _CURE_SELDOM_S = 0.5
 _LAST_WORDS = 4000
+_LAST_WORDS_WITHIN_S = 0.5  # a child of the adapter may hold its standard error open
 
 
 class SpawnedAdapter:
@@ -79,13 +80,29 @@ class SpawnedAdapter:
         await self._stack.aclose()
 
     async def _run(self) -> None:
-        with self._life:
-            async with anyio.create_task_group() as group:
-                group.start_soon(self._cure)
-                group.start_soon(self._hear_last_words)
-                await self._driver.run()
-                group.cancel_scope.cancel("the adapter has gone")
-        self._told.close()
+        """In the daemon's own group: a fault of ours ends this session, never the others."""
+        try:
+            with self._life:
+                await self._pump()
+        except* Exception as errors:
+            log.error("the pump of an adapter failed", exc_info=errors)
+        finally:
+            self._told.close()
+
+    async def _pump(self) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._cure)
+            await self._until_gone()
+            group.cancel_scope.cancel("the adapter has gone")
+
+    async def _until_gone(self) -> None:
+        """What it wrote to its standard error before it went is told as the last of its output."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._hear_last_words)
+            await self._driver.run()
+            group.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_WITHIN_S
+        if self._last_words:
+            await self._tell([_output(self._last_words, "stderr")])
 
     async def _tell(self, batch: Sequence[Delivered]) -> None:
         try:
@@ -109,8 +126,11 @@ class SpawnedAdapter:
 
 
 def _left_out(gap: OutputLeftOut) -> Event:
-    text = f"[{gap.bytes} bytes of output were left out]\n"
-    return Event(event="output", body=msgspec.Raw(msgspec.json.encode({"output": text, "category": "console"})))
+    return _output(f"[{gap.bytes} bytes of output were left out]\n", "console")
+
+
+def _output(text: str, category: str) -> Event:
+    return Event(event="output", body=msgspec.Raw(msgspec.json.encode({"output": text, "category": category})))
 
 
 async def _refuse(request: Request) -> Any:
