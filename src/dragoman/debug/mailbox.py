@@ -26,10 +26,14 @@ class Mailbox:
         self._mail, self._commands = anyio.create_memory_object_stream[_Command](_ROOM)
         self._closed = anyio.Event()
 
-    def close(self) -> None:
+    def end(self) -> None:
         """Nobody waits any longer. What was accepted is not an error now: its outcome is the session's end."""
         self._closed.set()
         self._mail.close()
+
+    def close(self) -> None:
+        """Once nobody obeys any more: who still waits for room is told."""
+        self.end()
         self._commands.close()
 
     async def perform(self, action: Callable[[], Awaitable[Any]]) -> None:

@@ -132,6 +132,7 @@ class Session:
 
     async def _let_go(self) -> None:
         """A backend that cannot even end is our fault, and must not take other sessions with it."""
+        self._mailbox.close()
         with anyio.CancelScope(shield=True), anyio.move_on_after(_ENDS_WITHIN_S):
             try:
                 await self._backend.end()
@@ -300,7 +301,7 @@ class Session:
         text, _ = self.output.since(self._told_output, most=_OUTPUT_AT_A_STOP)
         self.ended = Ended(exit_code=ended.exit_code, signal=ended.signal, message=ended.message, output=text)
         self._move(Happening.ENDED)
-        self._mailbox.close()
+        self._mailbox.end()
         self._life.cancel("the session has ended")
 
     def _move(self, happening: Happening) -> None:

@@ -165,3 +165,42 @@ async def test_a_backend_that_fails_to_end_hurts_nobody_else() -> None:
         assert isinstance(await session.outcome(0, 2), Ended)
         await anyio.wait_all_tasks_blocked()
     assert adapter.ended
+
+
+@pytest.mark.parametrize("how", ["terminated", "asked", "gone"])
+async def test_an_end_in_order_is_no_fault_in_the_log(how: str, caplog: pytest.LogCaptureFixture) -> None:
+    adapter = FakeAdapter()
+    async with living(session_of(adapter)) as session:
+        await anyio.wait_all_tasks_blocked()
+        if how == "terminated":
+            adapter.emit("terminated")
+        elif how == "asked":
+            await session.terminate()
+        else:
+            adapter.die()
+        assert isinstance(await session.outcome(0, 2), Ended)
+        await anyio.wait_all_tasks_blocked()
+    assert [record for record in caplog.records if record.levelname != "DEBUG"] == []
+
+
+async def test_whoever_waits_for_room_in_the_mailbox_is_told_of_the_end() -> None:
+    adapter = FakeAdapter()
+    codes: list[str] = []
+    async with living(session_of(adapter)) as session:
+        adapter.stop()
+        await session.outcome(0, 2)
+        adapter.answers["next"] = lambda _: None
+
+        async def step() -> None:
+            try:
+                await session.step("over")
+            except DragomanError as error:
+                codes.append(error.code)
+
+        async with anyio.create_task_group() as group:
+            for _ in range(40):
+                group.start_soon(step)
+            await anyio.wait_all_tasks_blocked()
+            adapter.die()
+    assert 0 < len(codes) < 40
+    assert set(codes) == {"already_ended"}
