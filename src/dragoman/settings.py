@@ -71,6 +71,11 @@ class Settings(BaseModel):
         Field(ge=1, le=1 << 20),
         About(say("How many megabytes the journal may take before its oldest part goes.")),
     ] = 2048
+    session_linger_s: Annotated[
+        int,
+        Field(ge=1, le=7 * 86_400),
+        About(say("How many seconds a debug session lives on after the last call about it.")),
+    ] = 600
 
     @model_validator(mode="after")
     def _stays_on_this_machine(self) -> Self:

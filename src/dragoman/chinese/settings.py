@@ -13,6 +13,9 @@ TABLE: dict[str, str] = {
     "How many megabytes the journal may take before its oldest part goes.": (
         "日志簿最多占用多少兆字节，超出后先删除最旧的部分。"
     ),
+    "How many seconds a debug session lives on after the last call about it.": (
+        "调试会话在最后一次相关调用之后还保留多少秒。"
+    ),
     "the variable {name}": "环境变量 {name}",
     "{file}, line {line}": "{file} 第 {line} 行",
     "the default": "默认值",

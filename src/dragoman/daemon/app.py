@@ -104,7 +104,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
             state = _state(options, places, settings, tcp)
             async with (
                 Journal.open(places.journal_folder, stores=STORES) as journal,
-                debugging(journal, lives) as operations,
+                debugging(journal, lives, linger_s=settings.session_linger_s) as operations,
             ):
                 parts = _Parts(state, tokens, settings, journal, operations, lives=lives, stop=stop)
                 await parts.live(tcp, control, lambda: instance.publish(state), ready)

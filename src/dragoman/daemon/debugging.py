@@ -19,9 +19,11 @@ from dragoman.tools.debug import Waits, debug_operations
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import BreakpointBook
 
+_LOOK_EVERY_S = 15.0
+
 
 @asynccontextmanager
-async def debugging(journal: Journal, lives: Lives) -> AsyncIterator[Sequence[Operation]]:
+async def debugging(journal: Journal, lives: Lives, *, linger_s: float) -> AsyncIterator[Sequence[Operation]]:
     """At the end of the block no session and no process of one lives."""
     clock = SystemClock()
 
@@ -32,5 +34,12 @@ async def debugging(journal: Journal, lives: Lives) -> AsyncIterator[Sequence[Op
         book = BreakpointBook(journal, clock)
         await book.load()
         service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock, lived)
+        group.start_soon(_end_unused, service, linger_s)
         yield debug_operations(service, configurations, Waits(clock), clock)
         group.cancel_scope.cancel("the daemon ends")
+
+
+async def _end_unused(service: DebugService, linger_s: float) -> None:
+    while True:
+        await anyio.sleep(min(_LOOK_EVERY_S, linger_s / 2))
+        await service.end_unused(linger_s)

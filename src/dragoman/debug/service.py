@@ -16,7 +16,7 @@ from dragoman.debug import faults
 from dragoman.debug.backend import Backend
 from dragoman.debug.model import Binding, Ended, Evaluated, Scope, StepKind, Stop, Variable
 from dragoman.debug.session import Launch, Session
-from dragoman.debug.states import LIVE
+from dragoman.debug.states import LIVE, State
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.ids import new_id
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 ENDED_KEPT_S = 600.0
 SESSIONS_AT_MOST = 64
+_LEASED = frozenset({State.RUNNING, State.STOPPED})  # one that starts has a caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +154,25 @@ class DebugService:
             kept = self._sessions.get(session_id)
             if kept is None or kept.workspace != client.place:
                 raise faults.unknown_session(session_id, self._ids(client))
-            return kept.session
+            return self._used(kept)
         live = [kept for kept in self._sessions.values() if kept.workspace == client.place]
         live = [kept for kept in live if kept.session.state in LIVE]
         if not live:
             raise faults.no_session(self._ids(client))
-        return max(live, key=lambda kept: (kept.client == client.id, kept.session.changed_at_ns)).session
+        return self._used(max(live, key=lambda kept: (kept.client == client.id, kept.session.changed_at_ns)))
 
     def sessions(self, client: Client) -> list[Session]:
         """Live ones, and ended ones for ten minutes."""
         self._drop_old()
         return [kept.session for kept in self._sessions.values() if kept.workspace == client.place]
+
+    async def end_unused(self, linger_s: float) -> None:
+        """A session lives by a lease: so long after the last call, and with nobody waiting, it is ended."""
+        for kept in list(self._sessions.values()):
+            unused_s = self._clock.monotonic_s() - kept.used_at_s
+            if kept.session.state in _LEASED and not kept.waiting and unused_s > linger_s:
+                log.info("session %s is ended: unused for %d seconds", kept.session.id, unused_s)
+                await kept.session.terminate()
 
     # Looking.
 
@@ -207,7 +216,7 @@ class DebugService:
 
     async def _begin(self, client: Client, session: Session) -> None:
         await self._tell(session, "debug.started", session.title)
-        self._sessions[session.id] = _Kept(session, client.place, client.id)
+        self._sessions[session.id] = _Kept(session, client.place, client.id, self._clock.monotonic_s())
         try:
             await self._group.start(self._live, session, client.place)
         except DragomanError as error:
@@ -220,11 +229,21 @@ class DebugService:
         await self._tell(session, "debug.ended", session.title)
 
     async def _awaited(self, client: Client, session: Session, after_stop: int, within_s: float) -> Happened:
-        self._sessions[session.id].client = client.id
-        outcome = await session.outcome(after_stop, within_s)
+        kept = self._sessions[session.id]
+        kept.client = client.id
+        kept.waiting += 1
+        try:
+            outcome = await session.outcome(after_stop, within_s)
+        finally:
+            kept.waiting -= 1
+            self._used(kept)
         if isinstance(outcome, Stop):
             self._told_stop[client.id, session.id] = outcome.number
         return Happened(session, outcome)
+
+    def _used(self, kept: _Kept) -> Session:
+        kept.used_at_s = self._clock.monotonic_s()
+        return kept.session
 
     async def _spread(self, workspace: str) -> None:
         """The breakpoint is set whatever a session makes of it; one that does not take it shows it as not bound."""
@@ -270,3 +289,5 @@ class _Kept:
     session: Session
     workspace: str
     client: str
+    used_at_s: float
+    waiting: int = 0

@@ -136,3 +136,39 @@ async def test_a_breakpoint_is_set_also_where_a_session_refuses_it(tmp_path: Pat
         await service.start(AGENT, Wish(), within_s=0)
         made, binding = await service.set_breakpoint(AGENT, AT_5)
         assert (made.id, binding.verified) == (1, False)
+
+
+async def test_a_session_that_nobody_calls_or_waits_for_is_ended(tmp_path: Path) -> None:
+    adapter, clock = FakeAdapter(), VirtualClock()
+    async with service_of(tmp_path, adapter, clock=clock) as service:
+        session = (await service.start(AGENT, Wish(), within_s=0)).session
+        clock.advance(599)
+        await service.end_unused(600)
+        assert service.find(AGENT).state is State.RUNNING
+        clock.advance(599)
+        await service.end_unused(600)
+        assert session.state is State.RUNNING
+        clock.advance(2)
+        clock.set_wall_back(3600)
+        await service.end_unused(600)
+        assert isinstance(await session.outcome(0, 2), Ended)
+    assert adapter.sent("disconnect") == [{"terminateDebuggee": True}]
+
+
+async def test_a_session_that_somebody_waits_for_is_never_ended(tmp_path: Path) -> None:
+    adapter, clock = FakeAdapter(), VirtualClock()
+    async with service_of(tmp_path, adapter, clock=clock) as service:
+        session = (await service.start(AGENT, Wish(), within_s=0)).session
+        async with anyio.create_task_group() as group:
+
+            async def wait() -> None:
+                await service.wait(AGENT, session.id, within_s=60)
+
+            group.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            clock.advance(10_000)
+            await service.end_unused(600)
+            assert session.state is State.RUNNING
+            adapter.stop()
+        await service.end_unused(600)
+        assert session.state is State.STOPPED
