@@ -274,8 +274,12 @@ class Session:
         )
 
     async def _any_thread(self) -> int:
-        response = await self._backend.request("threads", timeout_s=_ANSWERED_WITHIN_S)
-        threads = read_body(response, answers.ThreadsAnswer).threads
+        """Zero where it cannot be learned: a stop without its thread is still a stop."""
+        try:
+            response = await self._backend.request("threads", timeout_s=_ANSWERED_WITHIN_S)
+            threads = read_body(response, answers.ThreadsAnswer).threads
+        except (DragomanError, RemoteProtocolError):
+            return 0
         return threads[0].id if threads else 0
 
     def _begin_end(self, arguments: dict[str, Any]) -> None:

@@ -42,7 +42,7 @@ class FakeAdapter:
             "threads": lambda _: {"threads": [{"id": 1, "name": "main"}]},
             "evaluate": lambda arguments: {"result": arguments["expression"], "variablesReference": 0},
         }
-        self._events, self._emitted = anyio.create_memory_object_stream[Event](math.inf)
+        self._events, self._emitted = anyio.create_memory_object_stream[Event | DragomanError](math.inf)
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         self.requests.append((command, arguments or {}))
@@ -61,6 +61,8 @@ class FakeAdapter:
 
     async def events(self) -> AsyncIterator[Event]:
         async for event in self._emitted:
+            if isinstance(event, DragomanError):
+                raise event
             yield event
 
     async def end(self) -> None:
@@ -76,6 +78,10 @@ class FakeAdapter:
 
     def die(self) -> None:
         self._events.close()
+
+    def break_off(self, error: DragomanError) -> None:
+        """As an adapter that breaks the protocol is told by its backend."""
+        self._events.send_nowait(error)
 
     def refuse(self, command: str, reason: str) -> None:
         self.answers[command] = lambda _: AdapterRefusedError(command, reason)

@@ -187,11 +187,21 @@ async def test_an_end_that_is_not_zero_is_completed_with_its_code(tmp_path: Path
     assert answer["message"] == "The program ended with exit code 3."
 
 
-async def test_a_debugger_that_breaks_in_the_middle_is_an_error_not_an_end(tmp_path: Path) -> None:
+async def test_a_stop_whose_thread_cannot_be_learned_is_told_all_the_same(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.running()
         bench.adapter.refuse("threads", "cannot \x1b read")
         bench.adapter.emit("stopped", reason="pause")
+        answer = await bench.call("wait_for_stop")
+    stop = answer["stop_event_data"]
+    assert (answer["status"], stop["reason"], stop["thread_id"]) == ("stopped", "pause", 0)
+    assert "\x1b" not in answer.text
+
+
+async def test_a_debugger_that_breaks_in_the_middle_is_an_error_not_an_end(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.running()
+        bench.adapter.break_off(DragomanError("adapter_broken", say("{text}", text="cannot \x1b read")))
         answer = await bench.call("wait_for_stop")
     assert (answer["status"], answer["code"], answer["state"]) == ("error", "session_broken", "Terminated")
     assert "\x1b" not in answer.text
