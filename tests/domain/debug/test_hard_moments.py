@@ -132,15 +132,14 @@ async def test_a_hit_that_does_not_count_and_cannot_be_sent_on_is_told_as_a_stop
         assert session.state is State.STOPPED
 
 
-async def test_a_stop_without_a_thread_is_passed_over_where_the_adapter_names_none_either() -> None:
+async def test_a_stop_without_a_thread_is_still_a_stop_where_the_adapter_names_none_either() -> None:
     adapter = FakeAdapter()
     adapter.refuse("threads", "no")
     async with living(session_of(adapter)) as session:
         adapter.emit("stopped", reason="pause")
-        adapter.stop()
         outcome = await session.outcome(0, 2)
         assert isinstance(outcome, Stop)
-        assert outcome.thread_id == 1
+        assert (outcome.reason, outcome.thread_id) == ("pause", 0)
 
 
 async def test_who_paused_is_told_at_the_stop() -> None:
