@@ -263,3 +263,40 @@ async def test_an_adapter_that_dies_at_once_is_told_with_its_last_words(workspac
             await service.start(client_of(workspace), Wish(program="main.py"), within_s=20)
         assert caught.value.code == "adapter_gone"
     assert psutil.Process().children(recursive=True) == []
+
+
+async def test_two_clients_conditions_at_one_line_both_stop(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        for owner, condition in (("a", "n == 3"), ("b", "n == 5")):
+            await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, owner=owner, condition=condition))
+        first = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        second = stop_of(await service.resume(client, "", thread_id=None, within_s=10))
+        assert (values(first)["n"], values(second)["n"]) == ("3", "5")
+
+
+async def test_an_evaluation_that_never_ends_leaves_the_session_usable(workspace: Path) -> None:
+    client = client_of(workspace)
+    wish = Wish(program="main.py", env={"PYDEVD_INTERRUPT_THREAD_TIMEOUT": "2"})
+    async with service_in(workspace) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT))
+        await service.start(client, wish, within_s=30)
+        for endless in ("[0 for _ in iter(int, 1)]", "__import__('time').sleep(600)"):
+            with pytest.raises(DragomanError):
+                await service.evaluate(client, "", endless, frame=None, context="repl", within_s=1)
+        assert (await service.evaluate(client, "", "n", frame=None, context="repl", within_s=15)).result == "0"
+        stepped = stop_of(await service.step(client, "", "over", thread_id=None, within_s=10))
+        assert values(stepped)["result"] == "0"
+
+
+async def test_a_breakpoint_above_all_code_and_one_with_a_bad_condition_are_told_as_not_bound(workspace: Path) -> None:
+    (workspace / "main.py").write_text("# no code\n\nn = 1\nprint(n)\n")
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        for breakpoint in (at(workspace, 1), at(workspace, 3, condition="n =="), at(workspace, 4)):
+            await service.set_breakpoint(client, breakpoint)
+        started = await service.start(client, Wish(program="main.py"), within_s=30)
+        assert stop_of(started).frames[0].line == 4
+        unbound = {it.line: binding.message for it, binding in started.session.bindings.unbound()}
+        assert set(unbound) == {1, 3}
+        assert "SyntaxError" in unbound[3]

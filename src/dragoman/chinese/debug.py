@@ -79,4 +79,8 @@ TABLE: dict[str, str] = {
     "more than {limit} tasks wait for one another": "互相等待的任务超过 {limit} 个",
     "The task {task} could not be started: {reason}.": "无法启动任务 {task}：{reason}。",
     "It runs {line} in {cwd}.": "它在 {cwd} 中运行 {line}。",
+    "Another breakpoint stands at this place, and an adapter takes only one: remove it first.": (
+        "同一位置已有另一个断点，而调试适配器只接受一个：请先移除它。"
+    ),
+    "There is no code at this line.": "这一行没有代码。",
 }

@@ -7,7 +7,7 @@ an adapter gets the forms that mean the same to it, and the rest is counted here
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from typing import Any
 from dragoman.debug.backend import Backend
 from dragoman.debug.hit_conditions import HitCondition, parse_hit_condition
 from dragoman.debug.model import Binding, Frame
+from dragoman.debug.shared_lines import Shared, one_a_place
+from dragoman.phrases import say
 from dragoman.wire.dap import answers, bodies, read_body
 from dragoman.workspace.breakpoints import Breakpoint
 
@@ -31,6 +33,10 @@ class Dialect:
     """How it writes one, where it differs: a format with `number` and `remainder`."""
     ways_to_end: frozenset[str] = frozenset()
     """Exceptions by which a program of this language ends on purpose: never told as a stop."""
+    or_word: str = "||"
+    """Between two conditions of which one is enough."""
+    fault_of: Callable[[str], str] = lambda _: ""
+    """What is wrong with a condition, where the adapter would only never stop; nothing wrong: empty."""
 
 
 class Bindings:
@@ -40,12 +46,15 @@ class Bindings:
         self._backend = backend
         self._dialect = dialect
         self._binding_by_id: dict[int, Binding] = {}
-        self._id_by_adapters: dict[int, int] = {}
+        self._fault_by_id: dict[int, str] = {}
+        self._shared_by_adapters: dict[int, Shared] = {}
         self._sent: dict[str, tuple[Breakpoint, ...]] = {}
         self._counted: dict[int, HitCondition] = {}
         self._hits: defaultdict[int, int] = defaultdict(int)
 
     def of(self, id: int) -> Binding:
+        if id in self._fault_by_id:
+            return Binding(message=self._fault_by_id[id])
         return self._binding_by_id.get(id, Binding())
 
     def unbound(self) -> list[tuple[Breakpoint, Binding]]:
@@ -66,13 +75,14 @@ class Bindings:
 
     def learn(self, body: bodies.BreakpointBody) -> None:
         """A `breakpoint` event: what was provisional has bound, moved or gone."""
-        id = self._id_by_adapters.get(body.breakpoint.id if body.breakpoint.id is not None else -1)
-        if id is not None and body.reason != "removed":
-            self._binding_by_id[id] = _binding(body.breakpoint)
+        shared = self._shared_by_adapters.get(body.breakpoint.id if body.breakpoint.id is not None else -1)
+        if shared is not None and body.reason != "removed":
+            self._bind(shared, body.breakpoint)
 
     def hit(self, adapters_ids: Iterable[int] | None, top: Frame | None) -> tuple[int, ...]:
         """Ours that were hit: by the adapter's ids where it sends them, by place where it does not."""
-        ids = tuple(self._id_by_adapters[id] for id in adapters_ids or () if id in self._id_by_adapters)
+        known = self._shared_by_adapters
+        ids = tuple(ours for id in adapters_ids or () if id in known for ours in known[id].told_at_a_hit)
         return ids or tuple(breakpoint.id for breakpoint in self._at(top))
 
     def counts(self, hit: Iterable[int]) -> bool:
@@ -91,15 +101,31 @@ class Bindings:
         return [breakpoint for breakpoint in group if (self.of(breakpoint.id).line or breakpoint.line) == top.line]
 
     async def _send_file(self, path: str, group: tuple[Breakpoint, ...]) -> None:
+        places = one_a_place(group, or_word=self._dialect.or_word, is_sound=lambda it: not self._fault_in(it))
         source = {"path": path, "name": Path(path).name}
-        asked = {"source": source, "breakpoints": [self._translated(breakpoint) for breakpoint in group]}
+        asked = {"source": source, "breakpoints": [self._translated(place.sent) for place in places]}
         response = await self._backend.request("setBreakpoints", asked, timeout_s=_SENT_WITHIN_S)
         self._sent[path] = group
-        answered = read_body(response, answers.BreakpointsAnswer).breakpoints
-        for breakpoint, answer in zip(group, answered, strict=False):
-            self._binding_by_id[breakpoint.id] = _binding(answer)
+        for place in places:
+            self._note_faults(place)
+        for place, answer in zip(places, read_body(response, answers.BreakpointsAnswer).breakpoints, strict=False):
+            self._bind(place, answer)
             if answer.id is not None:
-                self._id_by_adapters[answer.id] = breakpoint.id
+                self._shared_by_adapters[answer.id] = place
+
+    def _bind(self, place: Shared, answer: bodies.Breakpoint) -> None:
+        self._binding_by_id |= {breakpoint.id: _binding(answer) for breakpoint in place.stands_for}
+
+    def _note_faults(self, place: Shared) -> None:
+        shares = str(say("Another breakpoint stands at this place, and an adapter takes only one: remove it first."))
+        faults = {it.id: self._fault_in(it) for it in place.stands_for}
+        faults |= {it.id: self._fault_in(it) or shares for it in place.left_out}
+        for id, fault in faults.items():
+            self._fault_by_id.pop(id, None)
+            self._fault_by_id |= {id: fault} if fault else {}
+
+    def _fault_in(self, breakpoint: Breakpoint) -> str:
+        return self._dialect.fault_of(breakpoint.condition) if breakpoint.condition else ""
 
     def _translated(self, breakpoint: Breakpoint) -> dict[str, Any]:
         asked: dict[str, Any] = {"line": breakpoint.line}
@@ -121,4 +147,7 @@ class Bindings:
 
 
 def _binding(answer: bodies.Breakpoint) -> Binding:
+    """Line 0 is how debugpy says, of a line above all code, that it found none."""
+    if answer.line == 0:
+        return Binding(message=answer.message or str(say("There is no code at this line.")))
     return Binding(verified=answer.verified, line=answer.line, message=answer.message or "")

@@ -5,7 +5,9 @@ The adapter runs with our interpreter, where debugpy is; the program with its cl
 
 from __future__ import annotations
 
+import ast
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,10 @@ from dragoman.workspace.interpreter import find_interpreter
 
 # What would change how our own adapter's interpreter starts; the program still gets the client's.
 _NOT_FOR_THE_ADAPTER = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONOPTIMIZE"})
+
+# After so many seconds an evaluation is interrupted, which would else keep its thread, and so the session, for ever.
+_INTERRUPTS = "PYDEVD_INTERRUPT_THREAD_TIMEOUT"
+_HELD_BACK = _NOT_FOR_THE_ADAPTER | {_INTERRUPTS}
 
 
 def _command(situation: Situation) -> Command:
@@ -28,7 +34,7 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     given = dict(situation.arguments)
     if situation.request != "launch":
         return given
-    held_back = {name: situation.environment[name] for name in _NOT_FOR_THE_ADAPTER & situation.environment.keys()}
+    held_back = {name: value for name, value in situation.environment.items() if name in _HELD_BACK}
     return {
         "console": "internalConsole",
         "redirectOutput": True,
@@ -37,7 +43,7 @@ def _arguments(situation: Situation) -> dict[str, Any]:
         # Else every child Python process waits, for ever, for a session of its own that nobody opens.
         "subProcess": False,
         "python": _python(situation),
-        "env": {**held_back, **given.get("env", {})},
+        "env": {_INTERRUPTS: "20", **held_back, **given.get("env", {})},
     }
 
 
@@ -50,6 +56,17 @@ def _python(situation: Situation) -> list[str]:
     return [str(find_interpreter(situation.workspace, situation.environment).path)]
 
 
+def _fault_of(condition: str) -> str:
+    """By our grammar, which may be older than the program's: such a condition is sent all the same."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(condition.strip(), "condition", "eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
 PYTHON = AdapterSpec(
     name="python",
     types=frozenset({"python", "debugpy"}),
@@ -57,6 +74,6 @@ PYTHON = AdapterSpec(
     transport="stdio",
     command=_command,
     arguments=_arguments,
-    dialect=Dialect(ways_to_end=frozenset({"SystemExit"})),
+    dialect=Dialect(ways_to_end=frozenset({"SystemExit"}), or_word="or", fault_of=_fault_of),
     exception_filters=("uncaught",),
 )

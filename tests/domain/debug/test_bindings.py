@@ -1,0 +1,108 @@
+"""Breakpoints at an adapter: several at one place, conditions that cannot be read, lines without code."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from dragoman.debug.adapters import PYTHON
+from dragoman.debug.bindings import Bindings
+from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.wire.dap import bodies
+from dragoman.workspace.breakpoints import Breakpoint
+
+pytestmark = pytest.mark.anyio
+
+
+def at(id: int, line: int = 5, **fields: Any) -> Breakpoint:
+    return Breakpoint(id=id, owner=f"client {id}", path="/p/a.py", line=line, **fields)
+
+
+@pytest.fixture
+async def adapter() -> AsyncIterator[FakeAdapter]:
+    fake = FakeAdapter()
+    yield fake
+    await fake.end()
+
+
+async def sent(adapter: FakeAdapter, *breakpoints: Breakpoint) -> Bindings:
+    bindings = Bindings(adapter, PYTHON.dialect)
+    await bindings.send(breakpoints)
+    return bindings
+
+
+def asked(adapter: FakeAdapter) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = adapter.sent("setBreakpoints")[-1]["breakpoints"]
+    return found
+
+
+async def test_two_clients_conditions_at_one_line_are_sent_as_one_that_holds_for_either(adapter: FakeAdapter) -> None:
+    bindings = await sent(adapter, at(1, condition="n == 3"), at(2, condition="n == 5 or m"))
+    assert asked(adapter) == [{"line": 5, "condition": "(n == 3) or (n == 5 or m)"}]
+    assert bindings.hit([105], None) == (1, 2)
+    assert [bindings.of(id).verified for id in (1, 2)] == [True, True]
+
+
+async def test_where_one_client_stops_always_only_its_breakpoint_is_known_to_be_hit(adapter: FakeAdapter) -> None:
+    bindings = await sent(adapter, at(1, condition="n == 3"), at(2), at(3))
+    assert asked(adapter) == [{"line": 5}]
+    assert bindings.hit([105], None) == (2, 3)
+
+
+async def test_the_same_condition_twice_is_sent_once(adapter: FakeAdapter) -> None:
+    await sent(adapter, at(1, condition="n"), at(2, condition="n"))
+    assert asked(adapter) == [{"line": 5, "condition": "n"}]
+
+
+@pytest.mark.parametrize("fields", [{"log_message": "n is {n}"}, {"hit_condition": "> 3"}])
+async def test_what_cannot_be_joined_with_a_breakpoint_at_its_place_is_told_as_not_bound(
+    adapter: FakeAdapter, fields: dict[str, Any]
+) -> None:
+    bindings = await sent(adapter, at(1), at(2, **fields))
+    assert asked(adapter) == [{"line": 5}]
+    ((breakpoint, binding),) = bindings.unbound()
+    assert breakpoint.id == 2
+    assert "Another breakpoint" in binding.message
+
+
+async def test_what_was_left_out_is_sent_once_its_place_is_free(adapter: FakeAdapter) -> None:
+    bindings = await sent(adapter, at(1), at(2, log_message="x"))
+    await bindings.send([at(2, log_message="x")])
+    assert asked(adapter) == [{"line": 5, "logMessage": "x"}]
+    assert bindings.of(2).verified
+
+
+async def test_breakpoints_in_other_columns_of_a_line_stay_their_own(adapter: FakeAdapter) -> None:
+    await sent(adapter, at(1), at(2, column=9))
+    assert asked(adapter) == [{"line": 5}, {"line": 5, "column": 9}]
+
+
+async def test_a_condition_that_cannot_be_read_is_told_and_spoils_no_other(adapter: FakeAdapter) -> None:
+    bindings = await sent(adapter, at(1, condition="n =="), at(2, condition="n == 5"), at(3, line=9, condition="(("))
+    assert asked(adapter) == [{"line": 5, "condition": "n == 5"}, {"line": 9, "condition": "(("}]
+    assert [(it.id, binding.message.split(":")[0]) for it, binding in bindings.unbound()] == [
+        (1, "SyntaxError"),
+        (3, "SyntaxError"),
+    ]
+
+
+async def test_a_bad_condition_stays_told_when_the_adapter_says_that_it_has_bound(adapter: FakeAdapter) -> None:
+    bindings = await sent(adapter, at(1, condition="n =="))
+    bindings.learn(bodies.BreakpointBody(reason="changed", breakpoint=bodies.Breakpoint(id=105, verified=True, line=5)))
+    assert not bindings.of(1).verified
+
+
+@pytest.mark.parametrize("condition", ["n is 3", "'\\d' in s", "  n == 1", "(" * 5000 + "1" + ")" * 5000])
+async def test_strange_conditions_neither_warn_nor_fail(adapter: FakeAdapter, condition: str) -> None:
+    await sent(adapter, at(1, condition=condition))
+    assert asked(adapter) == [{"line": 5, "condition": condition}]
+
+
+async def test_line_zero_is_a_line_without_code(adapter: FakeAdapter) -> None:
+    adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": True, "line": 0}]}
+    bindings = Bindings(adapter, PYTHON.dialect)
+    await bindings.send([at(1)])
+    assert bindings.of(1).line is None
+    assert [binding.message for _, binding in bindings.unbound()] == ["There is no code at this line."]
