@@ -300,3 +300,20 @@ async def test_a_breakpoint_above_all_code_and_one_with_a_bad_condition_are_told
         unbound = {it.line: binding.message for it, binding in started.session.bindings.unbound()}
         assert set(unbound) == {1, 3}
         assert "SyntaxError" in unbound[3]
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"console": "integratedTerminal"},
+        {"console": "externalTerminal"},
+        {"pythonPath": str(Path(sys.base_prefix) / "bin" / "python3")},
+        {"subProcess": True},
+    ],
+    ids=lambda extra: next(iter(extra)),
+)
+async def test_configurations_as_people_have_them_are_started(workspace: Path, extra: dict[str, object]) -> None:
+    wanted = {"type": "debugpy", "request": "launch", "name": "x", "program": "${workspaceFolder}/main.py", **extra}
+    async with service_in(workspace) as service:
+        ended = end_of(await service.start(client_of(workspace), Wish(configuration=wanted), within_s=30))
+        assert (ended.exit_code, "total 90" in ended.output) == (3, True)

@@ -23,6 +23,11 @@ _NOT_FOR_THE_ADAPTER = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "
 _INTERRUPTS = "PYDEVD_INTERRUPT_THREAD_TIMEOUT"
 _HELD_BACK = _NOT_FOR_THE_ADAPTER | {_INTERRUPTS}
 
+# `python` says the same, and debugpy refuses to be told twice.
+_SAID_OTHERWISE = frozenset({"pythonPath"})
+# Else every child Python process waits, for ever, for a session of its own that nobody opens.
+_OURS = {"subProcess": False}
+
 
 def _command(situation: Situation) -> Command:
     """The launcher inherits the adapter's environment, so this is also where the program's comes from."""
@@ -31,17 +36,16 @@ def _command(situation: Situation) -> Command:
 
 
 def _arguments(situation: Situation) -> dict[str, Any]:
-    given = dict(situation.arguments)
+    given = {name: value for name, value in situation.arguments.items() if name not in _SAID_OTHERWISE}
     if situation.request != "launch":
-        return given
+        return given | _OURS
     held_back = {name: value for name, value in situation.environment.items() if name in _HELD_BACK}
     return {
-        "console": "internalConsole",
         "redirectOutput": True,
         "showReturnValue": True,
         **given,
-        # Else every child Python process waits, for ever, for a session of its own that nobody opens.
-        "subProcess": False,
+        **_OURS,
+        "console": "internalConsole",  # VS Code's own template says integratedTerminal, and there is none here
         "python": _python(situation),
         "env": {_INTERRUPTS: "20", **held_back, **given.get("env", {})},
     }
