@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import anyio
 from anyio.abc import TaskGroup
 
 from dragoman.clock import Clock
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 
 ENDED_KEPT_S = 600.0
 SESSIONS_AT_MOST = 64
+_ANSWERED_AT_LEAST_WITHIN_S = 1.0  # also for who does not wait: a refusal is worth it
 _LEASED = frozenset({State.RUNNING, State.STOPPED})  # one that starts has a caller
 
 
@@ -120,23 +122,19 @@ class DebugService:
 
     async def resume(self, client: Client, session_id: str, *, thread_id: int | None, within_s: float) -> Happened:
         session = self.find(client, session_id)
-        before = session.last_stop
-        await session.resume(thread_id=thread_id, seen_stop=self._seen(client, session), by=client.id)
-        return await self._awaited(client, session, before, within_s)
+        resumed = session.resume(thread_id=thread_id, seen_stop=self._seen(client, session), by=client.id)
+        return await self._performed(client, session, resumed, within_s)
 
     async def step(
         self, client: Client, session_id: str, kind: StepKind, *, thread_id: int | None, within_s: float
     ) -> Happened:
         session = self.find(client, session_id)
-        before = session.last_stop
-        await session.step(kind, thread_id=thread_id, seen_stop=self._seen(client, session), by=client.id)
-        return await self._awaited(client, session, before, within_s)
+        stepped = session.step(kind, thread_id=thread_id, seen_stop=self._seen(client, session), by=client.id)
+        return await self._performed(client, session, stepped, within_s)
 
     async def pause(self, client: Client, session_id: str, *, within_s: float) -> Happened:
         session = self.find(client, session_id)
-        before = session.last_stop
-        await session.pause(by=client.id)
-        return await self._awaited(client, session, before, within_s)
+        return await self._performed(client, session, session.pause(by=client.id), within_s)
 
     async def wait(self, client: Client, session_id: str, *, within_s: float) -> Happened:
         """For whoever started without waiting: the stop after the last one this client was told of."""
@@ -227,6 +225,16 @@ class DebugService:
         with self._lived(session):
             await session.live(self._book.of(workspace), **status)
         await self._tell(session, "debug.ended", session.title)
+
+    async def _performed(
+        self, client: Client, session: Session, command: Coroutine[Any, Any, None], within_s: float
+    ) -> Happened:
+        """An adapter that does not answer takes no more of the caller's time than the caller gave."""
+        before, begun_s = session.last_stop, self._clock.monotonic_s()
+        with anyio.move_on_after(max(within_s, _ANSWERED_AT_LEAST_WITHIN_S)):
+            await command
+        left_s = within_s - (self._clock.monotonic_s() - begun_s)
+        return await self._awaited(client, session, before, max(left_s, 0.0))
 
     async def _awaited(self, client: Client, session: Session, after_stop: int, within_s: float) -> Happened:
         kept = self._sessions[session.id]

@@ -172,3 +172,25 @@ async def test_a_session_that_somebody_waits_for_is_never_ended(tmp_path: Path) 
             adapter.stop()
         await service.end_unused(600)
         assert session.state is State.STOPPED
+
+
+async def test_an_adapter_that_does_not_answer_takes_no_more_time_than_the_caller_gave(tmp_path: Path) -> None:
+    adapter = FakeAdapter()
+    adapter.when("configurationDone", adapter.stop)
+    async with service_of(tmp_path, adapter) as service:
+        session = (await service.start(AGENT, Wish(), within_s=2)).session
+        adapter.answers["next"] = lambda _: None
+        begun = anyio.current_time()
+        happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=0.1)
+        assert anyio.current_time() - begun < 3
+        assert (happened.outcome, session.state) == (None, State.RUNNING)
+
+
+async def test_the_end_comes_also_through_a_step_that_was_never_answered(tmp_path: Path) -> None:
+    adapter = FakeAdapter()
+    adapter.when("configurationDone", adapter.stop)
+    async with service_of(tmp_path, adapter) as service:
+        session = (await service.start(AGENT, Wish(), within_s=2)).session
+        adapter.when("next", adapter.die, answers=False)
+        happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=5)
+        assert isinstance(happened.outcome, Ended)
