@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+import anyio
 import msgspec
 
 from dragoman.clock import Clock
@@ -42,13 +43,17 @@ STORE: JsonStore[Kept] = JsonStore("breakpoints", Kept)
 
 
 class BreakpointBook:
-    """All workspaces' breakpoints in memory, and each change in the journal and the store in one transaction."""
+    """All workspaces' breakpoints in memory, and each change in the journal and the store in one transaction.
+
+    Changes are made one after another: each is decided on what the one before it left.
+    """
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
         self._by_id: dict[int, Kept] = {}
         self._last_id = 0
+        self._changing = anyio.Lock()
 
     async def load(self) -> None:
         rows = await self._journal.query(STORE.everything())
@@ -61,27 +66,30 @@ class BreakpointBook:
 
     async def add(self, workspace: str, wanted: Breakpoint) -> Breakpoint:
         """The same place by the same owner is the same breakpoint: it keeps its id and takes the new conditions."""
-        twin = next((it for it in self.of(workspace) if _place(it) == _place(wanted)), None)
-        if twin is None and len(self.of(workspace)) >= MOST_IN_A_WORKSPACE:
-            raise _too_many()
-        self._last_id += twin is None
-        made = msgspec.structs.replace(wanted, id=twin.id if twin else self._last_id)
-        await self._keep(workspace, made, "breakpoint.set")
-        return made
+        async with self._changing:
+            twin = next((it for it in self.of(workspace) if _place(it) == _place(wanted)), None)
+            if twin is None and len(self.of(workspace)) >= MOST_IN_A_WORKSPACE:
+                raise _too_many()
+            self._last_id += twin is None
+            made = msgspec.structs.replace(wanted, id=twin.id if twin else self._last_id)
+            await self._keep(workspace, made, "breakpoint.set")
+            return made
 
     async def change(self, workspace: str, id: int, **fields: object) -> Breakpoint:
-        changed = msgspec.structs.replace(self._one(workspace, id), **fields)
-        await self._keep(workspace, changed, "breakpoint.changed")
-        return changed
+        async with self._changing:
+            changed = msgspec.structs.replace(self._one(workspace, id), **fields)
+            await self._keep(workspace, changed, "breakpoint.changed")
+            return changed
 
     async def remove(self, workspace: str, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
-        gone = [breakpoint for breakpoint in self.of(workspace) if which(breakpoint)]
-        if gone:
-            events = [_told("breakpoint.removed", workspace, breakpoint) for breakpoint in gone]
-            await self._journal.append(events, writes=[STORE.remove(_key(breakpoint.id)) for breakpoint in gone])
-        for breakpoint in gone:
-            self._by_id.pop(breakpoint.id, None)
-        return gone
+        async with self._changing:
+            gone = [breakpoint for breakpoint in self.of(workspace) if which(breakpoint)]
+            if gone:
+                events = [_told("breakpoint.removed", workspace, breakpoint) for breakpoint in gone]
+                await self._journal.append(events, writes=[STORE.remove(_key(breakpoint.id)) for breakpoint in gone])
+            for breakpoint in gone:
+                self._by_id.pop(breakpoint.id, None)
+            return gone
 
     def _one(self, workspace: str, id: int) -> Breakpoint:
         kept = self._by_id.get(id)

@@ -44,8 +44,9 @@ def _candidates(workspace: Path, environment: Mapping[str, str]) -> Iterator[Int
         yield Interpreter(workspace / name / "bin" / "python", name)
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):
         for name in _NAMES:
-            found = shutil.which(name, path=folder)
-            if folder and found:
+            # One that is not absolute would be looked for where the daemon stands, not where the client does.
+            found = shutil.which(name, path=folder) if Path(folder).is_absolute() else None
+            if found:
                 yield Interpreter(Path(found), "PATH")
 
 

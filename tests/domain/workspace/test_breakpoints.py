@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from dragoman.clock import SystemClock
@@ -75,3 +77,24 @@ async def test_a_workspace_holds_a_thousand_and_says_so(tmp_path: Path) -> None:
             await book.add("/p", at(5000))
         assert caught.value.code == "too_many_breakpoints"
         assert (await book.add("/p", at(1, condition="x"))).id == 1
+
+
+async def test_one_place_asked_for_twice_at_once_is_one_breakpoint(tmp_path: Path) -> None:
+    async with opened(tmp_path) as book:
+        async with anyio.create_task_group() as group:
+            for condition in ("n == 1", "n == 2"):
+                group.start_soon(book.add, "/p", at(1, owner="a", condition=condition))
+        assert [(it.id, it.condition) for it in book.of("/p")] == [(1, "n == 2")]
+
+
+async def test_a_change_that_meets_a_removal_does_not_bring_the_breakpoint_back(tmp_path: Path) -> None:
+    async with opened(tmp_path) as book:
+        made = await book.add("/p", at(1))
+        async with anyio.create_task_group() as group:
+            group.start_soon(book.remove, "/p", lambda it: it.id == made.id)
+            await anyio.lowlevel.checkpoint()
+            with pytest.raises(DragomanError):
+                await book.change("/p", made.id, enabled=False)
+        assert book.of("/p") == []
+    async with opened(tmp_path) as book:
+        assert book.of("/p") == []

@@ -54,3 +54,12 @@ def test_dragomans_own_is_never_used(tmp_path: Path) -> None:
     with pytest.raises(DragomanError) as caught:
         find_interpreter(tmp_path, {"PATH": str(Path(sys.executable).parent)})
     assert caught.value.code == "no_interpreter"
+
+
+def test_a_relative_folder_of_the_path_is_not_looked_for_where_the_daemon_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python_in(tmp_path / "daemon", "python3")
+    on_path = python_in(tmp_path / "usr", "python3")
+    monkeypatch.chdir(tmp_path / "daemon")
+    assert find_interpreter(tmp_path, {"PATH": f"bin:.:{on_path.parent}"}).path == on_path
