@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-from anyio.abc import TaskStatus
 
 from dragoman import __version__
 from dragoman.access.guard import OwnNames
@@ -21,12 +19,12 @@ from dragoman.access.tokens import PURPOSES, Tokens
 from dragoman.clock import SystemClock
 from dragoman.daemon.control import ControlServer
 from dragoman.daemon.debugging import debugging
+from dragoman.daemon.ending import take_signals
 from dragoman.daemon.instance import Instance
 from dragoman.daemon.lives import Lives
 from dragoman.daemon.logs import start_logging
 from dragoman.daemon.methods import Methods
 from dragoman.daemon.report import Report
-from dragoman.daemon.signals import ending_signals
 from dragoman.daemon.upkeep import keep_within_bounds
 from dragoman.errors import DragomanError
 from dragoman.events import Event
@@ -79,13 +77,10 @@ Ready = Callable[[Running], None]
 async def run(options: Options, places: Places, ready: Ready, *, lives: Lives | None = None) -> None:
     """Be the daemon until a signal, a `shutdown` call or a cancellation; then let go of everything in order."""
     stop = anyio.Event()
+    if options.owns_process:
+        take_signals(stop)
     try:
-        async with anyio.create_task_group() as group:
-            # From before the lock until after the last file is closed: a second Ctrl-C must not tear the end apart.
-            if options.owns_process:
-                await group.start(_watch_signals, stop)
-            await _hold(options, places, stop, ready, lives or Lives())
-            group.cancel_scope.cancel("the daemon has ended")
+        await _hold(options, places, stop, ready, lives or Lives())
     except BaseExceptionGroup as errors:
         error = _first_of(errors)
         raise error from error.__cause__
@@ -110,15 +105,6 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
                 await parts.live(tcp, control, lambda: instance.publish(state), ready)
     finally:
         let_go()
-
-
-async def _watch_signals(stop: anyio.Event, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-    with anyio.open_signal_receiver(*ending_signals()) as received:
-        task_status.started()
-        async for number in received:
-            if not stop.is_set():
-                log.info("received %s", signal.Signals(number).name)
-            stop.set()
 
 
 class _Parts:
