@@ -104,7 +104,6 @@ TABLE: dict[str, str] = {
     "The daemon is starting or ending.": "守护进程正在启动或结束。",
     "No daemon is running. Start one with `dragoman up`.": "没有守护进程在运行。请用 `dragoman up` 启动。",
     "New tokens for: {purposes}. Whatever was open with the old ones has ended.": "已更换令牌：{purposes}。用旧令牌打开的连接都已结束。",
-    "Clients that use HTTP need the new one: `dragoman client-config CLIENT --http --write`.": "使用 HTTP 的客户端需要新令牌：`dragoman client-config 客户端 --http --write`。",
     "It is version {theirs} and busy; this command is {ours}. `dragoman restart` replaces it.": "它的版本是 {theirs} 且正忙；本命令的版本是 {ours}。`dragoman restart` 可替换它。",
     "These would end:": "以下会话将会结束：",
     "End them?": "结束它们吗？",

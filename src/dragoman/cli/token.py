@@ -23,6 +23,4 @@ def rotate(purpose: Purpose | None = None) -> int:
     with ControlLink.open(find_places()) as link:
         rotated = link.call("token_rotate", {"purpose": purpose} if purpose else {})["rotated"]
     tell(say("New tokens for: {purposes}. Whatever was open with the old ones has ended.", purposes=", ".join(rotated)))
-    if "mcp" in rotated:
-        tell(say("Clients that use HTTP need the new one: `dragoman client-config CLIENT --http --write`."))
     return ExitCode.OK

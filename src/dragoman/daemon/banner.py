@@ -36,7 +36,7 @@ def _claude() -> str:
 def _prefixed(arguments: str) -> str:
     """As it must be typed in another terminal to reach this very daemon."""
     home = os.environ.get("DRAGOMAN_HOME")
-    variable = f"{shlex.quote(f'DRAGOMAN_HOME={home}')} " if home else ""
+    variable = f"DRAGOMAN_HOME={shlex.quote(home)} " if home else ""
     return f"{variable}{_command()} {arguments}".rstrip()
 
 

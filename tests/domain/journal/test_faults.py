@@ -73,6 +73,7 @@ async def test_every_call_of_an_append_may_fail_in_turn(tmp_path: Path, code: in
     pytest.fail("never ran clean")
 
 
+@pytest.mark.timeout(240)  # hundreds of runs, each with its own syncs: a busy disk takes its time
 @pytest.mark.parametrize("everything", [False, True], ids=["some", "all"])
 @pytest.mark.parametrize("code", CODES, ids=["ENOSPC", "EIO"])
 async def test_every_call_of_opening_retaining_and_forgetting_may_fail_in_turn(
