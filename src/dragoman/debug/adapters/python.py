@@ -13,6 +13,8 @@ from typing import Any
 
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.bindings import Dialect
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
 from dragoman.transport.command import Command
 from dragoman.workspace.interpreter import find_interpreter
 
@@ -37,6 +39,8 @@ def _command(situation: Situation) -> Command:
 
 def _arguments(situation: Situation) -> dict[str, Any]:
     given = {name: value for name, value in situation.arguments.items() if name not in _SAID_OTHERWISE}
+    if "connect" in given:
+        raise _listens_itself()
     if situation.request != "launch":
         return given | _OURS
     held_back = {name: value for name, value in situation.environment.items() if name in _HELD_BACK}
@@ -58,6 +62,15 @@ def _python(situation: Situation) -> list[str]:
     if isinstance(named, list):
         return [str(word) for word in named]
     return [str(find_interpreter(situation.workspace, situation.environment).path)]
+
+
+def _listens_itself() -> DragomanError:
+    """What listens there is an adapter already; ours would wait for the program to call it, which it never does."""
+    return DragomanError(
+        "not_yet",
+        say("Attaching to a Python program by its port cannot be done yet."),
+        hint=say("Attach by processId, or start the program with start_debugging."),
+    )
 
 
 def _fault_of(condition: str) -> str:
