@@ -67,6 +67,7 @@ class Session:
         self._launch = launch
         self._clock = clock
         self._stops = 0
+        self._sent_on = 0
         self._told_output = 0
         self._handles = Handles(0)
         self._looking = Looking(backend, self._handles)
@@ -227,6 +228,7 @@ class Session:
 
     async def _stopped(self, body: bodies.StoppedBody) -> None:
         """The stop is told when the look at it is complete: a caller never sees half of one."""
+        was_stopped, sent_on = self.state is State.STOPPED, self._sent_on
         handles = Handles(self._stops + 1)
         looking = Looking(self._backend, handles)
         thread_id = body.thread_id if body.thread_id is not None else await self._any_thread()
@@ -234,6 +236,8 @@ class Session:
         hit = self.bindings.hit(body.hit_breakpoint_ids, seen.frames[0] if seen.frames else None)
         if self._is_no_stop(body, seen, hit) and await self._goes_on(thread_id):
             return
+        if was_stopped and self._sent_on != sent_on:
+            return  # a stop told twice, or of another thread: the program was sent on during the look
         self._stops += 1
         self._handles, self._looking = handles, looking
         self.stop = self._told(body, thread_id, seen, hit if body.reason == "breakpoint" else None)
@@ -391,6 +395,7 @@ class Session:
                 raise faults.moved_on(stop, self._by)
             asked = {"threadId": stop.thread_id if thread_id is None else thread_id}
             self._by = by
+            self._sent_on += 1
             self._move(Happening.RESUMED)
             try:
                 await self._backend.request(command, asked, timeout_s=_ANSWERED_WITHIN_S)

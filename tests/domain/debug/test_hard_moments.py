@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 import pytest
@@ -203,3 +204,29 @@ async def test_whoever_waits_for_room_in_the_mailbox_is_told_of_the_end() -> Non
             adapter.die()
     assert 0 < len(codes) < 40
     assert set(codes) == {"already_ended"}
+
+
+async def test_a_stop_told_twice_does_not_stop_a_session_that_was_sent_on_meanwhile() -> None:
+    adapter, looks = FakeAdapter(), anyio.Event()
+    async with living(session_of(adapter)) as session:
+        adapter.stop()
+        await session.outcome(0, 2)
+        go_on, request = anyio.Event(), adapter.request
+
+        async def slow(command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Any:
+            if command == "stackTrace":
+                looks.set()
+                await go_on.wait()
+            return await request(command, arguments, timeout_s=timeout_s)
+
+        adapter.request = slow  # type: ignore[method-assign]
+        adapter.stop()
+        await looks.wait()
+        await session.resume(seen_stop=1)
+        go_on.set()
+        await anyio.wait_all_tasks_blocked()
+        assert (session.state, session.last_stop) == (State.RUNNING, 1)
+        adapter.stop()
+        outcome = await session.outcome(1, 2)
+        assert isinstance(outcome, Stop)
+        assert outcome.number == 2
