@@ -16,6 +16,7 @@ from dragoman.phrases import say
 
 BreakpointKind = Literal["line", "function", "exception", "data"]
 MOST_IN_A_WORKSPACE = 1000
+_LAST = "last"  # a row of no workspace: the highest id ever given, also when that breakpoint has gone
 
 
 class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -58,8 +59,8 @@ class BreakpointBook:
     async def load(self) -> None:
         rows = await self._journal.query(STORE.everything())
         kept = sorted(STORE.decoded(rows.rows).values(), key=lambda it: it.breakpoint.id)
-        self._by_id = {it.breakpoint.id: it for it in kept}
-        self._last_id = max(self._by_id, default=0)
+        self._by_id = {it.breakpoint.id: it for it in kept if it.workspace}
+        self._last_id = max((it.breakpoint.id for it in kept), default=0)
 
     def of(self, workspace: str) -> list[Breakpoint]:
         return [kept.breakpoint for kept in self._by_id.values() if kept.workspace == workspace]
@@ -100,8 +101,10 @@ class BreakpointBook:
     async def _keep(self, workspace: str, breakpoint: Breakpoint, kind: str) -> None:
         """In the record first: a breakpoint that anybody was told of is still there after a crash."""
         kept = Kept(workspace=workspace, breakpoint=breakpoint)
-        write = STORE.put(_key(breakpoint.id), kept, at_ns=self._clock.wall_ns())
-        await self._journal.append([_told(kind, workspace, breakpoint)], writes=[write])
+        last = Kept(workspace="", breakpoint=Breakpoint(id=self._last_id))
+        now = self._clock.wall_ns()
+        writes = [STORE.put(_key(breakpoint.id), kept, at_ns=now), STORE.put(_LAST, last, at_ns=now)]
+        await self._journal.append([_told(kind, workspace, breakpoint)], writes=writes)
         self._by_id[breakpoint.id] = kept
 
 

@@ -36,7 +36,9 @@ async def test_ids_last_over_restarts_and_are_never_used_again(tmp_path: Path) -
         second = await book.add("/p", at(2, condition="x > 1"))
     async with opened(tmp_path) as book:
         assert book.of("/p") == [first, second]
-        await book.remove("/p", lambda it: it.id == first.id)
+        await book.remove("/p", lambda it: it.id == second.id)
+    async with opened(tmp_path) as book:
+        assert book.of("/p") == [first]
         third = await book.add("/p", at(3))
     assert (first.id, second.id, third.id) == (1, 2, 3)
 
