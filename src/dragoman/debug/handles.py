@@ -7,9 +7,12 @@ such instead of showing a wrong value.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
+
+Kind = Literal["frame", "variables"]
 
 _A_STOP = 1_000_000  # handles a stop can have; numbers stay whole in any JSON reader for nine thousand million stops
 
@@ -19,24 +22,35 @@ class Handles:
     """Of one stop: what each number stands for at the adapter."""
 
     stop: int
-    _targets: list[int] = field(default_factory=list)
-    _number_by_target: dict[int, int] = field(default_factory=dict)
+    _targets: list[tuple[Kind, int]] = field(default_factory=list)
+    _number_by_target: dict[tuple[Kind, int], int] = field(default_factory=dict)
 
-    def give(self, target: int) -> int:
+    def give_variables(self, target: int) -> int:
         """Zero means "nothing to expand" in the protocol and stays zero."""
-        if target == 0:
-            return 0
-        if target not in self._number_by_target:
+        return self._give("variables", target) if target else 0
+
+    def give_frame(self, target: int) -> int:
+        return self._give("frame", target)
+
+    def take_variables(self, number: int) -> int:
+        return self._take("variables", number)
+
+    def take_frame(self, number: int) -> int:
+        return self._take("frame", number)
+
+    def _give(self, kind: Kind, target: int) -> int:
+        if (kind, target) not in self._number_by_target:
             if len(self._targets) >= _A_STOP - 1:
                 raise _too_many()
-            self._targets.append(target)
-            self._number_by_target[target] = self.stop * _A_STOP + len(self._targets)
-        return self._number_by_target[target]
+            self._targets.append((kind, target))
+            self._number_by_target[kind, target] = self.stop * _A_STOP + len(self._targets)
+        return self._number_by_target[kind, target]
 
-    def take(self, number: int) -> int:
+    def _take(self, kind: Kind, number: int) -> int:
+        """Adapters number frames and variables apart: one taken for the other would show something else."""
         stop, index = divmod(number, _A_STOP)
-        if stop == self.stop and 0 < index <= len(self._targets):
-            return self._targets[index - 1]
+        if stop == self.stop and 0 < index <= len(self._targets) and self._targets[index - 1][0] == kind:
+            return self._targets[index - 1][1]
         raise _stale(number) if 0 < stop < self.stop and index else _unknown(number)
 
 

@@ -377,13 +377,13 @@ class Session:
         stop = self.require_stopped()
         chosen = frame if frame is not None else (stop.frames[0].id if stop.frames else None)
         asked: dict[str, Any] = {"expression": expression, "context": context}
-        asked |= {"frameId": self._handles.take(chosen)} if chosen is not None else {}
+        asked |= {"frameId": self._handles.take_frame(chosen)} if chosen is not None else {}
         response = await self._backend.request("evaluate", asked, timeout_s=timeout_s)
         answer = read_body(response, answers.EvaluateAnswer)
         return Evaluated(
             result=answer.result,
             type=answer.type,
-            reference=self._handles.give(answer.variables_reference),
+            reference=self._handles.give_variables(answer.variables_reference),
             named=answer.named_variables,
             indexed=answer.indexed_variables,
         )

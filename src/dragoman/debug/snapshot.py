@@ -60,11 +60,11 @@ class Looking:
         return frames, max(answer.total_frames or 0, len(answer.stack_frames))
 
     async def scopes(self, frame: int) -> tuple[Scope, ...]:
-        answer = await self._ask("scopes", {"frameId": self._handles.take(frame)}, answers.ScopesAnswer)
+        answer = await self._ask("scopes", {"frameId": self._handles.take_frame(frame)}, answers.ScopesAnswer)
         return tuple(self._scope(scope) for scope in answer.scopes)
 
     async def variables(self, reference: int, *, start: int = 0, count: int = 0) -> tuple[Variable, ...]:
-        asked: dict[str, Any] = {"variablesReference": self._handles.take(reference)}
+        asked: dict[str, Any] = {"variablesReference": self._handles.take_variables(reference)}
         asked |= {"start": start, "count": count} if count else {}
         answer = await self._ask("variables", asked, answers.VariablesAnswer)
         return tuple(self._variable(variable) for variable in answer.variables)
@@ -104,7 +104,7 @@ class Looking:
         source = frame.source
         path = (source.path or "") if source else ""
         return Frame(
-            id=self._handles.give(frame.id),
+            id=self._handles.give_frame(frame.id),
             name=frame.name,
             path=path,
             line=frame.line,
@@ -115,7 +115,7 @@ class Looking:
     def _scope(self, scope: answers.Scope) -> Scope:
         return Scope(
             name=scope.name,
-            reference=self._handles.give(scope.variables_reference),
+            reference=self._handles.give_variables(scope.variables_reference),
             expensive=scope.expensive,
             hint=scope.presentation_hint or "",
             named=scope.named_variables,
@@ -127,7 +127,7 @@ class Looking:
             name=variable.name,
             value=variable.value,
             type=variable.type,
-            reference=self._handles.give(variable.variables_reference),
+            reference=self._handles.give_variables(variable.variables_reference),
             evaluate_name=variable.evaluate_name,
             memory_reference=variable.memory_reference,
             named=variable.named_variables,

@@ -43,29 +43,39 @@ def test_what_is_no_hit_condition_is_refused_with_the_forms(text: str) -> None:
 
 def test_a_handle_names_its_stop() -> None:
     first, second = Handles(1), Handles(2)
-    old, new = first.give(7), second.give(7)
+    old, new = first.give_variables(7), second.give_variables(7)
     assert old != new
-    assert (first.take(old), second.take(new)) == (7, 7)
+    assert (first.take_variables(old), second.take_variables(new)) == (7, 7)
     with pytest.raises(DragomanError) as caught:
-        second.take(old)
+        second.take_variables(old)
     assert caught.value.code == "stale_reference"
+
+
+def test_a_frame_is_no_variable_though_the_adapter_numbers_them_alike() -> None:
+    handles = Handles(1)
+    frame, variables = handles.give_frame(7), handles.give_variables(7)
+    assert frame != variables
+    assert (handles.take_frame(frame), handles.take_variables(variables)) == (7, 7)
+    with pytest.raises(DragomanError) as caught:
+        handles.take_variables(frame)
+    assert caught.value.code == "unknown_reference"
 
 
 @given(targets=st.lists(st.integers(1, 2**31)))
 def test_a_target_has_one_handle_and_zero_stays_zero(targets: list[int]) -> None:
     handles = Handles(3)
-    numbers = [handles.give(target) for target in targets]
-    assert [handles.take(number) for number in numbers] == targets
+    numbers = [handles.give_variables(target) for target in targets]
+    assert [handles.take_variables(number) for number in numbers] == targets
     assert len(set(numbers)) == len(set(targets))
-    assert handles.give(0) == 0
+    assert handles.give_variables(0) == 0
 
 
 @pytest.mark.parametrize("number", [0, -1, 5, 3_000_002, 4_000_001, 2**70])
 def test_a_number_that_was_never_handed_out_is_told_as_such(number: int) -> None:
     handles = Handles(3)
-    handles.give(9)
+    handles.give_variables(9)
     with pytest.raises(DragomanError) as caught:
-        handles.take(number)
+        handles.take_variables(number)
     assert caught.value.code == "unknown_reference"
 
 

@@ -115,7 +115,7 @@ async def test_an_end_shows_the_last_output_as_data(tmp_path: Path) -> None:
         ("continue_debugging", "continue", {}),
         ("step_execution", "next", {"step_type": "over"}),
         ("get_scopes", "scopes", {}),
-        ("get_variables", "variables", {"variables_reference": 1_000_001}),
+        ("get_variables", "variables", {"variables_reference": 1_000_002}),
         ("evaluate_expression", "evaluate", {"expression": "x"}),
     ],
 )
