@@ -12,7 +12,10 @@ run:
 
 # What starts daemons mostly waits: three at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
-WHOLE := tests/faces tests/conformance tests/e2e
+# Of the domains: what kills processes, syncs disks and runs debuggers.
+SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
+	tests/domain/transport/test_supervised.py tests/domain/transport/test_supervisor_deaths.py
+WHOLE := $(SLOW) tests/faces tests/conformance tests/e2e
 
 test: setup-test lint unit whole
 
@@ -31,7 +34,7 @@ fmt:
 	$(BIN)/ruff format --quiet src tests bench
 
 unit:
-	$(BIN)/python -m pytest -n 2 $(UNIT)
+	$(BIN)/python -m pytest -n 2 $(UNIT) $(SLOW:%=--ignore %)
 
 whole:
 	$(BIN)/python -m pytest -n 3 --dist loadfile $(WHOLE)

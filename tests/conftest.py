@@ -12,7 +12,7 @@ import pytest
 from tests.peers import missing_peers, on_ci
 
 # A loaded machine is slow now and then; on CI the same examples every time, fresh ones elsewhere and in the soak.
-hypothesis.settings.register_profile("dragoman", deadline=None, derandomize=on_ci(), print_blob=True)
+hypothesis.settings.register_profile("dragoman", deadline=None, derandomize=on_ci(), print_blob=True, max_examples=50)
 hypothesis.settings.load_profile("dragoman")
 
 

@@ -122,7 +122,14 @@ def daemons_of(home: Path) -> list[psutil.Process]:
         with contextlib.suppress(psutil.Error):
             if "dragoman.daemon" in process.cmdline() and process.environ().get("DRAGOMAN_HOME") == str(home):
                 found.append(process)
-    return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
+    return [process for process in found if _is_itself(process, {it.pid for it in found})]
+
+
+def _is_itself(process: psutil.Process, daemons: set[int]) -> bool:
+    """Not a dead one, nor a child that is just being started and still looks like its parent."""
+    with contextlib.suppress(psutil.Error):
+        return process.status() != psutil.STATUS_ZOMBIE and process.ppid() not in daemons
+    return False
 
 
 @contextlib.contextmanager

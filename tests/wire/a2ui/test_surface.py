@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dragoman.wire.a2ui import (
@@ -333,6 +333,7 @@ def test_a_viewer_of_0_9_sees_what_came_in_any_dialect(name: str, dialect: str) 
 
 @given(st.lists(messages | v08_messages, max_size=10))
 def test_a_viewer_is_never_told_what_0_9_refuses(all_messages: list[AgentMessage]) -> None:
+    assume(not any(_needs_two_roots(message) for message in all_messages))
     ours, theirs = viewed(all_messages)
     assert ours.keys() == theirs.keys()
     for name, surface in ours.items():
@@ -341,6 +342,13 @@ def test_a_viewer_is_never_told_what_0_9_refuses(all_messages: list[AgentMessage
         assert {key: each for key, each in theirs[name].components.items() if key != ROOT} == {
             key: each for key, each in surface.components.items() if key != ROOT
         }
+
+
+def _needs_two_roots(message: AgentMessage) -> bool:
+    """A child called `root` below a root of another name: 0.9 has no words for that (see `to_v09`)."""
+    return isinstance(message, UpdateComponents) and any(
+        f"'{ROOT}'" in repr(component.properties) for component in message.components
+    )
 
 
 def test_a_surface_that_is_shown_as_it_stood_is_not_made_again() -> None:

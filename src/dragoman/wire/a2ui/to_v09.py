@@ -1,6 +1,7 @@
-"""The model, written as 0.9. All of it can be said but two things, and for those:
+"""The model, written as 0.9. All of it can be said but three things, and for those:
 
 - a root that is not called `root` gets a Column of that name around it (0.9 knows the root by its id alone);
+- a component called `root` that is not the root is hidden by that Column, and one that holds it is refused by viewers;
 - `replace` becomes an update: what is no longer reached from the root is not shown.
 """
 
