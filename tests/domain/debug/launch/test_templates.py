@@ -147,7 +147,9 @@ def test_the_go_and_rust_templates(workspace: Workspace) -> None:
 
 def test_the_repository_s_own_example_starts() -> None:
     folder = Path(dragoman.__file__).parents[2] / "examples"
-    for written in configurations(folder).configurations:
+    offered = configurations(folder).configurations
+    assert offered
+    for written in offered:
         (session,) = resolve(Wish(name=written["name"]), Client(folder)).sessions
         require_program(session)
 
