@@ -7,12 +7,12 @@ an adapter gets the forms that mean the same to it, and the rest is counted here
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from dragoman.debug.backend import Backend
+from dragoman.debug.dialect import Dialect
 from dragoman.debug.hit_conditions import HitCondition, parse_hit_condition
 from dragoman.debug.model import Binding, Frame
 from dragoman.debug.shared_lines import Shared, one_a_place
@@ -21,22 +21,6 @@ from dragoman.wire.dap import answers, bodies, read_body
 from dragoman.workspace.breakpoints import Breakpoint
 
 _SENT_WITHIN_S = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """What an adapter makes of a breakpoint, as data."""
-
-    hit_forms: frozenset[str] = frozenset({"==", ">", ">=", "<", "<=", "%"})
-    """The comparisons it takes as we mean them; others are counted by us."""
-    hit_spelling: Mapping[str, str] = field(default_factory=dict)
-    """How it writes one, where it differs: a format with `number` and `remainder`."""
-    ways_to_end: frozenset[str] = frozenset()
-    """Exceptions by which a program of this language ends on purpose: never told as a stop."""
-    or_word: str = "||"
-    """Between two conditions of which one is enough."""
-    fault_of: Callable[[str], str] = lambda _: ""
-    """What is wrong with a condition, where the adapter would only never stop; nothing wrong: empty."""
 
 
 class Bindings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,8 @@ class Client:
     workspace: Path
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    trusts_workspace: bool = False
+    """Whether a person started this client in the workspace, and so said that what it holds may run."""
 
     @property
     def place(self) -> str:
@@ -58,6 +60,8 @@ class Wish:
     inputs: Mapping[str, str] = field(default_factory=dict)
     process_id: int | None = None
     no_debug: bool = False
+    stdin: str | None = None
+    """What the program reads, then the end of input. None: nothing to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,27 @@ class Prepared:
     title: str
     backend: Backend
     launch: Launch
+    wish: Wish
+    """What starts this one alone again."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Told in the first answer: which interpreter, which adapter."""
+    afterwards: Callable[[], Awaitable[None]] | None = None
+    """What the configuration wants done when the session has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """Several sessions for a compound, otherwise one."""
+
+    sessions: tuple[Prepared, ...]
+    stop_all: bool = False
+    """The end of one ends the others."""
 
 
 class Starter(Protocol):
-    """Turns a wish into a backend: the launch file, the adapter's table, the processes."""
+    """Turns a wish into backends: the launch file, its tasks, the adapter's table, the processes."""
 
-    async def prepare(self, client: Client, wish: Wish) -> Prepared: ...
+    async def prepare(self, client: Client, wish: Wish) -> Preparation: ...
 
 
 class Record(Protocol):
@@ -111,7 +130,7 @@ class DebugService:
 
     async def start(self, client: Client, wish: Wish, *, within_s: float) -> Happened:
         self._require_room()
-        prepared = await self._starter.prepare(client, wish)
+        (prepared,) = (await self._starter.prepare(client, wish)).sessions
         session = Session(new_id("debug"), prepared.title, prepared.backend, prepared.launch, self._clock)
         try:
             await self._begin(client, session)

@@ -19,7 +19,8 @@ from anyio.abc import TaskStatus
 from dragoman.clock import Clock
 from dragoman.debug import faults
 from dragoman.debug.backend import AdapterRefusedError, Backend
-from dragoman.debug.bindings import Bindings, Dialect
+from dragoman.debug.bindings import Bindings
+from dragoman.debug.dialect import Dialect
 from dragoman.debug.handles import Handles
 from dragoman.debug.mailbox import Mailbox, first_of
 from dragoman.debug.model import Ended, Evaluated, Scope, StepKind, Stop, Variable

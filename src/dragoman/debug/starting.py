@@ -9,7 +9,7 @@ from anyio.abc import TaskGroup
 from dragoman.debug import launch as launches
 from dragoman.debug.adapters import BUILT_IN, AdapterSpec, Situation
 from dragoman.debug.adapters.spawned import SpawnedAdapter
-from dragoman.debug.service import Client, Prepared, Wish
+from dragoman.debug.service import Client, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -22,7 +22,7 @@ class AdapterStarter:
         self._group = group
         self._spec_by_type = {type: spec for spec in adapters for type in spec.types}
 
-    async def prepare(self, client: Client, wish: Wish) -> Prepared:
+    async def prepare(self, client: Client, wish: Wish) -> Preparation:
         resolved = _only(self._resolve(client, wish))
         spec = self._spec(resolved.type)
         launches.require_program(resolved)
@@ -34,7 +34,8 @@ class AdapterStarter:
         )
         arguments = spec.arguments(situation)
         backend = await SpawnedAdapter.open(self._supervisors, self._group, spec, situation)
-        return Prepared(resolved.name, backend, _launch(spec, resolved.request, arguments, no_debug=wish.no_debug))
+        launch = _launch(spec, resolved.request, arguments, no_debug=wish.no_debug)
+        return Preparation((Prepared(resolved.name, backend, launch, wish),))
 
     def _resolve(self, client: Client, wish: Wish) -> launches.Launch:
         asked = launches.Wish(

@@ -66,6 +66,7 @@ def _caller(hello: Hello) -> Caller:
         cwd=_path(about, "cwd"),
         language="zh" if hello.language == "zh" else "en",
         environment=_texts(environment) if isinstance(environment, dict) else {},
+        trusts_workspace=True,  # the pump runs where its owner started the client
     )
 
 

@@ -27,6 +27,8 @@ class Caller:
     cwd: Path
     language: Language = "en"
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    trusts_workspace: bool = False
+    """Whether a person started this client in the workspace, and so said that what it holds may run."""
     progress: Progress | None = field(default=None, repr=False, compare=False)
     """Of this one call, where a face can show it."""
 

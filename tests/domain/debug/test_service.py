@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from dragoman.debug.model import Ended, Stop
-from dragoman.debug.service import Client, DebugService, Prepared, Wish
+from dragoman.debug.service import Client, DebugService, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError
@@ -37,9 +37,9 @@ class FakeStarter:
     def __init__(self, *adapters: FakeAdapter) -> None:
         self.adapters = list(adapters)
 
-    async def prepare(self, client: Client, wish: Wish) -> Prepared:
+    async def prepare(self, client: Client, wish: Wish) -> Preparation:
         await anyio.lowlevel.checkpoint()
-        return Prepared("a.py", self.adapters.pop(0), Launch("launch", {}, "fake"))
+        return Preparation((Prepared("a.py", self.adapters.pop(0), Launch("launch", {}, "fake"), wish),))
 
 
 @asynccontextmanager

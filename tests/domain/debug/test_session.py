@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.bindings import Dialect
+from dragoman.debug.dialect import Dialect
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.session import Launch, Session
 from dragoman.debug.states import State

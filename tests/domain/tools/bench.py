@@ -11,8 +11,8 @@ from typing import Any
 import anyio
 import jsonschema
 
-from dragoman.debug.bindings import Dialect
-from dragoman.debug.service import Client, DebugService, Prepared, Wish
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.service import Client, DebugService, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
@@ -35,13 +35,13 @@ class Starter:
     wishes: list[tuple[Client, Wish]] = field(default_factory=list)
     refuses: DragomanError | None = None
 
-    async def prepare(self, client: Client, wish: Wish) -> Prepared:
+    async def prepare(self, client: Client, wish: Wish) -> Preparation:
         self.wishes.append((client, wish))
         if self.refuses is not None:
             raise self.refuses
         adapter = self.adapters[min(len(self.wishes), len(self.adapters)) - 1]
         launch = Launch(self.request, {}, "fake", dialect=Dialect(), no_debug=wish.no_debug)
-        return Prepared("app.py", adapter, launch)
+        return Preparation((Prepared("app.py", adapter, launch, wish),))
 
 
 @dataclass

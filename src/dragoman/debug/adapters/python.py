@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
-from dragoman.debug.bindings import Dialect
+from dragoman.debug.dialect import Dialect
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.command import Command

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from dragoman.debug.bindings import Dialect
+from dragoman.debug.dialect import Dialect
 from dragoman.transport.command import Command
 
 

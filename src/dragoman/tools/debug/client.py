@@ -9,7 +9,13 @@ from dragoman.tools.operation import Caller
 
 
 def client_of(caller: Caller) -> Client:
-    return Client(id=caller.id, workspace=caller.workspace, cwd=caller.cwd, environment=caller.environment)
+    return Client(
+        id=caller.id,
+        workspace=caller.workspace,
+        cwd=caller.cwd,
+        environment=caller.environment,
+        trusts_workspace=caller.trusts_workspace,
+    )
 
 
 def files_of_stacks(service: DebugService, client: Client) -> frozenset[str]:

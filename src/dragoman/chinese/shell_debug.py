@@ -1,0 +1,3 @@
+"""Chinese of what `dragoman debug` and `dragoman demo` say."""
+
+TABLE: dict[str, str] = {}

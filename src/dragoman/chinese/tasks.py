@@ -1,0 +1,3 @@
+"""Chinese of what is said about starting: tasks, compounds, attaching."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Chinese of what is said about trust, allowed folders and paths."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,28 @@
+"""What an adapter makes of what we ask, where adapters differ: data, never code of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    hit_forms: frozenset[str] = frozenset({"==", ">", ">=", "<", "<=", "%"})
+    """The comparisons it takes as we mean them; others are counted by us."""
+    hit_spelling: Mapping[str, str] = field(default_factory=dict)
+    """How it writes one, where it differs: a format with `number` and `remainder`."""
+    ways_to_end: frozenset[str] = frozenset()
+    """Exceptions by which a program of this language ends on purpose: never told as a stop."""
+    or_word: str = "||"
+    """Between two conditions of which one is enough."""
+    fault_of: Callable[[str], str] = lambda _: ""
+    """What is wrong with a condition, where the adapter would only never stop; nothing wrong: empty."""
+    takes_log_messages: bool = True
+    """Otherwise a logpoint is a stop that we answer ourselves: evaluate, tell, go on."""
+    log_prefix: str = ""
+    """A pattern at the start of a logpoint's text that is the adapter's and not the user's."""
+    failure_types: frozenset[str] = frozenset()
+    """Types by which an evaluation that "succeeded" says that it failed."""
+    stops_unasked: frozenset[str] = frozenset()
+    """Reasons of a stop right after the configuration that nobody asked for: the program is sent on."""
