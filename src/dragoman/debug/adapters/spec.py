@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,27 @@ class Situation:
     environment: Mapping[str, str] = field(repr=False)
     """The client's, with the configuration's on top: what the program gets."""
     workspace: Path
+    stdin: str | None = None
+    """What the program reads, then the end of input. None: nothing to read."""
+    at: str = ""
+    """Where adapter and daemon meet, for the command line: see `Transport`."""
+
+
+Transport = Literal["stdio", "unix", "tcp", "calls"]
+"""How we come together with an adapter, the safest first: other users of the machine can reach a port.
+
+`stdio`: its standard streams. `unix`: it listens on the socket whose path is `Situation.at`, in a folder of ours.
+`calls`: it connects to the port `Situation.at` of 127.0.0.1, where we listen. `tcp`: it listens on the port
+`Situation.at` of 127.0.0.1; that is 0 where `AdapterSpec.listening` says how it tells the port that it got.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an adapter listens that somebody else started."""
+
+    host: str
+    port: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +50,25 @@ class AdapterSpec:
     types: frozenset[str]
     """The `type` names that people have in launch.json."""
     adapter_id: str
-    transport: Literal["stdio", "tcp"]
+    transport: Transport
     command: Callable[[Situation], Command]
+    """Called once `Situation.at` is known."""
     arguments: Callable[[Situation], dict[str, Any]]
+    """Of the launch or attach request. Raises DragomanError for what cannot be done, before anything is started."""
     dialect: Dialect = field(default_factory=Dialect)
     exception_filters: tuple[str, ...] = ()
     """Switched on unless a client says otherwise: what stops at an uncaught exception."""
+    listening: re.Pattern[str] | None = None
+    """For `tcp`: what it writes, to either output, once it listens, with a group `port`."""
+    listens_already: Callable[[Situation], Address | None] = lambda _: None
+    """Where the configuration names an adapter that runs already: nothing is started, it is only connected to."""
+    program_output_is_adapters: bool = False
+    """The program has the adapter's own standard streams: what they say is told as output, `Situation.stdin` is fed."""
+    exit_code_from_process: bool = False
+    """It never tells the exit code; a program that it has us start (`runInTerminal`) gives it."""
+    ends_with_its_children: bool = False
+    """Its own session has no program: when the last child session has gone, all has ended."""
+    noise: re.Pattern[str] | None = None
+    """Output, matched from its start, that is the adapter's and not the program's: not told."""
+    facts: Callable[[Situation], Mapping[str, str]] = lambda _: {}
+    """Told in the first answer: `interpreter`, `adapter` and its version."""
