@@ -76,6 +76,14 @@ class Settings(BaseModel):
         Field(ge=1, le=7 * 86_400),
         About(say("How many seconds a debug session lives on after the last call about it.")),
     ] = 600
+    redact: Annotated[bool, About(say("Whether secrets are hidden from agents, in values, output and messages."))] = (
+        True
+    )
+    redact_names: Annotated[
+        list[Annotated[str, Field(pattern=r"^\w{2,60}$")]],
+        Field(max_length=100),
+        About(say("More names whose texts are secrets, besides those known for it such as password.")),
+    ] = []
 
     @model_validator(mode="after")
     def _stays_on_this_machine(self) -> Self:
@@ -380,6 +388,8 @@ def _typed(kind: str, text: str) -> object:
         return _SWITCH.get(text.strip().lower(), text)
     if kind == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
         return int(text)
+    if kind == "array":
+        return [word.strip() for word in text.split(",") if word.strip()]
     return text
 
 
@@ -387,6 +397,7 @@ _ALLOWED: dict[str, Callable[[Mapping[str, Any]], Phrase]] = {
     "integer": lambda schema: say("a whole number from {low} to {high}", low=schema["minimum"], high=schema["maximum"]),
     "boolean": lambda _: say("true or false"),
     "choice": lambda schema: say("one of {choices}", choices=", ".join(schema["enum"])),
+    "array": lambda _: say("a list of names, each of letters, digits and _"),
     "string": lambda _: say("an IP address such as 127.0.0.1 or ::1, not a host name"),
 }
 

@@ -296,6 +296,15 @@ def test_a_key_that_was_not_there_is_added(places: Places, old: str) -> None:
     assert new.startswith(old.rstrip("\n"))
 
 
+def test_a_list_of_names_comes_from_the_file_or_a_variable_and_holds_only_names(places: Places) -> None:
+    file = write(places, 'redact_names = ["pin", "iban"]\n')
+    assert load_settings(places, {}).redact_names == ["pin", "iban"]
+    assert load_settings(places, {"DRAGOMAN_REDACT_NAMES": "pin, cvv2,"}).redact_names == ["pin", "cvv2"]
+    assert tomllib.loads(set_value(file, "redact_names", "cvv2")) == {"redact_names": ["cvv2"]}
+    with pytest.raises(DragomanError, match=r"redact_names is .*, but it must be a list of names"):
+        load_settings(places, {"DRAGOMAN_REDACT_NAMES": ".*"})
+
+
 def test_setting_a_value_writes_nothing(places: Places) -> None:
     file = write(places, "port = 1\n")
     set_value(file, "port", "2")

@@ -16,6 +16,13 @@ TABLE: dict[str, str] = {
     "How many seconds a debug session lives on after the last call about it.": (
         "调试会话在最后一次相关调用之后还保留多少秒。"
     ),
+    "Whether secrets are hidden from agents, in values, output and messages.": (
+        "是否对代理隐藏值、输出和消息中的机密。"
+    ),
+    "More names whose texts are secrets, besides those known for it such as password.": (
+        "除 password 等已知名称外，还有哪些名称的文本是机密。"
+    ),
+    "a list of names, each of letters, digits and _": "名称的列表，每个名称由字母、数字和 _ 组成",
     "the variable {name}": "环境变量 {name}",
     "{file}, line {line}": "{file} 第 {line} 行",
     "the default": "默认值",

@@ -21,6 +21,8 @@ TABLE = {
     "The debug session broke: the debugger failed or said what cannot be read.": "调试会话中断：调试器出错，或其回答无法读取。",
     "Start it again; breakpoints are kept. get_output has what was printed.": "请重新启动；断点会保留。get_output 可查看已输出的内容。",
     "{tool} waits for {session}.": "{tool} 正在等待 {session}。",
+    "There is no set of tools {names}.": "没有名为 {names} 的工具集。",
+    "Sets there are: {names}.": "现有的工具集：{names}。",
     # Lines of an answer.
     "stopped: {reason}{hit} (stop {number}, thread {thread}, {session})": "已暂停：{reason}{hit}（第 {number} 次暂停，线程 {thread}，{session}）",
     "other": "其他",

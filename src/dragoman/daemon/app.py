@@ -33,6 +33,7 @@ from dragoman.mcp.door import Door
 from dragoman.places import Places
 from dragoman.settings import Settings, load_settings, unknown_variables
 from dragoman.tools import Operation, build_toolbox
+from dragoman.tools.redaction import Redactor
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
 from dragoman.transport.processes import started_s
@@ -99,12 +100,18 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
             state = _state(options, places, settings, tcp)
             async with (
                 Journal.open(places.journal_folder, stores=STORES) as journal,
-                debugging(journal, lives, linger_s=settings.session_linger_s) as operations,
+                debugging(
+                    journal, lives, linger_s=settings.session_linger_s, redactor=_redactor(settings)
+                ) as operations,
             ):
                 parts = _Parts(state, tokens, settings, journal, operations, lives=lives, stop=stop)
                 await parts.live(tcp, control, lambda: instance.publish(state), ready)
     finally:
         let_go()
+
+
+def _redactor(settings: Settings) -> Redactor:
+    return Redactor(settings.redact, tuple(settings.redact_names))
 
 
 class _Parts:

@@ -16,6 +16,7 @@ from dragoman.debug.starting import AdapterStarter
 from dragoman.journal import Journal
 from dragoman.tools import Operation
 from dragoman.tools.debug import Waits, debug_operations
+from dragoman.tools.redaction import Redactor
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import BreakpointBook
 
@@ -23,7 +24,9 @@ _LOOK_EVERY_S = 15.0
 
 
 @asynccontextmanager
-async def debugging(journal: Journal, lives: Lives, *, linger_s: float) -> AsyncIterator[Sequence[Operation]]:
+async def debugging(
+    journal: Journal, lives: Lives, *, linger_s: float, redactor: Redactor
+) -> AsyncIterator[Sequence[Operation]]:
     """At the end of the block no session and no process of one lives."""
     clock = SystemClock()
 
@@ -35,7 +38,7 @@ async def debugging(journal: Journal, lives: Lives, *, linger_s: float) -> Async
         await book.load()
         service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock, lived)
         group.start_soon(_end_unused, service, linger_s)
-        yield debug_operations(service, configurations, Waits(clock), clock)
+        yield debug_operations(service, configurations, Waits(clock), clock, redactor=redactor)
         group.cancel_scope.cancel("the daemon ends")
 
 

@@ -81,6 +81,8 @@ class Operation:
     run: Callable[[Caller, Any], Awaitable[Outcome]]
     effects: Effects
     failing: Failing | None = None
+    set: str = "general"
+    """The set it comes with, for those who choose what an agent is shown."""
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:

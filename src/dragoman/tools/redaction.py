@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 # Every quantifier is bounded: text of a program must not be able to make the search slow.
 _SHAPES = re.compile(
@@ -31,8 +32,6 @@ _NAME = (
     r"pass(?:word|wd|phrase)|secret(?:_?key)?|api_?key|(?:access|auth|refresh|session|id|bearer)_?token|"
     r"private_?key|access_?key|client_?secret|credentials?|authorization"
 )
-_NAMED = re.compile(rf"(?i)(?:{_NAME})$")
-_PAIR = re.compile(rf"(?i)((?:{_NAME})['\"]?\]?\s{{0,3}}[:=]\s{{0,3}})(['\"])((?:(?!\2)[^\n]){{4,1000}})\2")
 # C has the address first; a value that the debugger cut has no closing quote.
 _QUOTED = re.compile(r"((?:0x[0-9a-f]{1,16} )?[bur]{0,2}(['\"`]))([\s\S]*?)(\2?)", re.IGNORECASE)
 _SHORTEST = 4
@@ -41,6 +40,8 @@ _SHORTEST = 4
 @dataclass(frozen=True, slots=True)
 class Redactor:
     enabled: bool = True
+    names: tuple[str, ...] = ()
+    """Names that tell of a secret, besides those that do everywhere."""
 
     def text(self, text: str) -> str:
         """Output, source lines, messages: what looks like a secret, and what stands beside a telling name."""
@@ -48,14 +49,31 @@ class Redactor:
             return text
         shown = _SHAPES.sub(lambda found: _mark(found[0]), text)
         shown = _AFTER.sub(lambda found: found[1] + _mark(found[2]), shown)
-        return _PAIR.sub(lambda found: f"{found[1]}{found[2]}{_mark(found[3])}{found[2]}", shown)
+        pairs = _telling(self.names).pairs
+        return pairs.sub(lambda found: f"{found[1]}{found[2]}{_mark(found[3])}{found[2]}", shown)
 
     def value(self, name: str, value: str) -> str:
         """A variable: the whole of a text whose name tells; `None`, a number or an object tells nothing by its name."""
-        if self.enabled and _NAMED.search(name.strip("'\"[]")[-60:]) and (quoted := _QUOTED.fullmatch(value)):
+        tells = self.enabled and _telling(self.names).at_the_end.search(name.strip("'\"[]")[-60:])
+        if tells and (quoted := _QUOTED.fullmatch(value)):
             inner = quoted[3]
             return f"{quoted[1]}{_mark(inner)}{quoted[4]}" if len(inner) >= _SHORTEST else value
         return self.text(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    at_the_end: re.Pattern[str]
+    pairs: re.Pattern[str]
+
+
+@lru_cache(maxsize=8)
+def _telling(more: tuple[str, ...]) -> _Telling:
+    names = "|".join([_NAME, *map(re.escape, more)])
+    return _Telling(
+        re.compile(rf"(?i)(?:{names})$"),
+        re.compile(rf"(?i)((?:{names})['\"]?\]?\s{{0,3}}[:=]\s{{0,3}})(['\"])((?:(?!\2)[^\n]){{4,1000}})\2"),
+    )
 
 
 def _mark(secret: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from dragoman.tools.journal import SearchJournal
 from dragoman.tools.operation import Caller, Operation, Outcome, Parameters
 from dragoman.tools.status import ShowStatus
 
+log = logging.getLogger(__name__)
+
 
 class Toolbox:
     """In the order in which they are shown."""
@@ -25,6 +28,17 @@ class Toolbox:
     def operations(self) -> Sequence[Operation]:
         return tuple(self._operations.values())
 
+    @property
+    def sets(self) -> Sequence[str]:
+        return tuple(dict.fromkeys(operation.set for operation in self._operations.values()))
+
+    def of_sets(self, names: Iterable[str]) -> Toolbox:
+        """Those of the sets named, in the order that they have here whatever the order of the names."""
+        wanted = frozenset(names)
+        if not wanted or not wanted <= set(self.sets):
+            raise _no_such_set(sorted(wanted - set(self.sets)), self.sets)
+        return Toolbox(operation for operation in self._operations.values() if operation.set in wanted)
+
     async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Outcome:
         operation = self._operations.get(name)
         if operation is None:
@@ -33,16 +47,35 @@ class Toolbox:
                 say("There is no tool {name}.", name=ascii(name[:60])),
                 hint=say("There are: {names}.", names=", ".join(self._operations)),
             )
+        if operation.failing is None:
+            return await operation.run(caller, _checked(operation, arguments))
         try:
             return await operation.run(caller, _checked(operation, arguments))
         except DragomanError as error:
-            if operation.failing is None:
-                raise
             return operation.failing.tell(caller, name, arguments, error)
+        except Exception:
+            log.exception("the tool %s failed", name)
+            return operation.failing.tell(caller, name, arguments, _internal())
 
 
 def build_toolbox(status: Callable[[], Mapping[str, Any]], journal: Journal, more: Iterable[Operation] = ()) -> Toolbox:
     return Toolbox([ShowStatus(status).operation(), SearchJournal(journal).operation(), *more])
+
+
+def _internal() -> DragomanError:
+    return DragomanError(
+        "internal_error",
+        say("Something went wrong in the daemon."),
+        hint=say("See `dragoman logs`, then try again."),
+    )
+
+
+def _no_such_set(unknown: Sequence[str], known: Sequence[str]) -> DragomanError:
+    return DragomanError(
+        "unknown_tool_set",
+        say("There is no set of tools {names}.", names=", ".join(ascii(name[:60]) for name in unknown[:5]) or "-"),
+        hint=say("Sets there are: {names}.", names=", ".join(known)),
+    )
 
 
 def _checked(operation: Operation, arguments: Mapping[str, Any]) -> Parameters:

@@ -80,6 +80,14 @@ def test_it_can_be_switched_off() -> None:
     assert off.text(SECRETS["aws"]) == SECRETS["aws"]
 
 
+def test_names_of_a_users_own_tell_too_and_are_taken_literally() -> None:
+    redactor = Redactor(names=("iban", "a.c"))
+    assert redactor.value("customer_IBAN", "'DE0012345'") == "'<redacted 9 chars>'"
+    assert redactor.text("{'iban': 'DE0012345'}") == "{'iban': '<redacted 9 chars>'}"
+    assert redactor.value("abc", "'DE0012345'") == "'DE0012345'"
+    assert REDACTOR.value("iban", "'DE0012345'") == "'DE0012345'"
+
+
 @given(st.text(max_size=200))
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = REDACTOR.text(text)
