@@ -42,4 +42,10 @@ TABLE: dict[str, str] = {
     "Step or continue: the next stop starts afresh.": "请单步或继续：下一次暂停会重新开始。",
     "{text} is not a hit condition.": "{text} 不是命中条件。",
     "Write a count with an optional comparison: 3, == 3, > 5, >= 8, % 2 == 0, % 3.": "请写一个次数，可带比较：3、== 3、> 5、>= 8、% 2 == 0、% 3。",
+    "There is no thread {id} in this session.": "此会话中没有线程 {id}。",
+    "Threads there are: {threads}.": "现有线程：{threads}。",
+    "The debug adapter {adapter} cannot {what}.": "调试适配器 {adapter} 无法{what}。",
+    "Another adapter of the same language may: `dragoman adapters` lists them.": "同一语言的其他适配器也许可以：`dragoman adapters` 会列出它们。",
+    "There is no variable {name} in this frame.": "此帧中没有变量 {name}。",
+    "Give the variables_reference of what holds it, from get_scopes or get_variables.": "请给出包含它的 variables_reference，可由 get_scopes 或 get_variables 获得。",
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dragoman.debug.model import Frame, Stop
+from dragoman.debug.model import Frame, Stop, ThreadSeen
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.phrases import say
+from dragoman.phrases import Phrase, say
+
+_NAMED = 40
 
 
 def not_stopped(state: State) -> DragomanError:
@@ -104,6 +106,32 @@ def unknown_session(session_id: str, known: Sequence[str]) -> DragomanError:
         "unknown_session",
         say("There is no session {id} in this workspace.", id=ascii(session_id[:60])),
         hint=say("Known: {known}.", known=", ".join(known) or "-"),
+    )
+
+
+def unknown_thread(thread_id: int, known: Sequence[ThreadSeen]) -> DragomanError:
+    """The names of threads are the program's: only their numbers stand in a sentence of ours."""
+    return DragomanError(
+        "unknown_thread",
+        say("There is no thread {id} in this session.", id=thread_id),
+        hint=say("Threads there are: {threads}.", threads=", ".join(str(it.id) for it in known[:_NAMED]) or "-"),
+    )
+
+
+def not_supported(what: Phrase, adapter: str) -> DragomanError:
+    """`what` says in a verb what it would have done: "stop where data changes"."""
+    return DragomanError(
+        "not_supported",
+        say("The debug adapter {adapter} cannot {what}.", adapter=adapter, what=what),
+        hint=say("Another adapter of the same language may: `dragoman adapters` lists them."),
+    )
+
+
+def unknown_variable(name: str) -> DragomanError:
+    return DragomanError(
+        "unknown_variable",
+        say("There is no variable {name} in this frame.", name=ascii(name[:80])),
+        hint=say("Give the variables_reference of what holds it, from get_scopes or get_variables."),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 StepKind = Literal["over", "into", "out"]
+ThreadState = Literal["stopped", "running"]
 
 
 class _Noun(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +92,24 @@ class Ended(_Noun, frozen=True):
     signal: str = ""
     message: str = ""
     output: str = ""
+
+
+class Until(_Noun, frozen=True):
+    """A place to run to: a breakpoint of one run, which no list shows."""
+
+    path: str
+    line: int
+
+
+class ThreadSeen(_Noun, frozen=True):
+    """A thread; where it stands is known of a stopped one alone."""
+
+    id: int
+    name: str
+    state: ThreadState
+    path: str = ""
+    line: int = 0
+    function: str = ""
 
 
 class Evaluated(_Noun, frozen=True):

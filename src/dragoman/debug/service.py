@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from dragoman.clock import Clock
 from dragoman.debug import faults
 from dragoman.debug.backend import Backend
-from dragoman.debug.model import Binding, Ended, Evaluated, Scope, StepKind, Stop, Variable
+from dragoman.debug.model import Binding, Ended, Evaluated, Scope, StepKind, Stop, ThreadSeen, Until, Variable
 from dragoman.debug.session import Launch, Session
 from dragoman.debug.states import LIVE, State
 from dragoman.errors import DragomanError
@@ -104,6 +104,8 @@ class Happened:
 
     session: Session
     outcome: Stop | Ended | None
+    others: tuple[Session, ...] = ()
+    """What was started with it."""
 
 
 class DebugService:
@@ -139,7 +141,33 @@ class DebugService:
             raise
         return await self._awaited(client, session, after_stop=0, within_s=within_s)
 
-    async def resume(self, client: Client, session_id: str, *, thread_id: int | None, within_s: float) -> Happened:
+    async def first(self, client: Client, sessions: Sequence[Session], *, within_s: float) -> Happened:
+        """Of several that were started together: what comes first of any of them."""
+        raise NotImplementedError
+
+    async def restart(self, client: Client, session_id: str, *, within_s: float) -> Happened:
+        raise NotImplementedError
+
+    async def set_variable(
+        self, client: Client, session_id: str, *, name: str, value: str, reference: int | None, frame: int | None
+    ) -> Evaluated:
+        raise NotImplementedError
+
+    async def threads(self, client: Client, session_id: str) -> tuple[ThreadSeen, ...]:
+        raise NotImplementedError
+
+    async def change_breakpoint(self, client: Client, id: int, *, enabled: bool) -> tuple[Breakpoint, Binding]:
+        raise NotImplementedError
+
+    async def resume(
+        self,
+        client: Client,
+        session_id: str,
+        *,
+        thread_id: int | None,
+        within_s: float,
+        until: Until | None = None,
+    ) -> Happened:
         session = self.find(client, session_id)
         resumed = session.resume(thread_id=thread_id, seen_stop=self._seen(client, session), by=client.id)
         return await self._performed(client, session, resumed, within_s)
@@ -193,7 +221,9 @@ class DebugService:
 
     # Looking.
 
-    async def scopes(self, client: Client, session_id: str, frame: int | None) -> tuple[Scope, ...]:
+    async def scopes(
+        self, client: Client, session_id: str, frame: int | None, *, thread_id: int | None = None
+    ) -> tuple[Scope, ...]:
         session = self.find(client, session_id)
         stop = session.require_stopped()
         return await session.scopes(frame if frame is not None else faults.top_frame(stop).id)
@@ -204,7 +234,15 @@ class DebugService:
         return await self.find(client, session_id).variables(reference, start=start, count=count)
 
     async def evaluate(
-        self, client: Client, session_id: str, expression: str, *, frame: int | None, context: str, within_s: float
+        self,
+        client: Client,
+        session_id: str,
+        expression: str,
+        *,
+        frame: int | None,
+        context: str,
+        within_s: float,
+        thread_id: int | None = None,
     ) -> Evaluated:
         return await self.find(client, session_id).evaluate(expression, frame, context, timeout_s=within_s)
 

@@ -61,6 +61,7 @@ class Session:
         self.stop: Stop | None = None
         self.ended: Ended | None = None
         self.capabilities = Capabilities(msgspec.Raw(b"{}"))
+        self.facts: Mapping[str, str] = {}
         self.output = Output()
         self.changed_at_ns = clock.wall_ns()
         self.bindings = Bindings(backend, launch.dialect)
@@ -359,6 +360,10 @@ class Session:
                 if self.state is State.STOPPED and self.stop is not None and self.stop.number > after_stop:
                     return self.stop
                 await changed.wait()
+        return None
+
+    def memory_bytes(self) -> int | None:
+        """Of everything that would end with it; None where that cannot be known."""
         return None
 
     @property

@@ -15,12 +15,13 @@ from dragoman.journal import Journal, JsonStore
 from dragoman.phrases import say
 
 BreakpointKind = Literal["line", "function", "exception", "data"]
+DataAccess = Literal["read", "write", "readWrite"]
 MOST_IN_A_WORKSPACE = 1000
 _LAST = "last"  # a row of no workspace: the highest id ever given, also when that breakpoint has gone
 
 
 class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a client asked for."""
+    """What a client asked for. Which fields matter follows from `kind`; conditions belong to all of them."""
 
     id: int
     owner: str = ""
@@ -33,6 +34,16 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hit_condition: str = ""
     log_message: str = ""
     enabled: bool = True
+    filter: str = ""
+    """Of an exception: uncaught, raised, all, or what the adapter itself calls it."""
+    variable: str = ""
+    """Of data: its name, in `reference` or in the scopes of `frame`; without either, in the top frame."""
+    reference: int | None = None
+    frame: int | None = None
+    access: DataAccess = "write"
+    data_id: str = ""
+    """The adapter's own name for the data, which means something in `session` alone."""
+    session: str = ""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +127,9 @@ def _place(breakpoint: Breakpoint) -> tuple[object, ...]:
         breakpoint.line,
         breakpoint.column,
         breakpoint.function,
+        breakpoint.filter,
+        breakpoint.session,
+        breakpoint.data_id,
     )
 
 
