@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,13 +18,14 @@ from dragoman.access.login import LoginCodes
 from dragoman.access.tokens import PURPOSES, Tokens
 from dragoman.clock import SystemClock
 from dragoman.daemon.control import ControlServer
-from dragoman.daemon.debugging import debugging
+from dragoman.daemon.debugging import Debugging, debugging
 from dragoman.daemon.ending import take_signals
 from dragoman.daemon.instance import Instance
 from dragoman.daemon.lives import Lives
 from dragoman.daemon.logs import start_logging
 from dragoman.daemon.methods import Methods
 from dragoman.daemon.report import Report
+from dragoman.daemon.tool_calls import ToolCalls
 from dragoman.daemon.upkeep import keep_within_bounds
 from dragoman.errors import DragomanError
 from dragoman.events import Event
@@ -32,7 +33,7 @@ from dragoman.journal import Journal
 from dragoman.mcp.door import Door
 from dragoman.places import Places
 from dragoman.settings import Settings, load_settings, unknown_variables
-from dragoman.tools import Operation, build_toolbox
+from dragoman.tools import build_toolbox
 from dragoman.tools.redaction import Redactor
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
@@ -100,11 +101,9 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
             state = _state(options, places, settings, tcp)
             async with (
                 Journal.open(places.journal_folder, stores=STORES) as journal,
-                debugging(
-                    journal, lives, linger_s=settings.session_linger_s, redactor=_redactor(settings)
-                ) as operations,
+                debugging(journal, lives, linger_s=settings.session_linger_s, redactor=_redactor(settings)) as debugger,
             ):
-                parts = _Parts(state, tokens, settings, journal, operations, lives=lives, stop=stop)
+                parts = _Parts(state, tokens, settings, journal, debugger, lives=lives, stop=stop)
                 await parts.live(tcp, control, lambda: instance.publish(state), ready)
     finally:
         let_go()
@@ -123,7 +122,7 @@ class _Parts:
         tokens: Tokens,
         settings: Settings,
         journal: Journal,
-        operations: Sequence[Operation],
+        debugger: Debugging,
         *,
         lives: Lives,
         stop: anyio.Event,
@@ -142,8 +141,10 @@ class _Parts:
         names = OwnNames.of(state.bind, state.port)
         self._http = HttpServer(build_app(api, Feed(journal, links, report), names))
         methods = Methods(report, tokens, self._codes, journal, state, self._stop)
-        door = Door(build_toolbox(report, journal, operations), journal, links, __version__)
-        self._control = ControlServer(__version__, methods.table(), roles={"mcp": door})
+        toolbox = build_toolbox(report, journal, debugger.operations)
+        door = Door(toolbox, journal, links, __version__)
+        shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
+        self._control = ControlServer(__version__, methods.table(), roles={"mcp": door, "tools": shell})
 
     async def live(self, tcp: socket.socket, control: socket.socket, publish: Callable[[], None], ready: Ready) -> None:
         async with anyio.create_task_group() as group:

@@ -129,10 +129,10 @@ class ControlServer:
             async for told in self._method(call)(call.params):
                 yield Item(call.id, told.value) if isinstance(told, Part) else Answer(call.id, told)
         except DragomanError as error:
-            yield _failure(call, error, language)
+            yield failure(call, error, language)
         except Exception:
             log.exception("the call %s failed", call.method[:60])
-            yield _failure(call, _fault(), language)
+            yield failure(call, fault(), language)
 
     def _method(self, call: Call) -> Method:
         if call.method not in self._methods:
@@ -148,12 +148,12 @@ class ControlServer:
         return self._methods[call.method]
 
 
-def _failure(call: Call, error: DragomanError, language: Language) -> Failure:
+def failure(call: Call, error: DragomanError, language: Language) -> Failure:
     hint = error.hint.in_language(language) if error.hint else ""
     return Failure(call.id, error.code, error.message.in_language(language), hint)
 
 
-def _fault() -> DragomanError:
+def fault() -> DragomanError:
     return DragomanError(
         "internal_error", say("Something went wrong in the daemon."), hint=say("See `dragoman logs`, then try again.")
     )

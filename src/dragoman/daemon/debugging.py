@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 
 import anyio
 
 from dragoman.clock import SystemClock
 from dragoman.daemon.lives import Life, Lives
+from dragoman.daemon.runs import Runs, remove_left_over
 from dragoman.debug.launch import configurations
 from dragoman.debug.service import DebugService
 from dragoman.debug.session import Session
@@ -23,22 +25,32 @@ from dragoman.workspace.breakpoints import BreakpointBook
 _LOOK_EVERY_S = 15.0
 
 
+@dataclass(frozen=True, slots=True)
+class Debugging:
+    operations: Sequence[Operation]
+    waits: Waits
+    runs: Runs
+
+
 @asynccontextmanager
-async def debugging(
-    journal: Journal, lives: Lives, *, linger_s: float, redactor: Redactor
-) -> AsyncIterator[Sequence[Operation]]:
+async def debugging(journal: Journal, lives: Lives, *, linger_s: float, redactor: Redactor) -> AsyncIterator[Debugging]:
     """At the end of the block no session and no process of one lives."""
     clock = SystemClock()
+    waits, runs = Waits(clock), Runs()
 
-    def lived(session: Session) -> AbstractContextManager[None]:
-        return lives.lived(Life(session.id, "debug", session.title))
+    @contextmanager
+    def lived(session: Session) -> Iterator[None]:
+        with lives.lived(Life(session.id, "debug", session.title)), runs.lived(session):
+            yield
 
     async with Supervisors() as supervisors, anyio.create_task_group() as group:
         book = BreakpointBook(journal, clock)
         await book.load()
+        await remove_left_over(book)
         service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock, lived)
         group.start_soon(_end_unused, service, linger_s)
-        yield debug_operations(service, configurations, Waits(clock), clock, redactor=redactor)
+        group.start_soon(runs.clean_up, service)
+        yield Debugging(debug_operations(service, configurations, waits, clock, redactor=redactor), waits, runs)
         group.cancel_scope.cancel("the daemon ends")
 
 

@@ -4,7 +4,7 @@ load and needs tens of megabytes: a daemon without MCP clients never pays for it
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from dragoman.access.links import Links
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.ids import new_id
+from dragoman.mcp.reading import Readings
 from dragoman.tools import Caller, Toolbox
 from dragoman.wire.control import Hello
 
@@ -38,7 +39,7 @@ class Door:
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
         converse = await anyio.to_thread.run_sync(_load)
         with self.links.note("mcp"):
-            await converse(self, _caller(hello), stream, rest)
+            await converse(self, caller_of(hello), stream, rest)
 
     async def tell(self, event: Event) -> None:
         """A journal that cannot take it is no reason to end a conversation; nor is the end, to leave it out."""
@@ -49,14 +50,14 @@ class Door:
             log.warning("%s was not recorded: %s", event.kind, error)
 
 
-def _load() -> Callable[[Door, Caller, ByteStream, bytes], Awaitable[None]]:
+def _load() -> Callable[[Door, Toolbox, Caller, ByteStream, bytes], Awaitable[None]]:
     """In a worker thread: the event loop goes on meanwhile."""
     from dragoman.mcp.conversation import converse  # noqa: PLC0415
 
     return converse
 
 
-def _caller(hello: Hello) -> Caller:
+def caller_of(hello: Hello) -> Caller:
     """Everything here came from another process: what is not of the right kind is left out."""
     about = hello.about
     environment = about.get("environment")
@@ -77,3 +78,7 @@ def _path(about: Mapping[str, Any], name: str) -> Path:
 
 def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
     return {name: value for name, value in values.items() if isinstance(name, str) and isinstance(value, str)}
+
+
+def _names(value: object) -> list[str]:
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []

@@ -78,12 +78,16 @@ class ControlLink:
         self._send(data)
         while True:
             reply = self._next(idle_s)
-            if isinstance(reply, Failure):
+            if isinstance(reply, Failure) and reply.id in {0, call_id}:
                 raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
             if isinstance(reply, Item | Answer) and reply.id == call_id:
                 yield reply
-            if isinstance(reply, Answer):
-                return
+                if isinstance(reply, Answer):
+                    return
+
+    def post(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """A call whose answer nobody waits for, made while `stream` waits for another's; a signal handler may."""
+        self._send(self._connection.send_call(method, params or {})[1])
 
     def _first(self, within_s: float) -> Welcome:
         reply = self._next(within_s)

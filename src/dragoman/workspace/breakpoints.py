@@ -76,6 +76,9 @@ class BreakpointBook:
     def of(self, workspace: str) -> list[Breakpoint]:
         return [kept.breakpoint for kept in self._by_id.values() if kept.workspace == workspace]
 
+    def workspaces(self) -> set[str]:
+        return {kept.workspace for kept in self._by_id.values()}
+
     async def add(self, workspace: str, wanted: Breakpoint) -> Breakpoint:
         """The same place by the same owner is the same breakpoint: it keeps its id and takes the new conditions."""
         async with self._changing:

@@ -34,18 +34,20 @@ class Waits:
     def __init__(self, clock: Clock, progress_every_s: float = PROGRESS_EVERY_S) -> None:
         self._clock = clock
         self._every_s = progress_every_s
-        self._open: set[Wait] = set()
+        self._open: dict[Wait, Caller] = {}
 
     @property
     def open(self) -> list[Wait]:
         return list(self._open)
 
-    def interrupt(self, *, workspace: Path | None = None, session_id: str = "") -> int:
-        """How many were waiting: of a session, of a workspace, or all."""
+    def interrupt(self, *, workspace: Path | None = None, session_id: str = "", call: Caller | None = None) -> int:
+        """How many were waiting: of a session, of a workspace, of one call (its very `Caller`), or all."""
         chosen = [
             wait
-            for wait in self._open
-            if (not session_id or wait.session_id == session_id) and workspace in {None, wait.workspace}
+            for wait, caller in self._open.items()
+            if (not session_id or wait.session_id == session_id)
+            and workspace in {None, wait.workspace}
+            and (call is None or caller is call)
         ]
         for wait in chosen:
             wait.is_interrupted = True
@@ -56,18 +58,18 @@ class Waits:
         self, caller: Caller, wait: Wait, within_s: float, act: Callable[[], Awaitable[Happened]]
     ) -> Happened | None:
         """What came of it; None when a person ended the wait. Errors come through as they are."""
-        with self._opened(wait):
+        with self._opened(wait, caller):
             with wait.scope:
                 return await self._told(caller, wait, within_s, act)
             return None
 
     @contextmanager
-    def _opened(self, wait: Wait) -> Iterator[None]:
-        self._open.add(wait)
+    def _opened(self, wait: Wait, caller: Caller) -> Iterator[None]:
+        self._open[wait] = caller
         try:
             yield
         finally:
-            self._open.discard(wait)
+            self._open.pop(wait, None)
 
     async def _told(
         self, caller: Caller, wait: Wait, within_s: float, act: Callable[[], Awaitable[Happened]]
