@@ -54,7 +54,6 @@ TABLE = {
     "Use `hit_condition`, or a plain breakpoint and evaluate_expression.": "请用 `hit_condition`，或用普通断点加 evaluate_expression。",
     "The file path is not valid: there is no such file.": "文件路径无效：没有这个文件。",
     "The file path is not valid: it leads out of the workspace.": "文件路径无效：它在工作区之外。",
-    "Files elsewhere can be used while a session's call stack names them: step into one first.": "其他位置的文件只有出现在会话的调用栈中时才能使用：请先步入其中。",
     "The file cannot be shown: it is too large, or may not be read.": "文件无法显示：它太大，或不允许读取。",
     "Give a `line_number`; up to {limit} bytes can be shown.": "请给出 `line_number`；最多可显示 {limit} 字节的文件。",
     "See `nearest` for what may be meant.": "可能想指的文件见 `nearest`。",

@@ -1,3 +1,27 @@
 """Chinese of what is said about trust, allowed folders and paths."""
 
-TABLE: dict[str, str] = {}
+TABLE: dict[str, str] = {
+    "Files elsewhere can be used while a session's call stack names them (step into one first), or when their folder is in the setting allowed_folders.": (
+        "其他位置的文件，只有出现在会话的调用栈中（请先步入其中），或其文件夹列在设置 allowed_folders 中时才能使用。"
+    ),
+    "The file path is not valid: no file can have such a name.": "文件路径无效：不可能有这样的文件名。",
+    "Give an absolute path, or one from the workspace's folder, of at most {limit} characters.": (
+        "请给出绝对路径，或相对于工作区文件夹的路径，最多 {limit} 个字符。"
+    ),
+    "The file path is not valid: it belongs to Dragoman itself or to the system.": (
+        "文件路径无效：它属于 Dragoman 自身或系统。"
+    ),
+    "Such files are shown to no agent, wherever the workspace is.": "无论工作区在哪里，这类文件都不会给任何代理看。",
+    "The file path is not valid: it is a folder or a device, not a file.": "文件路径无效：它是文件夹或设备，不是文件。",
+    "Give the path of a source file.": "请给出源文件的路径。",
+    "There is no folder {folder}.": "没有文件夹 {folder}。",
+    "Name the folder whose launch.json and tasks.json may run.": "请指定其 launch.json 和 tasks.json 可以运行的文件夹。",
+    "{folder} holds much more than one project: whatever is put there later could run too.": (
+        "{folder} 远不止一个项目：以后放进去的任何东西也都可以运行。"
+    ),
+    "Name the project's own folder, or say --yes to trust all of it.": (
+        "请指定项目自己的文件夹；如果要信任全部内容，请加上 --yes。"
+    ),
+    "{folder} was not trusted by itself.": "{folder} 本身没有被信任。",
+    "Trusted are: {known}.": "已信任：{known}。",
+}

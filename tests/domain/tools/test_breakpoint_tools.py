@@ -150,7 +150,6 @@ async def test_the_same_place_again_replaces_what_was_asked_and_can_be_disabled(
     [
         ("src/app.py", "file_not_found", ["app.py"]),
         ("ap.py", "file_not_found", ["app.py"]),
-        (".", "file_not_found", []),
     ],
 )
 async def test_a_missing_file_is_told_with_the_nearest_name(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,13 +13,15 @@ import anyio.to_thread
 
 from dragoman.phrases import say
 from dragoman.tools.debug.failures import ToolError
-from dragoman.tools.debug.sources import MOST_BYTES, SourceReader
+from dragoman.tools.debug.sources import SourceReader
 from dragoman.tools.showing import one_line
+from dragoman.workspace.paths import MOST_BYTES, MOST_CHARACTERS, RefusedError
 
 _MOST_NAMES = 5000
 _NEAREST = 3
 _LINES_LISTED = 10
 _LINE_SHOWN = 120
+_PATH_SHOWN = 400
 _NOT_SOURCE = frozenset({"node_modules", "__pycache__", "target", "dist", "build", "venv"})
 
 
@@ -47,12 +49,14 @@ class Places:
     async def read(self, file_path: str, workspace: Path, named: Collection[str]) -> tuple[str, list[str] | None]:
         """The file and its lines; None for lines that cannot be shown, though the file is there."""
         path = absolute(file_path, workspace)
-        if not await anyio.to_thread.run_sync(self.sources.may_read, path, workspace, named):
-            raise _outside(path)
-        lines = await self.sources.lines(path, workspace, named)
-        if lines is None:
-            await anyio.to_thread.run_sync(_require_file, Path(path), workspace)
-        return path, lines
+        try:
+            return path, await self.sources.read(path, workspace, named)
+        except RefusedError as refused:
+            if refused.why in _CANNOT_BE_SHOWN:
+                return path, None
+            if refused.why == "missing":
+                raise await anyio.to_thread.run_sync(_no_file, path, workspace) from refused
+            raise _REFUSALS[refused.why](path) from refused
 
 
 def require_text(lines: list[str] | None) -> list[str]:
@@ -94,11 +98,6 @@ def _only_line_with(text: str, lines: list[str]) -> int:
     )
 
 
-def _require_file(path: Path, workspace: Path) -> None:
-    if not path.is_file():
-        raise _no_file(str(path), _nearest(path, workspace))
-
-
 def _nearest(path: Path, workspace: Path) -> list[str]:
     """By the file's own name first, wherever it is in the workspace; then by its whole path."""
     known = list(islice(_files(workspace), _MOST_NAMES))
@@ -124,16 +123,60 @@ def _outside(path: str) -> ToolError:
     return ToolError(
         "outside_workspace",
         say("The file path is not valid: it leads out of the workspace."),
-        hint=say("Files elsewhere can be used while a session's call stack names them: step into one first."),
-        path=one_line(path),
+        hint=say(
+            "Files elsewhere can be used while a session's call stack names them (step into one first), or when "
+            "their folder is in the setting allowed_folders."
+        ),
+        path=one_line(path, _PATH_SHOWN),
     )
 
 
-def _no_file(path: str, nearest: list[str]) -> ToolError:
+def _bad_path(path: str) -> ToolError:
+    return ToolError(
+        "bad_path",
+        say("The file path is not valid: no file can have such a name."),
+        hint=say(
+            "Give an absolute path, or one from the workspace's folder, of at most {limit} characters.",
+            limit=MOST_CHARACTERS,
+        ),
+        path=one_line(path, _PATH_SHOWN),
+    )
+
+
+def _private(path: str) -> ToolError:
+    return ToolError(
+        "private_file",
+        say("The file path is not valid: it belongs to Dragoman itself or to the system."),
+        hint=say("Such files are shown to no agent, wherever the workspace is."),
+        path=one_line(path, _PATH_SHOWN),
+    )
+
+
+def _not_a_file(path: str) -> ToolError:
+    return ToolError(
+        "not_a_file",
+        say("The file path is not valid: it is a folder or a device, not a file."),
+        hint=say("Give the path of a source file."),
+        path=one_line(path, _PATH_SHOWN),
+    )
+
+
+def _no_file(path: str, workspace: Path) -> ToolError:
+    nearest = _nearest(Path(path), workspace)
     return ToolError(
         "file_not_found",
         say("The file path is not valid: there is no such file."),
         hint=say("See `nearest` for what may be meant.") if nearest else None,
-        path=one_line(path),
+        path=one_line(path, _PATH_SHOWN),
         nearest=[one_line(name) for name in nearest],
     )
+
+
+# A breakpoint can stand in a file that is there but cannot be shown; its debugger may know more of it than we do.
+_CANNOT_BE_SHOWN = frozenset({"too_large", "unreadable"})
+_REFUSALS: Mapping[str, Callable[[str], ToolError]] = {
+    "outside": _outside,
+    "bad_path": _bad_path,
+    "private": _private,
+    "not_a_file": _not_a_file,
+}
