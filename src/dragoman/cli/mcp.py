@@ -13,21 +13,20 @@ import select
 import signal
 import socket
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from dragoman.cli.hello import about, working_folder
 from dragoman.cli.mcp_search import Search, Seeker
-from dragoman.cli.output import ExitCode, report, shown, warn
+from dragoman.cli.output import ExitCode, report, shown
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.transport.control_link import daemon_gone
-from dragoman.wire.control import LINE_CAP, encode_line
 from dragoman.wire.jsonrpc import Relay
 
 _PIECE = 1 << 16
-_HELLO_REST = 1 << 16  # of the daemon's cap on the hello, for what is not the environment
 _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 # A half-closed socket says so only to those who ask, and only Linux knows the question.
 _LEFT: int = getattr(select, "POLLRDHUP", 0)
@@ -44,7 +43,7 @@ class _ClientGoneError(Exception):
 
 def mcp(*, workspace: Path = Path()) -> int:
     folder = _folder(workspace)
-    seeker = Seeker(find_places(), folder, _about(folder))
+    seeker = Seeker(find_places(), folder, about(folder))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
     with contextlib.suppress(_ClientGoneError):
@@ -210,35 +209,10 @@ class Pump:
 
 def _folder(workspace: Path) -> Path:
     if workspace == Path():
-        return Path(_working_folder())
+        return Path(working_folder())
     from dragoman.cli import launcher
 
     return launcher.folder(workspace)
-
-
-def _working_folder() -> str:
-    try:
-        return os.getcwd()  # noqa: PTH109
-    except OSError:  # removed under us: still no reason not to serve
-        return os.sep
-
-
-def _about(workspace: Path) -> Mapping[str, Any]:
-    return {
-        "workspace": str(workspace),
-        "cwd": _working_folder(),
-        "environment": _fitting(dict(os.environ)),
-        "client_pid": os.getppid(),
-    }
-
-
-def _fitting(environment: dict[str, str]) -> dict[str, str]:
-    """The daemon takes a hello up to a cap; what makes it too long is left out, largest first, and named."""
-    while len(encode_line(environment)) > LINE_CAP - _HELLO_REST:
-        name = max(environment, key=lambda key: len(environment[key]) + len(key))
-        del environment[name]
-        warn(say("The variable {name} is too long to be passed on to programs.", name=ascii(name[:80])))
-    return environment
 
 
 def _own_output() -> int:
