@@ -24,6 +24,11 @@ _COMMANDS = (
     Command("restart", "up:restart", say("End the daemon and start it again.")),
     Command("status", "status:status", say("Show whether the daemon runs, where, and what lives in it.")),
     Command("mcp", "mcp:mcp", say("Serve one MCP client on standard input and output; clients start it.")),
+    Command(
+        "debug", "debug.app:app", say("Debug a program from the shell; the session lives on from command to command.")
+    ),
+    Command("stop-waiting", "stop_waiting:stop_waiting", say("End the waits of debug tools; the programs go on.")),
+    Command("demo", "demo:demo", say("Watch an agent find a real bug in half a minute; nothing to set up.")),
     Command("page", "page:page", say("Print a one-time login link for the page.")),
     Command("logs", "logs:logs", say("Show the daemon's log.")),
     Command("setup", "setup:setup", say("Connect the MCP clients on this machine, one question each.")),
@@ -31,6 +36,7 @@ _COMMANDS = (
     Command(
         "client-config", "client_config:client_config", say("Print, copy or write one MCP client's configuration.")
     ),
+    Command("adapters", "adapters:app", say("List the debug adapters, and install one.")),
     Command("config get", "config:config_get", say("Show one setting.")),
     Command("config set", "config:config_set", say("Change one setting; comments are kept.")),
     Command("config list", "config:config_list", say("Show all settings and where each comes from.")),

@@ -52,12 +52,12 @@ def _status(*, as_json: bool) -> int:
     return status(json=as_json)
 
 
-def _mcp(workspace: str) -> int:
+def _mcp(workspace: str = ".", tools: str = "") -> int:
     from pathlib import Path
 
     from dragoman.cli.mcp import mcp
 
-    return mcp(workspace=Path(workspace))
+    return mcp(workspace=Path(workspace), tools=tools)
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -66,10 +66,18 @@ def _dispatch(arguments: list[str]) -> int:
     from dragoman.cli.commands import build_app
 
     try:
-        result = build_app()(arguments, exit_on_error=False)
+        result = build_app()(_prepared(arguments), exit_on_error=False)
     except CycloptsError:
         return ExitCode.USAGE
     return result if isinstance(result, int) else ExitCode.OK
+
+
+def _prepared(arguments: list[str]) -> list[str]:
+    if arguments[:1] != ["debug"]:
+        return arguments
+    from dragoman.cli.debug.places import folded
+
+    return folded(arguments)
 
 
 _FAST: dict[tuple[str, ...], Callable[[], int]] = {
@@ -77,11 +85,12 @@ _FAST: dict[tuple[str, ...], Callable[[], int]] = {
     ("-V",): _version,
     ("status",): lambda: _status(as_json=False),
     ("status", "--json"): lambda: _status(as_json=True),
-    ("mcp",): lambda: _mcp("."),
+    ("mcp",): _mcp,
 }
 
 _FAST_WITH_VALUE: dict[tuple[str, ...], Callable[[str], int]] = {
     ("mcp", "--workspace"): _mcp,
+    ("mcp", "--tools"): lambda tools: _mcp(tools=tools),
 }
 
 

@@ -23,6 +23,8 @@ class ExitCode:
     USAGE = 2
     NOT_RUNNING = 3
     DECLINED = 4
+    PROGRAM_FAILED = 5
+    TIMEOUT = 6
     INTERRUPTED = 130
 
 
@@ -50,6 +52,12 @@ def show_json(value: object) -> None:
 
 def show_json_line(value: object) -> None:
     sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
+
+
+def show_passing(phrase: Phrase | None = None) -> None:
+    """A line on a terminal that the next one takes the place of; without a phrase nothing does."""
+    sys.stderr.write("\r\x1b[2K" + (shown(phrase) if phrase else ""))
+    sys.stderr.flush()
 
 
 def report(error: DragomanError, *, as_json: bool = False) -> int:

@@ -1,0 +1,109 @@
+"""`dragoman debug PROGRAM`: breakpoints, the start, the first stop; the session goes on in the daemon."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from dragoman.cli.debug import options as take
+from dragoman.cli.debug.asking import Told, asking, tell_outcome
+from dragoman.cli.debug.places import breakpoint_of, here
+from dragoman.cli.hello import working_folder
+from dragoman.cli.output import warn
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+
+
+def run(
+    program: take.Program = "",
+    /,
+    *args: take.Args,
+    break_: take.Breaks = (),
+    if_: take.If = "",
+    hit: take.Hit = "",
+    log: take.Log = "",
+    keep: take.Keep = False,
+    config: take.Config = None,
+    no_debug: take.NoDebug = False,
+    cwd: take.Cwd = None,
+    env: take.Env = (),
+    stdin: take.Stdin = None,
+    timeout: take.Timeout = None,
+    workspace: take.Workspace = None,
+    json: take.Json = False,
+) -> int:
+    _require_break_before(if_, hit, log)
+    start = {
+        **_target(program, args, config, cwd),
+        "env": dict(map(_variable, env)),
+        "stdin": None if stdin is None else _input(stdin),
+        "no_debug": no_debug,
+        "timeout_s": timeout,
+    }
+    wanted = {
+        "breakpoints": [breakpoint_of(token) for token in break_],
+        "start": {name: value for name, value in start.items() if value not in (None, {}, False)},
+        "keep": keep,
+    }
+    with asking(workspace, starts_daemon=True) as asker:
+        told = asker.ask("run", wanted)
+    status = tell_outcome(told, as_json=json)
+    if not json:
+        _tell_next(told)
+    return status
+
+
+def _target(program: str, args: tuple[str, ...], config: str | None, cwd: str | None) -> dict[str, Any]:
+    """A program runs where one stands; a configuration says itself where."""
+    if config is not None:
+        given = [word for word in (program, *args) if word]
+        return {"configuration_name": config, "args": given or None, "cwd": here(cwd) if cwd else None}
+    if not program:
+        raise DragomanError(
+            "no_program",
+            say("There is nothing to debug."),
+            hint=say("Name a program, or a configuration with --config; `dragoman debug --help` has the rest."),
+        )
+    return {"program": here(program), "args": list(args) or None, "cwd": here(cwd) if cwd else working_folder()}
+
+
+def _require_break_before(*conditions: str) -> None:
+    """Those behind a --break have become part of it; what is left stood before the first."""
+    if any(conditions):
+        raise DragomanError(
+            "condition_without_break",
+            say("--if, --hit and --log belong behind the --break that they are for."),
+            hint=say("For example: dragoman debug app.py --break app.py:12 --if 'n > 3'"),
+        )
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise DragomanError(
+            "bad_variable",
+            say("{text} is not a variable.", text=ascii(text[:200])),
+            hint=say("Write NAME=VALUE."),
+        )
+    return name, value
+
+
+def _input(text: str) -> str:
+    if text == "-":
+        return sys.stdin.read()
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).expanduser().read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise DragomanError(
+            "input_not_read",
+            say("{file} could not be read ({reason}).", file=ascii(text[1:201]), reason=error.strerror),
+            hint=say("--stdin @FILE reads a file; text that begins with @ can be piped in with --stdin -."),
+        ) from error
+
+
+def _tell_next(told: Told) -> None:
+    if told.status == "stopped":
+        warn(say("Go on with `dragoman debug next`, `step`, `out`, `continue`, `eval EXPR`, `vars`, `stop`."))
