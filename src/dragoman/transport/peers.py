@@ -63,6 +63,15 @@ def peer_of(connection: socket.socket) -> Peer:
     return _NOBODY
 
 
+def is_held_by(connection: socket.socket, pids: Iterable[int]) -> bool:
+    """Whether the other end of an established connection is one of these processes'; only Linux tells, else True."""
+    if sys.platform != "linux":
+        return True
+    ours, theirs = _end(connection.getsockname()), _end(connection.getpeername())
+    inodes = {row.inode for row in _rows(_PROC / "net") if (row.local, row.remote) == (theirs, ours)}
+    return any(not inodes.isdisjoint(socket_inodes(pid).values()) for pid in pids)
+
+
 def listeners(pids: Iterable[int]) -> list[Listener]:
     """The listening TCP sockets that processes hold. None of an adapter's may be reachable from elsewhere."""
     return [

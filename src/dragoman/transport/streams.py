@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import socket
 import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Protocol
 
 import anyio
@@ -17,7 +20,7 @@ from anyio.streams.stapled import StapledByteStream
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.transport.peers import peer_of
+from dragoman.transport.peers import is_held_by, peer_of
 
 MAX_RECEIVE = 256 * 1024
 _TRY_AGAIN_S = 0.01
@@ -155,16 +158,22 @@ def connect_stdio(child: HasStdio) -> ByteStream:
     return StapledByteStream(child.stdin, child.stdout)
 
 
-async def connect_tcp(host: str, port: int, *, deadline_s: float, retry: bool = True) -> TcpStream:
+Pids = Callable[[], Iterable[int]]
+"""Processes that may be at the other end, asked in a thread when there is somebody to compare them with."""
+
+
+async def connect_tcp(
+    host: str, port: int, *, deadline_s: float, retry: bool = True, of: Pids | None = None
+) -> TcpStream:
     """With `retry`, a port that nobody listens on yet is tried again until the deadline.
 
     Who answers on this machine must be of our user (or root, who may do anything anyway): another user may have taken
-    the port before the adapter did.
+    the port before the adapter did. With `of`, it must be one of these processes.
     """
     try:
         with anyio.fail_after(deadline_s):
             sock = await _connected(host, port, retry=retry)
-            return await _checked(sock, host, port)
+            return await _checked(sock, host, port, of)
     except TimeoutError as error:
         raise _no_answer(host, port, deadline_s) from error
 
@@ -197,12 +206,56 @@ async def _connect_once(host: str, port: int) -> socket.socket:
     raise refusal or OSError(errno.EADDRNOTAVAIL, os.strerror(errno.EADDRNOTAVAIL))
 
 
-async def _checked(sock: socket.socket, host: str, port: int) -> TcpStream:
+async def connect_unix(path: Path, *, deadline_s: float) -> TcpStream:
+    """A socket that is not there yet is tried again; its folder says who may make one."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.setblocking(False)
+    try:
+        with anyio.fail_after(deadline_s):
+            while True:
+                with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+                    await asyncio.get_running_loop().sock_connect(sock, str(path))
+                    return TcpStream(sock)
+                await anyio.sleep(_TRY_AGAIN_S)
+    except BaseException as error:
+        sock.close()
+        if isinstance(error, TimeoutError):
+            raise not_reached(deadline_s) from error
+        raise
+
+
+async def accept_from(listener: socket.socket, of: Pids, *, deadline_s: float) -> TcpStream:
+    """The first call of one of these processes; anybody else's is cut off unheard."""
+    try:
+        with anyio.fail_after(deadline_s):
+            while True:
+                sock, _ = await asyncio.get_running_loop().sock_accept(listener)
+                if await anyio.to_thread.run_sync(_is_of, sock, of):
+                    return TcpStream(sock)
+                sock.close()
+    except TimeoutError as error:
+        raise not_reached(deadline_s) from error
+
+
+def _is_of(sock: socket.socket, of: Pids) -> bool:
+    return is_held_by(sock, of())
+
+
+def free_port() -> int:
+    """Of 127.0.0.1, a moment ago: who uses it checks who answers."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+async def _checked(sock: socket.socket, host: str, port: int, of: Pids | None) -> TcpStream:
     try:
         while (peer := await anyio.to_thread.run_sync(peer_of, sock)).is_unaccepted:  # noqa: ASYNC110  nobody is told
             await anyio.sleep(_TRY_AGAIN_S)
         if peer.uid not in {None, 0, os.getuid()}:
             raise _foreign(host, port)
+        if of is not None and not await anyio.to_thread.run_sync(_is_of, sock, of):
+            raise _not_started_by_us(host, port)
         return TcpStream(sock)
     except BaseException:
         sock.close()
@@ -214,6 +267,14 @@ def _no_answer(host: str, port: int, deadline_s: float) -> DragomanError:
         "no_answer",
         say("Nobody answered at {host}:{port} within {seconds} seconds.", host=host, port=port, seconds=deadline_s),
         hint=say("Check that the program runs and listens on that port."),
+    )
+
+
+def not_reached(deadline_s: float) -> DragomanError:
+    return DragomanError(
+        "adapter_silent",
+        say("The debug adapter was started and could not be reached within {seconds} seconds.", seconds=deadline_s),
+        hint=say("`dragoman doctor` looks for what may be wrong."),
     )
 
 
@@ -230,4 +291,12 @@ def _foreign(host: str, port: int) -> DragomanError:
         "foreign_peer",
         say("What answers at {host}:{port} belongs to another user.", host=host, port=port),
         hint=say("Nothing was sent. Choose another port, or find out who holds this one."),
+    )
+
+
+def _not_started_by_us(host: str, port: int) -> DragomanError:
+    return DragomanError(
+        "foreign_peer",
+        say("What answers at {host}:{port} is not the adapter that was started.", host=host, port=port),
+        hint=say("Nothing was sent. Start the session again: it gets another port."),
     )

@@ -1,29 +1,33 @@
-"""A backend that we start ourselves: an adapter in a supervised tree, and the pump that speaks to it."""
+"""A backend that we start ourselves: an adapter in a supervised tree, and the family of sessions that it has.
+
+Or one that runs already, of which we hold the connections alone.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
 import anyio.to_thread
-import msgspec
-from anyio.abc import TaskGroup
-from msgspec import UNSET
+from anyio.abc import TaskGroup, TaskStatus
 
+from dragoman.debug import faults
+from dragoman.debug.adapters.links import DapLink
+from dragoman.debug.adapters.place import Foreign, Own
+from dragoman.debug.adapters.run_in_terminal import exited
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
-from dragoman.debug.backend import AdapterRefusedError, Owns
+from dragoman.debug.backend import Owns
+from dragoman.debug.family import Family
+from dragoman.debug.messages import output
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.transport.dap_driver import DapDriver
-from dragoman.transport.dap_events import Delivered, OutputLeftOut
 from dragoman.transport.nodelay import NoDelay
-from dragoman.transport.streams import connect_stdio
-from dragoman.transport.supervised import Child, Tree
 from dragoman.transport.supervisors import Supervisors
-from dragoman.wire.dap import Event, Request, Response
+from dragoman.wire.dap import Event, Request, Response, read_arguments
+from dragoman.wire.dap.bodies import StartDebuggingArguments
 
 log = logging.getLogger(__name__)
 
@@ -33,8 +37,7 @@ _GRACE_S = 2.0
 _CURE_EVERY_S = 0.015
 _CURE_OFTEN_FOR_S = 4.0
 _CURE_SELDOM_S = 0.5
-_LAST_WORDS = 4000
-_LAST_WORDS_WITHIN_S = 0.5  # a child of the adapter may hold its standard error open
+_EXIT_WITHIN_S = 2.0
 
 
 class SpawnedAdapter:
@@ -42,96 +45,104 @@ class SpawnedAdapter:
 
     owns = Owns()
 
-    def __init__(self, stack: AsyncExitStack, tree: Tree, child: Child, group: TaskGroup) -> None:
+    def __init__(self, stack: AsyncExitStack, place: Own | Foreign, spec: AdapterSpec) -> None:
         self._stack = stack
-        self._tree = tree
-        self._child = child
-        self._told, self._taken = anyio.create_memory_object_stream[Sequence[Delivered]](0)
-        self._driver = DapDriver(connect_stdio(child), on_events=self._tell, on_request=_refuse)
-        self._last_words = ""
+        self._place = place
+        self._spec = spec
         self._life = anyio.CancelScope()
-        group.start_soon(self._run)
+        self._links = anyio.create_task_group()
+        self._family: Family
+        self._cure_often_until = anyio.current_time() + _CURE_OFTEN_FOR_S
+        self._exit_told = False
 
     @classmethod
     async def open(
         cls, supervisors: Supervisors, group: TaskGroup, spec: AdapterSpec, situation: Situation
     ) -> SpawnedAdapter:
+        """In the daemon's own group. Returns once the adapter can be spoken to."""
         async with AsyncExitStack() as stack:
-            tree = await stack.enter_async_context(supervisors.tree(grace_s=_GRACE_S))
-            child = await tree.start(spec.command(situation))
-            return cls(stack.pop_all(), tree, child, group)
+            address = spec.listens_already(situation)
+            if address is not None:
+                adapter = cls(stack, Foreign(address), spec)
+            else:
+                tree = await stack.enter_async_context(supervisors.tree(grace_s=_GRACE_S))
+                adapter = cls(stack, await Own.start(tree, spec, situation, stack), spec)
+            await group.start(adapter._run)
+            adapter._stack = stack.pop_all()
+            return adapter
         raise AssertionError("unreachable")
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
-        answer = await self._driver.request(command, UNSET if arguments is None else arguments, timeout_s=timeout_s)
-        if not answer.success:
-            raise AdapterRefusedError(command, answer.message or "")
-        return answer
+        return await self._family.request(command, arguments, timeout_s=timeout_s)
 
     async def events(self) -> AsyncIterator[Event]:
-        async for batch in self._taken:
-            for one in batch:
-                yield _left_out(one) if isinstance(one, OutputLeftOut) else one
+        async for event in self._family.events():
+            yield event
 
     async def end(self) -> None:
         self._life.cancel("the session has ended")
-        self._told.close()
-        self._taken.close()
+        await self._family.end()
         await self._stack.aclose()
 
-    async def _run(self) -> None:
-        """In the daemon's own group: a fault of ours ends this session, never the others."""
+    async def _run(self, *, task_status: TaskStatus[None]) -> None:
+        """A fault of ours ends this session, never the others. One before there is a session is the opener's."""
+        opened = False
         try:
             with self._life:
-                await self._pump()
+                async with self._links as group:
+                    await self._open(group)
+                    opened = True
+                    task_status.started()
+                    await self._family.run()
+                    group.cancel_scope.cancel("the adapter has gone")
         except* Exception as errors:
+            if not opened:
+                raise faults.of_group(errors) from errors
             log.error("the pump of an adapter failed", exc_info=errors)
-        finally:
-            self._told.close()
 
-    async def _pump(self) -> None:
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._cure)
-            await self._until_gone()
-            group.cancel_scope.cancel("the adapter has gone")
+    async def _open(self, group: TaskGroup) -> None:
+        group.start_soon(self._place.hear, self._tell)
+        group.start_soon(self._cure)
+        root = await self._link()
+        children = self._spec.ends_with_its_children
+        self._family = Family(root, self._join, self._last, ends_with_its_children=children)
 
-    async def _until_gone(self) -> None:
-        """What it wrote to its standard error before it went is told as the last of its output."""
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._hear_last_words)
-            await self._driver.run()
-            group.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_WITHIN_S
-        if self._last_words:
-            await self._tell([_output(self._last_words, "stderr")])
+    async def _link(self, configuration: Mapping[str, Any] | None = None) -> DapLink:
+        link = DapLink(await self._place.connect(configuration), self._serve)
+        self._links.start_soon(link.run)
+        return link
 
-    async def _tell(self, batch: Sequence[Delivered]) -> None:
-        try:
-            await self._told.send(batch)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            log.debug("events of a session that has ended were passed over")
+    async def _join(self, configuration: Mapping[str, Any]) -> DapLink:
+        self._cure_often_until = anyio.current_time() + _CURE_OFTEN_FOR_S
+        return await self._link(configuration)
+
+    async def _serve(self, request: Request) -> Any:
+        if request.command == "startDebugging":
+            asked = read_arguments(request, StartDebuggingArguments)
+            self._family.welcome(asked.request, asked.configuration)
+            return {}
+        if request.command == "runInTerminal" and self._place.terminal is not None:
+            return await self._place.terminal.run(request, self._links, self._tell, self._spec.noise)
+        raise DragomanError("not_served", say("`{command}` is not served.", command=request.command))
+
+    async def _tell(self, event: Event) -> None:
+        await self._family.tell(event)
+
+    async def _last(self, *, gone: bool) -> list[Event]:
+        """What only we know: how the program ended that we started, and what an adapter said before it went."""
+        told: list[Event] = []
+        if self._spec.exit_code_from_process and self._place.terminal is not None and not self._exit_told:
+            exit = await self._place.terminal.ended(_EXIT_WITHIN_S)
+            self._exit_told = exit is not None
+            told += exited(exit) if exit is not None else []
+        if gone:
+            await self._place.hear_out()
+            told += [output(self._place.last_words, "stderr")] if self._place.last_words else []
+        return told
 
     async def _cure(self) -> None:
-        cure, begun = NoDelay(), anyio.current_time()
+        cure = NoDelay()
         while True:
-            await anyio.to_thread.run_sync(lambda: cure.cure(self._tree.pids()))
-            early = anyio.current_time() - begun < _CURE_OFTEN_FOR_S
+            await anyio.to_thread.run_sync(lambda: cure.cure(self._place.pids()))
+            early = anyio.current_time() < self._cure_often_until
             await anyio.sleep(_CURE_EVERY_S if early else _CURE_SELDOM_S)
-
-    async def _hear_last_words(self) -> None:
-        """An adapter's standard error must be read, or it waits; its end is the reason when it dies at once."""
-        if self._child.stderr is None:
-            return
-        async for piece in self._child.stderr:
-            self._last_words = (self._last_words + piece.decode(errors="replace"))[-_LAST_WORDS:]
-
-
-def _left_out(gap: OutputLeftOut) -> Event:
-    return _output(f"[{gap.bytes} bytes of output were left out]\n", "console")
-
-
-def _output(text: str, category: str) -> Event:
-    return Event(event="output", body=msgspec.Raw(msgspec.json.encode({"output": text, "category": category})))
-
-
-async def _refuse(request: Request) -> Any:
-    raise DragomanError("not_served", say("`{command}` is not served.", command=request.command))

@@ -1,0 +1,140 @@
+"""Where an adapter is: its processes, what they write, and how another connection to it is made."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteStream
+
+from dragoman.debug.adapters.links import (
+    CallMeeting,
+    Meeting,
+    PortMeeting,
+    StdioMeeting,
+    UnixMeeting,
+    connect_to,
+)
+from dragoman.debug.adapters.output_events import texts
+from dragoman.debug.adapters.run_in_terminal import Tell, Terminal, feed
+from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
+from dragoman.debug.faults import adapter_gone
+from dragoman.debug.messages import output
+from dragoman.transport.supervised import Child, Tree
+
+_LAST_WORDS = 4000
+_LAST_WORDS_WITHIN_S = 0.5  # a child of the adapter may hold its outputs open
+
+
+class Foreign:
+    """An adapter that somebody else started: we hold connections, and nothing ends with them."""
+
+    terminal: Terminal | None = None
+    last_words = ""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    def pids(self) -> list[int]:
+        return []
+
+    async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
+        return await connect_to(_address_in(configuration) or self._address)
+
+    async def hear(self, tell: Tell) -> None:
+        """Its outputs are somebody else's."""
+
+    async def hear_out(self) -> None:
+        """See `hear`."""
+
+
+class Own:
+    """An adapter in a tree of ours."""
+
+    def __init__(self, tree: Tree, child: Child, meeting: Meeting, spec: AdapterSpec, situation: Situation) -> None:
+        self.last_words = ""
+        self._tree = tree
+        self._child = child
+        self._meeting = meeting
+        self._spec = spec
+        self._situation = situation
+        self._is_silent = anyio.Event()
+        self.terminal: Terminal | None = None
+
+    @classmethod
+    async def start(cls, tree: Tree, spec: AdapterSpec, situation: Situation, stack: AsyncExitStack) -> Own:
+        meeting = _MEETINGS[spec.transport](stack, tree, spec)
+        command = spec.command(dataclasses.replace(situation, at=meeting.at))
+        child = await tree.start(command)
+        place = cls(tree, child, meeting, spec, situation)
+        place.terminal = Terminal(tree, command.environment, situation.workspace, situation.stdin)
+        return place
+
+    def pids(self) -> list[int]:
+        return [*self._tree.pids(), *_attached_pid(self._situation)]
+
+    async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
+        """For a child session where its configuration says, otherwise as for the first."""
+        address = _address_in(configuration)
+        if address is not None:
+            return await connect_to(address, of=self._tree.pids)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._raise_when_gone)
+            stream = await self._meeting.connect(self._child)
+            group.cancel_scope.cancel("connected")
+        return stream
+
+    async def hear(self, tell: Tell) -> None:
+        """An adapter's outputs must be read, or it waits; their end is the reason when it dies at once."""
+        outputs = {"stdout": self._child.stdout, "stderr": self._child.stderr}
+        if self._spec.transport == "stdio":
+            del outputs["stdout"]
+        async with anyio.create_task_group() as group:
+            if self._spec.program_output_is_adapters:
+                group.start_soon(feed, self._child.stdin, self._situation.stdin)
+            for category, stream in outputs.items():
+                if stream is not None:
+                    group.start_soon(self._hear, stream, category, tell)
+        self._is_silent.set()
+
+    async def hear_out(self) -> None:
+        with anyio.move_on_after(_LAST_WORDS_WITHIN_S):
+            await self._is_silent.wait()
+
+    async def _hear(self, stream: ByteReceiveStream, category: str, tell: Tell) -> None:
+        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            async for text in texts(stream):
+                rest = self._meeting.heard(text)
+                if self._spec.program_output_is_adapters and rest:
+                    await tell(output(rest, category))
+                else:
+                    self.last_words = (self.last_words + rest)[-_LAST_WORDS:]
+
+    async def _raise_when_gone(self) -> None:
+        """Else a connection to one that died at once would be waited for until the deadline."""
+        await self._child.wait()
+        await self.hear_out()
+        raise adapter_gone(self.last_words)
+
+
+_MEETINGS: dict[str, Callable[[AsyncExitStack, Tree, AdapterSpec], Meeting]] = {
+    "stdio": lambda *_: StdioMeeting(),
+    "unix": lambda stack, *_: UnixMeeting(stack),
+    "calls": lambda stack, tree, _: CallMeeting(stack, tree.pids),
+    "tcp": lambda _, tree, spec: PortMeeting(tree.pids, spec.listening),
+}
+
+
+def _address_in(configuration: Mapping[str, Any] | None) -> Address | None:
+    """Where debugpy wants a child's session opened."""
+    where = (configuration or {}).get("connect")
+    return Address(str(where.get("host") or "127.0.0.1"), int(where["port"])) if isinstance(where, dict) else None
+
+
+def _attached_pid(situation: Situation) -> list[int]:
+    named = situation.arguments.get("processId") if situation.request == "attach" else None
+    return [int(named)] if isinstance(named, int | str) and str(named).isdigit() else []

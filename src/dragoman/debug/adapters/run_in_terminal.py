@@ -1,0 +1,91 @@
+"""`runInTerminal`: an adapter has us start the program, so its streams and its exit code are ours to tell."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
+
+from dragoman.debug.adapters.output_events import texts
+from dragoman.debug.messages import made, output
+from dragoman.transport.command import Command
+from dragoman.transport.supervised import Child, Exit, Tree
+from dragoman.wire.dap import Event, Request, read_arguments
+from dragoman.wire.dap.bodies import RunInTerminalArguments
+
+_OUTPUT_ENDS_WITHIN_S = 0.5  # after the program: a child of it may hold its output open
+_CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
+
+Tell = Callable[[Event], Awaitable[None]]
+
+
+class Terminal:
+    """There is no terminal here: the program gets pipes, what it is given to read, and then the end of input."""
+
+    def __init__(self, tree: Tree, environment: Mapping[str, str], folder: Path, stdin: str | None) -> None:
+        self._tree = tree
+        self._environment = environment
+        self._folder = folder
+        self._stdin = stdin
+        self._child: Child | None = None
+        self._heard = anyio.Event()
+
+    async def run(self, request: Request, group: TaskGroup, tell: Tell, noise: re.Pattern[str] | None) -> Any:
+        asked = read_arguments(request, RunInTerminalArguments)
+        child = await self._tree.start(Command(asked.args, self._with(asked.env or {}), self._in(asked.cwd)))
+        self._child = child
+        group.start_soon(feed, child.stdin, self._stdin)
+        group.start_soon(self._hear, child, tell, noise)
+        return {"processId": child.pid}
+
+    async def ended(self, within_s: float) -> Exit | None:
+        """How the program ended, once all that it said was told; None where it lives, or never lived."""
+        if self._child is None:
+            return None
+        with anyio.move_on_after(within_s):
+            exit = await self._child.wait()
+            with anyio.move_on_after(_OUTPUT_ENDS_WITHIN_S):
+                await self._heard.wait()
+            return exit
+        return None
+
+    async def _hear(self, child: Child, tell: Tell, noise: re.Pattern[str] | None) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(hear, child.stdout, "stdout", tell, None)
+            if child.stderr is not None:
+                group.start_soon(hear, child.stderr, "stderr", tell, noise)
+        self._heard.set()
+
+    def _with(self, changes: Mapping[str, str | None]) -> dict[str, str]:
+        """On top of what the adapter itself was started with; null takes a variable away."""
+        merged = {**self._environment, **changes}
+        return {name: value for name, value in merged.items() if value is not None}
+
+    def _in(self, cwd: str) -> Path:
+        return self._folder / cwd if cwd else self._folder
+
+
+async def hear(stream: ByteReceiveStream, category: str, tell: Tell, noise: re.Pattern[str] | None) -> None:
+    with contextlib.suppress(*_CLOSED):
+        async for text in texts(stream):
+            if told := noise.sub("", text) if noise else text:
+                await tell(output(told, category))
+
+
+async def feed(stdin: ByteSendStream, text: str | None) -> None:
+    """A program that does not read to the end has its reasons."""
+    with contextlib.suppress(*_CLOSED):
+        if text:
+            await stdin.send(text.encode())
+    await stdin.aclose()
+
+
+def exited(exit: Exit) -> list[Event]:
+    """In a shell's way where a signal ended it: DAP has no other. Nothing where its supervisor was killed first."""
+    code = exit.code if exit.code is not None else (128 + exit.signal if exit.signal else None)
+    return [made("exited", exitCode=code)] if code is not None else []

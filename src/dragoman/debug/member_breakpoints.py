@@ -1,0 +1,65 @@
+"""What several debuggers say of one breakpoint: it is bound when one of them has bound it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Answer = Mapping[str, Any]  # a DAP breakpoint
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A breakpoint that was asked for: our number, and each member's own with what it last said."""
+
+    number: int
+    said: dict[tuple[int, int | None], Answer] = field(default_factory=dict)
+
+    def told(self) -> dict[str, Any]:
+        best = next((it for it in self.said.values() if it.get("verified")), None)
+        worded = next((it for it in self.said.values() if it.get("message")), None)
+        chosen = best or worded or next(iter(self.said.values()), {"verified": False})
+        return {**chosen, "id": self.number}
+
+
+class MemberBreakpoints:
+    """Entries by list: a file's path, or the command of a list that is not a file's."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._lists: dict[str, list[_Entry]] = {}
+
+    def asked(self, key: str, count: int) -> None:
+        """A list replaces the one before it."""
+        self._lists[key] = [_Entry(next(self._numbers)) for _ in range(count)]
+
+    def answered(self, key: str, member: int, answers: Sequence[Answer]) -> None:
+        for entry, answer in zip(self._lists.get(key, ()), answers, strict=False):
+            entry.said[member, answer.get("id")] = answer
+
+    def told(self, key: str) -> list[dict[str, Any]]:
+        return [entry.told() for entry in self._lists.get(key, ())]
+
+    def all_told(self) -> list[dict[str, Any]]:
+        return [told for key in self._lists for told in self.told(key)]
+
+    def changed(self, member: int, answer: Answer) -> dict[str, Any] | None:
+        """After a `breakpoint` event: what is to be told, if it is one of ours."""
+        entry = self._entry(member, answer.get("id"))
+        if entry is None:
+            return None
+        before = entry.told()
+        entry.said[member, answer.get("id")] = {**entry.said[member, answer.get("id")], **answer}
+        return entry.told() if entry.told() != before else None
+
+    def number(self, member: int, theirs: int) -> int | None:
+        entry = self._entry(member, theirs)
+        return entry.number if entry else None
+
+    def _entry(self, member: int, theirs: int | None) -> _Entry | None:
+        entries = itertools.chain.from_iterable(self._lists.values())
+        return (
+            next((entry for entry in entries if (member, theirs) in entry.said), None) if theirs is not None else None
+        )
