@@ -71,7 +71,7 @@ async def _session() -> tuple[float, float]:
         workspace = Path(folder)
         (workspace / "main.py").write_text(_PROGRAM)
         path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
-        client = Client("bench", workspace, workspace, {"PATH": path})
+        client = Client("bench", workspace, workspace, {"PATH": path}, trusts_workspace=True)
         async with _service(workspace) as service:
             await service.set_breakpoint(client, Breakpoint(id=0, path=str(workspace / "main.py"), line=3))
             begun = time.perf_counter()

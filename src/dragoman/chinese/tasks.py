@@ -1,3 +1,22 @@
 """Chinese of what is said about starting: tasks, compounds, attaching."""
 
-TABLE: dict[str, str] = {}
+TABLE: dict[str, str] = {
+    "The tasks before the program have not ended: there is no debugger yet.": "程序之前的任务尚未结束：还没有调试器。",
+    "Wait for the session, or stop it.": "请等待该会话，或停止它。",
+    "The configuration does not say what to attach to.": "该配置没有说明要附加到什么。",
+    "Give `process_id`, or write processId, or connect with host and port, into the configuration.": (
+        "请给出 `process_id`，或在配置中写上 processId，或带 host 和 port 的 connect。"
+    ),
+    "{key} must be the number of a process, not {value}.": "{key} 必须是进程号，而不是 {value}。",
+    "Give `process_id`, and write {example} in the configuration.": "请给出 `process_id`，并在配置中写上 {example}。",
+    "There is no process {pid}.": "没有进程 {pid}。",
+    "It may have ended; find the number of the running one, by `pgrep` for example.": (
+        "它可能已经结束；请查找正在运行的进程号，例如用 `pgrep`。"
+    ),
+    "The process {pid} belongs to another user.": "进程 {pid} 属于另一个用户。",
+    "Only a process of your own can be attached to.": "只能附加到您自己的进程。",
+    "The process {pid} is the daemon itself, which would stop before it could say so.": (
+        "进程 {pid} 就是守护进程自身，它会在来得及报告之前停下。"
+    ),
+    "Name another process.": "请指定另一个进程。",
+}

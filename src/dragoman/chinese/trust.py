@@ -1,6 +1,16 @@
 """Chinese of what is said about trust, allowed folders and paths."""
 
 TABLE: dict[str, str] = {
+    "Nothing was started: nobody has said yet that what {workspace} holds may run.": (
+        "没有启动任何程序：还没有人说过 {workspace} 中的内容可以运行。"
+    ),
+    "See `would_run`; whoever owns this machine allows it with: dragoman trust {folder}": (
+        "见 `would_run`；这台机器的主人可以用以下命令允许：dragoman trust {folder}"
+    ),
+    "it may not be read": "它不允许读取",
+    "it is a link that leads out of the workspace": "它是指向工作区之外的链接",
+    "it is a link to what is shown to no agent": "它是指向不给任何代理看的内容的链接",
+    "its path is too long": "它的路径太长",
     "Files elsewhere can be used while a session's call stack names them (step into one first), or when their folder is in the setting allowed_folders.": (
         "其他位置的文件，只有出现在会话的调用栈中（请先步入其中），或其文件夹列在设置 allowed_folders 中时才能使用。"
     ),

@@ -1,43 +1,81 @@
-"""From a wish to a backend: the launch file resolved, its tasks run, the adapter of its type started."""
+"""From a wish to backends: the launch file resolved, trust asked for, tasks run, the adapter of each type started."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
 
+import anyio
 from anyio.abc import TaskGroup
 
 from dragoman.debug import launch as launches
 from dragoman.debug.adapters import BUILT_IN, AdapterSpec, Situation
 from dragoman.debug.adapters.spawned import SpawnedAdapter
+from dragoman.debug.after_tasks import AfterTasks
+from dragoman.debug.backend import Backend
 from dragoman.debug.service import Client, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
+from dragoman.debug.task_running import TaskTrees
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.supervisors import Supervisors
+from dragoman.workspace.paths import PathRule
+
+log = logging.getLogger(__name__)
+
+
+class Trust(Protocol):
+    async def trusts(self, workspace: Path) -> bool: ...
+
+
+class NobodyTrusted:
+    async def trusts(self, workspace: Path) -> bool:  # noqa: ARG002
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """One session to be, and everything that could be known to be wrong with it is known not to be."""
+
+    resolved: launches.Resolved
+    spec: AdapterSpec
+    situation: Situation
+    launch: Launch
+    wish: Wish
 
 
 class AdapterStarter:
-    def __init__(self, supervisors: Supervisors, group: TaskGroup, adapters: Sequence[AdapterSpec] = BUILT_IN) -> None:
+    """The only way to a running program: what is not trusted ends here."""
+
+    def __init__(
+        self,
+        supervisors: Supervisors,
+        group: TaskGroup,
+        adapters: Sequence[AdapterSpec] = BUILT_IN,
+        *,
+        trust: Trust | None = None,
+        rule: PathRule | None = None,
+    ) -> None:
         self._supervisors = supervisors
         self._group = group
         self._spec_by_type = {type: spec for spec in adapters for type in spec.types}
+        self._trust = trust or NobodyTrusted()
+        self._rule = rule or PathRule()
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation:
-        resolved = _only(self._resolve(client, wish))
-        spec = self._spec(resolved.type)
-        launches.require_program(resolved)
-        situation = Situation(
-            request=resolved.request,
-            arguments=resolved.arguments,
-            environment=launches.environment_with(resolved.env, client.environment),
-            workspace=client.workspace,
-        )
-        arguments = spec.arguments(situation)
-        backend = await SpawnedAdapter.open(self._supervisors, self._group, spec, situation)
-        launch = _launch(spec, resolved.request, arguments, no_debug=wish.no_debug)
-        return Preparation((Prepared(resolved.name, backend, launch, wish),))
+        is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
+        launch = self._resolve(client, wish, is_trusted=is_trusted)
+        if not is_trusted:
+            raise launches.needs_trust(launch, client.workspace)
+        starts = [self._start(client, wish, launch, session) for session in launch.sessions]
+        backends = await self._backends(client, launch, starts)
+        sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
+        return Preparation(tuple(sessions), stop_all=launch.stop_all)
 
-    def _resolve(self, client: Client, wish: Wish) -> launches.Launch:
+    def _resolve(self, client: Client, wish: Wish, *, is_trusted: bool) -> launches.Launch:
         asked = launches.Wish(
             name=wish.configuration_name or None,
             configuration=dict(wish.configuration) or None,
@@ -46,8 +84,68 @@ class AdapterStarter:
             cwd=wish.cwd or None,
             env=wish.env,
         )
-        asking = launches.Client(workspace=client.workspace, environment=client.environment)
+        asking = launches.Client(
+            workspace=client.workspace, environment=client.environment, rule=self._rule, is_trusted=is_trusted
+        )
         return launches.resolve(asked, asking, launches.Caller(inputs=wish.inputs, process_id=wish.process_id))
+
+    def _start(self, client: Client, wish: Wish, launch: launches.Launch, session: launches.Resolved) -> _Start:
+        spec = self._spec(session.type)
+        launches.require_target(session)
+        situation = Situation(
+            request=session.request,
+            arguments=session.arguments,
+            environment=launches.environment_with(session.env, client.environment),
+            workspace=client.workspace,
+            stdin=wish.stdin,
+        )
+        told = _launch(spec, session.request, spec.arguments(situation), no_debug=wish.no_debug)
+        alone = wish if len(launch.sessions) == 1 else replace(wish, configuration_name=session.name)
+        return _Start(session, spec, situation, told, alone)
+
+    async def _backends(self, client: Client, launch: launches.Launch, starts: Sequence[_Start]) -> Sequence[Backend]:
+        if launch.before or any(start.resolved.before for start in starts):
+            return self._after_tasks(client, launch, starts)
+        for start in starts:
+            launches.require_program(start.resolved)
+        return await _all_or_none([self._opener(start) for start in starts])
+
+    def _after_tasks(self, client: Client, launch: launches.Launch, starts: Sequence[_Start]) -> Sequence[Backend]:
+        trees = TaskTrees(self._supervisors, self._group, sessions=len(starts))
+        run = launches.TaskRun(client.environment)
+
+        def backend(start: _Start) -> Backend:
+            prepare = lambda runner: launches.prepare(launch, start.resolved, run, runner)  # noqa: E731
+            return AfterTasks(self._group, trees, prepare, self._opener(start))
+
+        return [backend(start) for start in starts]
+
+    def _opener(self, start: _Start) -> Callable[[], Awaitable[Backend]]:
+        async def open() -> Backend:
+            return await SpawnedAdapter.open(self._supervisors, self._group, start.spec, start.situation)
+
+        return open
+
+    def _prepared(self, client: Client, start: _Start, backend: Backend) -> Prepared:
+        after = start.resolved.after
+        return Prepared(
+            title=start.resolved.name,
+            backend=backend,
+            launch=start.launch,
+            wish=start.wish,
+            facts=start.spec.facts(start.situation),
+            afterwards=None if after is None else lambda: self._afterwards(client, after),
+        )
+
+    async def _afterwards(self, client: Client, plan: launches.TaskPlan) -> None:
+        trees = TaskTrees(self._supervisors, self._group)
+        try:
+            await launches.run_plan(plan, trees.runner(_unheard), client.environment)
+        except launches.TaskFailedError as error:
+            log.warning("what was to follow a session failed: %s", error)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await trees.leave()
 
     def _spec(self, type: str) -> AdapterSpec:
         if type not in self._spec_by_type:
@@ -59,6 +157,24 @@ class AdapterStarter:
         return self._spec_by_type[type]
 
 
+async def _all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> Sequence[Backend]:
+    """Where one cannot be opened, those before it are let go."""
+    opened: list[Backend] = []
+    try:
+        for open in openers:
+            opened.append(await open())  # noqa: PERF401  what was opened must be known when the next one fails
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            for backend in opened:
+                await backend.end()
+        raise
+    return opened
+
+
+async def _unheard(text: str) -> None:
+    """The session has gone, and nobody asks it for output."""
+
+
 def _launch(spec: AdapterSpec, request: str, arguments: dict[str, object], *, no_debug: bool) -> Launch:
     return Launch(
         request=request,
@@ -68,15 +184,3 @@ def _launch(spec: AdapterSpec, request: str, arguments: dict[str, object], *, no
         exception_filters=spec.exception_filters,
         no_debug=no_debug,
     )
-
-
-def _only(launch: launches.Launch) -> launches.Resolved:
-    """Compounds and tasks need more than one session and a person's trust: told, not half done."""
-    needs_tasks = launch.before or any(session.before or session.after for session in launch.sessions)
-    if len(launch.sessions) != 1 or needs_tasks:
-        raise DragomanError(
-            "not_yet",
-            say("Compounds and configurations with tasks cannot be started yet."),
-            hint=say("Start one configuration of it without preLaunchTask, and run the task by hand."),
-        )
-    return launch.sessions[0]

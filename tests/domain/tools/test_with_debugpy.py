@@ -70,7 +70,7 @@ class Agent:
 async def agent_in(workspace: Path) -> AsyncIterator[Agent]:
     (workspace / "shop.py").write_text(PROGRAM)
     path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
-    caller = Caller("agent", workspace, workspace, environment={"PATH": path, "LANG": "C.UTF-8"})
+    caller = Caller("agent", workspace, workspace, environment={"PATH": path, "LANG": "C.UTF-8"}, trusts_workspace=True)
     clock = SystemClock()
     async with (
         Journal.open(workspace / "journal", stores=[STORE]) as journal,

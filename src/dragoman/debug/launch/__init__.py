@@ -1,13 +1,13 @@
 """launch.json: what a workspace offers to debug, and what starting it means. Reading runs nothing; `prepare` does."""
 
-from dragoman.debug.launch.checks import prepare, require_program
-from dragoman.debug.launch.disclosure import WouldRun, what_would_run
+from dragoman.debug.launch.checks import prepare, require_program, require_target
+from dragoman.debug.launch.disclosure import WouldRun, needs_trust, what_would_run
 from dragoman.debug.launch.environment import environment_with
 from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.launch.listing import Listing, configurations
 from dragoman.debug.launch.program_types import TypeFor, type_for
 from dragoman.debug.launch.resolving import Client, Launch, Resolved, Wish, resolve
-from dragoman.debug.launch.running import TaskEnd, TaskFailedError, TaskRunner, run_plan
+from dragoman.debug.launch.running import TaskEnd, TaskFailedError, TaskRun, TaskRunner, run_plan
 from dragoman.debug.launch.tasks import TaskPlan
 from dragoman.debug.launch.variables import Caller
 
@@ -21,14 +21,17 @@ __all__ = [
     "TaskEnd",
     "TaskFailedError",
     "TaskPlan",
+    "TaskRun",
     "TaskRunner",
     "TypeFor",
     "Wish",
     "WouldRun",
     "configurations",
     "environment_with",
+    "needs_trust",
     "prepare",
     "require_program",
+    "require_target",
     "resolve",
     "run_plan",
     "type_for",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
+from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.launch.resolving import Launch, Resolved
 from dragoman.debug.launch.tasks import TaskPlan
+from dragoman.phrases import say
 
 # Keys of the known debuggers whose value is, or decides, something that runs.
 _RUNS = (
@@ -65,6 +68,25 @@ class WouldRun:
     """Names of the environment variables that it sets: LD_PRELOAD runs code too. Their values may be secrets."""
     settings: Mapping[str, Any] | None = None
     """Further keys of the configuration that decide what runs, as they are after expansion."""
+    env_files: tuple[str, ...] = ()
+    """Files that set more variables. They are not read for this."""
+
+    def told(self) -> dict[str, Any]:
+        """Without what it does not say."""
+        return {key: value for key, value in asdict(self).items() if value}
+
+
+def needs_trust(launch: Launch, workspace: Path) -> LaunchError:
+    """What would run is data: names and lines of a workspace that nobody has vouched for."""
+    return LaunchError(
+        "needs_trust",
+        say("Nothing was started: nobody has said yet that what {workspace} holds may run.", workspace=workspace),
+        hint=say(
+            "See `would_run`; whoever owns this machine allows it with: dragoman trust {folder}",
+            folder=shlex.quote(str(workspace)),
+        ),
+        would_run=[one.told() for one in what_would_run(launch)],
+    )
 
 
 def what_would_run(launch: Launch) -> list[WouldRun]:
@@ -95,7 +117,7 @@ def _program(session: Resolved) -> WouldRun:
     line = _command_line(arguments) if session.request == "launch" else _target(arguments)
     cwd = str(session.folder / (arguments.get("cwd") or ""))
     what: Literal["program", "attach"] = "program" if session.request == "launch" else "attach"
-    return WouldRun(what, session.name, line, cwd, tuple(sorted(session.env)), settings or None)
+    return WouldRun(what, session.name, line, cwd, tuple(sorted(session.env)), settings or None, session.env_files)
 
 
 def _command_line(arguments: Mapping[str, Any]) -> str:

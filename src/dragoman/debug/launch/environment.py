@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,13 +40,18 @@ def read_environment_list(node: Node | None) -> Additions:
     }
 
 
-def read_env_files(node: Node | None, folder: Path, environment: Mapping[str, str]) -> Variables:
-    """One path or several, the later over the earlier. A missing one is told and not refused: templates name
-    `.env` in workspaces that have none."""
+def env_file_paths(node: Node | None, folder: Path) -> list[tuple[Node, Path]]:
+    """One path or several, each with the place where it is written."""
+    paths = [] if node is None else node.one_or_more()
+    return [(path, folder / path.string()) for path in paths if path.string()]
+
+
+def read_env_files(files: Iterable[tuple[Node, Path]], environment: Mapping[str, str]) -> Variables:
+    """The later over the earlier. A missing one is told and not refused: templates name `.env` in workspaces that
+    have none."""
     found = Variables()
-    for path in [] if node is None else node.one_or_more():
-        if path.string():
-            _add_file(found, path, folder / path.string(), environment)
+    for node, path in files:
+        _add_file(found, node, path, environment)
     return found
 
 

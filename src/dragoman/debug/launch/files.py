@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -13,6 +14,7 @@ from dragoman import jsonc
 from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.launch.nodes import Node, Origin, require_usable
 from dragoman.phrases import Phrase, say
+from dragoman.workspace.paths import PathRule, RefusedError
 
 MOST_BYTES = 1 << 20
 MOST_ENTRIES = 1000
@@ -59,20 +61,33 @@ def kind_of(path: Path) -> Literal["file", "folder", "other", "nothing"]:
     return "file" if stat.S_ISREG(mode) else "other"
 
 
-def read_document(path: Path, code: str) -> Node | None:
-    """The whole document; None where there is no such file, an empty object where it says nothing."""
+def read_document(path: Path, code: str, folder: Path, rule: PathRule) -> Node | None:
+    """The whole document; None where there is no such file, an empty object where it says nothing.
+
+    By the rule for files that an agent is shown: a link in their place must not show it what lies elsewhere.
+    """
     try:
-        data = read_bounded(path)
-    except FileNotFoundError:
-        return None
-    except UnreadableError as error:
-        raise _unusable(path, code, error.reason) from error
+        data = rule.read(str(path), folder, most=MOST_BYTES)
+    except RefusedError as refused:
+        if refused.why == "missing":
+            return None
+        raise _unusable(path, code, _REASONS[refused.why]) from refused
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise _unusable(path, code, say("line {line} is not UTF-8", line=line)) from error
     return _parsed(Origin(str(path), code, jsonc.read(text)))
+
+
+_REASONS: Mapping[str, Phrase] = {
+    "too_large": say("it is longer than {limit} bytes", limit=MOST_BYTES),
+    "not_a_file": say("it is a folder or a device, not a file"),
+    "unreadable": say("it may not be read"),
+    "outside": say("it is a link that leads out of the workspace"),
+    "private": say("it is a link to what is shown to no agent"),
+    "bad_path": say("its path is too long"),
+}
 
 
 def _parsed(origin: Origin) -> Node:
@@ -96,6 +111,7 @@ class WorkspaceFiles:
     """`.vscode` of one folder."""
 
     folder: Path
+    rule: PathRule = field(default_factory=PathRule)
 
     @property
     def launch_file(self) -> Path:
@@ -103,7 +119,7 @@ class WorkspaceFiles:
 
     @cached_property
     def launch(self) -> Node:
-        node = read_document(self.launch_file, "bad_launch_json")
+        node = self._read(self.launch_file, "bad_launch_json")
         if node is None:
             raise LaunchError(
                 "no_launch_json",
@@ -115,11 +131,14 @@ class WorkspaceFiles:
 
     @cached_property
     def tasks(self) -> Node | None:
-        return read_document(self.folder / ".vscode" / "tasks.json", "bad_tasks_json")
+        return self._read(self.folder / ".vscode" / "tasks.json", "bad_tasks_json")
 
     @cached_property
     def settings(self) -> Node | None:
-        return read_document(self.folder / ".vscode" / "settings.json", "bad_settings_json")
+        return self._read(self.folder / ".vscode" / "settings.json", "bad_settings_json")
+
+    def _read(self, path: Path, code: str) -> Node | None:
+        return read_document(path, code, self.folder, self.rule)
 
 
 def require_workspace(folder: Path) -> None:

@@ -11,6 +11,7 @@ from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.launch.files import WorkspaceFiles, entries, require_workspace
 from dragoman.debug.launch.nodes import Node
 from dragoman.phrases import say
+from dragoman.workspace.paths import PathRule
 
 REQUESTS = ("launch", "attach")
 
@@ -24,9 +25,9 @@ class Listing:
     problems: Sequence[LaunchError]
 
 
-def configurations(workspace: Path) -> Listing:
+def configurations(workspace: Path, rule: PathRule | None = None) -> Listing:
     require_workspace(workspace)
-    launch = WorkspaceFiles(workspace).launch
+    launch = WorkspaceFiles(workspace, rule or PathRule()).launch
     problems: list[LaunchError] = []
     return Listing(
         _whole(entries(launch, "configurations"), require_configuration, problems),

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dragoman.debug.launch.environment import Additions, read_env_files, read_environment, read_environment_list
+from dragoman.debug.launch.environment import (
+    Additions,
+    env_file_paths,
+    read_env_files,
+    read_environment,
+    read_environment_list,
+)
 from dragoman.debug.launch.faults import LaunchError, choice, quoted
 from dragoman.debug.launch.files import WorkspaceFiles, entries, kind_of, require_workspace
 from dragoman.debug.launch.listing import compound_members, require_compound, require_configuration
@@ -19,6 +25,7 @@ from dragoman.debug.launch.program_types import TypeFor, type_for
 from dragoman.debug.launch.tasks import TaskPlan, TaskPlanner, default_build_task
 from dragoman.debug.launch.variables import Caller, Expander, Platform, Scope, likely_variable
 from dragoman.phrases import Phrase, say
+from dragoman.workspace.paths import PathRule
 
 _PLATFORMS: Mapping[str, Platform] = {"darwin": "osx", "win32": "windows"}
 _HERE: Platform = _PLATFORMS.get(sys.platform, "linux")
@@ -28,7 +35,7 @@ MOST_SESSIONS = 32
 _TAKEN_OUT = ("preLaunchTask", "postDebugTask", "envFile", "environment", "env")
 # Adapters want numbers where a variable can only give text.
 _NUMBERS = (("processId",), ("pid",), ("port",), ("connect", "port"), ("listen", "port"))
-_SAYS_WHAT_TO_ATTACH_TO = ("processId", "pid", "port", "connect", "listen", "program", "websocketAddress")
+SAYS_WHAT_TO_ATTACH_TO = ("processId", "pid", "port", "connect", "listen", "program", "websocketAddress")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,9 @@ class Client:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     folders: Mapping[str, Path] = field(default_factory=dict)
     platform: Platform = _HERE
+    rule: PathRule = field(default_factory=PathRule)
+    is_trusted: bool = True
+    """Where not, what a start would do is only told: no envFile is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +74,7 @@ class Resolved:
     env: Mapping[str, str | None] = field(repr=False)
     """On top of the client's environment; None takes a variable away."""
     folder: Path
+    env_files: tuple[str, ...] = ()
     before: TaskPlan | None = None
     after: TaskPlan | None = None
     notes: tuple[Phrase, ...] = ()
@@ -98,7 +109,8 @@ def resolve(wish: Wish, client: Client, caller: Caller = _KNOWS_NOTHING, type_fo
 
 class _Resolver:
     def __init__(self, client: Client, caller: Caller, type_for: TypeFor) -> None:
-        self._files = WorkspaceFiles(client.workspace)
+        self._files = WorkspaceFiles(client.workspace, client.rule)
+        self._reads_env_files = client.is_trusted
         self._type_for = type_for
         self._scope = _scope(client, caller, self._files)
         self._planner: TaskPlanner | None = None
@@ -159,7 +171,8 @@ class _Resolver:
         require_configuration(node)
         expander = self._expander(node)
         node = expander.expand(node)
-        found = read_env_files(node.get("envFile"), self._files.folder, self._scope.environment)
+        env_files = env_file_paths(node.get("envFile"), self._files.folder)
+        found = read_env_files(env_files if self._reads_env_files else [], self._scope.environment)
         env: Additions = {
             **found.values,
             **read_environment_list(_list_member(node, "environment")),
@@ -172,6 +185,7 @@ class _Resolver:
             arguments=self._arguments(node, env),
             env=env,
             folder=self._files.folder,
+            env_files=tuple(str(path) for _, path in env_files),
             before=self._task(node.get("preLaunchTask")),
             after=self._task(node.get("postDebugTask")),
             notes=(*found.notes, *_left_as_written(expander)),
@@ -184,7 +198,7 @@ class _Resolver:
         if (
             node.text("request") == "attach"
             and process_id
-            and not any(key in arguments for key in _SAYS_WHAT_TO_ATTACH_TO)
+            and not any(key in arguments for key in SAYS_WHAT_TO_ATTACH_TO)
         ):
             arguments["processId"] = process_id
         for path in _NUMBERS:

@@ -12,6 +12,7 @@ from dragoman.debug.launch.environment import environment_with
 from dragoman.debug.launch.faults import LaunchError, quoted, quoted_path
 from dragoman.debug.launch.task_commands import TaskCommand
 from dragoman.debug.launch.tasks import TaskPlan
+from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 
 LAST_LINES = 20
@@ -32,7 +33,7 @@ class TaskRunner(Protocol):
     """Runs one process in its own group and ends that group when cancelled.
 
     With `ready`, it returns when a line of output holds the pattern, or the process ends; one that goes on belongs to
-    the runner, which ends it with the session. A program that cannot be started at all is an OSError.
+    the runner, which ends it with the session. A program that cannot be started at all is a DragomanError.
     """
 
     async def run(
@@ -53,66 +54,83 @@ class TaskFailedError(LaunchError):
 
 
 class TaskRun:
-    """One run of plans, in which a task that several wait for runs once."""
+    """One run of plans, in which a task that several wait for runs once: for whoever comes first, with their runner."""
 
-    def __init__(self, runner: TaskRunner, environment: Mapping[str, str]) -> None:
-        self._runner = runner
+    def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
-        self._done: dict[int, anyio.Event] = {}
+        self._runs: dict[int, _Ran] = {}
 
-    async def once(self, plan: TaskPlan | None) -> None:
+    async def once(self, plan: TaskPlan | None, runner: TaskRunner) -> None:
         """Everything it depends on, then itself. The first failure ends what still runs and is raised."""
-        if plan is None:
-            return
+        while plan is not None:
+            ran = self._runs.get(id(plan))
+            if ran is None:
+                return await self._first(plan, runner)
+            await ran.over.wait()
+            if ran.failure is not None:
+                raise ran.failure
+            if self._runs.get(id(plan)) is ran:
+                return None
+        return None
+
+    async def _first(self, plan: TaskPlan, runner: TaskRunner) -> None:
+        """Whoever waits for one that was given up in the middle runs it anew."""
+        ran = self._runs[id(plan)] = _Ran()
         try:
-            await self._once(plan)
-        except BaseExceptionGroup as group:
-            failed, others = group.split(LaunchError)
-            if failed is None or others is not None:
-                raise
-            raise _first(failed) from group
+            await self._all(plan, runner)
+        except LaunchError as failure:
+            ran.failure = failure
+            raise
+        except BaseException:
+            del self._runs[id(plan)]
+            raise
+        finally:
+            ran.over.set()
 
-    async def _once(self, plan: TaskPlan) -> None:
-        done = self._done.get(id(plan))
-        if done is not None:
-            await done.wait()
-            return
-        done = self._done[id(plan)] = anyio.Event()
-        await self._all(plan)
-        done.set()
-
-    async def _all(self, plan: TaskPlan) -> None:
+    async def _all(self, plan: TaskPlan, runner: TaskRunner) -> None:
         if plan.in_sequence:
             for before in plan.depends_on:
-                await self._once(before)
+                await self.once(before, runner)
         else:
-            async with anyio.create_task_group() as group:
-                for before in plan.depends_on:
-                    group.start_soon(self._once, before)
+            await self._together(plan.depends_on, runner)
         if plan.command is not None:
-            await self._run(plan.label, plan.command)
+            await self._run(plan.label, plan.command, runner)
 
-    async def _run(self, label: str, command: TaskCommand) -> None:
+    async def _together(self, plans: Sequence[TaskPlan], runner: TaskRunner) -> None:
         try:
-            end = await self._runner.run(
-                command.argv,
-                cwd=command.cwd,
-                env=environment_with(command.env, self._environment),
-                ready=command.ready,
-                keep_lines=LAST_LINES,
+            async with anyio.create_task_group() as group:
+                for plan in plans:
+                    group.start_soon(self.once, plan, runner)
+        except BaseExceptionGroup as errors:
+            failed, others = errors.split(LaunchError)
+            if failed is None or others is not None:
+                raise
+            raise _first_of(failed) from errors
+
+    async def _run(self, label: str, command: TaskCommand, runner: TaskRunner) -> None:
+        environment = environment_with(command.env, self._environment)
+        try:
+            end = await runner.run(
+                command.argv, cwd=command.cwd, env=environment, ready=command.ready, keep_lines=LAST_LINES
             )
-        except OSError as error:
+        except DragomanError as error:
             raise _not_started(label, command, error) from error
         if end.exit_code not in (0, None) or (command.ready is not None and end.exit_code is not None):
             raise _failed(label, command, end)
 
 
+class _Ran:
+    def __init__(self) -> None:
+        self.over = anyio.Event()
+        self.failure: LaunchError | None = None
+
+
 async def run_plan(plan: TaskPlan | None, runner: TaskRunner, environment: Mapping[str, str]) -> None:
     """A plan by itself: what follows a session."""
-    await TaskRun(runner, environment).once(plan)
+    await TaskRun(environment).once(plan, runner)
 
 
-def _first(group: BaseExceptionGroup[LaunchError]) -> LaunchError:
+def _first_of(group: BaseExceptionGroup[LaunchError]) -> LaunchError:
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -120,9 +138,9 @@ def _first(group: BaseExceptionGroup[LaunchError]) -> LaunchError:
     return error
 
 
-def _not_started(label: str, command: TaskCommand, error: OSError) -> TaskFailedError:
+def _not_started(label: str, command: TaskCommand, error: DragomanError) -> TaskFailedError:
     return TaskFailedError(
-        say("The task {task} could not be started: {reason}.", task=quoted(label), reason=error.strerror or error),
+        say("The task {task} could not be started. {reason}", task=quoted(label), reason=error.message),
         hint=say("It runs {line} in {cwd}.", line=quoted(command.line, limit=200), cwd=quoted_path(command.cwd)),
         task=label,
         exit_code=None,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import pytest
 
 from dragoman.debug.launch import Caller, Client, Launch, LaunchError, Resolved, Wish, resolve
 from dragoman.debug.launch.variables import Platform
+from dragoman.errors import DragomanError
 
 
 @dataclass
@@ -72,44 +71,10 @@ class End:
     last_lines: Sequence[str] = ()
 
 
-class RealRunner:
-    """Runs the command for real, and remembers in which order commands began and ended."""
-
-    def __init__(self) -> None:
-        self.background: list[subprocess.Popen[str]] = []
-
-    async def run(
-        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], ready: re.Pattern[str] | None, keep_lines: int
-    ) -> End:
-        return await anyio.to_thread.run_sync(self._watched, argv, cwd, env, ready, keep_lines)
-
-    def _watched(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], ready: re.Pattern[str] | None, keep_lines: int
-    ) -> End:
-        pipe, both = subprocess.PIPE, subprocess.STDOUT
-        process = subprocess.Popen(argv, cwd=cwd, env=env, stdout=pipe, stderr=both, text=True, bufsize=1)
-        assert process.stdout is not None
-        lines: list[str] = []
-        for line in process.stdout:
-            lines.append(line.rstrip("\n"))
-            if ready is not None and ready.search(line):
-                self.background.append(process)
-                return End(None, lines[-keep_lines:])
-        with process.stdout:
-            return End(process.wait(), lines[-keep_lines:])
-
-    def end_background(self) -> None:
-        for process in self.background:
-            process.kill()
-            process.wait()
-            assert process.stdout is not None
-            process.stdout.close()
-
-
 class FakeRunner:
     """Ends commands when the test says so. A command is known by its first word."""
 
-    def __init__(self, codes: Mapping[str, int | OSError] | None = None) -> None:
+    def __init__(self, codes: Mapping[str, int | DragomanError] | None = None) -> None:
         self.codes = codes or {}
         self.begun: list[str] = []
         self.cancelled: list[str] = []
@@ -129,6 +94,6 @@ class FakeRunner:
             self.cancelled.append(name)
             raise
         code = self.codes.get(name, 0)
-        if isinstance(code, OSError):
+        if isinstance(code, DragomanError):
             raise code
         return End(code, [f"{name} said {number}" for number in range(30)])
