@@ -35,6 +35,11 @@ class Places:
         return self.state / "journal"
 
     @property
+    def adapters_folder(self) -> Path:
+        """Debug adapters that were installed by us."""
+        return self.state / "adapters"
+
+    @property
     def log_file(self) -> Path:
         return self.state / "logs" / "dragoman.log"
 

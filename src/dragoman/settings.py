@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+from dragoman.adapter_settings import AdapterSettings, fault_in, require_known
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places
@@ -84,6 +85,17 @@ class Settings(BaseModel):
         Field(max_length=100),
         About(say("More names whose texts are secrets, besides those known for it such as password.")),
     ] = []
+
+    adapters: Annotated[
+        dict[str, AdapterSettings],
+        Field(max_length=50),
+        About(say("Debug adapters: where one of ours is, or how another is started.")),
+    ] = {}
+
+    @model_validator(mode="after")
+    def _knows_its_adapters(self) -> Self:
+        require_known(self.adapters)
+        return self
 
     @model_validator(mode="after")
     def _stays_on_this_machine(self) -> Self:
@@ -316,6 +328,8 @@ def _validated(raw: _Raw) -> Settings:
         first = error.errors(include_url=False)[0]
     if first["type"] == "remote_bind":
         raise _remote_bind(raw)
+    if first["type"] == "path_of_stranger" or first["loc"][0] == "adapters":
+        raise _bad_adapter(first, raw)
     key = str(first["loc"][0])
     raise _unknown_key(key, raw) if first["type"] == "extra_forbidden" else _bad_value(key, raw)
 
@@ -325,6 +339,15 @@ def _remote_bind(raw: _Raw) -> DragomanError:
     return _bad(
         say("{source}: bind is {value}, which other machines may reach.", source=source.phrase(), value=_shown(value)),
         say("Use 127.0.0.1 or ::1; or, if that is what you want, set allow_remote = true as well."),
+    )
+
+
+def _bad_adapter(fault: ErrorDetails, raw: _Raw) -> DragomanError:
+    key, problem = fault_in(fault)
+    where = raw["adapters"][1].phrase()
+    return _bad(
+        say("{source}: {key} is wrong: {problem}.", source=where, key=_clean(key), problem=problem),
+        say("docs/guides/adapters.md shows how an adapter is declared."),
     )
 
 
@@ -397,6 +420,7 @@ _ALLOWED: dict[str, Callable[[Mapping[str, Any]], Phrase]] = {
     "integer": lambda schema: say("a whole number from {low} to {high}", low=schema["minimum"], high=schema["maximum"]),
     "boolean": lambda _: say("true or false"),
     "choice": lambda schema: say("one of {choices}", choices=", ".join(schema["enum"])),
+    "object": lambda _: say("a table for each adapter, written in the settings file"),
     "array": lambda _: say("a list of names, each of letters, digits and _"),
     "string": lambda _: say("an IP address such as 127.0.0.1 or ::1, not a host name"),
 }

@@ -1,0 +1,49 @@
+"""CodeLLDB: C, C++ and Rust once more, with Rust's own way of showing values. It calls us."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dragoman.debug.adapters.finding import require_adapter
+from dragoman.debug.adapters.native import native_arguments
+from dragoman.debug.adapters.scratch import input_file
+from dragoman.debug.adapters.spec import AdapterSpec, Situation
+from dragoman.debug.dialect import Dialect
+from dragoman.transport.command import Command
+
+_NOISE = re.compile(r"Launching: |Launched process |Console is in |Process exited with|Attached to process")
+
+
+def _command(situation: Situation) -> Command:
+    adapter = require_adapter("codelldb", situation.environment)
+    return Command([str(adapter), "--connect", situation.at], situation.environment, situation.workspace)
+
+
+def _arguments(situation: Situation) -> dict[str, Any]:
+    given = native_arguments(situation)
+    if situation.request != "launch":
+        return given
+    source = str(input_file(situation.stdin))
+    # Expressions as the language writes them, not as its Python wrapper does; and no terminal, for there is none.
+    ours = {"terminal": "console", "stdio": [source, None, None], "expressions": "native"}
+    return {"cwd": str(situation.workspace), **given, **ours}
+
+
+def _facts(situation: Situation) -> Mapping[str, str]:
+    return {"adapter": str(require_adapter("codelldb", situation.environment))}
+
+
+CODELLDB = AdapterSpec(
+    name="codelldb",
+    types=frozenset({"codelldb"}),
+    adapter_id="codelldb",
+    transport="calls",
+    command=_command,
+    arguments=_arguments,
+    # A bare number means "from there on" to it, which `==` does not.
+    dialect=Dialect(),
+    noise=_NOISE,
+    facts=_facts,
+)

