@@ -41,9 +41,10 @@ class _ClientGoneError(Exception):
     """Nobody is left to serve."""
 
 
-def mcp(*, workspace: Path = Path()) -> int:
+def mcp(*, workspace: Path = Path(), tools: str = "") -> int:
     folder = _folder(workspace)
-    seeker = Seeker(find_places(), folder, about(folder))
+    sets = [name.strip() for name in tools.split(",") if name.strip()]
+    seeker = Seeker(find_places(), folder, {**about(folder), "tools": sets})
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
     with contextlib.suppress(_ClientGoneError):

@@ -38,8 +38,9 @@ class Seeker:
     workspace: Path
     about: Mapping[str, Any]
 
-    def open(self) -> ControlLink:
-        return ControlLink.open(self.places, role="mcp", about=self.about)
+    def open(self, *, is_first: bool) -> ControlLink:
+        """Whoever comes again had another daemon before: what it knew of that one's sessions is out of date."""
+        return ControlLink.open(self.places, role="mcp", about={**self.about, "reconnected": not is_first})
 
     def start(self) -> None:
         from dragoman.cli import launcher
@@ -97,7 +98,7 @@ class Search:
         pause = _FIRST_PAUSE_S
         while True:
             try:
-                return self._in_step(self._seeker.open())
+                return self._in_step(self._seeker.open(is_first=self._is_first))
             except DragomanError as error:
                 if error.code not in _ABSENT or self._took(FOUND_WITHIN_S):
                     raise
@@ -127,7 +128,7 @@ class Search:
         link.close()
         launcher.end(self._seeker.places)
         self._seeker.start()
-        return self._seeker.open()
+        return self._seeker.open(is_first=True)
 
     def _took(self, seconds: float) -> bool:
         return time.monotonic() - self._began > seconds

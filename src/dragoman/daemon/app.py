@@ -31,6 +31,7 @@ from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
 from dragoman.mcp.door import Door
+from dragoman.mcp.http_door import HttpDoor
 from dragoman.places import Places
 from dragoman.settings import Settings, load_settings, unknown_variables
 from dragoman.tools import build_toolbox
@@ -139,16 +140,20 @@ class _Parts:
         report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s())
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
-        self._http = HttpServer(build_app(api, Feed(journal, links, report), names))
         methods = Methods(report, tokens, self._codes, journal, state, self._stop)
         toolbox = build_toolbox(report, journal, debugger.operations)
-        door = Door(toolbox, journal, links, __version__)
+        door = Door(toolbox, journal, links, __version__, debugger.readings)
+        self._mcp = HttpDoor(door, names, Path(state.workspace))
+        self._http = HttpServer(build_app(api, Feed(journal, links, report), self._mcp, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
-        self._control = ControlServer(__version__, methods.table(), roles={"mcp": door, "tools": shell})
+        self._control = ControlServer(
+            __version__, methods.table(), roles={"mcp": door, "tools": shell}, admits={"mcp": door.admit}
+        )
 
     async def live(self, tcp: socket.socket, control: socket.socket, publish: Callable[[], None], ready: Ready) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(self._serve_http, tcp)
+            group.start_soon(self._mcp.run)
             group.start_soon(self._control.serve, control)
             group.start_soon(self._lag.run)
             group.start_soon(keep_within_bounds, self._journal, self._settings)
@@ -160,6 +165,7 @@ class _Parts:
             await self._stop.wait()
             log.info("ending")
             await self._record_the_end()
+            self._mcp.end()
             await self._end_http()
             group.cancel_scope.cancel("the daemon ends")
 

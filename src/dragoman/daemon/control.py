@@ -45,14 +45,24 @@ Method = Callable[[Params], AsyncIterator[Any]]
 TakeOver = Callable[[Hello, SocketStream, bytes], Awaitable[None]]
 """A role that speaks its own protocol after the welcome; gets what arrived behind the hello."""
 
+Admit = Callable[[Hello], None]
+"""Refuses a hello by a DragomanError, which its sender gets in the welcome's place."""
+
 _Next = Call | RemoteProtocolError
 
 
 class ControlServer:
-    def __init__(self, version: str, methods: Mapping[str, Method], roles: Mapping[str, TakeOver]) -> None:
+    def __init__(
+        self,
+        version: str,
+        methods: Mapping[str, Method],
+        roles: Mapping[str, TakeOver],
+        admits: Mapping[str, Admit] | None = None,
+    ) -> None:
         self._version = version
         self._methods = methods
         self._roles = roles
+        self._admits = admits or {}
         self._waiting = Waiting(share_of_descriptors(16, at_most=128))
 
     async def serve(self, listener: socket.socket) -> None:
@@ -87,6 +97,9 @@ class ControlServer:
             self._waiting.end(scope)
             if hello.role != "control" and hello.role not in self._roles:
                 raise RemoteProtocolError("unknown_role", f"there is no role {hello.role[:40]!r}")
+            if (refusal := self._refusal(hello)) is not None:
+                await _send(stream, connection.send(refusal))
+                return
             await _send(stream, connection.send_welcome(Welcome(self._version, os.getpid())))
             if hello.role == "control":
                 await self._serve_calls(stream, connection, calls, scope)
@@ -94,6 +107,14 @@ class ControlServer:
                 await self._roles[hello.role](hello, stream, connection.take_rest())
         except RemoteProtocolError as error:
             await _send(stream, connection.send(Failure(0, error.code, error.message)))
+
+    def _refusal(self, hello: Hello) -> Failure | None:
+        try:
+            if hello.role in self._admits:
+                self._admits[hello.role](hello)
+        except DragomanError as error:
+            return failure(Call(0, "", {}), error, "zh" if hello.language == "zh" else "en")
+        return None
 
     async def _serve_calls(
         self, stream: SocketStream, connection: ServerConnection, calls: list[Call], scope: anyio.CancelScope

@@ -18,6 +18,9 @@ from dragoman.debug.starting import AdapterStarter
 from dragoman.journal import Journal
 from dragoman.tools import Operation
 from dragoman.tools.debug import Waits, debug_operations
+from dragoman.tools.debug.reading import SessionReadings
+from dragoman.tools.debug.values import Values
+from dragoman.tools.readings import Readings
 from dragoman.tools.redaction import Redactor
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import BreakpointBook
@@ -30,6 +33,7 @@ class Debugging:
     operations: Sequence[Operation]
     waits: Waits
     runs: Runs
+    readings: Readings
 
 
 @asynccontextmanager
@@ -50,7 +54,8 @@ async def debugging(journal: Journal, lives: Lives, *, linger_s: float, redactor
         service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock, lived)
         group.start_soon(_end_unused, service, linger_s)
         group.start_soon(runs.clean_up, service)
-        yield Debugging(debug_operations(service, configurations, waits, clock, redactor=redactor), waits, runs)
+        operations = debug_operations(service, configurations, waits, clock, redactor=redactor)
+        yield Debugging(operations, waits, runs, SessionReadings(service, journal, Values(redactor)))
         group.cancel_scope.cancel("the daemon ends")
 
 

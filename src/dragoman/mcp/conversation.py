@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import select
-from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -15,11 +13,11 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.message import SessionMessage
 
-from dragoman.events import Event
 from dragoman.mcp.door import Door
 from dragoman.mcp.lines import Refused, encode, read_messages
 from dragoman.mcp.server import build_server
-from dragoman.tools import Caller
+from dragoman.mcp.visit import Visit
+from dragoman.tools import Caller, Toolbox
 
 # A client that asks and never reads the answers is read no further than this many of them.
 OPEN_AT_MOST = 128
@@ -28,14 +26,8 @@ _LOOK_EVERY_S = 0.5
 _Read = SessionMessage | Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
-    name: str
-    version: str
-
-
-async def converse(door: Door, caller: Caller, stream: ByteStream, rest: bytes) -> None:
-    conversation = Conversation(door, caller)
+async def converse(door: Door, toolbox: Toolbox, caller: Caller, stream: ByteStream, rest: bytes) -> None:
+    conversation = Conversation(door, toolbox, caller)
     try:
         await conversation.run(stream, rest)
     finally:
@@ -43,14 +35,12 @@ async def converse(door: Door, caller: Caller, stream: ByteStream, rest: bytes) 
 
 
 class Conversation:
-    def __init__(self, door: Door, caller: Caller) -> None:
-        self._door = door
-        self._caller = caller
-        self._client: Client | None = None
+    def __init__(self, door: Door, toolbox: Toolbox, caller: Caller) -> None:
+        self._visit = Visit(caller, door.tell)
         self._tasks: TaskGroup
         self._open = 0
         self._settled = anyio.Event()
-        self._server = build_server(door.toolbox, caller, door.version)
+        self._server = build_server(toolbox, caller, door.version, door.readings)
         self._server.middleware = [self._around]
 
     async def run(self, stream: ByteStream, rest: bytes) -> None:
@@ -63,8 +53,7 @@ class Conversation:
             self._tasks.cancel_scope.cancel("the conversation is over")
 
     async def end(self) -> None:
-        if self._client is not None:
-            await self._door.tell(self._event("mcp.disconnected", self._client))
+        await self._visit.end()
 
     async def _read(
         self,
@@ -108,27 +97,13 @@ class Conversation:
         finally:
             self._open -= 1
             self._settle()
-        if self._client is None and ctx.request_id is not None:
-            self._introduce(_introduced(ctx.params))
+        if ctx.request_id is not None:
+            self._visit.introduce(ctx.params, self._tasks)
         return result
-
-    def _introduce(self, client: Client | None) -> None:
-        """In `initialize`, or in the first request of a revision without a handshake; no answer waits for the disk."""
-        if client is not None:
-            self._client = client
-            self._tasks.start_soon(self._door.tell, self._event("mcp.connected", client))
 
     def _settle(self) -> None:
         settled, self._settled = self._settled, anyio.Event()
         settled.set()
-
-    def _event(self, kind: str, client: Client) -> Event:
-        return Event(
-            kind=kind,
-            session=self._caller.id,
-            text=f"{kind.replace('.', ' ')}: {client.name} {client.version}".rstrip(),
-            body={"client": client.name, "version": client.version, "workspace": str(self._caller.workspace)},
-        )
 
 
 def _has_left(stream: ByteStream) -> bool:
@@ -145,12 +120,3 @@ def _line(message: types.JSONRPCMessage) -> bytes:
     if isinstance(message, types.JSONRPCError) and message.error.code == types.CONNECTION_CLOSED:
         return b""
     return encode(message)
-
-
-def _introduced(params: Mapping[str, Any] | None) -> Client | None:
-    params = params or {}
-    meta = params.get("_meta")
-    info = params.get("clientInfo") or (meta.get(types.CLIENT_INFO_META_KEY) if isinstance(meta, dict) else None)
-    if not isinstance(info, dict):
-        return None
-    return Client(str(info.get("name", ""))[:200], str(info.get("version", ""))[:200])

@@ -16,8 +16,8 @@ from dragoman.access.links import Links
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.ids import new_id
-from dragoman.mcp.reading import Readings
 from dragoman.tools import Caller, Toolbox
+from dragoman.tools.readings import Readings
 from dragoman.wire.control import Hello
 
 log = logging.getLogger(__name__)
@@ -35,11 +35,21 @@ class Door:
     record: Record
     links: Links
     version: str
+    readings: Readings | None = None
+
+    def admit(self, hello: Hello) -> None:
+        """Before the welcome, so that the pump can say it both to its client and to a person."""
+        self.toolbox_of(_names(hello.about.get("tools")))
 
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
         converse = await anyio.to_thread.run_sync(_load)
+        toolbox = self.toolbox_of(_names(hello.about.get("tools")))
         with self.links.note("mcp"):
-            await converse(self, caller_of(hello), stream, rest)
+            await converse(self, toolbox, caller_of(hello), stream, rest)
+
+    def toolbox_of(self, sets: Sequence[str]) -> Toolbox:
+        """What a client is shown that named its sets; all there is for one that named none."""
+        return self.toolbox.of_sets(sets) if sets else self.toolbox
 
     async def tell(self, event: Event) -> None:
         """A journal that cannot take it is no reason to end a conversation; nor is the end, to leave it out."""

@@ -13,9 +13,12 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from dragoman.errors import DragomanError
+from dragoman.mcp.prompts import Prompts
+from dragoman.mcp.resources import Resources
 from dragoman.phrases import Language, Phrase, say
 from dragoman.tools import Caller, Operation, Outcome, Toolbox
 from dragoman.tools.operation import Progress
+from dragoman.tools.readings import Readings
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +37,10 @@ STRUCTURED_SINCE = "2025-06-18"
 _Context = ServerRequestContext[Any]
 
 
-def build_server(toolbox: Toolbox, caller: Caller, version: str) -> Server[Any]:
+def build_server(toolbox: Toolbox, caller: Caller, version: str, readings: Readings | None = None) -> Server[Any]:
+    prompts = Prompts(caller.language)
+    resources = Resources(readings, caller) if readings else None
+    schemas = {operation.name: operation.input_schema for operation in toolbox.operations}
     tools = [_tool(operation) for operation in toolbox.operations]
 
     async def list_tools(
@@ -60,6 +66,12 @@ def build_server(toolbox: Toolbox, caller: Caller, version: str) -> Server[Any]:
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_prompts=prompts.listed,
+        on_get_prompt=prompts.get,
+        on_list_resources=resources.listed if resources else None,
+        on_list_resource_templates=resources.templates if resources else None,
+        on_read_resource=resources.read if resources else None,
+        get_tool_input_schema=schemas.get,
     )
 
 

@@ -11,15 +11,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import ExceptionHandler
+from starlette.types import ExceptionHandler, Receive, Scope, Send
 
 from dragoman.access.guard import OwnNames
 from dragoman.errors import DragomanError
 from dragoman.web.api import Api
 from dragoman.web.errors import answer_error, answer_fault, answer_wrong_method
 from dragoman.web.feed import Feed
-from dragoman.web.guarded import Guarded
+from dragoman.web.guarded import Guarded, read_body
 from dragoman.web.routes import Gate, RouteTable
+
+Mounted = Callable[[bytes, Scope, Receive, Send], Awaitable[None]]
+"""Another face's app at an address of ours. It gets the body first, whole: within the cap and the deadline."""
 
 _STATIC = {
     "/": ("index.html", "text/html; charset=utf-8"),
@@ -35,7 +38,7 @@ _ERRORS: dict[Any, ExceptionHandler] = {
 }
 
 
-def build_table(api: Api, feed: Feed) -> RouteTable:
+def build_table(api: Api, feed: Feed, mcp: Mounted) -> RouteTable:
     return RouteTable(
         [
             *(Gate(Route(path, _static(*content), methods=["GET"]), None) for path, content in _STATIC.items()),
@@ -44,14 +47,23 @@ def build_table(api: Api, feed: Feed) -> RouteTable:
             Gate(Route("/api/status", api.show_status, methods=["GET"]), "page"),
             Gate(Route("/api/events", api.events, methods=["GET"]), "page"),
             Gate(WebSocketRoute("/api/feed", feed.serve), "page"),
+            Gate(Route("/mcp", _Whole(mcp), methods=["GET", "POST", "DELETE"]), "mcp"),
         ]
     )
 
 
-def build_app(api: Api, feed: Feed, names: OwnNames) -> Guarded:
-    table = build_table(api, feed)
+def build_app(api: Api, feed: Feed, mcp: Mounted, names: OwnNames) -> Guarded:
+    table = build_table(api, feed, mcp)
     api.tokens.on_rotation(lambda purpose: api.codes.void() if purpose == "page" else None)
     return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, api.tokens)
+
+
+class _Whole:
+    def __init__(self, app: Mounted) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(await read_body(Request(scope, receive)), scope, receive, send)
 
 
 def _static(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from starlette.routing import Route, WebSocketRoute
 
-from dragoman.access.tokens import Tokens
+from dragoman.access.tokens import PURPOSES, Purpose, Tokens
 from dragoman.daemon.app import Running
 from dragoman.places import find_places
 from dragoman.web.app import build_table
@@ -30,7 +30,7 @@ class Door:
 
     path: str
     method: str
-    purpose: str | None
+    purpose: Purpose | None
     upgrade: bool
 
     def ask(self, *headers: tuple[str, str]) -> Ask:
@@ -39,7 +39,7 @@ class Door:
 
 def doors() -> list[Door]:
     """From the table itself: a route that is added tomorrow is walked tomorrow."""
-    table = build_table(_Nothing(), _Nothing())  # type: ignore[arg-type]
+    table = build_table(_Nothing(), _Nothing(), _Nothing())  # type: ignore[arg-type]
     return [door for gate in table for door in _doors_of(gate)] + [Door("/no/such", "GET", "page", upgrade=False)]
 
 
@@ -49,6 +49,9 @@ class _Nothing:
     def __getattr__(self, name: str) -> object:
         return lambda *_: None
 
+    def __call__(self, *_: object) -> None:
+        """As an app that is mounted."""
+
 
 def _doors_of(gate: Gate) -> Iterator[Door]:
     if isinstance(gate.route, WebSocketRoute):
@@ -56,8 +59,8 @@ def _doors_of(gate: Gate) -> Iterator[Door]:
     elif isinstance(gate.route, Route):
         for method in sorted(gate.route.methods or ()):
             yield Door(gate.route.path, method, gate.purpose, upgrade=False)
-        # A plain request to a route is also a try to upgrade it, and any other method is a try as well.
-        yield Door(gate.route.path, "GET", gate.purpose, upgrade=True)
+        # A plain route is also tried as an upgrade, which is an unknown address, and by another method.
+        yield Door(gate.route.path, "GET", "page", upgrade=True)
         yield Door(gate.route.path, "DELETE", gate.purpose, upgrade=False)
     else:
         raise AssertionError(f"the matrix does not know how to call {gate.route!r}")
@@ -104,32 +107,32 @@ def bad_origins(port: int) -> list[str]:
     ]
 
 
-def bad_tokens() -> list[list[tuple[str, str]]]:
+def bad_tokens(purpose: Purpose) -> list[list[tuple[str, str]]]:
     tokens = Tokens(find_places().tokens_file)
-    page = tokens.of("page")
+    right = tokens.of(purpose)
     values = [
         "",
-        page[:-1],
-        page + "x",
-        page[::-1],
-        tokens.of("mcp"),
-        tokens.of("gateway"),
-        tokens.new_session("page")[:-1],
+        right[:-1],
+        right + "x",
+        right[::-1],
+        *(tokens.of(other) for other in PURPOSES if other != purpose),
+        tokens.new_session(purpose)[:-1],
     ]
     headers = [[("Authorization", f"Bearer {value}")] for value in values]
     return [
         [],
         *headers,
-        [("Authorization", page)],
-        [("Authorization", f"Basic {page}")],
-        [("Cookie", f"token={page}")],
-        [("Authorization", f"Bearer {page}")] * 2,
-        [("Sec-WebSocket-Protocol", f"bearer.{page}x")],
+        [("Authorization", right)],
+        [("Authorization", f"Basic {right}")],
+        [("Cookie", f"token={right}")],
+        [("Authorization", f"Bearer {right}")] * 2,
+        [("Sec-WebSocket-Protocol", f"bearer.{right}x")],
     ]
 
 
-def good(port: int) -> tuple[tuple[str, str], ...]:
-    return ("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {Tokens(find_places().tokens_file).of('page')}")
+def good(door: Door, port: int) -> tuple[tuple[str, str], ...]:
+    token = Tokens(find_places().tokens_file).of(door.purpose or "page")
+    return ("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {token}")
 
 
 async def answer(port: int, request: Ask) -> Answer:
@@ -141,21 +144,22 @@ async def statuses(port: int, requests: list[Ask]) -> set[int]:
 
 
 def host_requests(door: Door, port: int) -> list[Ask]:
-    token = good(port)[1]
+    token = good(door, port)[1]
     return [door.ask(*(("Host", host) for host in hosts), token) for hosts in bad_hosts(port)]
 
 
 def origin_requests(door: Door, port: int) -> list[Ask]:
-    return [door.ask(*good(port), ("Origin", origin)) for origin in bad_origins(port)] + [
-        door.ask(*good(port), ("Origin", f"http://127.0.0.1:{port}"), ("Origin", f"http://127.0.0.1:{port}"))
+    return [door.ask(*good(door, port), ("Origin", origin)) for origin in bad_origins(port)] + [
+        door.ask(*good(door, port), ("Origin", f"http://127.0.0.1:{port}"), ("Origin", f"http://127.0.0.1:{port}"))
     ]
 
 
 def token_requests(door: Door, port: int) -> list[Ask]:
-    host = good(port)[0]
-    page = Tokens(find_places().tokens_file).of("page")
-    in_query = Door(f"{door.path}?token={page}&access_token={page}", door.method, door.purpose, door.upgrade)
-    return [door.ask(host, *headers) for headers in bad_tokens()] + [in_query.ask(host)]
+    host = good(door, port)[0]
+    purpose = door.purpose or "page"
+    token = Tokens(find_places().tokens_file).of(purpose)
+    in_query = Door(f"{door.path}?token={token}&access_token={token}", door.method, door.purpose, door.upgrade)
+    return [door.ask(host, *headers) for headers in bad_tokens(purpose)] + [in_query.ask(host)]
 
 
 async def traces() -> tuple[int, int]:
@@ -191,23 +195,24 @@ async def test_the_right_caller_passes_every_door(running: Running) -> None:
     port = running.state.port
     for door in doors():
         for origin in ([], [("Origin", f"http://127.0.0.1:{port}")], [("Origin", f"http://localhost:{port}")]):
-            got = await answer(port, door.ask(*good(port), *origin))
+            got = await answer(port, door.ask(*good(door, port), *origin))
             assert got.status not in {401, 403, 421}, (door, origin)
 
 
 async def test_no_answer_ever_invites_other_origins_or_sets_a_cookie(running: Running) -> None:
     port = running.state.port
     for door in doors():
-        for request in (door.ask(*good(port)), door.ask(*good(port), ("Origin", "http://evil.example"))):
+        for request in (door.ask(*good(door, port)), door.ask(*good(door, port), ("Origin", "http://evil.example"))):
             headers = (await answer(port, request)).headers
             assert not [name for name in headers if name.startswith("access-control") or name == "set-cookie"], door
 
 
 async def test_a_refusal_tells_a_stranger_nothing(running: Running) -> None:
     port = running.state.port
-    known = await answer(port, Ask("/api/status", headers=good(port)[:1]))
-    unknown = await answer(port, Ask("/no/such", headers=good(port)[:1]))
-    assert known.body == unknown.body
+    host = ("Host", f"127.0.0.1:{port}")
+    known = await answer(port, Ask("/api/status", headers=[host]))
+    unknown = await answer(port, Ask("/no/such", headers=[host]))
+    assert known.body == unknown.body == (await answer(port, Ask("/mcp", "POST", [host]))).body
     assert b"dragoman" not in known.body.lower()
 
 
