@@ -31,6 +31,7 @@ PREFIX = "DRAGOMAN_"
 RESERVED_VARIABLES = frozenset({"DRAGOMAN_HOME", "DRAGOMAN_LANG", "DRAGOMAN_TOKEN"})
 SIZE_LIMIT = 64 * 1024
 LONGEST_STATEMENT = 200
+_FOLDER = "^(/|~/)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,11 @@ class Settings(BaseModel):
         list[Annotated[str, Field(pattern=r"^\w{2,60}$")]],
         Field(max_length=100),
         About(say("More names whose texts are secrets, besides those known for it such as password.")),
+    ] = []
+    allowed_folders: Annotated[
+        list[Annotated[str, Field(pattern=_FOLDER)]],
+        Field(max_length=100),
+        About(say("Folders whose files agents may be shown, besides the workspace.")),
     ] = []
 
     adapters: Annotated[
@@ -416,12 +422,16 @@ def _typed(kind: str, text: str) -> object:
     return text
 
 
+_ARRAYS = (
+    say("a list of names, each of letters, digits and _"),
+    say("a list of folders, each with its whole path or from ~/ on"),
+)
 _ALLOWED: dict[str, Callable[[Mapping[str, Any]], Phrase]] = {
     "integer": lambda schema: say("a whole number from {low} to {high}", low=schema["minimum"], high=schema["maximum"]),
     "boolean": lambda _: say("true or false"),
     "choice": lambda schema: say("one of {choices}", choices=", ".join(schema["enum"])),
     "object": lambda _: say("a table for each adapter, written in the settings file"),
-    "array": lambda _: say("a list of names, each of letters, digits and _"),
+    "array": lambda schema: _ARRAYS[schema["items"]["pattern"] == _FOLDER],
     "string": lambda _: say("an IP address such as 127.0.0.1 or ::1, not a host name"),
 }
 

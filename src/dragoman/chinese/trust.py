@@ -34,4 +34,18 @@ TABLE: dict[str, str] = {
     ),
     "{folder} was not trusted by itself.": "{folder} 本身没有被信任。",
     "Trusted are: {known}.": "已信任：{known}。",
+    "Say that what a folder holds may run when an agent asks for it.": "允许在代理要求时运行某个文件夹中的内容。",
+    "The folder; the present one unless named.": "文件夹；不指定则为当前文件夹。",
+    "Take the word back.": "收回允许。",
+    "Show the trusted folders.": "列出受信任的文件夹。",
+    "Also where it is as wide as a home folder.": "即使它像主目录那样宽泛。",
+    "The answer as JSON.": "以 JSON 给出答复。",
+    "{folder} is no longer trusted. What runs already goes on.": "{folder} 不再受信任。已经在运行的会继续运行。",
+    "Trusted: {folder}. What it holds may run as you when an agent asks for it.": (
+        "已信任：{folder}。代理要求时，其中的内容可以以您的身份运行。"
+    ),
+    "No folder is trusted yet.": "还没有受信任的文件夹。",
+    "`{name}` must be the whole path of a folder.": "`{name}` 必须是文件夹的完整路径。",
+    "Folders whose files agents may be shown, besides the workspace.": "除工作区之外，哪些文件夹中的文件可以给代理看。",
+    "a list of folders, each with its whole path or from ~/ on": "文件夹列表，每个都是完整路径或以 ~/ 开头",
 }

@@ -46,6 +46,7 @@ _COMMANDS = (
     Command("journal tail", "journal:tail", say("Show the newest events; -f follows.")),
     Command("journal search", "journal:search", say("Find events by words, newest first.")),
     Command("journal export", "journal:export", say("Print the whole journal as JSON lines.")),
+    Command("trust", "trust:trust", say("Say that what a folder holds may run when an agent asks for it.")),
     Command("forget", "journal:forget", say("Erase events for good.")),
     Command("wire decode", "wire:wire_decode", say("Turn bytes of a protocol into JSON.")),
     Command("wire encode", "wire:wire_encode", say("Turn JSON into bytes of a protocol.")),

@@ -45,13 +45,14 @@ from dragoman.web.api import Api
 from dragoman.web.app import build_app
 from dragoman.web.feed import Feed
 from dragoman.wire.control import DaemonState
-from dragoman.workspace import breakpoints
+from dragoman.workspace import breakpoints, trust
+from dragoman.workspace.paths import PathRule
 
 log = logging.getLogger(__name__)
 
 _SERVER_ENDS_WITHIN_S = 3.0
 _RECORDED_WITHIN_S = 1.0
-STORES = (breakpoints.STORE,)
+STORES = (breakpoints.STORE, trust.STORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,13 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
             state = _state(options, places, settings, tcp)
             async with (
                 Journal.open(places.journal_folder, stores=STORES) as journal,
-                debugging(journal, lives, linger_s=settings.session_linger_s, redactor=_redactor(settings)) as debugger,
+                debugging(
+                    journal,
+                    lives,
+                    linger_s=settings.session_linger_s,
+                    redactor=_redactor(settings),
+                    rule=_path_rule(settings, places),
+                ) as debugger,
             ):
                 parts = _Parts(state, tokens, settings, journal, debugger, lives=lives, stop=stop)
                 await parts.live(tcp, control, lambda: instance.publish(state), ready)
@@ -112,6 +119,13 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
 
 def _redactor(settings: Settings) -> Redactor:
     return Redactor(settings.redact, tuple(settings.redact_names))
+
+
+def _path_rule(settings: Settings, places: Places) -> PathRule:
+    return PathRule(
+        allowed=tuple(Path(folder).expanduser() for folder in settings.allowed_folders),
+        private=(places.config, places.state, places.runtime),
+    )
 
 
 class _Parts:
@@ -140,7 +154,7 @@ class _Parts:
         report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s())
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
-        methods = Methods(report, tokens, self._codes, journal, state, self._stop)
+        methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust)
         toolbox = build_toolbox(report, journal, debugger.operations)
         door = Door(toolbox, journal, links, __version__, debugger.readings)
         self._mcp = HttpDoor(door, names, Path(state.workspace))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import anyio
 
@@ -17,13 +18,15 @@ from dragoman.debug.session import Session
 from dragoman.debug.starting import AdapterStarter
 from dragoman.journal import Journal
 from dragoman.tools import Operation
-from dragoman.tools.debug import Waits, debug_operations
+from dragoman.tools.debug import FileSources, Waits, debug_operations
 from dragoman.tools.debug.reading import SessionReadings
 from dragoman.tools.debug.values import Values
 from dragoman.tools.readings import Readings
 from dragoman.tools.redaction import Redactor
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import BreakpointBook
+from dragoman.workspace.paths import PathRule
+from dragoman.workspace.trust import TrustBook
 
 _LOOK_EVERY_S = 15.0
 
@@ -34,10 +37,13 @@ class Debugging:
     waits: Waits
     runs: Runs
     readings: Readings
+    trust: TrustBook
 
 
 @asynccontextmanager
-async def debugging(journal: Journal, lives: Lives, *, linger_s: float, redactor: Redactor) -> AsyncIterator[Debugging]:
+async def debugging(
+    journal: Journal, lives: Lives, *, linger_s: float, redactor: Redactor, rule: PathRule
+) -> AsyncIterator[Debugging]:
     """At the end of the block no session and no process of one lives."""
     clock = SystemClock()
     waits, runs = Waits(clock), Runs()
@@ -51,11 +57,15 @@ async def debugging(journal: Journal, lives: Lives, *, linger_s: float, redactor
         book = BreakpointBook(journal, clock)
         await book.load()
         await remove_left_over(book)
-        service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock, lived)
+        trust = TrustBook(journal, clock)
+        starter = AdapterStarter(supervisors, group, trust=trust, rule=rule)
+        service = DebugService(group, book, starter, journal, clock, lived)
         group.start_soon(_end_unused, service, linger_s)
         group.start_soon(runs.clean_up, service)
-        operations = debug_operations(service, configurations, waits, clock, redactor=redactor)
-        yield Debugging(operations, waits, runs, SessionReadings(service, journal, Values(redactor)))
+        operations = debug_operations(
+            service, partial(configurations, rule=rule), waits, clock, sources=FileSources(rule), redactor=redactor
+        )
+        yield Debugging(operations, waits, runs, SessionReadings(service, journal, Values(redactor)), trust)
         group.cancel_scope.cancel("the daemon ends")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -18,6 +19,7 @@ from dragoman.events import Recorded
 from dragoman.journal import Before, Everything, Journal, OfSession, Scope
 from dragoman.phrases import say
 from dragoman.wire.control import DaemonState
+from dragoman.workspace.trust import TrustBook
 
 _BATCH = 500
 _MOST_LINES = 10_000
@@ -32,6 +34,7 @@ class Methods:
     journal: Journal
     state: DaemonState
     stop: anyio.Event
+    trust: TrustBook
 
     def table(self) -> Mapping[str, Method]:
         return {
@@ -45,6 +48,9 @@ class Methods:
             "journal_search": self._journal_search,
             "journal_export": self._journal_export,
             "journal_forget": self._journal_forget,
+            "trust_list": self._trust_list,
+            "trust_add": self._trust_add,
+            "trust_revoke": self._trust_revoke,
         }
 
     async def _status(self, _: Params) -> AsyncIterator[Any]:
@@ -105,6 +111,24 @@ class Methods:
 
     async def _journal_forget(self, params: Params) -> AsyncIterator[Any]:
         yield {"events": await self.journal.forget(_scope(params))}
+
+    async def _trust_list(self, _: Params) -> AsyncIterator[Any]:
+        yield {"trusted": [msgspec.to_builtins(trusted) for trusted in await self.trust.folders()]}
+
+    async def _trust_add(self, params: Params) -> AsyncIterator[Any]:
+        trusted = await self.trust.trust(_folder(params), however_wide=params.get("however_wide") is True)
+        yield msgspec.to_builtins(trusted)
+
+    async def _trust_revoke(self, params: Params) -> AsyncIterator[Any]:
+        yield {"folder": await self.trust.revoke(_folder(params))}
+
+
+def _folder(params: Params) -> Path:
+    """Whole: what is relative would be looked for where the daemon stands."""
+    folder = params.get("folder")
+    if not isinstance(folder, str) or not folder.startswith("/") or "\0" in folder:
+        raise DragomanError("bad_request", say("`{name}` must be the whole path of a folder.", name="folder"))
+    return Path(folder)
 
 
 def _plain(row: Recorded) -> dict[str, Any]:

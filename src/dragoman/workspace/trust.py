@@ -56,12 +56,13 @@ class TrustBook:
         await self._journal.append([_told("workspace.trusted", word.folder)], writes=[write])
         return word
 
-    async def revoke(self, folder: Path) -> None:
+    async def revoke(self, folder: Path) -> str:
         place = str(real_folder(folder))
         known = [trusted.folder for trusted in await self.folders()]
         if place not in known:
             raise _not_trusted(place, known)
         await self._journal.append([_told("workspace.distrusted", place)], writes=[STORE.remove(place)])
+        return place
 
 
 def real_folder(folder: Path) -> Path:
