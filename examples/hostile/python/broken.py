@@ -1,0 +1,4 @@
+"""Does not compile."""
+
+def half(:
+    return 1  # stop here
