@@ -77,6 +77,7 @@ def caller_of(hello: Hello) -> Caller:
         cwd=_path(about, "cwd"),
         language="zh" if hello.language == "zh" else "en",
         environment=_texts(environment) if isinstance(environment, dict) else {},
+        reconnected=about.get("reconnected") is True,
         trusts_workspace=True,  # the pump runs where its owner started the client
     )
 

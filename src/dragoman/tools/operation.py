@@ -29,6 +29,8 @@ class Caller:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
     """Whether a person started this client in the workspace, and so said that what it holds may run."""
+    reconnected: bool = False
+    """Whether its daemon went and this is the next one: sessions it knows of have ended."""
     progress: Progress | None = field(default=None, repr=False, compare=False)
     """Of this one call, where a face can show it."""
 

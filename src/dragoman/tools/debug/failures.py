@@ -15,6 +15,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.answers import Failure
 from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.restarts import explained
 from dragoman.tools.debug.values import Values
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
@@ -39,6 +40,7 @@ class Failures:
     values: Values
 
     def tell(self, caller: Caller, tool: str, arguments: Mapping[str, Any], error: DragomanError) -> Outcome:
+        error = explained(self.service, caller, error)
         said = self._others(error)
         message = _sentence(tool, arguments, error, said)
         details = dict(getattr(error, "details", {}))
