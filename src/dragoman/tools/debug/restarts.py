@@ -1,4 +1,4 @@
-"""A client outlives the daemon; debug sessions do not. Who asks for one of an earlier daemon is told what became of it."""
+"""A client outlives the daemon, debug sessions do not: who asks for an earlier one learns what became of it."""
 
 from __future__ import annotations
 
