@@ -28,4 +28,8 @@ TABLE: dict[str, str] = {
     "The debug adapter ended before it answered `{command}`.": "调试适配器在回应 `{command}` 之前已结束。",
     "The debug adapter broke the protocol: {reason}": "调试适配器违反了协议：{reason}",
     "See the session's output for what it said last, then start a new session.": "请查看会话输出中它最后的内容，然后启动新的会话。",
+    "There is no `node` on the PATH of the client, and JavaScript needs one.": "客户端的 PATH 中没有 `node`，而 JavaScript 需要它。",
+    "Install Node.js, or start the client from a shell that has it.": "请安装 Node.js，或从带有它的 shell 启动客户端。",
+    "{type} debugs a page in a browser, which cannot be done here: only node programs can.": "{type} 调试浏览器中的页面，此处无法进行：只能调试 node 程序。",
+    "Debug the server side with the type `node`, or attach to a node process by its port.": "请用类型 `node` 调试服务器端，或按端口附加到 node 进程。",
 }

@@ -6,6 +6,7 @@ seen: breakpoints go to all members, also to those who join later, events are me
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Protocol
@@ -114,8 +115,9 @@ class Family:
             self._told.close()
 
     async def events(self) -> AsyncIterator[Event]:
-        async for event in self._taken:
-            yield event
+        with contextlib.suppress(anyio.ClosedResourceError):
+            async for event in self._taken:
+                yield event
 
     async def end(self) -> None:
         self._told.close()

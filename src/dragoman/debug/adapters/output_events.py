@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import AsyncIterator
 
 from anyio.abc import ByteReceiveStream
@@ -24,3 +25,9 @@ async def texts(stream: ByteReceiveStream) -> AsyncIterator[str]:
             yield text
     if rest := decoder.decode(b"", final=True):
         yield rest
+
+
+def without_noise(text: str, noise: re.Pattern[str] | None) -> str:
+    if noise is None:
+        return text
+    return "".join(line for line in text.splitlines(keepends=True) if not noise.match(line))

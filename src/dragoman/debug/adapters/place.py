@@ -19,7 +19,7 @@ from dragoman.debug.adapters.links import (
     UnixMeeting,
     connect_to,
 )
-from dragoman.debug.adapters.output_events import texts
+from dragoman.debug.adapters.output_events import texts, without_noise
 from dragoman.debug.adapters.run_in_terminal import Tell, Terminal, feed
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.faults import adapter_gone
@@ -108,11 +108,11 @@ class Own:
     async def _hear(self, stream: ByteReceiveStream, category: str, tell: Tell) -> None:
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async for text in texts(stream):
-                rest = self._meeting.heard(text)
-                if self._spec.program_output_is_adapters and rest:
-                    await tell(output(rest, category))
-                else:
+                rest = without_noise(self._meeting.heard(text), self._spec.noise)
+                if not self._spec.program_output_is_adapters:
                     self.last_words = (self.last_words + rest)[-_LAST_WORDS:]
+                elif rest:
+                    await tell(output(rest, category))
 
     async def _raise_when_gone(self) -> None:
         """Else a connection to one that died at once would be waited for until the deadline."""

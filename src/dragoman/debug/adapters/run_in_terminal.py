@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
 
-from dragoman.debug.adapters.output_events import texts
+from dragoman.debug.adapters.output_events import texts, without_noise
 from dragoman.debug.messages import made, output
 from dragoman.transport.command import Command
 from dragoman.transport.supervised import Child, Exit, Tree
@@ -73,7 +73,7 @@ class Terminal:
 async def hear(stream: ByteReceiveStream, category: str, tell: Tell, noise: re.Pattern[str] | None) -> None:
     with contextlib.suppress(*_CLOSED):
         async for text in texts(stream):
-            if told := noise.sub("", text) if noise else text:
+            if told := without_noise(text, noise):
                 await tell(output(told, category))
 
 

@@ -16,12 +16,13 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.debug import faults
 from dragoman.debug.adapters.links import DapLink
+from dragoman.debug.adapters.output_events import without_noise
 from dragoman.debug.adapters.place import Foreign, Own
 from dragoman.debug.adapters.run_in_terminal import exited
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.backend import Owns
 from dragoman.debug.family import Family
-from dragoman.debug.messages import output
+from dragoman.debug.messages import fields, made, output
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.nodelay import NoDelay
@@ -77,7 +78,8 @@ class SpawnedAdapter:
 
     async def events(self) -> AsyncIterator[Event]:
         async for event in self._family.events():
-            yield event
+            for told in self._heard(event) if event.event == "output" else (event,):
+                yield told
 
     async def end(self) -> None:
         self._life.cancel("the session has ended")
@@ -124,6 +126,19 @@ class SpawnedAdapter:
         if request.command == "runInTerminal" and self._place.terminal is not None:
             return await self._place.terminal.run(request, self._links, self._tell, self._spec.noise)
         raise DragomanError("not_served", say("`{command}` is not served.", command=request.command))
+
+    def _heard(self, event: Event) -> list[Event]:
+        """Of an adapter's own remarks: the exit code where only they hold it, and what is worth telling."""
+        if self._spec.noise is None and self._spec.exit_code_in_output is None:
+            return [event]
+        body = fields(event)
+        if body.get("category", "console") != "console":
+            return [event]
+        text = str(body.get("output", ""))
+        code = self._spec.exit_code_in_output.search(text) if self._spec.exit_code_in_output else None
+        told = [made("exited", exitCode=int(code["code"]))] if code else []
+        rest = without_noise(text, self._spec.noise)
+        return told + ([made("output", **{**body, "output": rest})] if rest else [])
 
     async def _tell(self, event: Event) -> None:
         await self._family.tell(event)

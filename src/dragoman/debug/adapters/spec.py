@@ -25,6 +25,12 @@ class Situation:
     """What the program reads, then the end of input. None: nothing to read."""
     at: str = ""
     """Where adapter and daemon meet, for the command line: see `Transport`."""
+    client_environment: Mapping[str, str] | None = field(default=None, repr=False)
+    """Without the configuration's: adapters are looked for in it, or a workspace's PATH would name what we start."""
+
+    @property
+    def searched(self) -> Mapping[str, str]:
+        return self.environment if self.client_environment is None else self.client_environment
 
 
 Transport = Literal["stdio", "unix", "tcp", "calls"]
@@ -69,6 +75,8 @@ class AdapterSpec:
     ends_with_its_children: bool = False
     """Its own session has no program: when the last child session has gone, all has ended."""
     noise: re.Pattern[str] | None = None
-    """Output, matched from its start, that is the adapter's and not the program's: not told."""
+    """Lines of output, matched from their start, that are the adapter's and not the program's: not told."""
+    exit_code_in_output: re.Pattern[str] | None = None
+    """How a line of its output says the exit code that no event tells: a group `code`."""
     facts: Callable[[Situation], Mapping[str, str]] = lambda _: {}
     """Told in the first answer: `interpreter`, `adapter` and its version."""

@@ -1,0 +1,98 @@
+"""JavaScript and TypeScript in node, by js-debug: every node process is a session of its own, asked for by the first.
+
+The program is started by us (`runInTerminal`): so it can be given something to read, and its exit code is known, which
+js-debug never tells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dragoman.debug.adapters.finding import on_path, require_adapter
+from dragoman.debug.adapters.spec import AdapterSpec, Situation
+from dragoman.debug.dialect import Dialect
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.transport.command import Command
+
+_NODE = frozenset({"node", "pwa-node", "node2"})
+_BROWSERS = frozenset({"chrome", "pwa-chrome", "msedge", "pwa-msedge", "extensionHost", "pwa-extensionHost"})
+_SCRIPTS = frozenset({".js", ".cjs", ".mjs"})
+_ATTACHED_WITHIN_MS = 4_000  # js-debug tries a closed port again and again
+
+# What node itself says to whoever started it under a debugger.
+_NOISE = re.compile(
+    r"Debugger (?:attached|listening on)|Waiting for the debugger to disconnect|For help, see: https://nodejs\.org"
+)
+# js-debug's own folder of children's sockets must not be the program's debugger, if the client runs under one itself.
+_NOT_INHERITED = frozenset({"VSCODE_INSPECTOR_OPTIONS"})
+
+
+def _command(situation: Situation) -> Command:
+    adapter = require_adapter("javascript", situation.searched)
+    start = [_node(situation), str(adapter)] if adapter.suffix in _SCRIPTS else [str(adapter)]
+    environment = {name: value for name, value in situation.environment.items() if name not in _NOT_INHERITED}
+    return Command([*start, situation.at], environment, situation.workspace)
+
+
+def _arguments(situation: Situation) -> dict[str, Any]:
+    given = dict(situation.arguments)
+    if given.get("type") in _BROWSERS:
+        raise _no_browser(str(given["type"]))
+    ours = {"type": "pwa-node", "request": situation.request, "__workspaceFolder": str(situation.workspace)}
+    usual = {"name": "program", "skipFiles": ["<node_internals>/**"], "cwd": str(situation.workspace)}
+    if situation.request != "launch":
+        return {**usual, "timeout": _ATTACHED_WITHIN_MS, **given, **ours}
+    return {
+        **usual,
+        "runtimeExecutable": _node(situation),
+        **given,
+        **ours,
+        "console": "integratedTerminal",
+        "outputCapture": "std",  # what it prints we read ourselves; `console` would tell it a second time
+    }
+
+
+def _node(situation: Situation) -> str:
+    """The client's: the program's own where the configuration names one."""
+    found = on_path("node", situation.environment)
+    if found is None:
+        raise DragomanError(
+            "no_node",
+            say("There is no `node` on the PATH of the client, and JavaScript needs one."),
+            hint=say("Install Node.js, or start the client from a shell that has it."),
+        )
+    return str(found)
+
+
+def _facts(situation: Situation) -> Mapping[str, str]:
+    named = situation.arguments.get("runtimeExecutable")
+    adapter = require_adapter("javascript", situation.searched)
+    facts = {"interpreter": str(named or _node(situation))} if situation.request == "launch" else {}
+    return {**facts, "adapter": str(adapter)}
+
+
+def _no_browser(type: str) -> DragomanError:
+    return DragomanError(
+        "no_browser",
+        say("{type} debugs a page in a browser, which cannot be done here: only node programs can.", type=type),
+        hint=say("Debug the server side with the type `node`, or attach to a node process by its port."),
+    )
+
+
+JAVASCRIPT = AdapterSpec(
+    name="javascript",
+    types=_NODE | _BROWSERS,
+    adapter_id="pwa-node",
+    transport="unix",
+    command=_command,
+    arguments=_arguments,
+    dialect=Dialect(hit_spelling={"%": "% {number}"}),
+    exception_filters=("uncaught",),
+    exit_code_from_process=True,
+    ends_with_its_children=True,
+    noise=_NOISE,
+    facts=_facts,
+)

@@ -1,0 +1,188 @@
+"""Debugging real node programs through the engine and js-debug."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dragoman.debug.adapters.finding import find_adapter
+from dragoman.debug.adapters.javascript import JAVASCRIPT
+from dragoman.debug.service import Wish
+from dragoman.errors import DragomanError
+from dragoman.workspace.breakpoints import Breakpoint
+from tests.conformance.test_python import client_of, end_of, eventually, service_in, stop_of, values
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+PROGRAM = """\
+function double(n) {
+  const result = n * 2;
+  return result;
+}
+
+let total = 0;
+for (let i = 0; i < 10; i++) {
+  total += double(i);
+  console.log('total', total);
+}
+process.exitCode = 3;
+"""
+LINE_OF_RESULT = 3
+
+
+@pytest.fixture(autouse=True)
+def adapter(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine's own, or the one in the folder that ADAPTERS_FOR_TESTS names."""
+    folder = os.environ.get("ADAPTERS_FOR_TESTS")
+    if folder:
+        home = tmp_path_factory.mktemp("home")
+        (home / "state" / "adapters").mkdir(parents=True)
+        (home / "state" / "adapters" / "javascript").symlink_to(Path(folder) / "js-debug")
+        monkeypatch.setenv("DRAGOMAN_HOME", str(home))
+    if find_adapter("javascript", os.environ) is None:
+        pytest.fail("no js-debug here") if os.environ.get("CI") else pytest.skip("no js-debug here")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "main.js").write_text(PROGRAM)
+    return tmp_path
+
+
+def at(workspace: Path, line: int, file: str = "main.js", **fields: str) -> Breakpoint:
+    return Breakpoint(id=0, path=str(workspace / file), line=line, **fields)  # type: ignore[arg-type]
+
+
+async def test_a_program_is_stopped_stepped_looked_into_and_run_to_its_end(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        made, _ = await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, condition="n == 3"))
+        first = await service.start(client, Wish(program="main.js"), within_s=30)
+        stop, id = stop_of(first), first.session.id
+        assert (stop.reason, stop.hit_breakpoints, values(stop)["n"]) == ("breakpoint", (made.id,), "3")
+        assert stop.thread_id > 0
+        assert service.binding(client, made.id).verified
+        out = stop_of(await service.step(client, id, "out", thread_id=None, within_s=10))
+        assert (out.reason, values(out)["i"]) == ("step", "3")
+        assert all(frame.is_library for frame in out.frames if frame.path.startswith("<node_internals>"))
+        evaluated = await service.evaluate(client, id, "total + 1000", frame=None, context="repl", within_s=5)
+        assert evaluated.result == "1012"
+        ended = end_of(await service.resume(client, id, thread_id=None, within_s=20))
+        assert ended.exit_code == 3
+        assert ended.output.count("total 90") == 1
+        assert "ebugger" not in ended.output
+
+
+async def test_without_stops_it_runs_to_its_end_with_its_output_and_exit_code(workspace: Path) -> None:
+    async with service_in(workspace, JAVASCRIPT) as service:
+        ended = end_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=30))
+        assert (ended.exit_code, ended.output.count("total 90"), "ebugger" in ended.output) == (3, 1, False)
+
+
+@pytest.mark.parametrize(("condition", "n"), [("> 5", "5"), ("== 3", "2"), ("% 2 == 0", "1"), ("% 3", "2"), ("4", "3")])
+async def test_hit_conditions_mean_what_they_say(workspace: Path, condition: str, n: str) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, hit_condition=condition))
+        stop = stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
+        assert values(stop)["n"] == n
+        await service.stop(client, "")
+
+
+async def test_a_logpoint_prints_once_and_does_not_stop(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, log_message="n is {n}"))
+        ended = end_of(await service.start(client, Wish(program="main.js"), within_s=30))
+        assert ended.output.count("n is 7") == 1
+
+
+async def test_an_uncaught_exception_stops_by_default_and_a_caught_one_does_not(workspace: Path) -> None:
+    source = (
+        "try { throw new Error('caught'); } catch { }\nfunction f(x) {\n  throw new TypeError('bad ' + x);\n}\nf(7);\n"
+    )
+    (workspace / "main.js").write_text(source)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        stop = stop_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=30))
+        assert (stop.reason, stop.frames[0].line, values(stop)["x"]) == ("exception", 3, "7")
+        assert stop.raised is not None
+        assert "bad 7" in stop.raised.message
+
+
+READS = "let t = '';\nprocess.stdin.on('data', d => t += d).on('end', () => console.log('read', JSON.stringify(t)));\n"
+
+
+@pytest.mark.parametrize(("stdin", "read"), [("one\ntwo é\n", '"one\\ntwo é\\n"'), (None, '""')])
+async def test_a_program_reads_what_it_is_given_and_then_the_end(workspace: Path, stdin: str | None, read: str) -> None:
+    (workspace / "main.js").write_text(READS)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        wish = Wish(program="main.js", stdin=stdin)
+        ended = end_of(await service.start(client_of(workspace), wish, within_s=30))
+        assert f"read {read}" in ended.output
+
+
+CHILDREN = {
+    "fork": "require('child_process').fork('./child.js').on('exit', c => console.log('child', c));\n",
+    "spawn": "require('child_process').spawn('node', ['child.js']).on('exit', c => console.log('child', c));\n",
+    "worker": "new (require('worker_threads').Worker)('./child.js').on('exit', c => console.log('child', c));\n",
+}
+
+
+@pytest.mark.parametrize("how", CHILDREN)
+async def test_a_breakpoint_in_a_child_process_stops_there_and_the_program_ends_in_order(
+    workspace: Path, how: str
+) -> None:
+    (workspace / "main.js").write_text(CHILDREN[how])
+    (workspace / "child.js").write_text("const inner = 6 * 7;\nprocess.exitCode = inner - 37;\n")
+    client = client_of(workspace)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        made, _ = await service.set_breakpoint(client, at(workspace, 2, "child.js"))
+        started = await service.start(client, Wish(program="main.js"), within_s=30)
+        stop = stop_of(started)
+        assert (Path(stop.frames[0].path).name, stop.hit_breakpoints) == ("child.js", (made.id,))
+        evaluated = await service.evaluate(client, "", "inner", frame=None, context="repl", within_s=5)
+        assert evaluated.result == "42"
+        ended = end_of(await service.resume(client, "", thread_id=None, within_s=20))
+        assert (ended.exit_code, "child" in ended.output) == (0, True)
+
+
+async def test_a_breakpoint_in_typescript_binds_and_stops_there(workspace: Path) -> None:
+    """The map says: line n of main.js is line n + 1 of main.ts."""
+    script = "function twice(n) {\n  return n * 2;\n}\nconsole.log(twice(21));\n//# sourceMappingURL=main.js.map\n"
+    typed = "type Whole = number;\nfunction twice(n: Whole): Whole {\n  return n * 2;\n}\nconsole.log(twice(21));\n"
+    lines = "AACA;EACE;AACF;AACA"
+    mapped = {"version": 3, "file": "main.js", "sources": ["main.ts"], "names": [], "mappings": lines}
+    (workspace / "main.js").write_text(script)
+    (workspace / "main.ts").write_text(typed)
+    (workspace / "main.js.map").write_text(json.dumps(mapped))
+    client = client_of(workspace)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        made, _ = await service.set_breakpoint(client, at(workspace, 3, "main.ts"))
+        stop = stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
+        assert (Path(stop.frames[0].path).name, stop.frames[0].line) == ("main.ts", 3)
+        assert (stop.hit_breakpoints, values(stop)["n"]) == ((made.id,), "21")
+
+
+async def test_a_page_in_a_browser_is_refused_with_the_reason(workspace: Path) -> None:
+    wish = Wish(configuration={"type": "chrome", "request": "launch", "name": "c", "url": "http://localhost"})
+    async with service_in(workspace, JAVASCRIPT) as service:
+        with pytest.raises(DragomanError, match="browser") as caught:
+            await service.start(client_of(workspace), wish, within_s=10)
+        assert caught.value.code == "no_browser"
+
+
+async def test_stopping_ends_the_whole_tree(workspace: Path) -> None:
+    (workspace / "main.js").write_text("require('child_process').fork('./child.js');\n")
+    (workspace / "child.js").write_text("console.log('ready');\nsetInterval(() => {}, 600000);\n")
+    client = client_of(workspace)
+    before = set(psutil.Process().children(recursive=True))
+    async with service_in(workspace, JAVASCRIPT) as service:
+        started = await service.start(client, Wish(program="main.js"), within_s=2)
+        assert started.outcome is None
+        await service.stop(client, started.session.id)
+        end_of(await service.wait(client, started.session.id, within_s=10))
+    await eventually(lambda: not set(psutil.Process().children(recursive=True)) - before)
