@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -24,8 +23,6 @@ from dragoman.phrases import say
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.paths import PathRule
 
-log = logging.getLogger(__name__)
-
 
 class Trust(Protocol):
     async def trusts(self, workspace: Path) -> bool: ...
@@ -45,6 +42,7 @@ class _Start:
     situation: Situation
     launch: Launch
     wish: Wish
+    facts: Mapping[str, str]
 
 
 class AdapterStarter:
@@ -69,7 +67,7 @@ class AdapterStarter:
         is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
         launch = self._resolve(client, wish, is_trusted=is_trusted)
         if not is_trusted:
-            raise launches.needs_trust(launch, client.workspace)
+            raise launches.needs_trust(launch, client.workspace, [self._told(client, it) for it in launch.sessions])
         starts = [self._start(client, wish, launch, session) for session in launch.sessions]
         backends = await self._backends(client, launch, starts)
         sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
@@ -92,16 +90,18 @@ class AdapterStarter:
     def _start(self, client: Client, wish: Wish, launch: launches.Launch, session: launches.Resolved) -> _Start:
         spec = self._spec(session.type)
         launches.require_target(session)
-        situation = Situation(
-            request=session.request,
-            arguments=session.arguments,
-            environment=launches.environment_with(session.env, client.environment),
-            workspace=client.workspace,
-            stdin=wish.stdin,
-        )
+        situation = _situation(client, session, wish.stdin)
+        facts = spec.facts(situation)  # also says what is missing, before a task has run
         told = _launch(spec, session.request, spec.arguments(situation), no_debug=wish.no_debug)
         alone = wish if len(launch.sessions) == 1 else replace(wish, configuration_name=session.name)
-        return _Start(session, spec, situation, told, alone)
+        return _Start(session, spec, situation, told, alone, facts)
+
+    def _told(self, client: Client, session: launches.Resolved) -> Mapping[str, str]:
+        """What it would run with, as far as that can be said without running anything."""
+        try:
+            return self._spec(session.type).facts(_situation(client, session, None))
+        except DragomanError:
+            return {}
 
     async def _backends(self, client: Client, launch: launches.Launch, starts: Sequence[_Start]) -> Sequence[Backend]:
         if launch.before or any(start.resolved.before for start in starts):
@@ -133,7 +133,7 @@ class AdapterStarter:
             backend=backend,
             launch=start.launch,
             wish=start.wish,
-            facts=start.spec.facts(start.situation),
+            facts=start.facts,
             afterwards=None if after is None else lambda: self._afterwards(client, after),
         )
 
@@ -141,8 +141,6 @@ class AdapterStarter:
         trees = TaskTrees(self._supervisors, self._group)
         try:
             await launches.run_plan(plan, trees.runner(_unheard), client.environment)
-        except launches.TaskFailedError as error:
-            log.warning("what was to follow a session failed: %s", error)
         finally:
             with anyio.CancelScope(shield=True):
                 await trees.leave()
@@ -173,6 +171,17 @@ async def _all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> S
 
 async def _unheard(text: str) -> None:
     """The session has gone, and nobody asks it for output."""
+
+
+def _situation(client: Client, session: launches.Resolved, stdin: str | None) -> Situation:
+    return Situation(
+        request=session.request,
+        arguments=session.arguments,
+        environment=launches.environment_with(session.env, client.environment),
+        workspace=client.workspace,
+        stdin=stdin,
+        client_environment=client.environment,
+    )
 
 
 def _launch(spec: AdapterSpec, request: str, arguments: dict[str, object], *, no_debug: bool) -> Launch:

@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from dragoman.debug.adapters.finding import require_adapter
-from dragoman.debug.adapters.native import native_arguments
-from dragoman.debug.adapters.scratch import input_file
+from dragoman.debug.adapters.native import native_arguments, reading_from
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.transport.command import Command
 
-_NOISE = re.compile(r"Launching: |Launched process |Console is in |Process exited with|Attached to process")
+_NOISE = re.compile(
+    r"Launching: |Launched process |Console is in |Process exited|Attached to process|Loading \w+ formatters|Executing script: |\(lldb\) "
+)
 
 
 def _command(situation: Situation) -> Command:
-    adapter = require_adapter("codelldb", situation.environment)
+    adapter = require_adapter("codelldb", situation.searched)
     return Command([str(adapter), "--connect", situation.at], situation.environment, situation.workspace)
 
 
@@ -25,14 +26,13 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     given = native_arguments(situation)
     if situation.request != "launch":
         return given
-    source = str(input_file(situation.stdin))
     # Expressions as the language writes them, not as its Python wrapper does; and no terminal, for there is none.
-    ours = {"terminal": "console", "stdio": [source, None, None], "expressions": "native"}
-    return {"cwd": str(situation.workspace), **given, **ours}
+    ours = {"terminal": "console", "expressions": "native"}
+    return reading_from({"cwd": str(situation.workspace), **given, **ours}, situation.stdin, quiet="")
 
 
 def _facts(situation: Situation) -> Mapping[str, str]:
-    return {"adapter": str(require_adapter("codelldb", situation.environment))}
+    return {"adapter": str(require_adapter("codelldb", situation.searched))}
 
 
 CODELLDB = AdapterSpec(

@@ -47,7 +47,7 @@ def _program(name: str, word: str, situation: Situation) -> Path:
     path = Path(word).expanduser()
     found = path if path.is_absolute() and os.access(path, os.X_OK) else None
     if found is None and "/" not in word:
-        found = on_path(word, situation.environment)
+        found = on_path(word, situation.searched)
     if found is None:
         raise DragomanError(
             "adapter_missing",

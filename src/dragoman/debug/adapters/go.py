@@ -25,7 +25,7 @@ _NOISE = re.compile(
 
 def _command(situation: Situation) -> Command:
     """In the program's folder: `go build` looks for the module there."""
-    adapter = require_adapter("go", situation.environment)
+    adapter = require_adapter("go", situation.searched)
     argv = [str(adapter), "dap", f"--client-addr=127.0.0.1:{situation.at}"]
     program = _program(situation)
     folder = program if program.is_dir() else program.parent
@@ -78,7 +78,7 @@ def _listens_already(situation: Situation) -> Address | None:
 
 
 def _facts(situation: Situation) -> Mapping[str, str]:
-    return {} if _listens_already(situation) else {"adapter": str(require_adapter("go", situation.environment))}
+    return {} if _listens_already(situation) else {"adapter": str(require_adapter("go", situation.searched))}
 
 
 GO = AdapterSpec(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from dragoman.debug.adapters.finding import require_adapter
-from dragoman.debug.adapters.native import native_arguments
-from dragoman.debug.adapters.scratch import input_file
+from dragoman.debug.adapters.native import native_arguments, reading_from
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.transport.command import Command
@@ -22,7 +18,7 @@ _NOISE = re.compile(r"Running \w+Commands:|\(lldb\) |Process \d+ (?:exited|launc
 
 def _command(situation: Situation) -> Command:
     """As expressions only: in its other mode the variable `n` is the command `next`."""
-    adapter = require_adapter("lldb", situation.environment)
+    adapter = require_adapter("lldb", situation.searched)
     return Command([str(adapter), "--repl-mode", "variable"], situation.environment, situation.workspace)
 
 
@@ -30,16 +26,11 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     given = native_arguments(situation)
     if situation.request != "launch":
         return given
-    given.setdefault("cwd", str(situation.workspace))
-    source = input_file(situation.stdin)
-    ours = {"initCommands": [f"?settings set target.input-path {shlex.quote(str(source))}"]}
-    if source != Path(os.devnull):
-        ours["postRunCommands"] = [f"?platform shell rm -f {shlex.quote(str(source))}"]
-    return given | {key: [*commands, *given.get(key, ())] for key, commands in ours.items()}
+    return reading_from({"cwd": str(situation.workspace), **given}, situation.stdin, quiet="?")
 
 
 def _facts(situation: Situation) -> Mapping[str, str]:
-    return {"adapter": str(require_adapter("lldb", situation.environment))}
+    return {"adapter": str(require_adapter("lldb", situation.searched))}
 
 
 LLDB = AdapterSpec(

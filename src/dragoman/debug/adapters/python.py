@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
+from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,11 @@ def _python(situation: Situation) -> list[str]:
     return [str(find_interpreter(situation.workspace, situation.environment).path)]
 
 
+def _facts(situation: Situation) -> Mapping[str, str]:
+    adapter = {"adapter": f"debugpy {version('debugpy')}"}
+    return adapter if situation.request != "launch" else {"interpreter": " ".join(_python(situation)), **adapter}
+
+
 def _listens_itself() -> DragomanError:
     """What listens there is an adapter already; ours would wait for the program to call it, which it never does."""
     return DragomanError(
@@ -93,4 +100,5 @@ PYTHON = AdapterSpec(
     arguments=_arguments,
     dialect=Dialect(ways_to_end=frozenset({"SystemExit"}), or_word="or", fault_of=_fault_of),
     exception_filters=("uncaught",),
+    facts=_facts,
 )

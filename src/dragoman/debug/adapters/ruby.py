@@ -26,7 +26,7 @@ _FAILURES = frozenset(
 
 
 def _command(situation: Situation) -> Command:
-    adapter = require_adapter("ruby", situation.environment)
+    adapter = require_adapter("ruby", situation.searched)
     argv = [str(adapter), "--open", f"--sock-path={situation.at}", "-c", "--", *_program(situation)]
     cwd = situation.workspace / str(situation.arguments.get("cwd") or "")
     return Command(argv, situation.environment, Path(os.path.normpath(cwd)))
@@ -62,7 +62,7 @@ def _listens_already(situation: Situation) -> Address | None:
 
 
 def _facts(situation: Situation) -> Mapping[str, str]:
-    return {} if _listens_already(situation) else {"adapter": str(require_adapter("ruby", situation.environment))}
+    return {} if _listens_already(situation) else {"adapter": str(require_adapter("ruby", situation.searched))}
 
 
 RUBY = AdapterSpec(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,13 +71,15 @@ class WouldRun:
     """Further keys of the configuration that decide what runs, as they are after expansion."""
     env_files: tuple[str, ...] = ()
     """Files that set more variables. They are not read for this."""
+    runs_with: Mapping[str, str] | None = None
+    """Its interpreter and its debugger, which may be the workspace's own."""
 
     def told(self) -> dict[str, Any]:
         """Without what it does not say."""
         return {key: value for key, value in asdict(self).items() if value}
 
 
-def needs_trust(launch: Launch, workspace: Path) -> LaunchError:
+def needs_trust(launch: Launch, workspace: Path, runs_with: Sequence[Mapping[str, str]] = ()) -> LaunchError:
     """What would run is data: names and lines of a workspace that nobody has vouched for."""
     return LaunchError(
         "needs_trust",
@@ -85,16 +88,16 @@ def needs_trust(launch: Launch, workspace: Path) -> LaunchError:
             "See `would_run`; whoever owns this machine allows it with: dragoman trust {folder}",
             folder=shlex.quote(str(workspace)),
         ),
-        would_run=[one.told() for one in what_would_run(launch)],
+        would_run=[one.told() for one in what_would_run(launch, runs_with)],
     )
 
 
-def what_would_run(launch: Launch) -> list[WouldRun]:
-    """In the order in which it would happen; a task that several depend on once."""
+def what_would_run(launch: Launch, runs_with: Sequence[Mapping[str, str]] = ()) -> list[WouldRun]:
+    """In the order in which it would happen; a task that several depend on once. `runs_with` is of each session."""
     told: dict[int, TaskPlan] = {}
     found = list(_tasks(launch.before, told))
-    for session in launch.sessions:
-        found += [*_tasks(session.before, told), _program(session)]
+    for session, facts in zip_longest(launch.sessions, runs_with):
+        found += [*_tasks(session.before, told), replace(_program(session), runs_with=facts)]
     for session in launch.sessions:
         found += _tasks(session.after, told)
     return found
