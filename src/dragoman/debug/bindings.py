@@ -1,82 +1,116 @@
-"""A session's breakpoints at its backend: the union of all clients', file by file, and what became of each.
+"""A session's breakpoints at its backend: the union of all clients', kind by kind, and what became of each.
 
-DAP's `setBreakpoints` replaces a whole file's list, so a file is always sent whole. Hit conditions are parsed by us;
-an adapter gets the forms that mean the same to it, and the rest is counted here.
+DAP's `setBreakpoints` replaces a whole file's list, so a file is always sent whole.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from dragoman.debug.backend import Backend
+import msgspec
+
+from dragoman.debug import named
+from dragoman.debug.backend import AdapterRefusedError, Backend
+from dragoman.debug.bound import Bound
 from dragoman.debug.dialect import Dialect
-from dragoman.debug.hit_conditions import HitCondition, parse_hit_condition
-from dragoman.debug.model import Binding, Frame
+from dragoman.debug.exceptions import Exceptions
+from dragoman.debug.hits import Hits
+from dragoman.debug.model import Binding, Frame, Raised
 from dragoman.debug.shared_lines import Shared, one_a_place
 from dragoman.phrases import say
-from dragoman.wire.dap import answers, bodies, read_body
+from dragoman.wire.dap import Capabilities, answers, bodies, read_body
 from dragoman.workspace.breakpoints import Breakpoint
 
 _SENT_WITHIN_S = 10.0
+_NOTHING = Capabilities(msgspec.Raw(b"{}"))
+_TEMPORARY = 0
+"""The id of the breakpoint of one run: told to nobody."""
+
+
+def temporary(path: str, line: int) -> Breakpoint:
+    return Breakpoint(id=_TEMPORARY, path=path, line=line)
 
 
 class Bindings:
     """Owns what the adapter knows of our breakpoints."""
 
-    def __init__(self, backend: Backend, dialect: Dialect) -> None:
+    def __init__(
+        self, backend: Backend, dialect: Dialect, exception_filters: Iterable[str] = (), session: str = ""
+    ) -> None:
         self._backend = backend
         self._dialect = dialect
-        self._binding_by_id: dict[int, Binding] = {}
-        self._fault_by_id: dict[int, str] = {}
-        self._shared_by_adapters: dict[int, Shared] = {}
+        self._session = session
+        self._bound = Bound()
+        self._hits = Hits(dialect)
         self._sent: dict[str, tuple[Breakpoint, ...]] = {}
-        self._counted: dict[int, HitCondition] = {}
-        self._hits: defaultdict[int, int] = defaultdict(int)
+        self._logged_here: dict[int, str] = {}
+        self._functions = named.functions(backend, self._bound, self._conditions)
+        self._data = named.data(backend, self._bound, self._conditions)
+        self._exceptions = Exceptions(backend, dialect, exception_filters, self._bound)
 
     def of(self, id: int) -> Binding:
-        if id in self._fault_by_id:
-            return Binding(message=self._fault_by_id[id])
-        return self._binding_by_id.get(id, Binding())
+        return self._bound.of(id)
 
     def unbound(self) -> list[tuple[Breakpoint, Binding]]:
         """What is set and did not bind, with the adapter's reason: told at the moment it matters."""
-        sent = [breakpoint for group in self._sent.values() for breakpoint in group]
-        return [(breakpoint, self.of(breakpoint.id)) for breakpoint in sent if not self.of(breakpoint.id).verified]
+        lines = [breakpoint for group in self._sent.values() for breakpoint in group]
+        sent = [*lines, *self._functions.sent, *self._data.sent, *self._exceptions.wanted]
+        pairs = [(breakpoint, self.of(breakpoint.id)) for breakpoint in sent if breakpoint.id != _TEMPORARY]
+        return [(breakpoint, binding) for breakpoint, binding in pairs if not binding.verified]
 
-    async def send(self, breakpoints: Iterable[Breakpoint]) -> None:
-        """Everything that changed since the last time, one file after another."""
-        wanted: defaultdict[str, list[Breakpoint]] = defaultdict(list)
+    async def send(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities = _NOTHING) -> None:
+        """Everything that changed since the last time, one list after another."""
+        by_kind: defaultdict[str, list[Breakpoint]] = defaultdict(list)
         for breakpoint in breakpoints:
-            if breakpoint.enabled and breakpoint.kind == "line":
-                wanted[breakpoint.path].append(breakpoint)
-        for path in sorted({*wanted, *self._sent}):
-            group = tuple(wanted.get(path, ()))
-            if group != self._sent.get(path, ()):
-                await self._send_file(path, group)
+            if breakpoint.session in {"", self._session}:
+                by_kind[breakpoint.kind].append(breakpoint)
+        await self._send_lines(by_kind["line"])
+        await self._functions.send(by_kind["function"], capabilities)
+        await self._data.send(by_kind["data"], capabilities)
+        await self._exceptions.send(by_kind["exception"], capabilities)
 
     def learn(self, body: bodies.BreakpointBody) -> None:
-        """A `breakpoint` event: what was provisional has bound, moved or gone."""
-        shared = self._shared_by_adapters.get(body.breakpoint.id if body.breakpoint.id is not None else -1)
-        if shared is not None and body.reason != "removed":
-            self._bind(shared, body.breakpoint)
+        self._bound.learn(body)
 
-    def hit(self, adapters_ids: Iterable[int] | None, top: Frame | None) -> tuple[int, ...]:
-        """Ours that were hit: by the adapter's ids where it sends them, by place where it does not."""
-        known = self._shared_by_adapters
-        ids = tuple(ours for id in adapters_ids or () if id in known for ours in known[id].told_at_a_hit)
-        return ids or tuple(breakpoint.id for breakpoint in self._at(top))
+    def learn_from(self, output: str) -> None:
+        """Some adapters tell of a condition that failed in what they print alone."""
+        found = re.search(self._dialect.condition_failed, output, re.DOTALL) if self._dialect.condition_failed else None
+        for breakpoint in self._with_condition(found["condition"].strip()) if found else ():
+            self._bound.note(breakpoint.id, found["error"].strip() if found else "")
+
+    def hit(
+        self, reason: str, adapters_ids: Iterable[int] | None, top: Frame | None, raised: Raised | None = None
+    ) -> tuple[int, ...] | None:
+        """Ours that were hit: by the adapter's ids where it sends them, else by place, name or kind.
+
+        None where the stop has nothing to do with breakpoints."""
+        if reason == "exception":
+            return self._exceptions.hit(raised) or None
+        if "breakpoint" not in reason:
+            return None
+        return self._bound.ours(adapters_ids or ()) or tuple(it.id for it in self._by_reason(reason, top))
+
+    def told(self, hit: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        return hit if hit is None else tuple(id for id in hit if id != _TEMPORARY)
 
     def counts(self, hit: Iterable[int]) -> bool:
-        """Count a hit; False when every breakpoint that was hit says "not this time"."""
-        verdicts = []
-        for id in hit:
-            self._hits[id] += 1
-            condition = self._counted.get(id)
-            verdicts.append(condition is None or condition.holds(self._hits[id]))
-        return not verdicts or any(verdicts)
+        return self._hits.counts(hit)
+
+    def messages_to_log(self, hit: Sequence[int]) -> list[str]:
+        """Of logpoints that the adapter only stops at; none where one of those hit is there to stop."""
+        found = [self._logged_here.get(id, "") for id in hit]
+        return found if all(found) else []
+
+    def _by_reason(self, reason: str, top: Frame | None) -> list[Breakpoint]:
+        if reason.startswith("data"):
+            return list(self._data.sent)
+        name = top.name if top else ""
+        by_name = [it for it in self._functions.sent if it.function and re.split(r"\.|::", name)[-1] == it.function]
+        return by_name if reason.startswith("function") else self._at(top) or by_name
 
     def _at(self, top: Frame | None) -> list[Breakpoint]:
         if top is None:
@@ -84,54 +118,62 @@ class Bindings:
         group = self._sent.get(top.path, ())
         return [breakpoint for breakpoint in group if (self.of(breakpoint.id).line or breakpoint.line) == top.line]
 
+    def _with_condition(self, condition: str) -> list[Breakpoint]:
+        lines = [breakpoint for group in self._sent.values() for breakpoint in group]
+        return [it for it in (*lines, *self._functions.sent) if it.condition and it.condition.strip() in condition]
+
+    async def _send_lines(self, breakpoints: Iterable[Breakpoint]) -> None:
+        wanted: defaultdict[str, list[Breakpoint]] = defaultdict(list)
+        for breakpoint in breakpoints:
+            if breakpoint.enabled:
+                wanted[breakpoint.path].append(breakpoint)
+        for path in sorted({*wanted, *self._sent}):
+            group = tuple(wanted.get(path, ()))
+            if group != self._sent.get(path, ()):
+                await self._send_file(path, group)
+
     async def _send_file(self, path: str, group: tuple[Breakpoint, ...]) -> None:
         places = one_a_place(group, or_word=self._dialect.or_word, is_sound=lambda it: not self._fault_in(it))
         source = {"path": path, "name": Path(path).name}
         asked = {"source": source, "breakpoints": [self._translated(place.sent) for place in places]}
-        response = await self._backend.request("setBreakpoints", asked, timeout_s=_SENT_WITHIN_S)
         self._sent[path] = group
+        try:
+            response = await self._backend.request("setBreakpoints", asked, timeout_s=_SENT_WITHIN_S)
+        except AdapterRefusedError as error:
+            self._note_all(group, error.reason)
+            return
         for place in places:
             self._note_faults(place)
         for place, answer in zip(places, read_body(response, answers.BreakpointsAnswer).breakpoints, strict=False):
-            self._bind(place, answer)
-            if answer.id is not None:
-                self._shared_by_adapters[answer.id] = place
+            self._bound.bind(place, answer)
 
-    def _bind(self, place: Shared, answer: bodies.Breakpoint) -> None:
-        self._binding_by_id |= {breakpoint.id: _binding(answer) for breakpoint in place.stands_for}
+    def _note_all(self, group: Iterable[Breakpoint], reason: str) -> None:
+        for breakpoint in group:
+            self._bound.note(breakpoint.id, reason or str(say("The adapter did not take it.")))
 
     def _note_faults(self, place: Shared) -> None:
         shares = str(say("Another breakpoint stands at this place, and an adapter takes only one: remove it first."))
-        faults = {it.id: self._fault_in(it) for it in place.stands_for}
-        faults |= {it.id: self._fault_in(it) or shares for it in place.left_out}
-        for id, fault in faults.items():
-            self._fault_by_id.pop(id, None)
-            self._fault_by_id |= {id: fault} if fault else {}
+        for it in place.stands_for:
+            self._bound.note(it.id, self._fault_in(it))
+        for it in place.left_out:
+            self._bound.note(it.id, self._fault_in(it) or shares)
 
     def _fault_in(self, breakpoint: Breakpoint) -> str:
         return self._dialect.fault_of(breakpoint.condition) if breakpoint.condition else ""
 
     def _translated(self, breakpoint: Breakpoint) -> dict[str, Any]:
-        asked: dict[str, Any] = {"line": breakpoint.line}
+        asked: dict[str, Any] = {"line": breakpoint.line, **self._conditions(breakpoint)}
         asked |= {"column": breakpoint.column} if breakpoint.column else {}
-        asked |= {"condition": breakpoint.condition} if breakpoint.condition else {}
-        asked |= {"logMessage": breakpoint.log_message} if breakpoint.log_message else {}
-        return asked | self._hit_condition(breakpoint)
+        return asked | self._log_message(breakpoint, is_counted_here=self._hits.counts_here(breakpoint.id))
 
-    def _hit_condition(self, breakpoint: Breakpoint) -> dict[str, str]:
-        self._counted.pop(breakpoint.id, None)
-        if not breakpoint.hit_condition:
-            return {}
-        condition = parse_hit_condition(breakpoint.hit_condition)
-        if condition.compare not in self._dialect.hit_forms:
-            self._counted[breakpoint.id] = condition
-            return {}
-        spelling = self._dialect.hit_spelling.get(condition.compare)
-        return {"hitCondition": spelling.format(number=condition.number) if spelling else str(condition)}
+    def _log_message(self, breakpoint: Breakpoint, *, is_counted_here: bool) -> dict[str, str]:
+        """An adapter that logs would log each hit: where we count them, we log as well."""
+        self._logged_here.pop(breakpoint.id, None)
+        if self._dialect.takes_log_messages and not is_counted_here:
+            return {"logMessage": breakpoint.log_message} if breakpoint.log_message else {}
+        self._logged_here[breakpoint.id] = breakpoint.log_message
+        return {}
 
-
-def _binding(answer: bodies.Breakpoint) -> Binding:
-    """Line 0 is how debugpy says, of a line above all code, that it found none."""
-    if answer.line == 0:
-        return Binding(message=answer.message or str(say("There is no code at this line.")))
-    return Binding(verified=answer.verified, line=answer.line, message=answer.message or "")
+    def _conditions(self, breakpoint: Breakpoint) -> dict[str, Any]:
+        asked: dict[str, Any] = {"condition": breakpoint.condition} if breakpoint.condition else {}
+        return asked | self._hits.translated(breakpoint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +27,11 @@ class Dialect:
     """Types by which an evaluation that "succeeded" says that it failed."""
     stops_unasked: frozenset[str] = frozenset()
     """Reasons of a stop right after the configuration that nobody asked for: the program is sent on."""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    """Sent by `setDebuggerProperty` to an adapter that takes it."""
+    condition_failed: str = ""
+    """A pattern in the adapter's output that says which `condition` failed, and with what `error`."""
+    exception_category: str = ""
+    """The root of all exception types in `exceptionOptions`: where a type's name can be a condition."""
+    noise: str = ""
+    """A pattern of whole outputs that are the adapter's own housekeeping: not told."""

@@ -127,11 +127,55 @@ def not_supported(what: Phrase, adapter: str) -> DragomanError:
     )
 
 
+def cannot_restart(adapter: str) -> DragomanError:
+    return not_supported(say("start a program again that it did not start itself"), adapter)
+
+
+def restarts_already() -> DragomanError:
+    return DragomanError(
+        "restarting",
+        say("The session is being started again."),
+        hint=say("Wait for its next stop with wait_for_stop."),
+    )
+
+
 def unknown_variable(name: str) -> DragomanError:
     return DragomanError(
         "unknown_variable",
         say("There is no variable {name} in this frame.", name=ascii(name[:80])),
         hint=say("Give the variables_reference of what holds it, from get_scopes or get_variables."),
+    )
+
+
+def thread_runs(thread_id: int) -> DragomanError:
+    return DragomanError(
+        "thread_running",
+        say("The thread {id} is running: it can be looked at only when it is stopped.", id=thread_id),
+        hint=say("Pause the program, or set a breakpoint where the thread will come by."),
+    )
+
+
+def busy() -> DragomanError:
+    return DragomanError(
+        "busy",
+        say("Another evaluation in this session has not ended yet."),
+        hint=say("Ask again; an expression that never ends is cut off by its own timeout."),
+    )
+
+
+def cannot_watch(reason: str) -> DragomanError:
+    return DragomanError(
+        "cannot_watch",
+        say("The debugger cannot watch this: {reason}", reason=reason or "?"),
+        hint=say("Name a variable of the present stop that lies in memory, or set a conditional breakpoint."),
+    )
+
+
+def no_such_access(access: str, offered: Sequence[str]) -> DragomanError:
+    return DragomanError(
+        "not_supported",
+        say("This data cannot be watched for {access}.", access=access),
+        hint=say("It can be watched for: {offered}.", offered=", ".join(offered[:_NAMED]) or "-"),
     )
 
 

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import anyio
 import msgspec
 
-from dragoman.debug.backend import Backend
+from dragoman.debug.backend import AdapterRefusedError, Backend
+from dragoman.debug.dialect import Dialect
 from dragoman.debug.handles import Handles
-from dragoman.debug.model import Frame, Locals, Raised, Scope, Variable
+from dragoman.debug.model import Evaluated, Frame, Locals, Raised, Scope, Variable
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.wire.dap import answers, read_body
 
@@ -37,9 +38,10 @@ class Snapshot:
 class Looking:
     """Reads a stopped program through its backend; what it hands out are our numbers."""
 
-    def __init__(self, backend: Backend, handles: Handles) -> None:
+    def __init__(self, backend: Backend, handles: Handles, dialect: Dialect) -> None:
         self._backend = backend
         self._handles = handles
+        self._dialect = dialect
 
     async def snapshot(self, thread_id: int, *, exception: bool) -> Snapshot:
         """Requests one after another: adapters answer parallel ones slower than in turn."""
@@ -48,7 +50,7 @@ class Looking:
         with anyio.move_on_after(BUDGET_S):
             frames, total = await self._tolerated(self.stack(thread_id, FRAMES), ((), 0))
             if frames:
-                top = await self._tolerated(self._top_locals(frames[0].id), None)
+                top = await self.top_locals(frames[0].id)
             if exception:
                 raised = await self._tolerated(self._raised(thread_id), None)
         return Snapshot(frames, total, top, raised)
@@ -69,7 +71,26 @@ class Looking:
         answer = await self._ask("variables", asked, answers.VariablesAnswer)
         return tuple(self._variable(variable) for variable in answer.variables)
 
-    async def _top_locals(self, frame: int) -> Locals | None:
+    async def top_locals(self, frame: int) -> Locals | None:
+        found: Locals | None = await self._tolerated(self._locals(frame), None)
+        return found
+
+    async def evaluate(self, expression: str, frame: int | None, context: str, *, timeout_s: float) -> Evaluated:
+        asked: dict[str, Any] = {"expression": expression, "context": context}
+        asked |= {"frameId": self._handles.take_frame(frame)} if frame is not None else {}
+        response = await self._backend.request("evaluate", asked, timeout_s=timeout_s)
+        answer = read_body(response, answers.EvaluateAnswer)
+        if answer.type in self._dialect.failure_types:
+            raise AdapterRefusedError("evaluate", answer.result)
+        return Evaluated(
+            result=answer.result,
+            type=answer.type,
+            reference=self._handles.give_variables(answer.variables_reference),
+            named=answer.named_variables,
+            indexed=answer.indexed_variables,
+        )
+
+    async def _locals(self, frame: int) -> Locals | None:
         """Where an adapter splits them by block, all scopes hinted `locals` belong together."""
         scopes = [scope for scope in await self.scopes(frame) if not scope.expensive]
         chosen = [scope for scope in scopes if scope.hint == "locals"] or scopes[:1]

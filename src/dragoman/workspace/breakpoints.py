@@ -72,6 +72,8 @@ class BreakpointBook:
         kept = sorted(STORE.decoded(rows.rows).values(), key=lambda it: it.breakpoint.id)
         self._by_id = {it.breakpoint.id: it for it in kept if it.workspace}
         self._last_id = max((it.breakpoint.id for it in kept), default=0)
+        for workspace in {it.workspace for it in kept if it.breakpoint.session}:
+            await self.remove(workspace, lambda it: bool(it.session))  # their sessions ended with the last daemon
 
     def of(self, workspace: str) -> list[Breakpoint]:
         return [kept.breakpoint for kept in self._by_id.values() if kept.workspace == workspace]

@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from dragoman.debug.chronicle import Record
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Client, DebugService, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
@@ -44,20 +45,19 @@ class FakeStarter:
 
 @asynccontextmanager
 async def service_of(
-    tmp_path: Path, *adapters: FakeAdapter, full: bool = False, clock: VirtualClock | None = None
+    tmp_path: Path, *adapters: FakeAdapter, record: Record | None = None, clock: VirtualClock | None = None
 ) -> AsyncIterator[DebugService]:
     clock = clock or VirtualClock()
     async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
-        record = FullRecord() if full else journal
         with anyio.fail_after(10):
-            yield DebugService(group, BreakpointBook(journal, clock), FakeStarter(*adapters), record, clock)
+            yield DebugService(group, BreakpointBook(journal, clock), FakeStarter(*adapters), record or journal, clock)
         group.cancel_scope.cancel()
 
 
 async def test_a_record_that_cannot_be_written_breaks_no_session_and_loses_no_answer(tmp_path: Path) -> None:
     adapter = FakeAdapter()
     adapter.when("configurationDone", adapter.stop)
-    async with service_of(tmp_path, adapter, full=True) as service:
+    async with service_of(tmp_path, adapter, record=FullRecord()) as service:
         started = await service.start(AGENT, Wish(), within_s=2)
         assert isinstance(started.outcome, Stop)
         adapter.die()
@@ -70,7 +70,7 @@ async def test_a_record_that_cannot_be_written_breaks_no_session_and_loses_no_an
 async def test_a_failed_start_is_told_with_its_reason_also_where_the_record_is_full(tmp_path: Path) -> None:
     adapter = FakeAdapter()
     adapter.refuse("launch", "no such program")
-    async with service_of(tmp_path, adapter, full=True) as service:
+    async with service_of(tmp_path, adapter, record=FullRecord()) as service:
         with pytest.raises(DragomanError, match="no such program"):
             await service.start(AGENT, Wish(), within_s=2)
     assert adapter.ended
@@ -93,26 +93,21 @@ async def test_a_start_that_is_cancelled_leaves_nothing_behind(tmp_path: Path, s
     assert [session.state for session in service.sessions(AGENT)] == [State.TERMINATED]
 
 
-async def test_a_start_that_is_cancelled_while_it_is_recorded_ends_its_backend(tmp_path: Path) -> None:
-    adapter, recording = FakeAdapter(), anyio.Event()
+async def test_a_record_that_never_answers_holds_up_no_step(tmp_path: Path) -> None:
+    adapter = FakeAdapter()
+    adapter.when("configurationDone", adapter.stop)
+    adapter.when("next", lambda: adapter.stop("step"))
 
-    class SlowRecord:
+    class StuckRecord:
         async def append(self, events: list[Event]) -> int:
-            recording.set()
             await anyio.sleep_forever()
             return 0
 
-    async with service_of(tmp_path, adapter) as service, anyio.create_task_group() as group:
-        service._record = SlowRecord()
-
-        async def start() -> None:
-            await service.start(AGENT, Wish(), within_s=2)
-
-        group.start_soon(start)
-        await recording.wait()
-        group.cancel_scope.cancel()
+    async with service_of(tmp_path, adapter, record=StuckRecord()) as service:
+        session = (await service.start(AGENT, Wish(), within_s=2)).session
+        happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=2)
+        assert isinstance(happened.outcome, Stop)
     assert adapter.ended
-    assert service.sessions(AGENT) == []
 
 
 async def test_a_breakpoint_is_set_also_while_a_session_of_the_workspace_ends(tmp_path: Path) -> None:

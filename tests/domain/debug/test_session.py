@@ -110,7 +110,7 @@ async def test_nothing_hangs_at_the_wrong_moment_and_each_answer_has_its_code() 
     adapter = FakeAdapter()
     async with living(adapter) as session:
         assert await code_of(session.resume) == "not_stopped"
-        assert await code_of(lambda: session.scopes(1_000_001)) == "not_stopped"
+        assert await code_of(lambda: session.looks.scopes(1_000_001, None)) == "not_stopped"
         adapter.stop()
         await stopped(session)
         assert await code_of(session.pause) == "not_running_program"
@@ -166,7 +166,7 @@ async def test_a_step_that_the_adapter_refuses_leaves_the_session_stopped() -> N
         adapter.refuse("next", "no")
         assert await code_of(lambda: session.step("over")) == "adapter_refused"
         assert session.state is State.STOPPED
-        assert (await session.scopes(1_000_001))[0].name == "Locals"
+        assert (await session.looks.scopes(1_000_001, None))[0].name == "Locals"
 
 
 async def test_a_cancelled_caller_stops_waiting_and_its_command_is_performed() -> None:
@@ -202,7 +202,7 @@ async def test_references_of_an_earlier_stop_are_refused() -> None:
         await session.step("over")
         adapter.stop("step")
         await stopped(session, 1)
-        assert await code_of(lambda: session.scopes(frame)) == "stale_reference"
+        assert await code_of(lambda: session.looks.scopes(frame, None)) == "stale_reference"
 
 
 async def test_hits_are_counted_here_where_the_adapter_means_something_else() -> None:

@@ -76,6 +76,16 @@ class SetVariableAnswer(_Answer, frozen=True):
     variables_reference: int = 0
 
 
+class ContinueAnswer(_Answer, frozen=True):
+    all_threads_continued: bool | None = None
+
+
+class DataBreakpointInfoAnswer(_Answer, frozen=True):
+    data_id: str | None = None
+    description: str = ""
+    access_types: tuple[str, ...] | None = None
+
+
 class BreakpointsAnswer(_Answer, frozen=True):
     breakpoints: tuple[Breakpoint, ...] = ()
 

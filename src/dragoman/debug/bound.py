@@ -1,0 +1,51 @@
+"""What became of each breakpoint in a session: the adapter's word for it, or why we know better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dragoman.debug.model import Binding
+from dragoman.debug.shared_lines import Shared
+from dragoman.phrases import say
+from dragoman.wire.dap import bodies
+
+
+class Bound:
+    """One numbering at the adapter for breakpoints of all kinds."""
+
+    def __init__(self) -> None:
+        self._binding_by_id: dict[int, Binding] = {}
+        self._fault_by_id: dict[int, str] = {}
+        self._shared_by_adapters: dict[int, Shared] = {}
+
+    def of(self, id: int) -> Binding:
+        if id in self._fault_by_id:
+            return Binding(message=self._fault_by_id[id])
+        return self._binding_by_id.get(id, Binding())
+
+    def note(self, id: int, fault: str) -> None:
+        """A fault outlasts what the adapter says of its binding; without one, the adapter's word counts again."""
+        self._fault_by_id.pop(id, None)
+        self._fault_by_id |= {id: fault} if fault else {}
+
+    def bind(self, place: Shared, answer: bodies.Breakpoint) -> None:
+        self._binding_by_id |= {breakpoint.id: _binding(answer) for breakpoint in place.stands_for}
+        if answer.id is not None:
+            self._shared_by_adapters[answer.id] = place
+
+    def learn(self, body: bodies.BreakpointBody) -> None:
+        """A `breakpoint` event: what was provisional has bound, moved or gone."""
+        shared = self._shared_by_adapters.get(body.breakpoint.id if body.breakpoint.id is not None else -1)
+        if shared is not None and body.reason != "removed":
+            self.bind(shared, body.breakpoint)
+
+    def ours(self, adapters_ids: Iterable[int]) -> tuple[int, ...]:
+        known = self._shared_by_adapters
+        return tuple(ours for id in adapters_ids if id in known for ours in known[id].told_at_a_hit)
+
+
+def _binding(answer: bodies.Breakpoint) -> Binding:
+    """Line 0 is how debugpy says, of a line above all code, that it found none."""
+    if answer.line == 0:
+        return Binding(message=answer.message or str(say("There is no code at this line.")))
+    return Binding(verified=answer.verified, line=answer.line, message=answer.message or "")

@@ -1,0 +1,61 @@
+"""What sessions do, written into the record beside them: a step never waits for a disk, and a full one ends nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import Any, Protocol
+
+import anyio
+
+from dragoman.errors import DragomanError
+from dragoman.events import Event
+
+log = logging.getLogger(__name__)
+
+_WAITING = 4096
+_AT_ONCE = 256
+
+
+class Record(Protocol):
+    async def append(self, events: list[Event]) -> int: ...
+
+
+class Chronicle:
+    """Events are appended in the order they were told, from a task of its own."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._waiting: deque[Event] = deque()
+        self._arrived = anyio.Event()
+        self._left_out = 0
+        self._turn = anyio.Lock()
+
+    def tell(self, kind: str, session: str, text: str, body: dict[str, Any] | None = None) -> None:
+        if len(self._waiting) >= _WAITING:
+            self._left_out += 1
+            return
+        told = f"{kind.replace('.', ' ')} {text}".strip()
+        self._waiting.append(Event(kind=kind, session=session, text=told, body=body or {}))
+        self._arrived.set()
+
+    async def write(self) -> None:
+        """Until cancelled. What is told at the very end is written by `flush`."""
+        while True:
+            await self._arrived.wait()
+            self._arrived = anyio.Event()
+            await self.flush()
+
+    async def flush(self) -> None:
+        async with self._turn:
+            while self._waiting:
+                await self._append([self._waiting.popleft() for _ in range(min(len(self._waiting), _AT_ONCE))])
+
+    async def _append(self, events: list[Event]) -> None:
+        left_out, self._left_out = self._left_out, 0
+        if left_out:
+            log.warning("%d events of debug sessions are not in the record: it is too slow", left_out)
+        try:
+            await self._record.append(events)
+        except DragomanError as error:
+            log.warning("%d events of debug sessions are not in the record: %s", len(events), error)

@@ -1,0 +1,41 @@
+"""Hit conditions at an adapter: sent in the forms that mean the same to it, counted here where it has none."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.hit_conditions import HitCondition, parse_hit_condition
+from dragoman.workspace.breakpoints import Breakpoint
+
+
+class Hits:
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._counted: dict[int, HitCondition] = {}
+        self._hits: defaultdict[int, int] = defaultdict(int)
+
+    def translated(self, breakpoint: Breakpoint) -> dict[str, str]:
+        self._counted.pop(breakpoint.id, None)
+        if not breakpoint.hit_condition:
+            return {}
+        condition = parse_hit_condition(breakpoint.hit_condition)
+        if condition.compare not in self._dialect.hit_forms:
+            self._counted[breakpoint.id] = condition
+            return {}
+        spelling = self._dialect.hit_spelling.get(condition.compare)
+        shown = spelling.format(number=condition.number, remainder=condition.remainder) if spelling else str(condition)
+        return {"hitCondition": shown}
+
+    def counts_here(self, id: int) -> bool:
+        return id in self._counted
+
+    def counts(self, hit: Iterable[int]) -> bool:
+        """Count a hit; False when every breakpoint that was hit says "not this time"."""
+        verdicts = []
+        for id in hit:
+            self._hits[id] += 1
+            condition = self._counted.get(id)
+            verdicts.append(condition is None or condition.holds(self._hits[id]))
+        return not verdicts or any(verdicts)

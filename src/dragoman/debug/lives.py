@@ -1,0 +1,185 @@
+"""The lives of sessions: begun together, begun again under the same id, and what is done when one is over."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+
+from dragoman.clock import Clock
+from dragoman.debug import faults
+from dragoman.debug.chronicle import Chronicle
+from dragoman.debug.register import Kept, Register
+from dragoman.debug.session import Session
+from dragoman.debug.states import LIVE
+from dragoman.debug.wishes import Client, Preparation, Prepared
+from dragoman.errors import DragomanError
+from dragoman.ids import new_id
+from dragoman.phrases import say
+from dragoman.workspace.breakpoints import BreakpointBook
+
+log = logging.getLogger(__name__)
+
+_AFTERWARDS_WITHIN_S = 60.0
+_TIDIED_WITHIN_S = 3.0
+_OVER_WITHIN_S = 20.0
+
+
+class Lives:
+    def __init__(
+        self,
+        group: TaskGroup,
+        book: BreakpointBook,
+        register: Register,
+        chronicle: Chronicle,
+        clock: Clock,
+        lived: Callable[[Session], AbstractContextManager[None]],
+    ) -> None:
+        self._group = group
+        self._book = book
+        self._register = register
+        self._chronicle = chronicle
+        self._clock = clock
+        self._lived = lived
+
+    async def begin(self, client: Client, preparation: Preparation) -> list[Session]:
+        """All of a preparation, at the same time; the first that fails is the error, and takes the others with it."""
+        sessions = [self._made(new_id("debug"), prepared) for prepared in preparation.sessions]
+        try:
+            self._register.require_room(len(sessions))
+            kept = [self._register.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
+            await self._begin_all(kept, stop_all=preparation.stop_all)
+        except BaseException:
+            for session in sessions:
+                await session.abandon()
+            raise
+        return sessions
+
+    @contextmanager
+    def restarting(self, kept: Kept) -> Iterator[None]:
+        if kept.restarted is not None:
+            raise faults.restarts_already()
+        kept.restarted = again = anyio.Event()
+        try:
+            yield
+        finally:
+            kept.restarted = None
+            again.set()
+
+    async def over(self, kept: Kept) -> None:
+        """The old life is over, with its processes and its afterwards, before the next one begins."""
+        if kept.session.state in LIVE:
+            await kept.session.terminate()
+        with anyio.move_on_after(_OVER_WITHIN_S):
+            await kept.let_go.wait()
+
+    async def begin_again(self, client: Client, kept: Kept, preparation: Preparation) -> None:
+        (prepared,) = preparation.sessions
+        session = self._made(kept.session.id, prepared, follows=kept.session)
+        kept.session, kept.prepared, kept.let_go = session, prepared, anyio.Event()
+        kept.client = client.id
+        try:
+            await self._begin(kept)
+        except BaseException:
+            await session.abandon()
+            raise
+
+    def _made(self, id: str, prepared: Prepared, *, follows: Session | None = None) -> Session:
+        return Session(
+            id,
+            prepared.title,
+            prepared.backend,
+            prepared.launch,
+            self._clock,
+            facts=prepared.facts,
+            follows=follows,
+            tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body),
+        )
+
+    async def _begin_all(self, every: Sequence[Kept], *, stop_all: bool) -> None:
+        failures: list[DragomanError] = []
+
+        async def begin(kept: Kept, scope: anyio.CancelScope) -> None:
+            try:
+                await self._begin(kept)
+            except DragomanError as error:
+                failures.append(error)
+                scope.cancel("one of several could not be started")
+
+        async with anyio.create_task_group() as group:
+            for kept in every:
+                group.start_soon(begin, kept, group.cancel_scope)
+        if failures:
+            raise failures[0]
+        for kept in every if stop_all else ():
+            kept.ends_with = tuple(it.session.id for it in every if it is not kept)
+
+    async def _begin(self, kept: Kept) -> None:
+        session = kept.session
+        self._chronicle.tell("debug.started", session.id, session.title, {"title": session.title})
+        try:
+            await self._group.start(self._live, kept, session)
+        except DragomanError as error:
+            self._chronicle.tell("debug.failed", session.id, error.code, {"code": error.code})
+            raise
+
+    async def _live(self, kept: Kept, session: Session, *, task_status: TaskStatus[None]) -> None:
+        """What must know of an end knows at once; what is tidied up afterwards takes its time, within bounds."""
+        with ExitStack() as listed:
+            listed.callback(partial(self._ended, kept, session))
+            listed.enter_context(self._lived(session))
+            session.when_ended(listed.close)
+            try:
+                await session.live(self._book.of(kept.workspace), task_status=task_status)
+            finally:
+                listed.close()
+                await self._tidy(kept, session)
+
+    def _ended(self, kept: Kept, session: Session) -> None:
+        ended = session.ended
+        told: dict[str, Any] = {"exit_code": ended.exit_code} if ended and ended.exit_code is not None else {}
+        self._chronicle.tell("debug.ended", session.id, session.title, told)
+        if kept.restarted is None:
+            self._group.start_soon(self._end_with, kept.ends_with)
+
+    async def _end_with(self, ids: Sequence[str]) -> None:
+        for id in ids:
+            session = self._register.by_id(id).session
+            if session.state in LIVE:
+                await session.terminate()
+
+    async def _tidy(self, kept: Kept, session: Session) -> None:
+        """Shielded: a daemon that ends does it as well."""
+        let_go, prepared = kept.let_go, kept.prepared
+        with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(_AFTERWARDS_WITHIN_S):
+                await self._afterwards(prepared, session)
+            with anyio.move_on_after(_TIDIED_WITHIN_S):
+                await self._forget_data(kept.workspace, session)
+                await self._chronicle.flush()
+        let_go.set()
+
+    async def _afterwards(self, prepared: Prepared, session: Session) -> None:
+        """A failure is told where the program's own last words are: there is nobody left to raise it to."""
+        if prepared.afterwards is None:
+            return
+        try:
+            await prepared.afterwards()
+        except DragomanError as error:
+            failed = say("What the configuration wants done afterwards failed: {reason}", reason=error.message)
+            session.output.append("console", f"{failed}\n")
+            self._chronicle.tell("debug.afterwards_failed", session.id, error.code, {"code": error.code})
+        except Exception:
+            log.exception("session %s: what was to be done afterwards failed", session.id)
+
+    async def _forget_data(self, workspace: str, session: Session) -> None:
+        """The adapter's names for data mean nothing to any other session."""
+        try:
+            await self._book.remove(workspace, lambda it: it.session == session.id)
+        except DragomanError as error:
+            log.warning("data breakpoints of session %s are still in the book: %s", session.id, error)

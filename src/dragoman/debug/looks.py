@@ -1,0 +1,178 @@
+"""What callers ask of a stopped program. Evaluations go one after another: adapters answer parallel ones wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import msgspec
+
+from dragoman.debug import faults
+from dragoman.debug.backend import Backend
+from dragoman.debug.life import Life
+from dragoman.debug.model import Evaluated, Scope, ThreadSeen, Variable
+from dragoman.debug.opening import Opening
+from dragoman.debug.stopping import Moment
+from dragoman.debug.threads import Threads
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.wire.dap import answers, read_body
+from dragoman.workspace.breakpoints import Breakpoint
+
+_ANSWERED_WITHIN_S = 10.0
+_THREADS_PLACED = 32  # each costs a question
+
+
+class Looks:
+    def __init__(
+        self,
+        backend: Backend,
+        life: Life,
+        threads: Threads,
+        opening: Opening,
+        adapter: str,
+        moment: Callable[[], Moment],
+    ) -> None:
+        self._backend = backend
+        self._life = life
+        self._threads = threads
+        self._opening = opening
+        self._adapter = adapter
+        self._moment = moment
+        self._turn = anyio.Lock()
+
+    async def scopes(self, frame: int | None, thread_id: int | None) -> tuple[Scope, ...]:
+        moment = self._now()
+        chosen = await self._frame(moment, frame, thread_id)
+        return await moment.looking.scopes(faults.top_frame(moment.stop).id if chosen is None else chosen)
+
+    async def variables(self, reference: int, *, start: int, count: int) -> tuple[Variable, ...]:
+        return await self._now().looking.variables(reference, start=start, count=count)
+
+    async def evaluate(
+        self, expression: str, frame: int | None, context: str, *, timeout_s: float, thread_id: int | None
+    ) -> Evaluated:
+        self._now()
+        async with self._in_turn(timeout_s):
+            moment = self._now()
+            chosen = await self._frame(moment, frame, thread_id)
+            return await moment.looking.evaluate(expression, chosen, context, timeout_s=timeout_s)
+
+    async def set_variable(self, name: str, value: str, reference: int | None, frame: int | None) -> Evaluated:
+        """What the stop showed of the locals is read anew: the next answer must not show what is no longer so."""
+        self._now()
+        async with self._in_turn(_ANSWERED_WITHIN_S):
+            moment = self._now()
+            chosen = await self._frame(moment, frame, None)
+            holder = reference if reference is not None else await self._holder(moment, name, chosen)
+            answer = await self._set(moment, name, value, holder, chosen)
+            await self._refresh(moment)
+        return answer
+
+    async def threads(self) -> tuple[ThreadSeen, ...]:
+        """With their places, which only stopped ones have."""
+        if self._life.ended is not None:
+            raise faults.already_ended()
+        found = await self._threads.listed()
+        placed = [await self._placed(it) for it in found[:_THREADS_PLACED]]
+        return (*placed, *found[_THREADS_PLACED:])
+
+    async def data_of(self, wanted: Breakpoint) -> Breakpoint:
+        """The adapter's name for what a data breakpoint watches."""
+        if not self._opening.capabilities.has("supportsDataBreakpoints"):
+            raise faults.not_supported(say("stop where data changes"), self._adapter)
+        moment = self._now()
+        frame = await self._frame(moment, wanted.frame, None)
+        holder = (
+            wanted.reference if wanted.reference is not None else await self._holder(moment, wanted.variable, frame)
+        )
+        asked: dict[str, Any] = {"name": wanted.variable}
+        asked |= {"variablesReference": moment.handles.take_variables(holder)} if holder else {}
+        asked |= {"frameId": moment.handles.take_frame(frame)} if frame is not None and not holder else {}
+        response = await self._backend.request("dataBreakpointInfo", asked, timeout_s=_ANSWERED_WITHIN_S)
+        answer = read_body(response, answers.DataBreakpointInfoAnswer)
+        if answer.data_id is None:
+            raise faults.cannot_watch(answer.description)
+        if answer.access_types is not None and wanted.access not in answer.access_types:
+            raise faults.no_such_access(wanted.access, answer.access_types)
+        return msgspec.structs.replace(wanted, data_id=answer.data_id, reference=None, frame=None)
+
+    def _now(self) -> Moment:
+        self._life.require_stopped()
+        return self._moment()
+
+    async def _frame(self, moment: Moment, frame: int | None, thread_id: int | None) -> int | None:
+        """Without either, the top frame of the stop; of another thread, the top frame there."""
+        if frame is not None:
+            return frame
+        if thread_id is None or thread_id == moment.stop.thread_id:
+            return moment.stop.frames[0].id if moment.stop.frames else None
+        await self._threads.require(thread_id)
+        if not self._threads.is_stopped(thread_id):
+            raise faults.thread_runs(thread_id)
+        frames, _ = await moment.looking.stack(thread_id, 1)
+        return frames[0].id if frames else None
+
+    async def _holder(self, moment: Moment, name: str, frame: int | None) -> int:
+        """The scope in which a frame has the name; zero where none does."""
+        scopes = await moment.looking.scopes(frame) if frame is not None else ()
+        for scope in scopes:
+            if scope.reference and not scope.expensive:
+                found = await moment.looking.variables(scope.reference)
+                if any(variable.name == name for variable in found):
+                    return scope.reference
+        return 0
+
+    async def _set(self, moment: Moment, name: str, value: str, holder: int, frame: int | None) -> Evaluated:
+        can = self._opening.capabilities
+        if holder and can.has("supportsSetVariable"):
+            number = moment.handles.take_variables(holder)
+            return await self._asked(
+                moment, "setVariable", {"variablesReference": number, "name": name, "value": value}
+            )
+        if can.has("supportsSetExpression"):
+            asked: dict[str, Any] = {"expression": name, "value": value}
+            asked |= {"frameId": moment.handles.take_frame(frame)} if frame is not None else {}
+            return await self._asked(moment, "setExpression", asked)
+        if can.has("supportsSetVariable"):
+            raise faults.unknown_variable(name)
+        raise faults.not_supported(say("change variables"), self._adapter)
+
+    async def _asked(self, moment: Moment, command: str, asked: dict[str, Any]) -> Evaluated:
+        response = await self._backend.request(command, asked, timeout_s=_ANSWERED_WITHIN_S)
+        answer = read_body(response, answers.SetVariableAnswer)
+        reference = moment.handles.give_variables(answer.variables_reference)
+        return Evaluated(result=answer.value, type=answer.type, reference=reference)
+
+    async def _refresh(self, moment: Moment) -> None:
+        stop = self._life.stop
+        if stop is None or stop.number != moment.stop.number or not stop.frames:
+            return
+        found = await moment.looking.top_locals(stop.frames[0].id)
+        if found is not None and self._life.stop is stop:
+            self._life.stop = msgspec.structs.replace(stop, top_locals=found)
+
+    async def _placed(self, thread: ThreadSeen) -> ThreadSeen:
+        if thread.state != "stopped" or self._life.stop is None:
+            return thread
+        try:
+            frames, _ = await self._moment().looking.stack(thread.id, 1)
+        except DragomanError:
+            return thread
+        if not frames:
+            return thread
+        top = frames[0]
+        return msgspec.structs.replace(thread, path=top.path, line=top.line, function=top.name)
+
+    @asynccontextmanager
+    async def _in_turn(self, within_s: float) -> AsyncIterator[None]:
+        with anyio.move_on_after(within_s) as waiting:
+            await self._turn.acquire()
+        if waiting.cancelled_caught:
+            raise faults.busy()
+        try:
+            yield
+        finally:
+            self._turn.release()

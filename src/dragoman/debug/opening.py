@@ -1,0 +1,101 @@
+"""From a backend to a running program: the handshake of DAP, in the order that all adapters bear."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import msgspec
+
+from dragoman.debug.backend import AdapterRefusedError, Backend
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.mailbox import first_of
+from dragoman.wire.dap import Capabilities, read_body
+
+log = logging.getLogger(__name__)
+
+_ANSWERED_WITHIN_S = 10.0
+_CONFIGURED_WITHIN_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start: the adapter's own arguments, and what we ask of it besides."""
+
+    request: str
+    arguments: Mapping[str, Any]
+    adapter_id: str
+    dialect: Dialect = field(default_factory=Dialect)
+    exception_filters: tuple[str, ...] = ()
+    no_debug: bool = False
+
+    @property
+    def is_launch(self) -> bool:
+        return self.request == "launch"
+
+
+class Opening:
+    def __init__(self, backend: Backend, launch: Launch, send_breakpoints: Callable[[], Awaitable[None]]) -> None:
+        self.initialized = anyio.Event()
+        self.launched = anyio.Event()
+        self.capabilities = Capabilities(msgspec.Raw(b"{}"))
+        self._backend = backend
+        self._launch = launch
+        self._send_breakpoints = send_breakpoints
+
+    async def run(self) -> None:
+        """Adapters differ in when they answer the launch: it is never waited for before the configuration is done."""
+        await self._initialize()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._request_launch)
+            with anyio.fail_after(_CONFIGURED_WITHIN_S):
+                await self._until_configurable()
+                if self.initialized.is_set():
+                    await self._configure()
+
+    async def _initialize(self) -> None:
+        asked = {
+            "adapterID": self._launch.adapter_id,
+            "clientID": "dragoman",
+            "linesStartAt1": True,
+            "columnsStartAt1": True,
+            "pathFormat": "path",
+            "supportsVariableType": True,
+            "supportsVariablePaging": True,
+            "supportsRunInTerminalRequest": True,
+            "supportsStartDebuggingRequest": True,
+            "supportsMemoryReferences": True,
+            "supportsProgressReporting": True,
+        }
+        response = await self._backend.request("initialize", asked, timeout_s=_CONFIGURED_WITHIN_S)
+        self.capabilities = Capabilities(read_body(response, msgspec.Raw))
+
+    async def _request_launch(self) -> None:
+        arguments = {**self._launch.arguments, "noDebug": self._launch.no_debug}
+        await self._backend.request(self._launch.request, arguments, timeout_s=_CONFIGURED_WITHIN_S)
+        self.launched.set()
+
+    async def _until_configurable(self) -> None:
+        """Without debugging some adapters never ask to be configured: then the launch's answer is enough."""
+        if self._launch.no_debug:
+            await first_of(self.initialized, self.launched)
+        else:
+            await self.initialized.wait()
+
+    async def _configure(self) -> None:
+        await self._set_properties()
+        await self._send_breakpoints()
+        if self.capabilities.has("supportsConfigurationDoneRequest"):
+            await self._backend.request("configurationDone", timeout_s=_ANSWERED_WITHIN_S)
+
+    async def _set_properties(self) -> None:
+        properties = dict(self._launch.dialect.properties)
+        if not properties or not self.capabilities.has("supportsDebuggerProperties"):
+            return
+        try:
+            await self._backend.request("setDebuggerProperty", properties, timeout_s=_ANSWERED_WITHIN_S)
+        except AdapterRefusedError as error:
+            log.info("the adapter keeps its own properties: %s", error.reason)

@@ -1,0 +1,132 @@
+"""The sessions there are and were: whose they are, which one is meant, and how long an unused one lives."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import anyio
+
+from dragoman.clock import Clock
+from dragoman.debug import faults
+from dragoman.debug.session import Session
+from dragoman.debug.states import LIVE, State
+from dragoman.debug.wishes import Client, Prepared
+
+log = logging.getLogger(__name__)
+
+ENDED_KEPT_S = 600.0
+SESSIONS_AT_MOST = 64
+_LEASED = frozenset({State.RUNNING, State.STOPPED})  # one that starts has a caller
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """A session by its id: after a restart it is another one under the same."""
+
+    session: Session
+    prepared: Prepared
+    workspace: str
+    client: str
+    used_at_s: float
+    waiting: int = 0
+    ends_with: tuple[str, ...] = ()
+    """Those of a compound that end when this one does."""
+    restarted: anyio.Event | None = None
+    """While it is being started again: who waits for it waits for its next life."""
+    let_go: anyio.Event = field(default_factory=anyio.Event)
+
+
+class Register:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._by_id: dict[str, Kept] = {}
+        self._told_stop: dict[tuple[str, str], int] = {}
+
+    def add(self, session: Session, prepared: Prepared, client: Client) -> Kept:
+        kept = Kept(session, prepared, client.place, client.id, self._clock.monotonic_s())
+        self._by_id[session.id] = kept
+        return kept
+
+    def by_id(self, id: str) -> Kept:
+        return self._by_id[id]
+
+    def known(self, client: Client, id: str) -> Kept:
+        kept = self._by_id.get(id)
+        if kept is None or kept.workspace != client.place:
+            raise faults.unknown_session(id, self.ids(client))
+        return self.used(kept)
+
+    def active(self, client: Client) -> Kept:
+        """Last used by this client, else by anyone."""
+        found = self._latest(client, lambda kept: kept.session.state in LIVE)
+        if found is None:
+            raise faults.no_session(self.ids(client))
+        return found
+
+    def active_or_last(self, client: Client) -> Kept:
+        """What can be started again: also one that has ended."""
+        found = self._latest(client, lambda kept: kept.session.state in LIVE) or self._latest(client, lambda _: True)
+        if found is None:
+            raise faults.no_session(())
+        return found
+
+    def of(self, client: Client) -> list[Session]:
+        """Live ones, and ended ones for ten minutes."""
+        self._drop_old()
+        return [kept.session for kept in self._by_id.values() if kept.workspace == client.place]
+
+    def live_of(self, workspace: str) -> list[Session]:
+        kept = [it.session for it in self._by_id.values() if it.workspace == workspace]
+        return [session for session in kept if session.state in LIVE]
+
+    def ids(self, client: Client) -> list[str]:
+        return [session.id for session in self.of(client)]
+
+    def require_room(self, count: int) -> None:
+        self._drop_old()
+        if sum(kept.session.state in LIVE for kept in self._by_id.values()) + count > SESSIONS_AT_MOST:
+            raise faults.too_many_sessions(SESSIONS_AT_MOST)
+
+    def unused(self, linger_s: float) -> list[Session]:
+        now = self._clock.monotonic_s()
+        found = [it for it in self._by_id.values() if it.session.state in _LEASED and not it.waiting]
+        return [kept.session for kept in found if now - kept.used_at_s > linger_s]
+
+    def used(self, kept: Kept) -> Kept:
+        kept.used_at_s = self._clock.monotonic_s()
+        return kept
+
+    @contextmanager
+    def waited_for(self, client: Client, kept: Kept) -> Iterator[None]:
+        kept.client = client.id
+        kept.waiting += 1
+        try:
+            yield
+        finally:
+            kept.waiting -= 1
+            self.used(kept)
+
+    # Which stop each client was told of last: what it asks for next was decided on that one.
+
+    def told(self, client: Client, session: Session, number: int) -> None:
+        self._told_stop[client.id, session.id] = number
+
+    def seen(self, client: Client, session: Session) -> int | None:
+        """A client that was never told of a stop decides on what it finds."""
+        return self._told_stop.get((client.id, session.id))
+
+    def _latest(self, client: Client, which: Callable[[Kept], bool]) -> Kept | None:
+        found = [kept for kept in self._by_id.values() if kept.workspace == client.place and which(kept)]
+        if not found:
+            return None
+        return self.used(max(found, key=lambda kept: (kept.client == client.id, kept.session.changed_at_ns)))
+
+    def _drop_old(self) -> None:
+        now = self._clock.wall_ns()
+        for id, kept in list(self._by_id.items()):
+            if kept.session.ended is not None and now - kept.session.changed_at_ns > ENDED_KEPT_S * 1e9:
+                del self._by_id[id]
+                self._told_stop = {key: stop for key, stop in self._told_stop.items() if key[1] != id}

@@ -1,0 +1,124 @@
+"""Run control: each command taken in its turn, decided on the stop its caller knew of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from dragoman.debug import faults
+from dragoman.debug.backend import AdapterRefusedError, Backend
+from dragoman.debug.life import Life
+from dragoman.debug.mailbox import Mailbox
+from dragoman.debug.model import StepKind, Until
+from dragoman.debug.opening import Launch
+from dragoman.debug.states import Happening, State
+from dragoman.debug.threads import Threads
+from dragoman.wire.dap import Response, answers, bodies, read_body
+
+_ANSWERED_WITHIN_S = 10.0
+
+_STEPS: Mapping[StepKind, str] = {"over": "next", "into": "stepIn", "out": "stepOut"}
+
+SetUntil = Callable[[Until | None], Awaitable[None]]
+Tell = Callable[[str, str, dict[str, Any]], None]
+Again = Callable[[bodies.StoppedBody], Awaitable[None]]
+
+
+class Running:
+    """`by` is who caused what the program does now; `sent_on` counts how often it was made to go on."""
+
+    def __init__(
+        self, backend: Backend, life: Life, threads: Threads, mailbox: Mailbox, *, again: Again, tell: Tell
+    ) -> None:
+        self.by = ""
+        self.sent_on = 0
+        self._backend = backend
+        self._life = life
+        self._threads = threads
+        self._mailbox = mailbox
+        self._again = again
+        self._tell = tell
+
+    async def resume(
+        self, *, thread_id: int | None, seen_stop: int | None, by: str, until: Until | None, set_until: SetUntil
+    ) -> None:
+        async def prepare() -> None:
+            if until is not None:
+                await set_until(until)
+
+        await self._run("continue", thread_id, seen_stop, by, prepare)
+
+    async def step(self, kind: StepKind, *, thread_id: int | None, seen_stop: int | None, by: str) -> None:
+        await self._run(_STEPS[kind], thread_id, seen_stop, by, _nothing)
+
+    async def pause(self, by: str) -> None:
+        async def perform() -> None:
+            if self._life.state is not State.RUNNING:
+                raise faults.not_running(self._life.state)
+            self.by = by
+            self._tell("debug.paused", "", {"by": by})
+            await self._backend.request("pause", {"threadId": await self._threads.any()}, timeout_s=_ANSWERED_WITHIN_S)
+
+        await self._mailbox.perform(perform)
+
+    async def restart(self, launch: Launch, by: str) -> None:
+        """By the adapter itself: what we did not start we cannot start again."""
+
+        async def perform() -> None:
+            self.by = by
+            self.sent_on += 1
+            asked = {"arguments": {**launch.arguments}}
+            await self._backend.request("restart", asked, timeout_s=_ANSWERED_WITHIN_S)
+            self._threads.went_on(0, everything=True)
+            self._life.move(Happening.RESUMED)
+
+        await self._mailbox.perform(perform)
+
+    async def _run(
+        self,
+        command: str,
+        thread_id: int | None,
+        seen_stop: int | None,
+        by: str,
+        prepare: Callable[[], Awaitable[None]],
+    ) -> None:
+        async def perform() -> None:
+            thread = await self._decided(thread_id, seen_stop)
+            await prepare()
+            self.by = by
+            self.sent_on += 1
+            self._tell("debug.resumed", command, {"command": command, "thread": thread, "by": by})
+            self._life.move(Happening.RESUMED)
+            await self._send_on(command, thread)
+
+        await self._mailbox.perform(perform)
+
+    async def _decided(self, thread_id: int | None, seen_stop: int | None) -> int:
+        stop = self._life.require_stopped()
+        if seen_stop is not None and seen_stop != stop.number:
+            raise faults.moved_on(stop, self.by)
+        if thread_id is not None and thread_id != stop.thread_id:
+            await self._threads.require(thread_id)
+        return stop.thread_id if thread_id is None else thread_id
+
+    async def _send_on(self, command: str, thread: int) -> None:
+        """A thread that stands by itself is the next to be told of, when only another was sent on."""
+        together = self._threads.go_together
+        try:
+            response = await self._backend.request(command, {"threadId": thread}, timeout_s=_ANSWERED_WITHIN_S)
+        except AdapterRefusedError:
+            self._life.move(Happening.STOPPED)
+            raise
+        self._threads.went_on(thread, everything=_everything(response) if command == "continue" else together)
+        left = self._threads.still_stopped
+        if left is not None and self._life.state is State.RUNNING:
+            await self._again(left)
+
+
+def _everything(response: Response) -> bool:
+    """The protocol takes silence for a yes."""
+    return read_body(response, answers.ContinueAnswer).all_threads_continued is not False
+
+
+async def _nothing() -> None:
+    return

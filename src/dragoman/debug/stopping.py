@@ -1,0 +1,137 @@
+"""From an adapter's `stopped` to a stop that is told: looked at once, whole, or sent on where nobody asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dragoman.clock import Clock
+from dragoman.debug.backend import Backend
+from dragoman.debug.bindings import Bindings
+from dragoman.debug.handles import Handles
+from dragoman.debug.log_messages import filled
+from dragoman.debug.model import Frame, Stop
+from dragoman.debug.opening import Launch
+from dragoman.debug.output import Output
+from dragoman.debug.snapshot import Looking, Snapshot
+from dragoman.debug.threads import Threads
+from dragoman.errors import DragomanError
+from dragoman.wire.dap import bodies
+
+_ANSWERED_WITHIN_S = 10.0
+_LOGGED_WITHIN_S = 2.0
+_OUTPUT_AT_A_STOP = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A stop, and the way to look further into the program as long as it lasts."""
+
+    stop: Stop
+    handles: Handles
+    looking: Looking
+
+    def is_the_same(self, other: Moment) -> bool:
+        """Where an adapter says one stop twice, numbers that were handed out stay good."""
+        return _where(self.stop) == _where(other.stop)
+
+
+def _where(stop: Stop) -> tuple[object, ...]:
+    top = stop.frames[0] if stop.frames else None
+    return (stop.thread_id, stop.reason, stop.total_frames, top and (top.name, top.path, top.line, top.column))
+
+
+class Stopping:
+    def __init__(
+        self, backend: Backend, launch: Launch, bindings: Bindings, threads: Threads, output: Output, clock: Clock
+    ) -> None:
+        self._backend = backend
+        self._launch = launch
+        self._bindings = bindings
+        self._threads = threads
+        self._output = output
+        self._clock = clock
+        self._told_output = output.end
+        self._is_first = True
+
+    async def look(self, body: bodies.StoppedBody, number: int, by: str) -> Moment | None:
+        """None: it was no stop for anyone, and the program goes on."""
+        handles = Handles(number)
+        looking = Looking(self._backend, handles, self._launch.dialect)
+        thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
+        self._threads.stopped(thread_id, body)
+        seen = await looking.snapshot(thread_id, exception=body.reason == "exception")
+        hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
+        if await self._is_no_stop(body, seen, hit, looking) and await self._goes_on(thread_id):
+            return None
+        return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
+
+    def output_since(self) -> str:
+        """What was printed and not yet told. What comes later than its stop is told with the next: a step is not held
+        up for it, and while a stop is looked at its output has time to arrive."""
+        text, _ = self._output.since(self._told_output, most=_OUTPUT_AT_A_STOP)
+        self._told_output = self._output.end
+        return text
+
+    async def _is_no_stop(
+        self, body: bodies.StoppedBody, seen: Snapshot, hit: tuple[int, ...] | None, looking: Looking
+    ) -> bool:
+        """One that nobody asked for, a hit that does not count yet, a logpoint, or an end on purpose that the adapter
+        takes for an exception."""
+        is_first, self._is_first = self._is_first, False
+        if is_first and body.reason in self._launch.dialect.stops_unasked:
+            return not self._launch.arguments.get("stopOnEntry")
+        if seen.raised is not None and seen.raised.type in self._launch.dialect.ways_to_end:
+            return True
+        if hit and not self._bindings.counts(hit):
+            return True
+        messages = self._bindings.messages_to_log(hit or ())
+        for message in messages:
+            self._output.append("stdout", await filled(message, lambda it: self._logged(it, seen, looking)) + "\n")
+        return bool(messages)
+
+    async def _logged(self, expression: str, seen: Snapshot, looking: Looking) -> str:
+        """What cannot be evaluated says so in its place: a logpoint never stops."""
+        top = _top(seen)
+        try:
+            answer = await looking.evaluate(expression, top.id if top else None, "watch", timeout_s=_LOGGED_WITHIN_S)
+        except DragomanError as error:
+            return f"<{getattr(error, 'reason', '') or error.code}>"
+        return answer.result
+
+    async def _goes_on(self, thread_id: int) -> bool:
+        """A program that cannot be sent on is stopped, and told so."""
+        try:
+            await self._backend.request("continue", {"threadId": thread_id}, timeout_s=_ANSWERED_WITHIN_S)
+        except DragomanError:
+            return False
+        self._threads.went_on(thread_id, everything=self._threads.go_together)
+        return True
+
+    def _made(
+        self,
+        body: bodies.StoppedBody,
+        number: int,
+        thread_id: int,
+        seen: Snapshot,
+        hit: tuple[int, ...] | None,
+        by: str,
+    ) -> Stop:
+        return Stop(
+            number=number,
+            at_ns=self._clock.wall_ns(),
+            reason=body.reason,
+            thread_id=thread_id,
+            description=body.description,
+            text=body.text,
+            all_threads_stopped=body.all_threads_stopped,
+            frames=seen.frames,
+            total_frames=seen.total_frames,
+            top_locals=seen.top_locals,
+            hit_breakpoints=self._bindings.told(hit),
+            raised=seen.raised,
+            by=by,
+        )
+
+
+def _top(seen: Snapshot) -> Frame | None:
+    return seen.frames[0] if seen.frames else None

@@ -1,0 +1,74 @@
+"""The threads of a program: which there are, and which of them stand still."""
+
+from __future__ import annotations
+
+from dragoman.debug import faults
+from dragoman.debug.backend import Backend
+from dragoman.debug.model import ThreadSeen
+from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.wire.dap import answers, bodies, read_body
+
+_ANSWERED_WITHIN_S = 10.0
+
+
+class Threads:
+    """An adapter stops and resumes either all threads at once or each by itself; some do both."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._all_stopped = False
+        self._otherwise: set[int] = set()
+        self._stops: dict[int, bodies.StoppedBody] = {}
+
+    def stopped(self, thread_id: int, body: bodies.StoppedBody) -> None:
+        if body.all_threads_stopped:
+            self._all_stopped, self._otherwise = True, set()
+        else:
+            self._note(thread_id, is_stopped=True)
+            self._stops[thread_id] = body
+
+    def went_on(self, thread_id: int, *, everything: bool) -> None:
+        if everything:
+            self._all_stopped, self._otherwise = False, set()
+            self._stops.clear()
+        else:
+            self._note(thread_id, is_stopped=False)
+            self._stops.pop(thread_id, None)
+
+    @property
+    def go_together(self) -> bool:
+        return self._all_stopped
+
+    @property
+    def still_stopped(self) -> bodies.StoppedBody | None:
+        """Of a thread that stands by itself, when another was sent on."""
+        return next(iter(self._stops.values()), None)
+
+    def is_stopped(self, thread_id: int) -> bool:
+        return self._all_stopped is not (thread_id in self._otherwise)
+
+    async def listed(self) -> tuple[ThreadSeen, ...]:
+        response = await self._backend.request("threads", timeout_s=_ANSWERED_WITHIN_S)
+        return tuple(
+            ThreadSeen(id=it.id, name=it.name, state="stopped" if self.is_stopped(it.id) else "running")
+            for it in read_body(response, answers.ThreadsAnswer).threads
+        )
+
+    async def any(self) -> int:
+        """Zero where it cannot be learned: a stop without its thread is still a stop."""
+        try:
+            threads = await self.listed()
+        except (DragomanError, RemoteProtocolError):
+            return 0
+        return threads[0].id if threads else 0
+
+    async def require(self, thread_id: int) -> None:
+        known = await self.listed()
+        if thread_id not in {it.id for it in known}:
+            raise faults.unknown_thread(thread_id, known)
+
+    def _note(self, thread_id: int, *, is_stopped: bool) -> None:
+        if is_stopped is self._all_stopped:
+            self._otherwise.discard(thread_id)
+        else:
+            self._otherwise.add(thread_id)

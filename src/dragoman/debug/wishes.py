@@ -1,0 +1,74 @@
+"""Who asks for a program, what is asked for, and what is ready to be started for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from dragoman.debug.backend import Backend
+from dragoman.debug.opening import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """On whose behalf. The environment is for the programs it starts: never logged, never journalled."""
+
+    id: str
+    workspace: Path
+    cwd: Path
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    trusts_workspace: bool = False
+    """Whether a person started this client in the workspace, and so said that what it holds may run."""
+
+    @property
+    def place(self) -> str:
+        return str(self.workspace)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What to debug: a configuration by name or in full, or just a program."""
+
+    configuration_name: str = ""
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    program: str = ""
+    args: tuple[str, ...] = ()
+    cwd: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    process_id: int | None = None
+    no_debug: bool = False
+    stdin: str | None = None
+    """What the program reads, then the end of input. None: nothing to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A backend that is ready to be spoken to, and what to tell it."""
+
+    title: str
+    backend: Backend
+    launch: Launch
+    wish: Wish
+    """What starts this one alone again."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Told in the first answer: which interpreter, which adapter."""
+    afterwards: Callable[[], Awaitable[None]] | None = None
+    """What the configuration wants done when the session has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """Several sessions for a compound, otherwise one."""
+
+    sessions: tuple[Prepared, ...]
+    stop_all: bool = False
+    """The end of one ends the others."""
+
+
+class Starter(Protocol):
+    """Turns a wish into backends: the launch file, its tasks, the adapter's table, the processes."""
+
+    async def prepare(self, client: Client, wish: Wish) -> Preparation: ...
