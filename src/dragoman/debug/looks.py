@@ -71,13 +71,13 @@ class Looks:
             await self._refresh(moment)
         return answer
 
-    async def threads(self) -> tuple[ThreadSeen, ...]:
+    async def threads(self, *, placed: bool = True) -> tuple[ThreadSeen, ...]:
         """With their places, which only stopped ones have."""
         if self._life.ended is not None:
             raise faults.already_ended()
         found = await self._threads.listed()
-        placed = [await self._placed(it) for it in found[:_THREADS_PLACED]]
-        return (*placed, *found[_THREADS_PLACED:])
+        near = found[:_THREADS_PLACED] if placed else ()
+        return (*[await self._placed(it) for it in near], *found[len(near) :])
 
     async def data_of(self, wanted: Breakpoint) -> Breakpoint:
         """The adapter's name for what a data breakpoint watches."""

@@ -202,8 +202,9 @@ class DebugService:
         self._chronicle.tell("debug.variable_set", session.id, asked, {"name": asked, "by": client.id})
         return found
 
-    async def threads(self, client: Client, session_id: str) -> tuple[ThreadSeen, ...]:
-        return await self.find(client, session_id).looks.threads()
+    async def threads(self, client: Client, session_id: str, *, placed: bool = True) -> tuple[ThreadSeen, ...]:
+        """Where each stands costs a question a thread; a step that only counts them does without."""
+        return await self.find(client, session_id).looks.threads(placed=placed)
 
     # Breakpoints.
 
