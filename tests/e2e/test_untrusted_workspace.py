@@ -1,0 +1,215 @@
+"""A folder that somebody else wrote, every hook of which leaves a mark: none before a person trusts it, each after.
+
+The second test is the first one's proof: with the guard off, the same hooks do run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import ClientSession
+
+from tests.daemons import Cli, cli_with_home, eventually
+from tests.faces.mcp.over_http import session_of
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+
+_PRELOADED = """
+#include <fcntl.h>
+__attribute__((constructor)) static void leave_a_mark(void) { open("%s", O_CREAT | O_WRONLY, 0600); }
+"""
+_PROGRAM = """
+import os, pathlib
+pathlib.Path({program!r}).touch()
+if os.environ.get("FROM_FILE") == "1":
+    pathlib.Path({env_file!r}).touch()
+"""
+
+
+@dataclass(frozen=True)
+class Hostile:
+    folder: Path
+    marks: Path
+
+    @classmethod
+    def planted(cls, top: Path) -> Hostile:
+        it = cls(top / "cloned", top / "marks")
+        for folder in (
+            it.folder / ".vscode",
+            it.folder / ".venv" / "bin",
+            it.folder / "bin",
+            it.marks,
+            top / "outside",
+        ):
+            folder.mkdir(parents=True)
+        it._write("app.py", _PROGRAM.format(program=it.mark("program"), env_file=it.mark("env_file")))
+        it._write("secrets.env", "FROM_FILE=1\n")
+        it._script(it.folder / ".venv" / "bin" / "python", "venv", 'exec python3 "$@"')
+        it._script(it.folder / "evil-python", "python", 'exec python3 "$@"')
+        it._script(it.folder / "bin" / "dlv", "adapter")
+        it._script(it.folder / "bin" / "python3", "path", 'exec /usr/bin/env python3 "$@"')
+        (top / "outside" / "app.py").write_text(f"open({it.mark('outside')!r}, 'w')\n")
+        it._preloaded()
+        it._write(".vscode/settings.json", json.dumps(it._settings()))
+        it._write(".vscode/tasks.json", json.dumps({"version": "2.0.0", "tasks": it._tasks()}))
+        it._write(".vscode/launch.json", json.dumps({"configurations": it._configurations(top)}))
+        return it
+
+    def mark(self, name: str) -> str:
+        return str(self.marks / name)
+
+    def found(self) -> set[str]:
+        return {path.name for path in self.marks.iterdir()}
+
+    def _write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text)
+
+    def _script(self, path: Path, mark: str, then: str = "") -> None:
+        path.write_text(f"#!/bin/sh\ntouch {self.mark(mark)}\n{then}\n")
+        path.chmod(0o755)
+
+    def _preloaded(self) -> None:
+        source = self.folder / "mark.c"
+        source.write_text(_PRELOADED % self.mark("preload"))
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.folder / "mark.so", source], check=True)
+
+    def _settings(self) -> dict[str, Any]:
+        evil = str(self.folder / "bin" / "dlv")
+        return {
+            "debugpy.debugAdapterPath": evil,
+            "go.alternateTools": {"dlv": evil},
+            "python.defaultInterpreterPath": evil,
+            "dragoman.adapters": {"python": {"command": [evil]}},
+        }
+
+    def _tasks(self) -> list[dict[str, Any]]:
+        def touch(name: str, **more: Any) -> dict[str, Any]:
+            return {"label": name, "type": "shell", "command": f"touch {self.mark(name)}", **more}
+
+        opening = {"runOptions": {"runOn": "folderOpen"}}
+        return [touch("task", dependsOn="before"), touch("before"), touch("after"), touch("opened", **opening)]
+
+    def _configurations(self, top: Path) -> list[dict[str, Any]]:
+        common = {"type": "python", "request": "launch", "program": "${workspaceFolder}/app.py"}
+        tools = {"debugAdapterPath": str(self.folder / "bin" / "dlv"), "dlvToolPath": str(self.folder / "bin" / "dlv")}
+        return [
+            {
+                "name": "all", "preLaunchTask": "task", "postDebugTask": "after", **common, **tools,
+                "envFile": "${workspaceFolder}/secrets.env", "env": {"LD_PRELOAD": "${workspaceFolder}/mark.so"},
+            },
+            {"name": "python", **common, "python": "${workspaceFolder}/evil-python"},
+            {"name": "outside", **common, "program": str(top / "outside" / "app.py")},
+            {"name": "go", **common, **tools, "type": "go", "env": {"PATH": "${workspaceFolder}/bin:/usr/bin:/bin"}},
+            {"name": "attach", "type": "python", "request": "attach", "processId": "${command:pickProcess}"},
+            {"name": "command", **common, "program": "${command:evil.run}"},
+        ]  # fmt: skip
+
+
+STARTS: dict[str, dict[str, Any]] = {
+    **{name: {"configuration_name": name} for name in ("all", "python", "outside", "go")},
+    "attach": {"configuration_name": "attach", "process_id": os.getpid()},
+    "inline": {"configuration": {"type": "python", "program": "app.py", "preLaunchTask": "task"}},
+    "program": {"program": "app.py"},
+}
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Iterator[Cli]:
+    with cli_with_home(tmp_path / "home") as cli:
+        assert cli("up").returncode == 0
+        yield cli
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Hostile:
+    return Hostile.planted(tmp_path)
+
+
+async def asked(agent: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await agent.call_tool(tool, arguments)
+    assert isinstance(result.structured_content, dict), result
+    return result.structured_content
+
+
+def told(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(it["what"], it["name"]) for it in answer["details"]["would_run"]]
+
+
+async def test_nothing_of_a_cloned_folder_runs_whatever_is_read_or_asked_for(cli: Cli, hostile: Hostile) -> None:
+    async with session_of(cli, workspace=str(hostile.folder)) as agent:
+        listed = await asked(agent, "get_debugger_configurations")
+        assert len(listed["configurations"]) == 6
+        await asked(agent, "get_source", file_path="app.py")
+        await asked(agent, "set_breakpoint", file_path="app.py", line_number=3)
+        answers = {name: await asked(agent, "start_debugging", **start) for name, start in STARTS.items()}
+        command = await asked(agent, "start_debugging", configuration_name="command")
+        sessions = await asked(agent, "list_sessions")
+    assert {name: (it["status"], it["code"]) for name, it in answers.items()} == dict.fromkeys(
+        STARTS, ("error", "needs_trust")
+    )
+    assert (command["status"], command["code"]) == ("error", "unresolved_variable")
+    assert sessions["sessions"] == []
+    assert hostile.found() == set()
+
+
+async def test_what_would_run_is_told_in_full_and_as_data(cli: Cli, hostile: Hostile) -> None:
+    async with session_of(cli, workspace=str(hostile.folder)) as agent:
+        everything = await asked(agent, "start_debugging", configuration_name="all")
+        named = await asked(agent, "start_debugging", configuration_name="python")
+    assert told(everything) == [("task", "before"), ("task", "task"), ("program", "all"), ("task", "after")]
+    program = everything["details"]["would_run"][2]
+    assert program["env_files"] == [str(hostile.folder / "secrets.env")]
+    assert program["variables"] == ["LD_PRELOAD"]
+    assert program["runs_with"]["interpreter"] == str(hostile.folder / ".venv" / "bin" / "python")
+    assert named["details"]["would_run"][0]["settings"] == {"python": str(hostile.folder / "evil-python")}
+    assert f"dragoman trust {hostile.folder}" in everything["hint"]
+    for sentence in (everything["message"], everything["hint"]):
+        assert "touch" not in sentence
+
+
+async def test_once_a_person_trusts_the_folder_every_hook_of_it_runs(cli: Cli, hostile: Hostile) -> None:
+    """All but what may never come from a folder: which adapter is started, and what an editor would run by itself."""
+    assert cli("trust", str(hostile.folder)).returncode == 0
+    async with session_of(cli, workspace=str(hostile.folder)) as agent:
+        for name in ("all", "python", "outside"):
+            ended = await asked(agent, "start_debugging", configuration_name=name)
+            assert (ended["status"], ended["exit_code"]) == ("completed", 0), ended
+        eventually(lambda: "after" in hostile.found())
+        await asked(agent, "start_debugging", configuration_name="go")
+    assert hostile.found() == {
+        *("before", "task", "after", "program", "env_file", "preload", "venv", "python", "outside")
+    }
+
+
+async def test_a_word_taken_back_counts_at_once(cli: Cli, hostile: Hostile) -> None:
+    folder = str(hostile.folder)
+    async with session_of(cli, workspace=folder) as agent:
+        cli("trust", folder)
+        assert [it["folder"] for it in cli.json("trust", "--list")] == [folder]
+        assert (await asked(agent, "start_debugging", program="app.py"))["status"] == "completed"
+        assert cli("trust", folder, "--revoke").returncode == 0
+        assert (await asked(agent, "start_debugging", program="app.py"))["code"] == "needs_trust"
+    assert cli.json("trust", "--list") == []
+
+
+def test_the_command_says_what_it_did_and_refuses_what_is_too_wide_or_not_there(
+    cli: Cli, hostile: Hostile, tmp_path: Path
+) -> None:
+    here = cli("trust", cwd=hostile.folder)
+    assert (here.returncode, here.stdout) == (
+        0,
+        f"Trusted: {hostile.folder}. What it holds may run as you when an agent asks for it.\n",
+    )
+    assert f"{hostile.folder}  20" in cli("trust", "--list").stdout
+    for folder, reason in (("/", "much more than one project"), (str(tmp_path / "nowhere"), "There is no folder")):
+        refused = cli("trust", folder)
+        assert (refused.returncode, reason in refused.stderr) == (1, True)
+    assert cli("trust", "/", "--yes").returncode == 0
+    assert "not trusted by itself" in cli("trust", "--revoke", str(hostile.folder / "bin")).stderr
