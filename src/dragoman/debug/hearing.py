@@ -17,6 +17,7 @@ from dragoman.debug.bindings import Bindings
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.mailbox import first_of
 from dragoman.debug.output import Output
+from dragoman.debug.threads import Threads
 from dragoman.errors import RemoteProtocolError
 from dragoman.wire.dap import Event, bodies, typed_body
 
@@ -29,15 +30,19 @@ Ordered = bodies.InitializedBody | bodies.StoppedBody | bodies.ContinuedBody | b
 
 
 class Hearing:
-    def __init__(self, backend: Backend, dialect: Dialect, output: Output, bindings: Bindings) -> None:
+    def __init__(
+        self, backend: Backend, dialect: Dialect, output: Output, bindings: Bindings, threads: Threads
+    ) -> None:
         self.exit_code: int | None = None
         self.exited = anyio.Event()
         self.terminated = anyio.Event()
         self._backend = backend
+        self._line_end = "\r\n" if dialect.ends_lines_as_terminals else "\n"
         self._log_prefix = re.compile(dialect.log_prefix or "")
         self._noise = re.compile(dialect.noise or r"(?!)")
         self._output = output
         self._bindings = bindings
+        self._threads = threads
         self._queue, self._queued = anyio.create_memory_object_stream[Ordered](_QUEUED)
         self._is_drained = anyio.Event()
 
@@ -78,6 +83,8 @@ class Hearing:
                 self._hear(body)
             case bodies.BreakpointBody() as body:
                 self._bindings.learn(body)
+            case bodies.ThreadBody():
+                self._threads.changed()
             case bodies.ExitedBody() as body:
                 self.exit_code = body.exit_code
                 self.exited.set()
@@ -94,4 +101,5 @@ class Hearing:
             return
         self._bindings.learn_from(body.output)
         prefix = self._log_prefix.match(body.output)
-        self._output.append(body.category or "console", body.output[prefix.end() if prefix else 0 :])
+        text = body.output[prefix.end() if prefix else 0 :].replace(self._line_end, "\n")
+        self._output.append(body.category or "console", text)

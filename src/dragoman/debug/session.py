@@ -8,6 +8,7 @@ command was sent, so a fast stop is never missed.
 from __future__ import annotations
 
 import logging
+import re
 import signal
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
@@ -18,7 +19,7 @@ from anyio.abc import TaskStatus
 
 from dragoman.clock import Clock
 from dragoman.debug import faults
-from dragoman.debug.backend import Backend
+from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.bindings import Bindings, temporary
 from dragoman.debug.hearing import Hearing, Ordered
 from dragoman.debug.life import Life
@@ -82,7 +83,7 @@ class Session:
         self._threads = Threads(backend)
         self._tell = tell
         self._opening = Opening(backend, launch, self._send_breakpoints)
-        self._hearing = Hearing(backend, launch.dialect, self.output, self.bindings)
+        self._hearing = Hearing(backend, launch.dialect, self.output, self.bindings, self._threads)
         self._stopping = Stopping(backend, launch, self.bindings, self._threads, self.output, clock)
         self._running = Running(
             backend, self._life, self._threads, self._mailbox, again=self._hearing.put_back, tell=tell
@@ -175,6 +176,9 @@ class Session:
             log.error("session %s failed", self.id, exc_info=errors)
         if failure.code == "adapter_gone" and not started:
             return faults.adapter_gone(await self._last_words())
+        pattern = self.launch.dialect.build_failed
+        if pattern and isinstance(failure, AdapterRefusedError) and re.search(pattern, failure.reason):
+            return faults.build_failed(await self._last_words())
         return failure
 
     def _why_not_started(self) -> DragomanError:

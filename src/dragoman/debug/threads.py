@@ -19,6 +19,12 @@ class Threads:
         self._all_stopped = False
         self._otherwise: set[int] = set()
         self._stops: dict[int, bodies.StoppedBody] = {}
+        self._names: dict[int, str] | None = None
+        self._is_told = False
+
+    def changed(self) -> None:
+        """An adapter that tells of threads that come and go need not be asked while none did."""
+        self._is_told, self._names = True, None
 
     def stopped(self, thread_id: int, body: bodies.StoppedBody) -> None:
         if body.all_threads_stopped:
@@ -48,10 +54,10 @@ class Threads:
         return self._all_stopped is not (thread_id in self._otherwise)
 
     async def listed(self) -> tuple[ThreadSeen, ...]:
-        response = await self._backend.request("threads", timeout_s=_ANSWERED_WITHIN_S)
+        names = self._names if self._names is not None else await self._ask()
         return tuple(
-            ThreadSeen(id=it.id, name=it.name, state="stopped" if self.is_stopped(it.id) else "running")
-            for it in read_body(response, answers.ThreadsAnswer).threads
+            ThreadSeen(id=id, name=name, state="stopped" if self.is_stopped(id) else "running")
+            for id, name in names.items()
         )
 
     async def any(self) -> int:
@@ -63,9 +69,17 @@ class Threads:
         return threads[0].id if threads else 0
 
     async def require(self, thread_id: int) -> None:
+        """Asked anew: a thread may have come since."""
+        self._names = None
         known = await self.listed()
         if thread_id not in {it.id for it in known}:
             raise faults.unknown_thread(thread_id, known)
+
+    async def _ask(self) -> dict[int, str]:
+        response = await self._backend.request("threads", timeout_s=_ANSWERED_WITHIN_S)
+        names = {it.id: it.name for it in read_body(response, answers.ThreadsAnswer).threads}
+        self._names = names if self._is_told else None
+        return names
 
     def _note(self, thread_id: int, *, is_stopped: bool) -> None:
         if is_stopped is self._all_stopped:
