@@ -19,6 +19,8 @@ TABLE = {
     "{limit} calls or clients are open, as many as there may be.": "已有 {limit} 个调用或客户端，达到上限。",
     "Try again when one of them has ended.": "请等其中一个结束后再试。",
     "The daemon was restarted since you connected, and its debug sessions ended with it. Breakpoints are kept: start again with start_debugging.": "自你连接以来守护进程重启过，它的调试会话也随之结束。断点仍然保留：请用 start_debugging 重新启动。",
+    "A request with this id is still open.": "使用这个 id 的请求尚未结束。",
+    "Give every request an id of its own.": "请为每个请求使用各自的 id。",
     "There is no such resource.": "没有这个资源。",
     "They are `dragoman://session/ID/journal` and `dragoman://session/ID/output`.": "资源有 `dragoman://session/ID/journal` 和 `dragoman://session/ID/output`。",
     "There is nothing to read under this name.": "这个名字下没有可读的内容。",

@@ -30,6 +30,7 @@ from starlette.types import Receive, Scope, Send
 
 from dragoman.access.guard import OwnNames
 from dragoman.errors import DragomanError
+from dragoman.ids import new_id
 from dragoman.mcp.asked import Asked
 from dragoman.mcp.door import Door
 from dragoman.mcp.http_door import Envelope
@@ -38,6 +39,7 @@ from dragoman.mcp.visit import Client, Visit, introduced
 from dragoman.phrases import say
 from dragoman.tools import Caller
 from dragoman.transport.waiting import share_of_descriptors
+from dragoman.wire.jsonrpc import Id
 
 GUESTS_AT_MOST = 256
 CALLS_AT_MOST = 128  # of one client, as over stdio
@@ -55,7 +57,7 @@ class Guest:
         self._door = door
         self._tasks = tasks
         self._visit = Visit(caller, door.tell)
-        self._open: set[anyio.CancelScope] = set()
+        self._open: dict[str, anyio.CancelScope] = {}
         self._life: anyio.CancelScope
         self._server = build_server(door.toolbox_of(asked.tools), caller, door.version, door.readings)
         self._server.middleware = [self._around]
@@ -73,12 +75,13 @@ class Guest:
             await self._stay(task_status.started)
         finally:
             gone()
-            for heard in self._open:
+            for heard in self._open.values():
                 heard.cancel("the client's stay is over")
             await self._visit.end()
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._exchange(scope):
+    async def answer(self, request_id: Id | None, scope: Scope, receive: Receive, send: Send) -> None:
+        # What has no id (a notification, a stream, a goodbye) is an exchange as well, under a name of its own.
+        with self._exchange(str(request_id) if request_id is not None else new_id("exchange"), scope):
             await self._pass_on(scope, receive, send)
 
     def leave(self) -> None:
@@ -98,19 +101,19 @@ class Guest:
             yield
 
     @contextmanager
-    def _exchange(self, scope: Scope) -> Iterator[None]:
+    def _exchange(self, name: str, scope: Scope) -> Iterator[None]:
         """When it is over, nobody is left to hear an answer: in no revision do we offer to resume a stream."""
         if self.calls >= CALLS_AT_MOST:
             raise _too_many(CALLS_AT_MOST)
-        heard = anyio.CancelScope()
-        scope[_HEARD] = heard
-        self._open.add(heard)
+        if name in self._open:  # the SDK would give one the other's answer
+            raise _open_already()
+        heard = scope[_HEARD] = self._open[name] = anyio.CancelScope()
         self._life.deadline = math.inf
         try:
             yield
         finally:
             heard.cancel("nobody hears the answer")
-            self._open.discard(heard)
+            del self._open[name]
             self.last_used_s = anyio.current_time()
             self._life.deadline = math.inf if self._open else self.last_used_s + IDLE_S
 
@@ -194,7 +197,7 @@ class Guests:
         if sum(guest.calls for guest in self._guests.values()) >= self._calls_at_most:
             raise _too_many(self._calls_at_most)
         guest = await self._guest(asked, envelope, scope)
-        await guest.answer(scope, receive, send)
+        await guest.answer(envelope.id, scope, receive, send)
         if not guest.is_introduced:  # refused: there is nobody to keep
             guest.leave()
 
@@ -261,6 +264,14 @@ def _unknown_session() -> DragomanError:
         "unknown_mcp_session",
         say("There is no such MCP session: it ended, or the daemon was restarted."),
         hint=say("Send `initialize` again, without Mcp-Session-Id."),
+    )
+
+
+def _open_already() -> DragomanError:
+    return DragomanError(
+        "id_in_use",
+        say("A request with this id is still open."),
+        hint=say("Give every request an id of its own."),
     )
 
 

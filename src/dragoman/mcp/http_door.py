@@ -37,6 +37,7 @@ _REFUSALS: dict[str, tuple[int, int]] = {
     "not_json": (400, PARSE_ERROR),
     "not_a_message": (400, INVALID_REQUEST),
     "encoded_body": (415, INVALID_REQUEST),
+    "id_in_use": (400, INVALID_REQUEST),
     "session_needed": (400, INVALID_REQUEST),
     "unknown_mcp_session": (404, INVALID_REQUEST),
     "wrong_method": (405, INVALID_REQUEST),
