@@ -10,8 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class Wish:
     workspace: Path
     port: int | None = None
     verbose: bool = False
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def command(self) -> list[str]:
         # -P keeps the working folder out of the import path: a workspace must not lend us its modules.
@@ -197,7 +198,7 @@ def _first_line(wish: Wish, deadline: float, system: System) -> dict[str, Any]:
     reader, writer = os.pipe()
     try:
         try:
-            child = system.spawn(wish.command(), environment=_environment(), cwd=Path("/"), output=writer)
+            child = system.spawn(wish.command(), environment=_environment(wish), cwd=Path("/"), output=writer)
         except OSError as error:
             raise _not_started(say("it could not be run: {reason}", reason=error.strerror)) from error
         finally:
@@ -211,10 +212,11 @@ def _first_line(wish: Wish, deadline: float, system: System) -> dict[str, Any]:
         os.close(reader)
 
 
-def _environment() -> dict[str, str]:
-    """Ours, with a home that means the same from the daemon's working folder as it does from here."""
-    home = os.environ.get("DRAGOMAN_HOME")
-    return {**os.environ, "DRAGOMAN_HOME": str(Path(home).expanduser().absolute())} if home else dict(os.environ)
+def _environment(wish: Wish) -> dict[str, str]:
+    """The one wished for, with a home that means the same from the daemon's working folder as it does from here."""
+    wanted = dict(wish.environment)
+    home = wanted.get("DRAGOMAN_HOME")
+    return {**wanted, "DRAGOMAN_HOME": str(Path(home).expanduser().absolute())} if home else wanted
 
 
 def _heard(child: subprocess.Popen[bytes], reader: int, deadline: float) -> dict[str, Any]:

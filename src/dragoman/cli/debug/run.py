@@ -36,14 +36,14 @@ def run(
     _require_break_before(if_, hit, log)
     start = {
         **_target(program, args, config, cwd),
-        "env": dict(map(_variable, env)),
+        "env": dict(map(_variable, env)) or None,
         "stdin": None if stdin is None else _input(stdin),
-        "no_debug": no_debug,
+        "no_debug": no_debug or None,
         "timeout_s": timeout,
     }
     wanted = {
         "breakpoints": [breakpoint_of(token) for token in break_],
-        "start": {name: value for name, value in start.items() if value not in (None, {}, False)},
+        "start": {name: value for name, value in start.items() if value is not None},
         "keep": keep,
     }
     with asking(workspace, starts_daemon=True) as asker:
