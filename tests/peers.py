@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from pathlib import Path
 
-# peer -> the programs that must be on PATH
+# Adapters that `dragoman adapters install` brings: tools/bootstrap.py installs them here.
+INSTALLED = Path(__file__).parents[1] / ".peers" / "state" / "adapters"
+
+# peer -> what must be there: each a program on PATH, or one of several, or a file
 PEERS: dict[str, tuple[str, ...]] = {
     "bash": ("bash",),
     "tmux": ("tmux",),
@@ -14,6 +18,14 @@ PEERS: dict[str, tuple[str, ...]] = {
     "fish": ("fish",),
     "chromium": ("chromium",),
     "runuser": ("runuser",),
+    "go": ("dlv", "go"),
+    "lldb": ("lldb-dap lldb-dap-19 lldb-dap-20 lldb-dap-21 lldb-dap-22",),
+    "codelldb": (str(INSTALLED / "codelldb" / "adapter" / "codelldb"),),
+    "c": ("gcc", "g++"),
+    "rust": ("rustc",),
+    "ruby": ("ruby", "rdbg rdbg3.1 rdbg3.2 rdbg3.3"),
+    "javascript": ("node", str(INSTALLED / "javascript" / "vsDebugServer.cjs")),
+    "npm": ("npm",),
 }
 
 
@@ -22,4 +34,14 @@ def on_ci() -> bool:
 
 
 def missing_peers(wanted: Iterable[str]) -> list[str]:
-    return [peer for peer in wanted if not all(shutil.which(program) for program in PEERS[peer])]
+    return [peer for peer in wanted if not all(any(map(_is_there, one.split())) for one in PEERS[peer])]
+
+
+def _is_there(name: str) -> bool:
+    return Path(name).is_file() if name.startswith("/") else shutil.which(name) is not None
+
+
+def give_adapters(home: Path) -> None:
+    """The installed adapters, for a test whose DRAGOMAN_HOME is its own."""
+    (home / "state").mkdir(parents=True, exist_ok=True)
+    (home / "state" / "adapters").symlink_to(INSTALLED)

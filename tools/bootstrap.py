@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 INTERPRETERS = ("python3.13", "python3.12", "python3.11", "python3")
 
-# program that proves it is there -> Debian package
+PEERS = ROOT / ".peers"  # where the adapters are that we install ourselves; tests/peers.py looks there
+
+# programs or a file of which one proves that it is there -> Debian package
 LIGHT = {
     "bash": "bash",
     "fish": "fish",
@@ -32,7 +34,19 @@ LIGHT = {
     "tmux": "tmux",
     "zsh": "zsh",
 }
-HEAVY = {"chromium": "chromium"}
+HEAVY = {
+    "chromium": "chromium",
+    "dlv": "delve",
+    "g++": "g++",
+    "go": "golang-go",
+    "lldb-dap lldb-dap-19": "lldb-19",
+    "node": "nodejs",
+    "npm": "npm",
+    "rdbg rdbg3.1": "ruby",
+    "rustc": "rustc",
+    "/usr/include/stdio.h": "libc6-dev",
+}
+ADAPTERS = ("javascript", "codelldb")
 
 
 def main() -> None:
@@ -43,6 +57,7 @@ def main() -> None:
         install_programs(LIGHT)
         if os.environ.get("CI") == "true" or os.environ.get("FULL"):
             install_programs(HEAVY)
+            install_adapters()
 
 
 def ensure_venv() -> None:
@@ -82,9 +97,22 @@ def install_package(*, with_tests: bool) -> None:
 
 
 def install_programs(programs: "dict[str, str]") -> None:
-    missing = sorted({package for program, package in programs.items() if not shutil.which(program)})
+    missing = sorted({package for names, package in programs.items() if not any(map(is_there, names.split()))})
     if missing:
         install_packages(missing)
+
+
+def is_there(name: str) -> bool:
+    return Path(name).exists() if name.startswith("/") else bool(shutil.which(name))
+
+
+def install_adapters() -> None:
+    """By the product's own installer, into a folder that no user's daemon looks at."""
+    for name in ADAPTERS:
+        if not (PEERS / "state" / "adapters" / name).exists():
+            home = {**os.environ, "DRAGOMAN_HOME": str(PEERS)}
+            if subprocess.call([str(VENV / "bin" / "dragoman"), "adapters", "install", name], env=home) != 0:
+                say(f"The adapter {name} could not be installed; its tests will say so.")
 
 
 def install_packages(packages: "list[str]") -> None:

@@ -1,6 +1,8 @@
 """Chinese of what is said about debug adapters: where they are, how they are installed, how one is reached."""
 
 TABLE: dict[str, str] = {
+    "The program cannot start: it does not compile.": "编译错误导致无法启动。",
+    "Correct what the compiler says, then start again.": "请按编译器的提示改正，然后重新启动。",
     "named in the settings": "在设置中指定",
     "installed by dragoman": "由 dragoman 安装",
     "on PATH": "在 PATH 中",

@@ -33,5 +33,15 @@ class Dialect:
     """A pattern in the adapter's output that says which `condition` failed, and with what `error`."""
     exception_category: str = ""
     """The root of all exception types in `exceptionOptions`: where a type's name can be a condition."""
+    contexts: Mapping[str, str] = field(default_factory=dict)
+    """Contexts of an evaluation that mean something else to it, such as a command line, and which one is meant."""
+    ends_lines_as_terminals: bool = False
+    """It gives the program a terminal, which ends lines in two characters: told as one."""
+    raises_in: Mapping[str, str] = field(default_factory=dict)
+    """Functions in which it stops because something was raised, and what to call that."""
+    build_failed: str = ""
+    """A pattern in its refusal to launch that says that the program could not be built: its output has the reason."""
+    ready_within_s: float = 30.0
+    """How long it may take to get ready, longer where it builds the program."""
     noise: str = ""
     """A pattern of whole outputs that are the adapter's own housekeeping: not told."""

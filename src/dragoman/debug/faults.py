@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.model import Frame, Stop, ThreadSeen
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Phrase, say
 
 _NAMED = 40
+_LAST_LINES = 20
+_LONGEST_LINE = 500
 
 
 def not_stopped(state: State) -> DragomanError:
@@ -82,6 +85,17 @@ def adapter_gone(last_words: str) -> DragomanError:
             "The debugger ended before the program was started. Its last words: {words}", words=last_words[-400:] or "-"
         ),
         hint=say("Check that the program exists and can be run by itself."),
+    )
+
+
+def build_failed(output: str) -> DragomanError:
+    """What the compiler said is data beside the sentence, never in it."""
+    lines = [line[:_LONGEST_LINE] for line in output.splitlines()[-_LAST_LINES:]]
+    return LaunchError(
+        "build_failed",
+        say("The program cannot start: it does not compile."),
+        hint=say("Correct what the compiler says, then start again."),
+        last_lines=lines,
     )
 
 

@@ -51,7 +51,7 @@ class Opening:
         await self._initialize()
         async with anyio.create_task_group() as group:
             group.start_soon(self._request_launch)
-            with anyio.fail_after(_CONFIGURED_WITHIN_S):
+            with anyio.fail_after(self._launch.dialect.ready_within_s):
                 await self._until_configurable()
                 if self.initialized.is_set():
                     await self._configure()
@@ -75,7 +75,7 @@ class Opening:
 
     async def _request_launch(self) -> None:
         arguments = {**self._launch.arguments, "noDebug": self._launch.no_debug}
-        await self._backend.request(self._launch.request, arguments, timeout_s=_CONFIGURED_WITHIN_S)
+        await self._backend.request(self._launch.request, arguments, timeout_s=self._launch.dialect.ready_within_s)
         self.launched.set()
 
     async def _until_configurable(self) -> None:

@@ -76,7 +76,7 @@ class Looking:
         return found
 
     async def evaluate(self, expression: str, frame: int | None, context: str, *, timeout_s: float) -> Evaluated:
-        asked: dict[str, Any] = {"expression": expression, "context": context}
+        asked: dict[str, Any] = {"expression": expression, "context": self._dialect.contexts.get(context, context)}
         asked |= {"frameId": self._handles.take_frame(frame)} if frame is not None else {}
         response = await self._backend.request("evaluate", asked, timeout_s=timeout_s)
         answer = read_body(response, answers.EvaluateAnswer)

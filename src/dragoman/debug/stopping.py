@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import msgspec
 
 from dragoman.clock import Clock
 from dragoman.debug.backend import Backend
 from dragoman.debug.bindings import Bindings
 from dragoman.debug.handles import Handles
 from dragoman.debug.log_messages import filled
-from dragoman.debug.model import Frame, Stop
+from dragoman.debug.model import Frame, Raised, Stop
 from dragoman.debug.opening import Launch
 from dragoman.debug.output import Output
 from dragoman.debug.snapshot import Looking, Snapshot
@@ -60,6 +62,7 @@ class Stopping:
         thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
         self._threads.stopped(thread_id, body)
         seen = await looking.snapshot(thread_id, exception=body.reason == "exception")
+        body, seen = self._as_raised(body, seen)
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
         if await self._is_no_stop(body, seen, hit, looking) and await self._goes_on(thread_id):
             return None
@@ -88,6 +91,15 @@ class Stopping:
         for message in messages:
             self._output.append("stdout", await filled(message, lambda it: self._logged(it, seen, looking)) + "\n")
         return bool(messages)
+
+    def _as_raised(self, body: bodies.StoppedBody, seen: Snapshot) -> tuple[bodies.StoppedBody, Snapshot]:
+        """Where an adapter has no filter for what a language raises, and stops in the function that raises it."""
+        top = _top(seen)
+        raised = self._launch.dialect.raises_in.get(top.name) if top and body.reason == "breakpoint" else None
+        if raised is None:
+            return body, seen
+        told = msgspec.structs.replace(body, reason="exception", hit_breakpoint_ids=None)
+        return told, replace(seen, raised=Raised(type=raised, message=""))
 
     async def _logged(self, expression: str, seen: Snapshot, looking: Looking) -> str:
         """What cannot be evaluated says so in its place: a logpoint never stops."""

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from dragoman.debug.adapters.finding import require_adapter
-from dragoman.debug.adapters.native import native_arguments, reading_from
+from dragoman.debug.adapters.native import NATIVE, native_arguments, reading_from
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
-from dragoman.debug.dialect import Dialect
 from dragoman.transport.command import Command
 
 _NOISE = re.compile(
-    r"Launching: |Launched process |Console is in |Process exited|Attached to process|Loading \w+ formatters|Executing script: |\(lldb\) "
+    r"Launch(?:ing: |ed process )|Console is in |Process exited|Attached to process|Loading \w+ formatters"
+    r"|Executing script: |\(lldb\) "
 )
 
 
@@ -42,8 +42,7 @@ CODELLDB = AdapterSpec(
     transport="calls",
     command=_command,
     arguments=_arguments,
-    # A bare number means "from there on" to it, which `==` does not.
-    dialect=Dialect(),
+    dialect=NATIVE,
     noise=_NOISE,
     facts=_facts,
 )

@@ -14,6 +14,7 @@ from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.transport.command import Command
 
+_BUILT_WITHIN_S = 300.0  # the standard library too, the first time
 _BUILDING = frozenset({"debug", "test"})
 # Of the Go extension: where to look for tools and how to start its debugger, which is our business here.
 _IGNORED = frozenset({"dlvFlags", "dlvToolPath", "debugAdapter", "showLog", "logOutput", "console", "asRoot", "port"})
@@ -88,9 +89,10 @@ GO = AdapterSpec(
     transport="calls",
     command=_command,
     arguments=_arguments,
-    dialect=Dialect(log_prefix=r"> \[Go \d+\]: "),
+    dialect=Dialect(log_prefix=r"> \[Go \d+\]: ", build_failed=r"(?i)build error", ready_within_s=_BUILT_WITHIN_S),
     listens_already=_listens_already,
     program_output_is_adapters=True,
     noise=_NOISE,
+    exit_code_in_output=re.compile(r"Process \d+ has exited with status (?P<code>-?\d+)"),
     facts=_facts,
 )

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dragoman.debug.adapters.finding import require_adapter
-from dragoman.debug.adapters.native import native_arguments, reading_from
+from dragoman.debug.adapters.native import NATIVE, native_arguments, reading_from
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
-from dragoman.debug.dialect import Dialect
 from dragoman.transport.command import Command
 
 # Its remarks on the commands that we give it and on the life of the process, which we tell ourselves.
@@ -40,8 +39,7 @@ LLDB = AdapterSpec(
     transport="stdio",
     command=_command,
     arguments=_arguments,
-    # It takes but a number, and means "from there on" by it.
-    dialect=Dialect(hit_forms=frozenset()),
+    dialect=NATIVE,
     noise=_NOISE,
     facts=_facts,
 )

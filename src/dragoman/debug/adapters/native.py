@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dragoman.debug.adapters.scratch import input_file
 from dragoman.debug.adapters.spec import Situation
+from dragoman.debug.dialect import Dialect
 from dragoman.debug.launch.program_types import BUILT_FROM
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -27,6 +30,14 @@ _IGNORED = frozenset(
         *("showDisplayString", "logging", "symbolLoadInfo", "avoidWindowsConsoleRedirection", "console", "terminal"),
     }
 )
+
+NATIVE = Dialect(
+    hit_forms=frozenset(),  # it takes but a number, and means "from there on" by it
+    contexts={"repl": "watch"},  # a command line of LLDB, where `n` steps
+    ends_lines_as_terminals=True,
+    raises_in={"rust_panic": "panic"},
+)
+
 _BUILDS: Mapping[str, str] = {
     "C": "cc -g -O0 {source} -o {binary}",
     "C++": "c++ -g -O0 {source} -o {binary}",
@@ -45,6 +56,16 @@ def native_arguments(situation: Situation) -> dict[str, Any]:
     if isinstance(given.get("args"), str):
         given["args"] = given["args"].split()
     return given
+
+
+def reading_from(given: dict[str, Any], stdin: str | None, *, quiet: str) -> dict[str, Any]:
+    """With its input from a file, which goes once the program has opened it; `quiet` keeps a command out of sight."""
+    source = input_file(stdin)
+    first = ("breakpoint set --name rust_panic", f"settings set target.input-path {shlex.quote(str(source))}")
+    ours = {"initCommands": [f"{quiet}{command}" for command in first]}
+    if source != Path(os.devnull):
+        ours["postRunCommands"] = [f"{quiet}platform shell rm -f {shlex.quote(str(source))}"]
+    return given | {key: [*commands, *given.get(key, ())] for key, commands in ours.items()}
 
 
 def built_program(path: Path) -> Path:
