@@ -66,4 +66,5 @@ TABLE: dict[str, str] = {
     "The adapter takes names of exception types as condition, with commas between.": "适配器以异常类型名作为条件，用逗号分隔。",
     "The adapter cannot stop at a function by its name: set a breakpoint at its first line.": "适配器无法按名称在函数处暂停：请在其第一行设置断点。",
     "The adapter cannot stop where data changes.": "适配器无法在数据变化处暂停。",
+    "The condition failed: {reason}": "条件求值失败：{reason}",
 }

@@ -48,6 +48,7 @@ class Bindings:
         self._hits = Hits(dialect)
         self._sent: dict[str, tuple[Breakpoint, ...]] = {}
         self._logged_here: dict[int, str] = {}
+        self._failed: dict[tuple[int, str], str] = {}
         self._functions = named.functions(backend, self._bound, self._conditions)
         self._data = named.data(backend, self._bound, self._conditions)
         self._exceptions = Exceptions(backend, dialect, exception_filters, self._bound)
@@ -76,11 +77,16 @@ class Bindings:
     def learn(self, body: bodies.BreakpointBody) -> None:
         self._bound.learn(body)
 
-    def learn_from(self, output: str) -> None:
-        """Some adapters tell of a condition that failed in what they print alone."""
+    def learn_from(self, output: str) -> bool:
+        """Some adapters tell of a condition that failed in what they print alone. Whether this was such a print."""
         found = re.search(self._dialect.condition_failed, output, re.DOTALL) if self._dialect.condition_failed else None
-        for breakpoint in self._with_condition(found["condition"].strip()) if found else ():
-            self._bound.note(breakpoint.id, found["error"].strip() if found else "")
+        if found is None:
+            return False
+        for breakpoint in self._with_condition(found["condition"].strip()):
+            failed = str(say("The condition failed: {reason}", reason=found["error"].strip()))
+            self._failed[breakpoint.id, breakpoint.condition] = failed
+            self._bound.note(breakpoint.id, failed)
+        return True
 
     def hit(
         self, reason: str, adapters_ids: Iterable[int] | None, top: Frame | None, raised: Raised | None = None
@@ -154,12 +160,14 @@ class Bindings:
     def _note_faults(self, place: Shared) -> None:
         shares = str(say("Another breakpoint stands at this place, and an adapter takes only one: remove it first."))
         for it in place.stands_for:
-            self._bound.note(it.id, self._fault_in(it))
+            self._bound.note(it.id, self._fault_in(it) or self._failed.get((it.id, it.condition), ""))
         for it in place.left_out:
             self._bound.note(it.id, self._fault_in(it) or shares)
 
     def _fault_in(self, breakpoint: Breakpoint) -> str:
-        return self._dialect.fault_of(breakpoint.condition) if breakpoint.condition else ""
+        if not breakpoint.condition:
+            return ""
+        return self._dialect.fault_of(breakpoint.condition)
 
     def _translated(self, breakpoint: Breakpoint) -> dict[str, Any]:
         asked: dict[str, Any] = {"line": breakpoint.line, **self._conditions(breakpoint)}

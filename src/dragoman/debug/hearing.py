@@ -99,7 +99,8 @@ class Hearing:
         """What an adapter says of itself is no output of the program."""
         if body.category == "telemetry" or self._noise.fullmatch(body.output):
             return
-        self._bindings.learn_from(body.output)
+        if self._bindings.learn_from(body.output):
+            return  # told with the breakpoint, and as often as it is hit
         prefix = self._log_prefix.match(body.output)
         text = body.output[prefix.end() if prefix else 0 :].replace(self._line_end, "\n")
         self._output.append(body.category or "console", text)

@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 
 _ENDS_WITHIN_S = 5.0
 _LAST_WORDS_WITHIN_S = 10.0
+_WHY_WITHIN_S = 0.5
 _LAST_WORDS = 4000
 # How long the other half of an end is waited for: the exit code after `terminated`, `terminated` after the exit code.
 _EXIT_CODE_WITHIN_S = 0.1
@@ -214,8 +215,18 @@ class Session:
         """The end of the stream is an end, whatever the adapter said or did not say before it."""
         await self._hearing.listen()
         await self._hearing.drained()
-        self._end()
+        self._end(await self._fault_of_backend())
         self._scope.cancel("the adapter has gone")
+
+    async def _fault_of_backend(self) -> str:
+        """Whoever asks a backend that has gone is told why; an adapter that broke the protocol did not simply end."""
+        if self._dismissed.is_set() or self._hearing.terminated.is_set():
+            return ""
+        try:
+            await self._backend.request("threads", timeout_s=_WHY_WITHIN_S)
+        except DragomanError as error:
+            return str(error) if error.code == "adapter_broke_protocol" else ""
+        return ""
 
     async def _handle(self) -> None:
         async for body in self._hearing.in_order():
