@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.clock import Clock
@@ -16,7 +17,7 @@ from dragoman.debug import faults
 from dragoman.debug.chronicle import Chronicle
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
-from dragoman.debug.states import LIVE
+from dragoman.debug.states import LIVE, State
 from dragoman.debug.wishes import Client, Preparation, Prepared
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
@@ -53,7 +54,7 @@ class Lives:
         try:
             self._register.require_room(len(sessions))
             kept = [self._register.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
-            await self._begin_all(kept, stop_all=preparation.stop_all)
+            await self._begin_now_or_later(kept, stop_all=preparation.stop_all)
         except BaseException:
             for session in sessions:
                 await session.abandon()
@@ -82,9 +83,9 @@ class Lives:
         (prepared,) = preparation.sessions
         session = self._made(kept.session.id, prepared, follows=kept.session)
         kept.session, kept.prepared, kept.let_go = session, prepared, anyio.Event()
-        kept.client = client.id
+        kept.client, kept.failure = client.id, None
         try:
-            await self._begin(kept)
+            await self._begin_now_or_later([kept], stop_all=False)
         except BaseException:
             await session.abandon()
             raise
@@ -100,6 +101,36 @@ class Lives:
             follows=follows,
             tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body),
         )
+
+    async def _begin_now_or_later(self, every: Sequence[Kept], *, stop_all: bool) -> None:
+        if not any(kept.prepared.takes_its_time for kept in every):
+            return await self._begin_all(every, stop_all=stop_all)
+        self._group.start_soon(partial(self._begin_later, every, stop_all=stop_all))
+        while any(kept.session.state is State.IDLE for kept in every):  # whoever hears of it has a state to be told
+            await anyio.lowlevel.checkpoint()
+        return None
+
+    async def _begin_later(self, every: Sequence[Kept], *, stop_all: bool) -> None:
+        """Whoever asks what came of it is told of a failure; see `require_begun`."""
+        begins = anyio.Event()
+        for kept in every:
+            kept.begins = begins
+        try:
+            await self._begin_all(every, stop_all=stop_all)
+        except DragomanError as failure:
+            for kept in every:
+                kept.failure = failure
+                await kept.session.abandon()
+        finally:
+            begins.set()
+
+    async def require_begun(self, kept: Kept) -> None:
+        """For one that has ended: what its end means is known when its beginning is over."""
+        if kept.begins is not None:
+            with anyio.move_on_after(_OVER_WITHIN_S):
+                await kept.begins.wait()
+        if kept.failure is not None:
+            raise kept.failure
 
     async def _begin_all(self, every: Sequence[Kept], *, stop_all: bool) -> None:
         failures: list[DragomanError] = []

@@ -14,12 +14,13 @@ from dragoman.debug import faults
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE, State
 from dragoman.debug.wishes import Client, Prepared
+from dragoman.errors import DragomanError
 
 log = logging.getLogger(__name__)
 
 ENDED_KEPT_S = 600.0
 SESSIONS_AT_MOST = 64
-_LEASED = frozenset({State.RUNNING, State.STOPPED})  # one that starts has a caller
+_LEASED = frozenset({State.RUNNING, State.STOPPED})
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +38,10 @@ class Kept:
     restarted: anyio.Event | None = None
     """While it is being started again: who waits for it waits for its next life."""
     let_go: anyio.Event = field(default_factory=anyio.Event)
+    begins: anyio.Event | None = None
+    """Of one that takes its time to begin: set when it has begun, or failed to."""
+    failure: DragomanError | None = None
+    """Why it did not begin, when nobody was kept waiting for that."""
 
 
 class Register:
@@ -92,7 +97,7 @@ class Register:
 
     def unused(self, linger_s: float) -> list[Session]:
         now = self._clock.monotonic_s()
-        found = [it for it in self._by_id.values() if it.session.state in _LEASED and not it.waiting]
+        found = [it for it in self._by_id.values() if _is_leased(it) and not it.waiting]
         return [kept.session for kept in found if now - kept.used_at_s > linger_s]
 
     def used(self, kept: Kept) -> Kept:
@@ -130,3 +135,8 @@ class Register:
             if kept.session.ended is not None and now - kept.session.changed_at_ns > ENDED_KEPT_S * 1e9:
                 del self._by_id[id]
                 self._told_stop = {key: stop for key, stop in self._told_stop.items() if key[1] != id}
+
+
+def _is_leased(kept: Kept) -> bool:
+    """One that starts has a caller, unless it takes its time."""
+    return kept.session.state in _LEASED or (kept.session.state is State.STARTING and kept.begins is not None)

@@ -263,6 +263,8 @@ class DebugService:
                 if waiting.cancelled_caught:
                     outcome = None
                     break
+        if isinstance(outcome, Ended):
+            await self._lives.require_begun(kept)
         if isinstance(outcome, Stop):
             self._register.told(client, kept.session, outcome.number)
         return Happened(kept.session, outcome)

@@ -135,6 +135,7 @@ class AdapterStarter:
             wish=start.wish,
             facts=start.facts,
             afterwards=None if after is None else lambda: self._afterwards(client, after),
+            takes_its_time=isinstance(backend, AfterTasks),
         )
 
     async def _afterwards(self, client: Client, plan: launches.TaskPlan) -> None:

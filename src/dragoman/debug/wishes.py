@@ -57,6 +57,8 @@ class Prepared:
     """Told in the first answer: which interpreter, which adapter."""
     afterwards: Callable[[], Awaitable[None]] | None = None
     """What the configuration wants done when the session has ended."""
+    takes_its_time: bool = False
+    """Tasks run first, for as long as they need: nobody is kept until it has begun."""
 
 
 @dataclass(frozen=True, slots=True)
