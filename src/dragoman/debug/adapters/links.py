@@ -104,13 +104,26 @@ class StdioMeeting(Meeting):
 class UnixMeeting(Meeting):
     """In a folder that nobody else can enter: the one who answers there is the one we started."""
 
-    def __init__(self, stack: AsyncExitStack) -> None:
+    def __init__(self, stack: AsyncExitStack, listening: re.Pattern[str] | None) -> None:
+        self._listening = listening
+        self._text = ""
+        self._told = anyio.Event()
         folder = Path(tempfile.mkdtemp(prefix="dragoman-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         self.at = str(folder / "a.sock")
 
     async def connect(self, _: HasStdio) -> ByteStream:
+        with anyio.move_on_after(_MEET_WITHIN_S if self._listening else 0):
+            await self._told.wait()
         return await connect_unix(Path(self.at), deadline_s=_MEET_WITHIN_S)
+
+    def heard(self, text: str) -> str:
+        """Where it must not be spoken to before it says so."""
+        if self._listening is not None and not self._told.is_set():
+            self._text = (self._text + text)[-_HEARD_AT_MOST:]
+            if self._listening.search(self._text):
+                self._told.set()
+        return text
 
 
 class CallMeeting(Meeting):

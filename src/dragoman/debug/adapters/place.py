@@ -24,7 +24,7 @@ from dragoman.debug.adapters.run_in_terminal import Tell, Terminal, feed
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.faults import adapter_gone
 from dragoman.debug.messages import output
-from dragoman.transport.supervised import Child, Tree
+from dragoman.transport.supervised import Child, Exit, Tree
 
 _LAST_WORDS = 4000
 _LAST_WORDS_WITHIN_S = 0.5  # a child of the adapter may hold its outputs open
@@ -50,6 +50,10 @@ class Foreign:
 
     async def hear_out(self) -> None:
         """See `hear`."""
+
+    async def program_ended(self, _: float) -> Exit | None:
+        """We are not its parent."""
+        return None
 
 
 class Own:
@@ -101,6 +105,16 @@ class Own:
                     group.start_soon(self._hear, stream, category, tell)
         self._is_silent.set()
 
+    async def program_ended(self, within_s: float) -> Exit | None:
+        """How the program ended, where we started it ourselves: at the adapter's wish, or as the adapter."""
+        if not self._spec.program_output_is_adapters:
+            return await self.terminal.ended(within_s) if self.terminal else None
+        with anyio.move_on_after(within_s):
+            exit = await self._child.wait()
+            await self.hear_out()
+            return exit
+        return None
+
     async def hear_out(self) -> None:
         with anyio.move_on_after(_LAST_WORDS_WITHIN_S):
             await self._is_silent.wait()
@@ -123,7 +137,7 @@ class Own:
 
 _MEETINGS: dict[str, Callable[[AsyncExitStack, Tree, AdapterSpec], Meeting]] = {
     "stdio": lambda *_: StdioMeeting(),
-    "unix": lambda stack, *_: UnixMeeting(stack),
+    "unix": lambda stack, _, spec: UnixMeeting(stack, spec.listening),
     "calls": lambda stack, tree, _: CallMeeting(stack, tree.pids),
     "tcp": lambda _, tree, spec: PortMeeting(tree.pids, spec.listening),
 }

@@ -81,7 +81,9 @@ RUBY = AdapterSpec(
         ways_to_end=frozenset({"SystemExit"}),
     ),
     listens_already=_listens_already,
+    listening=re.compile(r"wait for debugger connection"),  # before that it takes us for a person at a console
     program_output_is_adapters=True,
+    exit_code_from_process=True,
     noise=_NOISE,
     facts=_facts,
 )

@@ -146,8 +146,8 @@ class SpawnedAdapter:
     async def _last(self, *, gone: bool) -> list[Event]:
         """What only we know: how the program ended that we started, and what an adapter said before it went."""
         told: list[Event] = []
-        if self._spec.exit_code_from_process and self._place.terminal is not None and not self._exit_told:
-            exit = await self._place.terminal.ended(_EXIT_WITHIN_S)
+        if self._spec.exit_code_from_process and not self._exit_told:
+            exit = await self._place.program_ended(_EXIT_WITHIN_S)
             self._exit_told = exit is not None
             told += exited(exit) if exit is not None else []
         if gone:

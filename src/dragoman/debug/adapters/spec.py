@@ -65,13 +65,15 @@ class AdapterSpec:
     exception_filters: tuple[str, ...] = ()
     """Switched on unless a client says otherwise: what stops at an uncaught exception."""
     listening: re.Pattern[str] | None = None
-    """For `tcp`: what it writes, to either output, once it listens, with a group `port`."""
+    """What it writes, to either output, once it listens: for `tcp` with a group `port`, for `unix` as the sign that it
+    can be spoken to."""
     listens_already: Callable[[Situation], Address | None] = lambda _: None
     """Where the configuration names an adapter that runs already: nothing is started, it is only connected to."""
     program_output_is_adapters: bool = False
     """The program has the adapter's own standard streams: what they say is told as output, `Situation.stdin` is fed."""
     exit_code_from_process: bool = False
-    """It never tells the exit code; a program that it has us start (`runInTerminal`) gives it."""
+    """It never tells the exit code; a program that it has us start (`runInTerminal`) gives it, or the adapter itself
+    where the program has its streams: then it is the program."""
     ends_with_its_children: bool = False
     """Its own session has no program: when the last child session has gone, all has ended."""
     noise: re.Pattern[str] | None = None
