@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import Language, Phrase
+from dragoman.tools.schemas import Terse
 
 # Seconds waited, seconds at most, and what for.
 Progress = Callable[[float, float, Phrase], Awaitable[None]]
@@ -88,44 +88,11 @@ class Operation:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        return self.parameters.model_json_schema(schema_generator=_Terse)
+        return self.parameters.model_json_schema(schema_generator=Terse)
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
         if self.failing is None:
-            return self.result.model_json_schema(mode="serialization", schema_generator=_Terse)
+            return self.result.model_json_schema(mode="serialization", schema_generator=Terse)
         either: TypeAdapter[Any] = TypeAdapter(cast("Any", self.result | self.failing.result))
-        return {"type": "object", **either.json_schema(mode="serialization", schema_generator=_Terse)}
-
-
-class _Terse(GenerateJsonSchema):
-    """Without titles that repeat each name and defaults that say nothing: an agent pays for every character."""
-
-    def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
-        terse = _without_titles(super().generate(schema, mode))
-        for described in (terse, *terse.get("$defs", {}).values()):
-            described.pop("description", None)  # a class's, which is for readers of the source
-        return terse
-
-
-def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
-    said = {key: value for key, value in schema.items() if key != "title" and (key, value) != ("default", None)}
-    return {key: _within(key, value) for key, value in said.items()}
-
-
-def _shorter(schema: dict[str, Any]) -> dict[str, Any]:
-    match schema:
-        case {"anyOf": [{"type": str(kind)} as only, {"type": "null"}]} if len(only) == 1:
-            return {**{key: value for key, value in schema.items() if key != "anyOf"}, "type": [kind, "null"]}
-        case {"const": _, "type": _}:
-            return {key: value for key, value in schema.items() if key != "type"}
-    return schema
-
-
-def _within(key: str, value: Any) -> Any:
-    """`properties` and `$defs` are tables of names, and a parameter may itself be called `title`."""
-    if isinstance(value, dict):
-        value = _shorter(value)
-        named = key in {"properties", "$defs"}
-        return {name: _within("", item) for name, item in value.items()} if named else _without_titles(value)
-    return [_within("", item) for item in value] if isinstance(value, list) else value
+        return {"type": "object", **either.json_schema(mode="serialization", schema_generator=Terse)}

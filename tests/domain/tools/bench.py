@@ -32,6 +32,9 @@ class Starter:
 
     adapters: list[FakeAdapter]
     request: str = "launch"
+    facts: dict[str, str] = field(default_factory=dict)
+    together: int = 1
+    given: int = 0
     wishes: list[tuple[Client, Wish]] = field(default_factory=list)
     refuses: DragomanError | None = None
 
@@ -39,9 +42,13 @@ class Starter:
         self.wishes.append((client, wish))
         if self.refuses is not None:
             raise self.refuses
-        adapter = self.adapters[min(len(self.wishes), len(self.adapters)) - 1]
+        return Preparation(tuple(self._prepared(wish) for _ in range(self.together)))
+
+    def _prepared(self, wish: Wish) -> Prepared:
+        adapter = self.adapters[min(self.given, len(self.adapters) - 1)]
+        self.given += 1
         launch = Launch(self.request, {}, "fake", dialect=Dialect(), no_debug=wish.no_debug)
-        return Preparation((Prepared("app.py", adapter, launch, wish),))
+        return Prepared("app.py", adapter, launch, wish, facts=self.facts)
 
 
 @dataclass

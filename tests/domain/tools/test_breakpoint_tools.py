@@ -38,7 +38,9 @@ async def test_a_breakpoint_is_set_without_a_session_in_the_documented_shape(tmp
         "status": "success",
         "breakpoint": {
             "id": 1,
+            "kind": "line",
             "verified": False,
+            "enabled": True,
             "source": {"path": str(bench.file)},
             "line": 4,
             "timestamp": "2023-11-14T22:13:20.123Z",
@@ -354,14 +356,11 @@ async def test_the_list_has_the_documented_shape_and_one_timestamp(tmp_path: Pat
         await bench.call("set_breakpoint", file_path="app.py", line_number=3, condition="count > 10")
         bench.clock.advance(1.5)
         answer = await bench.call("get_breakpoints")
-    source = {"path": str(bench.file)}
+    common = {"kind": "line", "verified": False, "enabled": True, "source": {"path": str(bench.file)}}
     assert answer.data == {
         "status": "success",
         "timestamp": "2023-11-14T22:13:21.500Z",
-        "breakpoints": [
-            {"id": 1, "verified": False, "source": source, "line": 1},
-            {"id": 2, "verified": False, "source": source, "line": 3, "condition": "count > 10"},
-        ],
+        "breakpoints": [{"id": 1, **common, "line": 1}, {"id": 2, **common, "line": 3, "condition": "count > 10"}],
     }
     assert answer.text.splitlines() == [
         "breakpoint 1 unverified app.py:1",

@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.tools import build_toolbox
 from dragoman.tools.debug.table import TOOLS
@@ -52,9 +53,41 @@ async def test_the_whole_list_stays_within_its_budget(tmp_path: Path) -> None:
         hints = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False}
         told += weight(it.name, it.title, it.description, it.input_schema, hints)
         declared += weight(it.output_schema)
-    assert len(toolbox.operations) <= 26
+    assert len(toolbox.operations) == 20
     assert told <= BUDGET
     assert declared <= BUDGET
+
+
+async def test_a_set_is_chosen_by_name_and_keeps_the_order_of_the_whole(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench, Journal.open(tmp_path / "other") as journal:
+        toolbox = build_toolbox(dict, journal, bench.toolbox.operations)
+        everything = [it.name for it in toolbox.operations]
+        assert toolbox.sets == ("general", "debug")
+        assert [it.name for it in toolbox.of_sets(["debug", "general"]).operations] == everything
+        assert [it.name for it in toolbox.of_sets(["debug"]).operations] == [tool.name for tool in TOOLS]
+        for wrong in (["debug", "canvas\x1b"], []):
+            with pytest.raises(DragomanError, match="Sets there are: general, debug") as caught:
+                toolbox.of_sets(wrong)
+            assert caught.value.code == "unknown_tool_set"
+            assert "\x1b" not in str(caught.value)
+
+
+async def test_what_fails_inside_a_tool_is_an_answer_of_its_own_shape(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(tmp_path) as bench:
+        started = await bench.running()
+
+        def broken(_: object) -> None:
+            raise ZeroDivisionError("canary of the inside")
+
+        bench.service.sessions = broken  # type: ignore[method-assign, assignment]
+        answer = await bench.call("list_sessions")
+    assert (answer["status"], answer["code"], answer["state"]) == ("error", "internal_error", "Running")
+    assert answer["session_id"] == started["session_id"]
+    assert "dragoman logs" in answer["hint"]
+    assert "canary" not in answer.text
+    assert "canary of the inside" in caplog.text
 
 
 @pytest.mark.requirement("debug:principle:strict-interface")
@@ -72,7 +105,8 @@ async def test_every_schema_is_valid_and_refuses_what_it_does_not_know(tmp_path:
 @pytest.mark.parametrize(
     ("tool", "needed"),
     [
-        ("set_breakpoint", ["file_path"]),
+        ("set_breakpoint", None),
+        ("set_variable", ["name", "value"]),
         ("step_execution", ["step_type"]),
         ("get_variables", ["variables_reference"]),
         ("evaluate_expression", ["expression"]),
@@ -112,6 +146,8 @@ async def test_tools_that_only_read_say_so_and_those_that_run_code_do_not(tmp_pa
         "continue_debugging",
         "step_execution",
         "evaluate_expression",
+        "restart_debugging",
+        "set_variable",
     }
 
 

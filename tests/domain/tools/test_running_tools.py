@@ -116,6 +116,7 @@ async def test_thread_and_session_are_as_given_or_the_stopped_and_the_active_one
     _, request = MOVES[tool]
     async with opened(tmp_path, adapters=2) as bench:
         first, second = bench.adapters
+        first.answers["threads"] = lambda _: {"threads": [{"id": 1, "name": "main"}, {"id": 7, "name": "seventh"}]}
         older = await bench.started()
         second.when("configurationDone", second.stop)
         bench.clock.advance(1)
@@ -333,7 +334,7 @@ async def test_the_default_limit_is_within_the_patience_of_clients_and_a_longer_
     waiting = [
         name for name in properties if "wait" in properties[name] or name in {"pause_debugging", "wait_for_stop"}
     ]
-    assert len(waiting) == 5
+    assert len(waiting) == 6
     assert {properties[name]["timeout_s"]["default"] for name in waiting} == {45}
     assert "60 seconds" in patient["hint"]
     assert "60 seconds" in patient.text

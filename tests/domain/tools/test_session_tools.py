@@ -127,6 +127,8 @@ async def test_sessions_are_listed_with_their_states_and_the_active_one_is_marke
         "state": "Running",
         "since": "2023-11-14T22:13:21.000Z",
         "active": True,
+        "threads": [{"thread_id": 1, "name": "main", "state": "running"}],
+        "total_threads": 1,
     }
     assert (
         answer.text.splitlines()[0] == f"  {one['session_id']} Terminated exit 4 since 2023-11-14T22:13:20.000Z: app.py"

@@ -59,19 +59,27 @@ class BreakpointSource(Result):
 
 
 class BreakpointAnswer(Result):
-    """`line` was asked for, `actual_line` is where it bound."""
+    """`line` was asked for, `actual_line` is where it bound; only a line breakpoint has a place of its own."""
+
+    model_config = ConfigDict(json_schema_extra=_required_alone)
 
     id: int
+    kind: str
     verified: bool
-    source: BreakpointSource
-    line: int
+    enabled: bool
+    source: BreakpointSource | None
+    line: int | None
     column: Maybe[int] = None
     condition: Maybe[str] = None
     hit_condition: Maybe[str] = None
     log_message: Maybe[str] = None
     message: Maybe[str] = None
     actual_line: Maybe[int] = None
-    enabled: Maybe[bool] = None
+    function_name: Maybe[str] = None
+    exception: Maybe[str] = None
+    variable: Maybe[str] = None
+    access: Maybe[str] = None
+    session_id: Maybe[str] = None
 
 
 class NewBreakpoint(BreakpointAnswer):
@@ -139,6 +147,18 @@ class Evaluation(_Success):
     length: Maybe[int] = None
 
 
+class VariableSet(_Success):
+    """`value` is what the program has now, as the debugger shows it."""
+
+    session_id: str
+    name: str
+    value: str
+    type: Maybe[str] = None
+    variables_reference: int
+    truncated: Maybe[Literal[True]] = None
+    length: Maybe[int] = None
+
+
 # A stop.
 
 
@@ -168,9 +188,12 @@ class ExceptionAnswer(Result):
 
 
 class UnboundBreakpoint(Result):
+    """`what` names one that has no place: a function, an exception, a variable."""
+
     id: int
-    path: str
-    line: int
+    path: Maybe[str] = None
+    line: Maybe[int] = None
+    what: Maybe[str] = None
     reason: str
 
 
@@ -184,6 +207,12 @@ class SourceText(_Success):
     start: int
     lines: list[str]
     total_lines: int
+
+
+class OtherThread(Result):
+    thread_id: int
+    name: str
+    state: str
 
 
 class StopEventData(Result):
@@ -208,10 +237,21 @@ class StopEventData(Result):
     output: Maybe[str] = None
     unbound_breakpoints: Maybe[list[UnboundBreakpoint]] = None
     source_lines: Maybe[SourceLines] = None
+    other_threads: Maybe[list[OtherThread]] = None
+    total_threads: Maybe[int] = None
+
+
+class AlsoStarted(Result):
+    session_id: str
+    name: str
+    state: str
 
 
 class Awaited(Result):
-    """What came of a waiting tool; which fields there are follows from `status`."""
+    """What came of a waiting tool; which fields there are follows from `status`.
+
+    `runs_with` says in the first answer of a session which interpreter and which adapter it got.
+    """
 
     status: Literal["stopped", "completed", "timeout", "interrupted", "success"]
     session_id: str
@@ -222,6 +262,8 @@ class Awaited(Result):
     signal: Maybe[str] = None
     output: Maybe[str] = None
     unbound_breakpoints: Maybe[list[UnboundBreakpoint]] = None
+    runs_with: Maybe[dict[str, str]] = None
+    other_sessions: Maybe[list[AlsoStarted]] = None
     hint: Maybe[str] = None
 
 
@@ -240,15 +282,28 @@ class StopRequested(_Success):
     state: str
 
 
+class ThreadAnswer(OtherThread):
+    function_name: Maybe[str] = None
+    file_path: Maybe[str] = None
+    line_number: Maybe[int] = None
+
+
 class SessionAnswer(Result):
+    model_config = ConfigDict(json_schema_extra=_required_alone)
+
     session_id: str
     name: str
     state: str
     since: str
     active: bool
+    runs_with: Maybe[dict[str, str]] = None
+    memory_bytes: Maybe[int] = None
+    threads: Maybe[list[ThreadAnswer]] = None
+    total_threads: Maybe[int] = None
     stop_number: Maybe[int] = None
     thread_id: Maybe[int] = None
     exit_code: Maybe[int] = None
+    signal: Maybe[str] = None
 
 
 class Sessions(_Success):

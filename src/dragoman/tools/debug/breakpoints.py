@@ -13,6 +13,7 @@ from dragoman.debug.states import State
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
+from dragoman.tools.debug.breakpoint_kinds import is_switch, require_of_kind
 from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.places import Places, absolute
@@ -37,15 +38,13 @@ class BreakpointTools:
 
     async def set(self, caller: Caller, wanted: take.SetBreakpoint) -> Outcome:
         client = client_of(caller)
-        named = files_of_stacks(self.service, client)
-        path, line = await self.places.line_of(
-            wanted.file_path, caller.workspace, named, wanted.line_number, wanted.line_text
-        )
-        if wanted.hit_condition:
-            parse_hit_condition(wanted.hit_condition)
-        if wanted.condition:
-            self._require_conditions(client)
-        made, binding = await self.service.set_breakpoint(client, _asked(caller, wanted, path, line))
+        if is_switch(wanted):
+            made, binding = await self.service.change_breakpoint(
+                client, wanted.breakpoint_id or 0, enabled=wanted.enabled
+            )
+        else:
+            asked = await self._asked(caller, client, wanted)
+            made, binding = await self.service.set_breakpoint(client, asked)
         fields = self._answer(made, binding).model_dump()
         answer = answers.NewBreakpoint.model_validate({**fields, "timestamp": timestamp(self.clock.wall_ns())})
         return Outcome([_line(answer, caller)], answers.BreakpointSet(breakpoint=answer))
@@ -67,6 +66,37 @@ class BreakpointTools:
         rest = [say("and {count} more", count=len(found) - _IN_TEXT)] if len(found) > _IN_TEXT else []
         return Outcome([*(lines or [say("No breakpoints in this workspace.")]), *rest], answer)
 
+    async def _asked(self, caller: Caller, client: Client, wanted: take.SetBreakpoint) -> Breakpoint:
+        require_of_kind(wanted)
+        if wanted.hit_condition:
+            parse_hit_condition(wanted.hit_condition)
+        if wanted.condition:
+            self._require_conditions(client)
+        path, line = await self._place(caller, client, wanted) if wanted.kind == "line" else ("", 0)
+        return Breakpoint(
+            id=0,
+            owner=caller.id,
+            kind=wanted.kind,
+            path=path,
+            line=line,
+            column=wanted.column_number,
+            function=wanted.function_name,
+            filter=wanted.exception,
+            variable=wanted.variable,
+            reference=wanted.variables_reference,
+            access=wanted.access,
+            condition=wanted.condition,
+            hit_condition=wanted.hit_condition,
+            log_message=wanted.log_message,
+            enabled=wanted.enabled,
+        )
+
+    async def _place(self, caller: Caller, client: Client, wanted: take.SetBreakpoint) -> tuple[str, int]:
+        named = files_of_stacks(self.service, client)
+        return await self.places.line_of(
+            wanted.file_path, caller.workspace, named, wanted.line_number, wanted.line_text
+        )
+
     def _require_conditions(self, client: Client) -> None:
         """A condition that the running debugger would ignore is refused: it would stop where nobody asked it to."""
         for session in self.service.sessions(client):
@@ -80,16 +110,22 @@ class BreakpointTools:
     def _answer(self, breakpoint: Breakpoint, binding: Binding) -> answers.BreakpointAnswer:
         return answers.BreakpointAnswer(
             id=breakpoint.id,
+            kind=breakpoint.kind,
             verified=binding.verified,
-            source=answers.BreakpointSource(path=breakpoint.path),
-            line=breakpoint.line,
+            enabled=breakpoint.enabled,
+            source=answers.BreakpointSource(path=breakpoint.path) if breakpoint.path else None,
+            line=breakpoint.line or None,
             column=breakpoint.column,
             condition=breakpoint.condition or None,
             hit_condition=breakpoint.hit_condition or None,
             log_message=breakpoint.log_message or None,
             message=self.values.text(binding.message, _MESSAGE_CHARACTERS) or None,
             actual_line=binding.line if binding.verified else None,
-            enabled=None if breakpoint.enabled else False,
+            function_name=breakpoint.function or None,
+            exception=breakpoint.filter or None,
+            variable=breakpoint.variable or None,
+            access=breakpoint.access if breakpoint.kind == "data" else None,
+            session_id=breakpoint.session or None,
         )
 
 
@@ -110,20 +146,6 @@ def _chosen(caller: Caller, wanted: take.RemoveBreakpoint) -> _Chosen:
     if wanted.breakpoint_id is not None:
         return _Chosen(lambda it: it.id == wanted.breakpoint_id, _no_such(wanted.breakpoint_id))
     return _Chosen(lambda _: True, message=say("All breakpoints were removed."))
-
-
-def _asked(caller: Caller, wanted: take.SetBreakpoint, path: str, line: int) -> Breakpoint:
-    return Breakpoint(
-        id=0,
-        owner=caller.id,
-        path=path,
-        line=line,
-        column=wanted.column_number,
-        condition=wanted.condition,
-        hit_condition=wanted.hit_condition,
-        log_message=wanted.log_message,
-        enabled=wanted.enabled,
-    )
 
 
 def _removed(ids: list[int]) -> Phrase:
@@ -151,14 +173,24 @@ def _line(breakpoint: answers.BreakpointAnswer, caller: Caller) -> Phrase:
     state = "verified" if breakpoint.verified else "unverified"
     moved = breakpoint.actual_line if breakpoint.actual_line != breakpoint.line else None
     labels = {
+        "function": breakpoint.function_name,
+        "exception": breakpoint.exception,
+        "data": breakpoint.variable,
+        "access": breakpoint.access,
         "bound to line": moved,
         "if": breakpoint.condition,
         "hits": breakpoint.hit_condition,
         "log": breakpoint.log_message,
         "debugger says": breakpoint.message,
     }
-    place = f"{short_path(breakpoint.source.path, caller.workspace)}:{breakpoint.line}"
-    place += f":{breakpoint.column}" if breakpoint.column else ""
     shown = [f"{label}: {one_line(str(value), _CONDITION_IN_TEXT)}" for label, value in labels.items() if value]
-    disabled = ["disabled"] if breakpoint.enabled is False else []
-    return say("{text}", text="; ".join([f"breakpoint {breakpoint.id} {state} {place}", *disabled, *shown]))
+    disabled = [] if breakpoint.enabled else ["disabled"]
+    head = f"breakpoint {breakpoint.id} {state}{_place_of(breakpoint, caller)}"
+    return say("{text}", text="; ".join([head, *disabled, *shown]))
+
+
+def _place_of(breakpoint: answers.BreakpointAnswer, caller: Caller) -> str:
+    if breakpoint.source is None:
+        return ""
+    column = f":{breakpoint.column}" if breakpoint.column else ""
+    return f" {short_path(breakpoint.source.path, caller.workspace)}:{breakpoint.line}{column}"

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Happened
 from dragoman.debug.session import Session
 from dragoman.phrases import Phrase, say
-from dragoman.tools.debug.answers import Awaited
+from dragoman.tools.debug.answers import AlsoStarted, Awaited
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import PATIENCE_OF_CLIENTS_S
 from dragoman.tools.debug.stops import Stops, output_lines, stop_lines, unbound_lines
+from dragoman.tools.debug.values import name
 from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import one_line
 
 _OUTPUT_CHARACTERS = 2000
+_FACT_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ PAUSING = Sentences(
     say("Waiting for the program to pause timed out."),
     say("The user broke off the wait for the pause."),
 )
+RESTARTING = Sentences("restart_debugging", _ENDED, STARTING.timeout, STARTING.interrupted)
 WAITING = Sentences("wait_for_stop", _ENDED, CONTINUING.timeout, CONTINUING.interrupted)
 
 _GOES_ON = say("The program goes on: wait_for_stop waits again, pause_debugging halts it, stop_debugging ends it.")
@@ -63,6 +67,11 @@ class Waited:
     ends: Sentences
     timeout_s: float
     wait: bool = field(default=True, kw_only=True)
+
+    @property
+    def is_first(self) -> bool:
+        """The first answer about a session says what it got and what was started with it."""
+        return self.ends.tool in {STARTING.tool, RESTARTING.tool}
 
     @property
     def within_s(self) -> float:
@@ -78,6 +87,10 @@ class Ends:
     stops: Stops
 
     async def answer(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
+        outcome = await self._outcome(caller, happened, waited)
+        return _introduced(outcome, happened) if waited.is_first else outcome
+
+    async def _outcome(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
         match happened.outcome:
             case Stop() as stop:
                 return await self._stopped(caller, happened.session, stop, waited)
@@ -87,8 +100,9 @@ class Ends:
                 return self._going_on(caller, happened.session, "timeout", waited.ends.timeout, _GOES_ON)
         return self._unwaited(caller, happened.session)
 
-    def interrupted(self, caller: Caller, session: Session, waited: Waited) -> Outcome:
-        return self._going_on(caller, session, "interrupted", waited.ends.interrupted, _GOES_ON)
+    def interrupted(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
+        outcome = self._going_on(caller, happened.session, "interrupted", waited.ends.interrupted, _GOES_ON)
+        return _introduced(outcome, happened) if waited.is_first else outcome
 
     async def _stopped(self, caller: Caller, session: Session, stop: Stop, waited: Waited) -> Outcome:
         data = await self.stops.data(caller, session, stop)
@@ -151,6 +165,16 @@ class Ends:
         )
         head = say("State: {state} ({session}).", state=session.state.value, session=session.id)
         return Outcome([head, message], answer)
+
+
+def _introduced(outcome: Outcome, happened: Happened) -> Outcome:
+    facts = {key: one_line(value, _FACT_CHARACTERS) for key, value in happened.session.facts.items()}
+    others = [AlsoStarted(session_id=it.id, name=name(it.title), state=it.state.value) for it in happened.others]
+    found = {"runs_with": facts or None, "other_sessions": others or None}
+    lines = [f"{key}: {value}" for key, value in facts.items()]
+    lines += [f"also started: {it.session_id} {it.state} {it.name}" for it in others]
+    data = outcome.data.model_copy(update=found)
+    return replace(outcome, lines=[*outcome.lines, *(say("{text}", text=line) for line in lines)], data=data)
 
 
 def _how(ended: Ended, sentences: Sentences) -> Phrase:

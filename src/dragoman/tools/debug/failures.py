@@ -23,7 +23,12 @@ from dragoman.tools.showing import one_line
 _SAID_CHARACTERS = 1000
 _VALUE_CHARACTERS = 400
 # Which value of an error's sentence is in the words of a debugger.
-_WORDS_OF_OTHERS = {"adapter_refused": "reason", "adapter_broken": "reason", "adapter_gone": "words"}
+_WORDS_OF_OTHERS = {
+    "adapter_refused": "reason",
+    "adapter_broken": "reason",
+    "adapter_gone": "words",
+    "cannot_watch": "reason",
+}
 
 
 class ToolError(DragomanError):
@@ -43,7 +48,7 @@ class Failures:
         error = explained(self.service, caller, error)
         said = self._others(error)
         message = _sentence(tool, arguments, error, said)
-        details = dict(getattr(error, "details", {}))
+        details: dict[str, Any] = self._escaped(dict(getattr(error, "details", {})))
         session_id, state = self._state(caller, details.pop("session_id", arguments.get("session_id")))
         failure = Failure(
             status="error",
@@ -60,6 +65,14 @@ class Failures:
     def _others(self, error: DragomanError) -> str:
         words = error.message.values.get(_WORDS_OF_OTHERS.get(error.code, ""), "")
         return self.values.tail(str(words).strip(), _SAID_CHARACTERS) if words not in {"?", "-"} else ""
+
+    def _escaped(self, value: Any) -> Any:
+        """What an error is about came from a file, a program or a caller: escaped like all else."""
+        if isinstance(value, dict):
+            return {key: self._escaped(inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._escaped(inner) for inner in value]
+        return self.values.text(value, _SAID_CHARACTERS) if isinstance(value, str) else value
 
     def _state(self, caller: Caller, session_id: object) -> tuple[str | None, str]:
         try:
@@ -102,6 +115,10 @@ def _session_or_thread(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
     return say("The session id or the thread id is not valid: {reason}", reason=reason)
 
 
+def _thread(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
+    return say("The thread id is not valid: {reason}", reason=reason)
+
+
 def _not_resumed(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
     return say("The program cannot be resumed: {reason}", reason=reason)
 
@@ -115,6 +132,14 @@ def _nothing_to_stop(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
     return say("There is no active debug session to stop: {reason}", reason=reason)
 
 
+def _not_in_time(_: Phrase, __: Mapping[str, Any]) -> Phrase:
+    return say("The expression was not evaluated in time; it may still be running in the program.")
+
+
+def _not_set(_: Phrase, __: Mapping[str, Any]) -> Phrase:
+    return say("The variable cannot be set to this value.")
+
+
 def _not_started(_: Phrase, __: Mapping[str, Any]) -> Phrase:
     return say("The debugger could not be started.")
 
@@ -125,6 +150,7 @@ _SENTENCES: Mapping[str, Mapping[str, _Tell]] = {
         "stale_reference": _frame,
         "unknown_reference": _frame,
         "not_stopped": _not_paused,
+        "unknown_thread": _thread,
     },
     "get_variables": {
         "stale_reference": _reference,
@@ -136,6 +162,13 @@ _SENTENCES: Mapping[str, Mapping[str, _Tell]] = {
         "stale_reference": _frame,
         "unknown_reference": _frame,
         "not_stopped": _not_paused,
+        "adapter_silent": _not_in_time,
+    },
+    "set_variable": {
+        "stale_reference": _reference,
+        "unknown_reference": _reference,
+        "not_stopped": _not_paused,
+        "adapter_refused": _not_set,
     },
     "start_debugging": {
         "adapter_gone": _not_started,
@@ -143,11 +176,13 @@ _SENTENCES: Mapping[str, Mapping[str, _Tell]] = {
     },
     "continue_debugging": {
         "unknown_session": _session_or_thread,
+        "unknown_thread": _thread,
         "not_stopped": _not_resumed,
         "adapter_refused": _not_resumed,
     },
     "step_execution": {
         "unknown_session": _session_or_thread,
+        "unknown_thread": _thread,
         "not_stopped": _not_stepped,
         "adapter_refused": _not_stepped,
     },

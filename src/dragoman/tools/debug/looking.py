@@ -31,7 +31,7 @@ class LookingTools:
     async def scopes(self, caller: Caller, wanted: take.Scopes) -> Outcome:
         client = client_of(caller)
         session = self.service.find(client, wanted.session_id)
-        found = await self.service.scopes(client, session.id, wanted.frame_id)
+        found = await self.service.scopes(client, session.id, wanted.frame_id, thread_id=wanted.thread_id)
         scopes = [
             answers.ScopeAnswer(
                 name=name(scope.name),
@@ -64,6 +64,7 @@ class LookingTools:
             frame=wanted.frame_id,
             context=wanted.context,
             within_s=wanted.timeout_s,
+            thread_id=wanted.thread_id,
         )
         shown = self.values.value(wanted.expression, found.result, wanted.max_chars)
         answer = answers.Evaluation(
@@ -75,6 +76,22 @@ class LookingTools:
             length=None if shown.is_whole else shown.length,
         )
         return Outcome([*_data(_result_lines(answer)), *_cut(answer.length)], answer)
+
+    async def set_variable(self, caller: Caller, wanted: take.SetVariable) -> Outcome:
+        client = client_of(caller)
+        session = self.service.find(client, wanted.session_id)
+        found = await self.service.set_variable(
+            client,
+            session.id,
+            name=wanted.name,
+            value=wanted.value,
+            reference=wanted.variables_reference or None,
+            frame=wanted.frame_id,
+        )
+        changed = Variable(name=wanted.name, value=found.result, type=found.type, reference=found.reference)
+        shown = self.values.variable(changed, wanted.max_chars)
+        answer = answers.VariableSet(session_id=session.id, **shown.model_dump(exclude_none=True))
+        return Outcome([*_data(variable_lines([shown], _VALUE_IN_TEXT)), *_cut(answer.length)], answer)
 
     async def source(self, caller: Caller, wanted: take.GetSource) -> Outcome:
         named = files_of_stacks(self.service, client_of(caller))

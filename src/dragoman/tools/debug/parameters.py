@@ -21,6 +21,7 @@ DEFAULT_COUNT = 100
 VALUE_CHARACTERS = 2000
 MOST_CHARACTERS = 50_000
 OUTPUT_CHARACTERS = 4000
+MOST_STDIN = 1_000_000
 
 Place = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Number = Annotated[int, Field(ge=0, le=2**53)]
@@ -29,6 +30,9 @@ Thread = Annotated[Maybe[Number], Field(description="Default: the stopped thread
 Frame = Annotated[Maybe[Number], Field(description="From call_stack. Default: the top frame.")]
 Text = Annotated[str, Field(max_length=10_000)]
 FilePath = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute, or relative to the workspace.")]
+LineText = Annotated[str, Field(max_length=1000, description="Instead of line_number: text that only one line has.")]
+Wait = Annotated[bool, Field(description="false: answer at once, state Running.")]
+Seconds = Annotated[float, Field(ge=0, le=MOST_WAIT_S)]
 Characters = Annotated[int, Field(ge=1, le=MOST_CHARACTERS, description="Cap on each value.")]
 
 
@@ -41,12 +45,25 @@ class OfSession(Parameters):
 
 
 class Waiting(OfSession):
-    timeout_s: Annotated[float, Field(ge=0, le=MOST_WAIT_S)] = DEFAULT_WAIT_S
+    timeout_s: Seconds = DEFAULT_WAIT_S
 
 
-class Resuming(Waiting):
+class Restart(Waiting):
+    wait: Wait = True
+
+
+class Resuming(Restart):
     thread_id: Thread = None
-    wait: Annotated[bool, Field(description="false: answer at once, state Running.")] = True
+
+
+class Until(Parameters):
+    file_path: FilePath
+    line_number: Maybe[Place] = None
+    line_text: LineText = ""
+
+
+class Continue(Resuming):
+    until: Annotated[Maybe[Until], Field(description="Stop there too, this once.")] = None
 
 
 class Step(Resuming):
@@ -63,23 +80,33 @@ class Start(Parameters):
     inputs: Annotated[dict[str, Text], Field(default_factory=dict, description="Values of ${input:…}.")]
     process_id: Annotated[Maybe[Number], Field(description="For ${command:pickProcess}.")] = None
     no_debug: Annotated[bool, Field(description="Run without breakpoints; waits for the end.")] = False
-    timeout_s: Annotated[float, Field(ge=0, le=MOST_WAIT_S)] = DEFAULT_WAIT_S
-    wait: Annotated[bool, Field(description="false: answer at once, state Running.")] = True
+    stdin: Annotated[Maybe[str], Field(max_length=MOST_STDIN, description="What the program reads.")] = None
+    timeout_s: Seconds = DEFAULT_WAIT_S
+    wait: Wait = True
 
 
 class SetBreakpoint(Parameters):
-    file_path: FilePath
+    kind: Literal["line", "function", "exception", "data"] = "line"
+    file_path: Annotated[str, Field(max_length=4096, description="For line. Absolute, or in the workspace.")] = ""
     line_number: Maybe[Place] = None
-    line_text: Annotated[
-        str, Field(max_length=1000, description="Instead of line_number: text that only one line has.")
-    ] = ""
+    line_text: LineText = ""
     column_number: Maybe[Place] = None
+    function_name: Annotated[str, Field(max_length=1000, description="For function.")] = ""
+    exception: Annotated[
+        str, Field(max_length=200, description="For exception: uncaught, raised, all, or a filter of the debugger.")
+    ] = ""
+    variable: Annotated[str, Field(max_length=1000, description="For data: stop when it changes.")] = ""
+    variables_reference: Annotated[Maybe[Number], Field(description="What holds it. Default: the top frame.")] = None
+    access: Literal["write", "read", "readWrite"] = "write"
     condition: Annotated[Text, Field(description="Stop only if this expression is true.")] = ""
     hit_condition: Annotated[
         str, Field(max_length=100, description="Which hits stop: 3, == 3, > 5, >= 8, % 2 == 0.")
     ] = ""
     log_message: Annotated[Text, Field(description="Log this instead of stopping; {expression} is filled in.")] = ""
     enabled: bool = True
+    breakpoint_id: Annotated[
+        Maybe[Number], Field(description="With `enabled` alone: switch an existing one on or off.")
+    ] = None
 
 
 class Location(Parameters):
@@ -94,6 +121,7 @@ class RemoveBreakpoint(Parameters):
 
 
 class Scopes(OfSession):
+    thread_id: Thread = None
     frame_id: Frame = None
 
 
@@ -107,9 +135,18 @@ class Variables(OfSession):
 
 class Evaluate(OfSession):
     expression: Annotated[str, Field(min_length=1, max_length=100_000)]
+    thread_id: Thread = None
     frame_id: Frame = None
     context: Literal["watch", "repl", "hover", "clipboard"] = "repl"
     timeout_s: Annotated[float, Field(gt=0, le=300)] = 15.0
+    max_chars: Characters = VALUE_CHARACTERS
+
+
+class SetVariable(OfSession):
+    name: Annotated[str, Field(min_length=1, max_length=1000)]
+    value: Annotated[str, Field(min_length=1, max_length=100_000, description="As written in the program's language.")]
+    variables_reference: Annotated[Maybe[Number], Field(description="What holds it. Default: the frame.")] = None
+    frame_id: Frame = None
     max_chars: Characters = VALUE_CHARACTERS
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from dragoman.clock import Clock
-from dragoman.debug.model import StepKind
+from dragoman.debug.model import Until
 from dragoman.debug.service import DebugService, Happened, Wish
 from dragoman.debug.session import Session
 from dragoman.debug.states import State
 from dragoman.phrases import say
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.answers import StopRequested
-from dragoman.tools.debug.client import client_of, latest
-from dragoman.tools.debug.ends import CONTINUING, PAUSING, STARTING, STEPPING, WAITING, Ends, Waited
+from dragoman.tools.debug.client import client_of, files_of_stacks, latest
+from dragoman.tools.debug.ends import CONTINUING, PAUSING, RESTARTING, STARTING, STEPPING, WAITING, Ends, Waited
 from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.places import Places
 from dragoman.tools.debug.waits import Wait, Waits
 from dragoman.tools.operation import Caller, Outcome
 
@@ -26,52 +28,57 @@ _WAYS_TO_START = ("configuration_name", "configuration", "program")
 class Running:
     service: DebugService
     ends: Ends
+    places: Places
     waits: Waits
     clock: Clock
 
     async def start(self, caller: Caller, wanted: take.Start) -> Outcome:
-        """The start itself cannot be broken off; only the wait after it."""
+        began = self.clock.monotonic_s()
+        happened = await self.service.start(client_of(caller), _wish(wanted), within_s=0)
+        return await self._started(caller, happened, Waited(STARTING, wanted.timeout_s, wait=wanted.wait), began)
+
+    async def restart(self, caller: Caller, wanted: take.Restart) -> Outcome:
+        """Also of a session that has ended: it keeps its id."""
         began = self.clock.monotonic_s()
         client = client_of(caller)
-        happened = await self.service.start(client, _wish(wanted), within_s=0)
-        waited = Waited(STARTING, wanted.timeout_s, wait=wanted.wait)
-        left = wanted.timeout_s - (self.clock.monotonic_s() - began)
-        if happened.outcome is not None or not wanted.wait or left <= 0:
-            return await self.ends.answer(caller, happened, waited)
-        id = happened.session.id
-        wait = self.service.wait
-        return await self._await(caller, happened.session, waited, lambda: wait(client, id, within_s=left))
+        session = latest(self.service, client, wanted.session_id)
+        happened = await self.service.restart(client, session.id, within_s=0)
+        return await self._started(caller, happened, Waited(RESTARTING, wanted.timeout_s, wait=wanted.wait), began)
 
-    async def resume(self, caller: Caller, wanted: take.Resuming) -> Outcome:
+    async def _started(self, caller: Caller, happened: Happened, waited: Waited, began_s: float) -> Outcome:
+        """A start itself cannot be broken off; only the wait after it."""
+        client, together = client_of(caller), (happened.session, *happened.others)
+        left = waited.within_s - (self.clock.monotonic_s() - began_s)
+        if happened.outcome is not None or left <= 0:
+            return await self.ends.answer(caller, happened, waited)
+        first = partial(self.service.first, client, together, within_s=left)
+        return await self._await(caller, happened, waited, first)
+
+    async def resume(self, caller: Caller, wanted: take.Continue) -> Outcome:
         client = client_of(caller)
         session = self.service.find(client, wanted.session_id)
         waited = Waited(CONTINUING, wanted.timeout_s, wait=wanted.wait)
+        until = await self._until(caller, wanted.until) if wanted.until else None
 
-        async def act() -> Happened:
-            thread = wanted.thread_id
-            return await self.service.resume(client, session.id, thread_id=thread, within_s=waited.within_s)
-
-        return await self._await(caller, session, waited, act)
+        resume = partial(self.service.resume, client, session.id, until=until)
+        act = partial(resume, thread_id=wanted.thread_id, within_s=waited.within_s)
+        return await self._await(caller, _nothing_yet(session), waited, act)
 
     async def step(self, caller: Caller, wanted: take.Step) -> Outcome:
         client = client_of(caller)
         session = self.service.find(client, wanted.session_id)
         waited = Waited(STEPPING, wanted.timeout_s, wait=wanted.wait)
-
-        async def act() -> Happened:
-            kind: StepKind = wanted.step_type
-            thread = wanted.thread_id
-            return await self.service.step(client, session.id, kind, thread_id=thread, within_s=waited.within_s)
-
-        return await self._await(caller, session, waited, act)
+        step = partial(self.service.step, client, session.id, wanted.step_type)
+        act = partial(step, thread_id=wanted.thread_id, within_s=waited.within_s)
+        return await self._await(caller, _nothing_yet(session), waited, act)
 
     async def pause(self, caller: Caller, wanted: take.Waiting) -> Outcome:
         session = self.service.find(client_of(caller), wanted.session_id)
         waited = Waited(PAUSING, wanted.timeout_s)
         if session.state is State.STOPPED:
             return await self._present(caller, session, waited)
-        client, pause = client_of(caller), self.service.pause
-        return await self._await(caller, session, waited, lambda: pause(client, session.id, within_s=waited.within_s))
+        pause = partial(self.service.pause, client_of(caller), session.id, within_s=waited.within_s)
+        return await self._await(caller, _nothing_yet(session), waited, pause)
 
     async def wait(self, caller: Caller, wanted: take.Waiting) -> Outcome:
         """A program that has stopped already, or ended, is told of at once."""
@@ -80,8 +87,8 @@ class Running:
         waited = Waited(WAITING, wanted.timeout_s)
         if session.state is State.STOPPED:
             return await self._present(caller, session, waited)
-        wait = self.service.wait
-        return await self._await(caller, session, waited, lambda: wait(client, session.id, within_s=waited.within_s))
+        wait = partial(self.service.wait, client, session.id, within_s=waited.within_s)
+        return await self._await(caller, _nothing_yet(session), waited, wait)
 
     async def stop(self, caller: Caller, wanted: take.OfSession) -> Outcome:
         session = await self.service.stop(client_of(caller), wanted.session_id)
@@ -91,19 +98,30 @@ class Running:
         )
         return Outcome([message], answer)
 
+    async def _until(self, caller: Caller, wanted: take.Until) -> Until:
+        named = files_of_stacks(self.service, client_of(caller))
+        path, line = await self.places.line_of(
+            wanted.file_path, caller.workspace, named, wanted.line_number, wanted.line_text
+        )
+        return Until(path=path, line=line)
+
     async def _present(self, caller: Caller, session: Session, waited: Waited) -> Outcome:
         """The stop there is, and that this client now knows of it."""
         told = await self.service.wait(client_of(caller), session.id, within_s=0)
         return await self.ends.answer(caller, Happened(session, told.outcome or session.stop), waited)
 
     async def _await(
-        self, caller: Caller, session: Session, waited: Waited, act: Callable[[], Awaitable[Happened]]
+        self, caller: Caller, before: Happened, waited: Waited, act: Callable[[], Awaitable[Happened]]
     ) -> Outcome:
-        wait = Wait(waited.ends.tool, session.id, caller.workspace, caller.id)
+        wait = Wait(waited.ends.tool, before.session.id, caller.workspace, caller.id)
         happened = await self.waits.until(caller, wait, waited.within_s, act)
         if happened is None:
-            return self.ends.interrupted(caller, session, waited)
+            return self.ends.interrupted(caller, before, waited)
         return await self.ends.answer(caller, happened, waited)
+
+
+def _nothing_yet(session: Session) -> Happened:
+    return Happened(session, None)
 
 
 def _wish(wanted: take.Start) -> Wish:
@@ -124,4 +142,5 @@ def _wish(wanted: take.Start) -> Wish:
         inputs=wanted.inputs,
         process_id=wanted.process_id,
         no_debug=wanted.no_debug,
+        stdin=wanted.stdin,
     )

@@ -7,23 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import anyio
 import anyio.to_thread
 
 from dragoman.clock import Clock
+from dragoman.debug.model import ThreadSeen
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
-from dragoman.debug.states import State
+from dragoman.debug.states import LIVE, State
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.client import client_of, latest
+from dragoman.tools.debug.threads import ThreadList, thread_answers
 from dragoman.tools.debug.values import Values, name, timestamp
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
 
 _NAME_IN_TEXT = 100
 _PROBLEM = 400
+_FACT = 300
 
 
 class Listing(Protocol):
@@ -46,6 +50,7 @@ Configurations = Callable[[Path], Listing]
 class SessionTools:
     service: DebugService
     configurations: Configurations
+    threads: ThreadList
     values: Values
     clock: Clock
 
@@ -64,10 +69,27 @@ class SessionTools:
     async def sessions(self, caller: Caller, _: take.Nothing) -> Outcome:
         client = client_of(caller)
         active = self._active(client)
-        found = [_session(session, active) for session in self.service.sessions(client)]
-        lines = [say("{text}", text=_session_line(session)) for session in found]
+        sessions = self.service.sessions(client)
+        seen = await self._seen(client, sessions)
+        found = [_session(session, active, seen[session.id]) for session in sessions]
+        lines = [say("{text}", text=line) for session in found for line in _session_lines(session)]
         answer = answers.Sessions(timestamp=timestamp(self.clock.wall_ns()), sessions=found)
         return Outcome(lines or [say("No debug sessions in this workspace.")], answer)
+
+    async def _seen(self, client: Client, sessions: Sequence[Session]) -> dict[str, _Seen]:
+        """All at once: one whose debugger is stuck must not keep the others waiting."""
+        seen = {session.id: _Seen() for session in sessions}
+
+        async def look(session: Session) -> None:
+            threads = await self.threads.of(client, session, placed=True)
+            alive = session.state in LIVE
+            memory = await anyio.to_thread.run_sync(session.memory_bytes) if alive else None
+            seen[session.id] = _Seen(threads, memory)
+
+        async with anyio.create_task_group() as group:
+            for session in sessions:
+                group.start_soon(look, session)
+        return seen
 
     async def output(self, caller: Caller, wanted: take.GetOutput) -> Outcome:
         session = latest(self.service, client_of(caller), wanted.session_id)
@@ -100,24 +122,45 @@ def _configuration_line(configuration: dict[str, Any]) -> str:
     return f"  {name} ({one_line(' '.join(kind), _NAME_IN_TEXT)})"
 
 
-def _session(session: Session, active: str) -> answers.SessionAnswer:
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    threads: Sequence[ThreadSeen] = ()
+    memory_bytes: int | None = None
+
+
+def _session(session: Session, active: str, seen: _Seen) -> answers.SessionAnswer:
     stop = session.stop if session.state is State.STOPPED else None
+    ended = session.ended
     return answers.SessionAnswer(
         session_id=session.id,
         name=name(session.title),
         state=session.state.value,
         since=timestamp(session.changed_at_ns),
         active=session.id == active,
+        runs_with={key: one_line(value, _FACT) for key, value in session.facts.items()} or None,
+        memory_bytes=seen.memory_bytes,
+        threads=thread_answers(seen.threads) or None,
+        total_threads=len(seen.threads) or None,
         stop_number=stop.number if stop else None,
         thread_id=stop.thread_id if stop else None,
-        exit_code=session.ended.exit_code if session.ended else None,
+        exit_code=ended.exit_code if ended else None,
+        signal=(ended.signal or None) if ended else None,
     )
 
 
-def _session_line(session: answers.SessionAnswer) -> str:
+def _session_lines(session: answers.SessionAnswer) -> list[str]:
     mark = "* " if session.active else "  "
     code = f" exit {session.exit_code}" if session.exit_code is not None else ""
-    return f"{mark}{session.session_id} {session.state}{code} since {session.since}: {session.name}"
+    signal = f" {session.signal}" if session.signal else ""
+    memory = f", {session.memory_bytes / 1e6:.0f} MB" if session.memory_bytes else ""
+    head = f"{mark}{session.session_id} {session.state}{code}{signal} since {session.since}{memory}: {session.name}"
+    threads = [f"    thread {it.thread_id} {it.state} {_at(it)}: {it.name}" for it in session.threads or ()]
+    left = (session.total_threads or 0) - len(threads)
+    return [head, *threads, *([f"    [{left} more threads]"] if left > 0 else [])]
+
+
+def _at(thread: answers.ThreadAnswer) -> str:
+    return one_line(f"{Path(thread.file_path).name}:{thread.line_number}") if thread.file_path else "-"
 
 
 def _output_lines(answer: answers.ProgramOutput) -> list[Phrase]:

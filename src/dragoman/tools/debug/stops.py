@@ -11,7 +11,10 @@ from dragoman.debug.model import Frame, Raised, Stop
 from dragoman.debug.session import Session
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
+from dragoman.tools.debug.breakpoint_kinds import what
+from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.sources import SourceReader
+from dragoman.tools.debug.threads import ThreadList, other_threads
 from dragoman.tools.debug.values import Values, name, variable_lines
 from dragoman.tools.debug.values import timestamp as stamp
 from dragoman.tools.operation import Caller
@@ -27,6 +30,7 @@ _OUTPUT_CHARACTERS = 2000
 _OUTPUT_LINES_IN_TEXT = 10
 _MESSAGE_CHARACTERS = 1000
 _UNBOUND = 20
+_THREADS_IN_TEXT = 5
 
 # Reasons that the protocol knows; another one is an adapter's own text, and stays out of our sentences.
 _REASONS = frozenset(
@@ -38,9 +42,11 @@ _REASONS = frozenset(
 class Stops:
     sources: SourceReader
     values: Values
+    threads: ThreadList
 
     async def data(self, caller: Caller, session: Session, stop: Stop) -> answers.StopEventData:
         top = stop.frames[0] if stop.frames else None
+        threads = await self.threads.of(client_of(caller), session, placed=False)
         return answers.StopEventData(
             session_id=session.id,
             stop_number=stop.number,
@@ -61,14 +67,17 @@ class Stops:
             output=self.values.tail(stop.output, _OUTPUT_CHARACTERS) or None,
             unbound_breakpoints=self.unbound(session),
             source_lines=await self._around(caller, top),
+            other_threads=other_threads(threads, stop.thread_id) or None,
+            total_threads=len(threads) if len(threads) > 1 else None,
         )
 
     def unbound(self, session: Session) -> list[answers.UnboundBreakpoint] | None:
         return [
             answers.UnboundBreakpoint(
                 id=breakpoint.id,
-                path=breakpoint.path,
-                line=breakpoint.line,
+                path=breakpoint.path or None,
+                line=breakpoint.line or None,
+                what=name(what(breakpoint)) or None,
                 reason=self.values.text(binding.message, _LINE_CHARACTERS),
             )
             for breakpoint, binding in session.bindings.unbound()[:_UNBOUND]
@@ -124,6 +133,7 @@ def stop_lines(stop: answers.StopEventData, frames: Sequence[Frame], workspace: 
         *_data(_source_lines(stop)),
         *_locals_lines(stop.top_frame_variables),
         *_labelled("stack", _stack(frames, stop.total_frames, workspace)),
+        *_labelled("other threads", _threads(stop)),
         *output_lines(stop.output),
         *unbound_lines(stop.unbound_breakpoints, workspace),
     ]
@@ -200,6 +210,14 @@ def _stack(frames: Sequence[Frame], total: int, workspace: Path) -> str:
     return " < ".join(shown) if len(shown) > 1 else ""
 
 
+def _threads(stop: answers.StopEventData) -> str:
+    shown = stop.other_threads or []
+    rest = (stop.total_threads or 0) - 1 - len(shown)
+    parts = [f"{it.thread_id} {it.name} {it.state}" for it in shown[:_THREADS_IN_TEXT]]
+    hidden = rest + len(shown) - len(parts)
+    return ", ".join(parts + ([f"[{hidden} more: list_sessions]"] if hidden > 0 else []))
+
+
 def output_lines(output: str | None) -> list[Phrase]:
     """The tail; each line behind a bar, so that none can pass for one of ours."""
     lines = (output or "").splitlines()
@@ -217,6 +235,10 @@ def unbound_lines(unbound: Sequence[answers.UnboundBreakpoint] | None, workspace
         for it in unbound or ()
         for line in (
             say("Breakpoint {id} is not bound:", id=it.id),
-            *_data([f"  | {short_path(it.path, workspace)}:{it.line} {one_line(it.reason, _LINE_CHARACTERS)}"]),
+            *_data([f"  | {_unbound_at(it, workspace)} {one_line(it.reason, _LINE_CHARACTERS)}"]),
         )
     ]
+
+
+def _unbound_at(unbound: answers.UnboundBreakpoint, workspace: Path) -> str:
+    return f"{short_path(unbound.path, workspace)}:{unbound.line}" if unbound.path else f"{unbound.what}:"

@@ -18,6 +18,7 @@ from dragoman.tools.debug.running import Running
 from dragoman.tools.debug.sessions import Configurations, SessionTools
 from dragoman.tools.debug.sources import FileSources, SourceReader
 from dragoman.tools.debug.stops import Stops
+from dragoman.tools.debug.threads import ThreadList
 from dragoman.tools.debug.values import Values
 from dragoman.tools.debug.waits import Waits
 from dragoman.tools.operation import READS, Caller, Effects, Failing, Operation, Outcome, Parameters, Result
@@ -53,8 +54,8 @@ TOOLS = (
         "set_breakpoint",
         "Set a breakpoint",
         (
-            "Set a breakpoint or logpoint; needs no session, and lasts over sessions. "
-            "Setting the same place again replaces its conditions."
+            "Set a breakpoint or logpoint on a line, a function, an exception, or (while stopped) on data. Needs no "
+            "session, and lasts over sessions, but for data. Setting the same again replaces its conditions."
         ),
         take.SetBreakpoint,
         answers.BreakpointSet,
@@ -92,7 +93,7 @@ TOOLS = (
         "continue_debugging",
         "Continue",
         "Resume the stopped program; waits for the next stop or the end, answers like start_debugging.",
-        take.Resuming,
+        take.Continue,
         answers.Resumed,
         _RUNS,
     ),
@@ -145,6 +146,14 @@ TOOLS = (
         _CHANGES,
     ),
     _Tool(
+        "restart_debugging",
+        "Restart",
+        "Start the session again from the beginning, also after its end; id and breakpoints are kept.",
+        take.Restart,
+        answers.Resumed,
+        _RUNS,
+    ),
+    _Tool(
         "wait_for_stop",
         "Wait for a stop",
         "After timeout, interrupted, moved_on or wait: false. The present stop at once, else the next or the end.",
@@ -155,10 +164,18 @@ TOOLS = (
     _Tool(
         "list_sessions",
         "Debug sessions",
-        "Sessions of this workspace with their states; ended ones for ten minutes.",
+        "Sessions of this workspace: state, since when, threads and their places, memory; ended ones for ten minutes.",
         take.Nothing,
         answers.Sessions,
         READS,
+    ),
+    _Tool(
+        "set_variable",
+        "Set a variable",
+        "Change a variable of the stopped program; the program goes on with the new value.",
+        take.SetVariable,
+        answers.VariableSet,
+        _RUNS,
     ),
     _Tool(
         "get_output",
@@ -189,11 +206,11 @@ def debug_operations(
     redactor: Redactor | None = None,
 ) -> list[Operation]:
     sources = sources or FileSources()
-    values, places = Values(redactor or Redactor()), Places(sources)
+    values, places, threads = Values(redactor or Redactor()), Places(sources), ThreadList(service)
     run_by_name = _handlers(
-        SessionTools(service, configurations, values, clock),
+        SessionTools(service, configurations, threads, values, clock),
         BreakpointTools(service, places, values, clock),
-        Running(service, Ends(Stops(sources, values)), waits, clock),
+        Running(service, Ends(Stops(sources, values, threads)), places, waits, clock),
         LookingTools(service, places, values),
     )
     failing = Failing(answers.Failure, Failures(service, values).tell)
@@ -207,6 +224,7 @@ def debug_operations(
             run=run_by_name[tool.name],
             effects=tool.effects,
             failing=failing,
+            set="debug",
         )
         for tool in TOOLS
     ]
@@ -228,8 +246,10 @@ def _handlers(
         "evaluate_expression": looking.evaluate,
         "stop_debugging": running.stop,
         "pause_debugging": running.pause,
+        "restart_debugging": running.restart,
         "wait_for_stop": running.wait,
         "list_sessions": sessions.sessions,
+        "set_variable": looking.set_variable,
         "get_output": sessions.output,
         "get_source": looking.source,
     }

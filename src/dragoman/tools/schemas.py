@@ -1,0 +1,82 @@
+"""Schemas as agents get them: an agent pays for every character of the list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema
+
+# Bounds from here on are met by no honest call: they are checked, but not told.
+_BOUNDS = {"maximum": 1_000_000, "maxLength": 100, "maxItems": 100}
+
+
+class Terse(GenerateJsonSchema):
+    """Without titles that repeat each name, defaults that say nothing and names for what is used once."""
+
+    def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
+        terse = _said(super().generate(schema, mode))
+        for described in (terse, *terse.get("$defs", {}).values()):
+            described.pop("description", None)  # a class's, which is for readers of the source
+        return _inlined(terse)
+
+
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A definition that is used once costs more by its name than where it is used."""
+    named = schema.pop("$defs", {})
+    uses = Counter(_references([schema, named]))
+    kept = {name: _resolved(body, named, uses) for name, body in named.items() if uses[name] > 1}
+    return {**({"$defs": kept} if kept else {}), **_resolved(schema, named, uses)}
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield _defined(value)
+        yield from (name for inner in value.values() for name in _references(inner))
+    elif isinstance(value, list):
+        yield from (name for inner in value for name in _references(inner))
+
+
+def _resolved(value: Any, named: Mapping[str, Any], uses: Mapping[str, int]) -> Any:
+    if isinstance(value, list):
+        return [_resolved(inner, named, uses) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value and uses[_defined(value)] == 1:
+        beside = {key: inner for key, inner in value.items() if key != "$ref"}
+        return {**_resolved(named[_defined(value)], named, uses), **beside}
+    return {key: _resolved(inner, named, uses) for key, inner in value.items()}
+
+
+def _defined(reference: Mapping[str, Any]) -> str:
+    return str(reference["$ref"]).removeprefix("#/$defs/")
+
+
+def _said(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: _within(key, value) for key, value in schema.items() if not _says_nothing(key, value)}
+
+
+def _says_nothing(key: str, value: Any) -> bool:
+    if key in _BOUNDS:
+        return isinstance(value, int | float) and value >= _BOUNDS[key]
+    return key == "title" or (key == "default" and value in (None, ""))
+
+
+def _shorter(schema: dict[str, Any]) -> dict[str, Any]:
+    match schema:
+        case {"anyOf": [{"type": str(kind)} as only, {"type": "null"}]} if len(only) == 1:
+            return {**{key: value for key, value in schema.items() if key != "anyOf"}, "type": [kind, "null"]}
+        case {"const": _, "type": _}:
+            return {key: value for key, value in schema.items() if key != "type"}
+    return schema
+
+
+def _within(key: str, value: Any) -> Any:
+    """`properties` and `$defs` are tables of names, and a parameter may itself be called `title`."""
+    if isinstance(value, dict):
+        value = _shorter(value)
+        named = key in {"properties", "$defs"}
+        return {name: _within("", item) for name, item in value.items()} if named else _said(value)
+    return [_within("", item) for item in value] if isinstance(value, list) else value
