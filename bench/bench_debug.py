@@ -1,100 +1,118 @@
-"""A step with its snapshot, and the first stop, against debugpy as shipped, in one run.
+"""A whole session through `dragoman mcp`, beside the debuggers as shipped with a plain DAP client, in one run.
 
-The baseline is the same requests to the same adapter without the cure for small-packet delay: what a plain DAP client
-pays. Ours goes through the service, as a tool does.
+The scenario: a conditional breakpoint, start, ten step-overs with locals, an evaluation, on to the end. Ours and theirs
+are taken in turn, so that a busy moment of the machine meets both.
 """
 
 from __future__ import annotations
 
-import os
+import shutil
 import statistics
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import anyio
-
+from bench.agent import PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
-from dragoman.clock import SystemClock
-from dragoman.debug.model import Stop
-from dragoman.debug.service import Client, DebugService, Wish
-from dragoman.debug.starting import AdapterStarter
-from dragoman.journal import Journal
-from dragoman.transport.nodelay import NoDelay
-from dragoman.transport.supervisors import Supervisors
-from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
+from bench.raw_dap import Stock, js_debug, stock_node, stock_python
 
-_PROGRAM = "total = 0\nfor n in range(1000):\n    total += n\n    total -= 1\n    total += 2\nprint(total)\n"
-_RUNS = 3
-_STEPS = 15
+_RUNS = 5
+_STEPS = 10
+_MARK = "doubled = "
+_CONDITIONS = {".py": "number == 40", ".js": "number === 40"}
+
+OpenStock = Callable[[Path, int, str], AbstractContextManager[Stock]]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    ready_s: float
+    first_stop_s: float
+    step_s: float
+    calls: int = 0
+    text_bytes: int = 0
+    whole_bytes: int = 0
 
 
 def run() -> list[Claim]:
-    ours, stock = anyio.run(_measured)
+    claims = _python(*_measured("orders.py", stock_python))
+    adapter = js_debug()
+    if adapter is None:
+        print("js-debug is not here: JavaScript was not measured")
+        return claims
+    return claims + _javascript(*_measured("orders.js", partial(stock_node, adapter)))
+
+
+def _python(ours: list[Taken], stock: list[Taken]) -> list[Claim]:
     return [
-        Claim("step with snapshot, to stock debugpy", ours[1] / stock[1], "x", 0.08, "lower"),
-        Claim("first stop, to stock debugpy", ours[0] / stock[0], "x", 0.80, "lower"),
-        Claim("step with snapshot", ours[1] * 1000, "ms", 15, "lower"),
+        Claim("step with snapshot, to stock debugpy", _ratio(ours, stock, "step_s"), "x", 0.08, "lower"),
+        Claim("first stop, to stock debugpy", _ratio(ours, stock, "first_stop_s"), "x", 0.80, "lower"),
+        Claim("step with snapshot", _median(ours, "step_s") * 1000, "ms", 15, "lower"),
+        Claim("stock debugpy: the same step", _median(stock, "step_s") * 1000, "ms", 100, "higher"),
+        Claim("first stop", _median(ours, "first_stop_s") * 1000, "ms", 1000, "lower"),
+        Claim("`dragoman mcp` ready", _median(ours, "ready_s") * 1000, "ms", 150, "lower"),
+        Claim("calls of the scenario", _median(ours, "calls"), "calls", 14, "lower"),
+        Claim("its text", _median(ours, "text_bytes"), "bytes", 12_000, "lower"),
+        Claim("its whole results", _median(ours, "whole_bytes"), "bytes", 30_000, "lower"),
     ]
 
 
-async def _measured() -> tuple[tuple[float, float], tuple[float, float]]:
-    """Taken in turn, so that a busy moment of the machine meets both."""
-    ours, stock = [], []
-    for _ in range(_RUNS):
-        ours.append(await _session())
-        with _uncured():
-            stock.append(await _session())
-    return _medians(ours), _medians(stock)
+def _javascript(ours: list[Taken], stock: list[Taken]) -> list[Claim]:
+    return [
+        Claim("JavaScript: step with snapshot, to stock js-debug", _ratio(ours, stock, "step_s"), "x", 0.10, "lower"),
+        Claim("JavaScript: first stop, to stock js-debug", _ratio(ours, stock, "first_stop_s"), "x", 0.80, "lower"),
+        Claim("JavaScript: step with snapshot", _median(ours, "step_s") * 1000, "ms", 20, "lower"),
+        Claim("JavaScript: its text", _median(ours, "text_bytes"), "bytes", 12_000, "lower"),
+    ]
 
 
-def _medians(runs: list[tuple[float, float]]) -> tuple[float, float]:
-    firsts, steps = zip(*runs, strict=True)
-    return statistics.median(firsts), statistics.median(steps)
+def _measured(program: str, stock: OpenStock) -> tuple[list[Taken], list[Taken]]:
+    ours, theirs = [], []
+    with tempfile.TemporaryDirectory(prefix="bench") as folder, home_with_daemon() as environment:
+        workspace = Path(shutil.copytree(PROGRAMS, f"{folder}/project"))
+        for _ in range(_RUNS + 1):
+            ours.append(_ours(environment, workspace, program))
+            theirs.append(_theirs(stock, workspace / program))
+    return ours[1:], theirs[1:]  # the first of each warms caches
 
 
-class _uncured:  # noqa: N801  used as a statement
-    def __enter__(self) -> None:
-        self._real = NoDelay.cure
-        NoDelay.cure = lambda *_: 0  # type: ignore[method-assign]
-
-    def __exit__(self, *_: object) -> None:
-        NoDelay.cure = self._real  # type: ignore[method-assign]
-
-
-async def _session() -> tuple[float, float]:
-    """Seconds to the first stop, and the median of the steps after it."""
-    with tempfile.TemporaryDirectory() as folder:
-        workspace = Path(folder)
-        (workspace / "main.py").write_text(_PROGRAM)
-        path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
-        client = Client("bench", workspace, workspace, {"PATH": path}, trusts_workspace=True)
-        async with _service(workspace) as service:
-            await service.set_breakpoint(client, Breakpoint(id=0, path=str(workspace / "main.py"), line=3))
-            begun = time.perf_counter()
-            started = await service.start(client, Wish(program="main.py"), within_s=60)
-            first = time.perf_counter() - begun
-            assert isinstance(started.outcome, Stop)
-            steps = [await _step(service, client) for _ in range(_STEPS)]
-    return first, statistics.median(steps)
-
-
-async def _step(service: DebugService, client: Client) -> float:
+def _ours(environment: dict[str, str], workspace: Path, program: str) -> Taken:
     begun = time.perf_counter()
-    await service.step(client, "", "over", thread_id=None, within_s=60)
-    return time.perf_counter() - begun
+    with agent_in(environment, workspace) as agent:
+        ready_s = time.perf_counter() - begun
+        condition = _CONDITIONS[Path(program).suffix]
+        agent.call("set_breakpoint", file_path=program, line_number=_line(workspace / program), condition=condition)
+        stopped = agent.call("start_debugging", program=program)
+        first_s = agent.took_s
+        assert stopped["status"] == "stopped", stopped
+        steps = [_step_s(agent) for _ in range(_STEPS)]
+        agent.call("evaluate_expression", expression="result + number")
+        assert agent.call("continue_debugging")["status"] == "completed"
+        return Taken(ready_s, first_s, statistics.median(steps), agent.calls, agent.text_bytes, agent.whole_bytes)
 
 
-@asynccontextmanager
-async def _service(folder: Path) -> AsyncIterator[DebugService]:
-    async with (
-        Journal.open(folder / "journal", stores=[STORE]) as journal,
-        Supervisors() as supervisors,
-        anyio.create_task_group() as group,
-    ):
-        book = BreakpointBook(journal, SystemClock())
-        yield DebugService(group, book, AdapterStarter(supervisors, group), journal, SystemClock())
-        group.cancel_scope.cancel()
+def _step_s(agent: Agent) -> float:
+    stopped = agent.call("step_execution", step_type="over")
+    assert stopped["stop_event_data"]["top_frame_variables"]["variables"], stopped
+    return agent.took_s
+
+
+def _theirs(open_stock: OpenStock, program: Path) -> Taken:
+    with open_stock(program, _line(program), _CONDITIONS[program.suffix]) as stock:
+        return Taken(0.0, stock.first_stop_s, statistics.median(stock.step() for _ in range(_STEPS)))
+
+
+def _line(program: Path) -> int:
+    return 1 + next(at for at, line in enumerate(program.read_text().splitlines()) if _MARK in line)
+
+
+def _median(taken: list[Taken], name: str) -> float:
+    return float(statistics.median(getattr(it, name) for it in taken))
+
+
+def _ratio(ours: list[Taken], stock: list[Taken], name: str) -> float:
+    return _median(ours, name) / _median(stock, name)

@@ -63,6 +63,7 @@ def test_the_signal_that_ended_a_program_is_named(agent: Agent, name: str) -> No
     ("name", "type", "message"),
     [
         ("bad-message", "MessageRaises", ""),
+        ("huge-message", "ValueError", "mmmm"),
         ("chained", "ValueError", "while asking"),
         ("grouped", "ExceptionGroup", "several (2 sub-exceptions)"),
     ],
