@@ -162,6 +162,7 @@ _SENTENCES: Mapping[str, Mapping[str, _Tell]] = {
         "stale_reference": _frame,
         "unknown_reference": _frame,
         "not_stopped": _not_paused,
+        "unknown_thread": _thread,
         "adapter_silent": _not_in_time,
     },
     "set_variable": {
