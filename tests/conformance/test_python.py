@@ -218,7 +218,10 @@ async def eventually(condition: Callable[[], bool]) -> None:
         (Wish(program="missing.py"), "no_such_program"),
         (Wish(configuration_name="x"), "no_launch_json"),
         (Wish(configuration={"type": "cobol", "program": "main.py", "request": "launch", "name": "c"}), "no_adapter"),
-        (Wish(configuration={"type": "python", "request": "attach", "name": "a", "connect": {"port": 9}}), "not_yet"),
+        (
+            Wish(configuration={"type": "python", "request": "attach", "name": "a", "connect": {"port": 9}}),
+            "connection_refused",
+        ),
     ],
 )
 async def test_what_cannot_be_started_is_told_with_its_code(workspace: Path, wish: Wish, code: str) -> None:

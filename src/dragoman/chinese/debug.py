@@ -83,8 +83,4 @@ TABLE: dict[str, str] = {
         "同一位置已有另一个断点，而调试适配器只接受一个：请先移除它。"
     ),
     "There is no code at this line.": "这一行没有代码。",
-    "Attaching to a Python program by its port cannot be done yet.": "目前还不能按端口附加到 Python 程序。",
-    "Attach by processId, or start the program with start_debugging.": (
-        "请按 processId 附加，或用 start_debugging 启动程序。"
-    ),
 }

@@ -32,4 +32,8 @@ TABLE: dict[str, str] = {
     "Install Node.js, or start the client from a shell that has it.": "请安装 Node.js，或从带有它的 shell 启动客户端。",
     "{type} debugs a page in a browser, which cannot be done here: only node programs can.": "{type} 调试浏览器中的页面，此处无法进行：只能调试 node 程序。",
     "Debug the server side with the type `node`, or attach to a node process by its port.": "请用类型 `node` 调试服务器端，或按端口附加到 node 进程。",
+    "Attaching to the process took too long.": "附加到进程超时",
+    "Nothing answered within {seconds} seconds. Check that the program runs, and that no debugger has it yet.": "{seconds} 秒内没有应答。请确认程序正在运行，且尚未被其他调试器附加。",
+    "{port} is not a port.": "{port} 不是端口号。",
+    "Give `connect` the host and the number of the port where the program listens.": "请在 `connect` 中给出主机以及程序监听的端口号。",
 }

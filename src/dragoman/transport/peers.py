@@ -83,6 +83,17 @@ def listeners(pids: Iterable[int]) -> list[Listener]:
     ]
 
 
+def processes_at(port: int) -> list[int]:
+    """Who listens on a port of this machine, and who is connected with them: an adapter and what it debugs."""
+    inodes_by_pid = {int(it): set(socket_inodes(int(it)).values()) for it in os.listdir(_PROC) if it.isdecimal()}  # noqa: PTH208
+    rows = list(_rows(_PROC / "net"))
+    listening = {row.inode for row in rows if row.state == _LISTEN and row.local[1] == port}
+    held = {inode for inodes in inodes_by_pid.values() if inodes & listening for inode in inodes}
+    ends = {row.local for row in rows if row.inode in held and row.state != _LISTEN}
+    connected = {row.inode for row in rows if row.remote in ends}
+    return [pid for pid, inodes in inodes_by_pid.items() if inodes & (listening | connected) and pid != os.getpid()]
+
+
 def loopback_only(pids: Iterable[int]) -> bool:
     return all(listener.is_loopback for listener in listeners(pids))
 

@@ -279,9 +279,11 @@ def not_reached(deadline_s: float) -> DragomanError:
 
 
 def _refused(host: str, port: int, error: OSError) -> DragomanError:
+    """By number where there is one: the event loop's own words are about the call."""
+    reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
     return DragomanError(
         "connection_refused",
-        say("{host}:{port} could not be reached: {reason}.", host=host, port=port, reason=error.strerror or error),
+        say("{host}:{port} could not be reached: {reason}.", host=host, port=port, reason=reason),
         hint=say("Check that the program runs and listens on that port."),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
@@ -24,6 +25,7 @@ from dragoman.debug.adapters.run_in_terminal import Tell, Terminal, feed
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.faults import adapter_gone
 from dragoman.debug.messages import output
+from dragoman.transport.peers import processes_at
 from dragoman.transport.supervised import Child, Exit, Tree
 
 _LAST_WORDS = 4000
@@ -38,9 +40,13 @@ class Foreign:
 
     def __init__(self, address: Address) -> None:
         self._address = address
+        self._pids: list[int] | None = None
 
     def pids(self) -> list[int]:
-        return []
+        """Those that may be cured where the system lets us: looked for once, the program is connected already."""
+        if self._pids is None:
+            self._pids = processes_at(self._address.port) if sys.platform == "linux" else []
+        return self._pids
 
     async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
         return await connect_to(_address_in(configuration) or self._address)

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dragoman.debug.adapters.spec import AdapterSpec, Situation
+from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -29,32 +29,62 @@ _HELD_BACK = _NOT_FOR_THE_ADAPTER | {_INTERRUPTS}
 
 # `python` says the same, and debugpy refuses to be told twice.
 _SAID_OTHERWISE = frozenset({"pythonPath"})
-# Else every child Python process waits, for ever, for a session of its own that nobody opens.
-_OURS = {"subProcess": False}
+# As debugpy sets them where it reads the program's output itself: else nothing is seen before the buffer is full.
+_READ_BY_US = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
+_ENTRY = Path(__file__).with_name("debugpy_entry.py")
+
+_CONDITION_FAILED = (
+    r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"
+)
 
 
 def _command(situation: Situation) -> Command:
     """The launcher inherits the adapter's environment, so this is also where the program's comes from."""
     environment = {name: value for name, value in situation.environment.items() if name not in _NOT_FOR_THE_ADAPTER}
-    return Command([sys.executable, "-P", "-m", "debugpy.adapter"], environment, situation.workspace)
+    return Command([sys.executable, "-P", str(_ENTRY)], environment, situation.workspace)
 
 
 def _arguments(situation: Situation) -> dict[str, Any]:
     given = {name: value for name, value in situation.arguments.items() if name not in _SAID_OTHERWISE}
-    if "connect" in given:
-        raise _listens_itself()
     if situation.request != "launch":
-        return given | _OURS
+        # Of a process that was injected into, debugpy does not follow the children: they would wait for ever.
+        return {"redirectOutput": True, "subProcess": True, **given} | _without_children(given)
     held_back = {name: value for name, value in situation.environment.items() if name in _HELD_BACK}
     return {
-        "redirectOutput": True,
         "showReturnValue": True,
+        "redirectOutput": True,
+        "subProcess": True,
         **given,
-        **_OURS,
-        "console": "internalConsole",  # VS Code's own template says integratedTerminal, and there is none here
+        **_console(situation),
         "python": _python(situation),
-        "env": {_INTERRUPTS: "20", **held_back, **given.get("env", {})},
+        "env": {_INTERRUPTS: "20", **_unbuffered(situation), **held_back, **given.get("env", {})},
     }
+
+
+def _console(situation: Situation) -> dict[str, Any]:
+    """VS Code's template says integratedTerminal. Here that is how a program gets something to read."""
+    if situation.stdin is None:
+        return {"console": "internalConsole"}
+    return {"console": "integratedTerminal", "redirectOutput": False}
+
+
+def _unbuffered(situation: Situation) -> Mapping[str, str]:
+    return {} if situation.stdin is None else _READ_BY_US
+
+
+def _without_children(given: Mapping[str, Any]) -> dict[str, bool]:
+    return {"subProcess": False} if "processId" in given else {}
+
+
+def _listens_already(situation: Situation) -> Address | None:
+    """`connect`, or in older files `port`: what listens in the program is an adapter already."""
+    given = situation.arguments
+    where = given.get("connect") or given
+    if situation.request != "attach" or "listen" in given or not isinstance(where, Mapping) or "port" not in where:
+        return None
+    if not str(where["port"]).isdecimal():
+        raise _bad_port(where["port"])
+    return Address(str(where.get("host") or "127.0.0.1"), int(where["port"]))
 
 
 def _python(situation: Situation) -> list[str]:
@@ -71,12 +101,11 @@ def _facts(situation: Situation) -> Mapping[str, str]:
     return adapter if situation.request != "launch" else {"interpreter": " ".join(_python(situation)), **adapter}
 
 
-def _listens_itself() -> DragomanError:
-    """What listens there is an adapter already; ours would wait for the program to call it, which it never does."""
+def _bad_port(port: object) -> DragomanError:
     return DragomanError(
-        "not_yet",
-        say("Attaching to a Python program by its port cannot be done yet."),
-        hint=say("Attach by processId, or start the program with start_debugging."),
+        "bad_port",
+        say("{port} is not a port.", port=ascii(port)[:60]),
+        hint=say("Give `connect` the host and the number of the port where the program listens."),
     )
 
 
@@ -98,7 +127,15 @@ PYTHON = AdapterSpec(
     transport="stdio",
     command=_command,
     arguments=_arguments,
-    dialect=Dialect(ways_to_end=frozenset({"SystemExit"}), or_word="or", fault_of=_fault_of),
+    dialect=Dialect(
+        ways_to_end=frozenset({"SystemExit"}),
+        or_word="or",
+        fault_of=_fault_of,
+        properties={"skipPrintBreakpointException": []},  # else a condition with a wrong name is silently never true
+        condition_failed=_CONDITION_FAILED,
+        exception_category="Python Exceptions",
+    ),
     exception_filters=("uncaught",),
+    listens_already=_listens_already,
     facts=_facts,
 )

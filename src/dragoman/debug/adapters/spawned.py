@@ -39,6 +39,7 @@ _CURE_EVERY_S = 0.015
 _CURE_OFTEN_FOR_S = 4.0
 _CURE_SELDOM_S = 0.5
 _EXIT_WITHIN_S = 2.0
+_ATTACHED_WITHIN_S = 15.0
 
 
 class SpawnedAdapter:
@@ -46,7 +47,7 @@ class SpawnedAdapter:
 
     owns = Owns()
 
-    def __init__(self, stack: AsyncExitStack, place: Own | Foreign, spec: AdapterSpec) -> None:
+    def __init__(self, stack: AsyncExitStack, place: Own | Foreign, spec: AdapterSpec, situation: Situation) -> None:
         self._stack = stack
         self._place = place
         self._spec = spec
@@ -55,6 +56,9 @@ class SpawnedAdapter:
         self._family: Family
         self._cure_often_until = anyio.current_time() + _CURE_OFTEN_FOR_S
         self._exit_told = False
+        # Whoever attaches waits for a program that is there; only with `listen` it has yet to come.
+        attaches = situation.request == "attach" and "listen" not in situation.arguments
+        self._hurried = frozenset({"initialize", "attach"} if attaches else ())
 
     @classmethod
     async def open(
@@ -64,17 +68,23 @@ class SpawnedAdapter:
         async with AsyncExitStack() as stack:
             address = spec.listens_already(situation)
             if address is not None:
-                adapter = cls(stack, Foreign(address), spec)
+                adapter = cls(stack, Foreign(address), spec, situation)
             else:
                 tree = await stack.enter_async_context(supervisors.tree(grace_s=_GRACE_S))
-                adapter = cls(stack, await Own.start(tree, spec, situation, stack), spec)
+                adapter = cls(stack, await Own.start(tree, spec, situation, stack), spec, situation)
             await group.start(adapter._run)
             adapter._stack = stack.pop_all()
             return adapter
         raise AssertionError("unreachable")
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
-        return await self._family.request(command, arguments, timeout_s=timeout_s)
+        within_s = min(timeout_s, _ATTACHED_WITHIN_S) if command in self._hurried else timeout_s
+        try:
+            return await self._family.request(command, arguments, timeout_s=within_s)
+        except DragomanError as error:
+            if command in self._hurried and error.code == "adapter_silent":
+                raise _attach_timed_out(within_s) from error
+            raise
 
     async def events(self) -> AsyncIterator[Event]:
         async for event in self._family.events():
@@ -161,3 +171,14 @@ class SpawnedAdapter:
             await anyio.to_thread.run_sync(lambda: cure.cure(self._place.pids()))
             early = anyio.current_time() < self._cure_often_until
             await anyio.sleep(_CURE_EVERY_S if early else _CURE_SELDOM_S)
+
+
+def _attach_timed_out(within_s: float) -> DragomanError:
+    return DragomanError(
+        "attach_timeout",
+        say("Attaching to the process took too long."),
+        hint=say(
+            "Nothing answered within {seconds} seconds. Check that the program runs, and that no debugger has it yet.",
+            seconds=f"{within_s:g}",
+        ),
+    )
