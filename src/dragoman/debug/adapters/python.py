@@ -134,6 +134,8 @@ PYTHON = AdapterSpec(
         properties={"skipPrintBreakpointException": []},  # else a condition with a wrong name is silently never true
         condition_failed=_CONDITION_FAILED,
         exception_category="Python Exceptions",
+        # For a clipboard a value is sent whole, and of an answer over 16 MB the adapter dies without a word.
+        contexts={"clipboard": "watch"},
     ),
     exception_filters=("uncaught",),
     listens_already=_listens_already,
