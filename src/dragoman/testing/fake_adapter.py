@@ -33,9 +33,15 @@ class FakeAdapter:
     def __init__(self) -> None:
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.ended = False
+        self.capabilities: dict[str, Any] = {"supportsConfigurationDoneRequest": True}
         self.answers: dict[str, Answer] = {
-            "initialize": lambda _: {"supportsConfigurationDoneRequest": True},
+            "initialize": lambda _: self.capabilities,
             "setBreakpoints": self._bind,
+            "setFunctionBreakpoints": lambda arguments: self._bind_named(arguments, 1000),
+            "setDataBreakpoints": lambda arguments: self._bind_named(arguments, 2000),
+            "dataBreakpointInfo": lambda arguments: {"dataId": f"at {arguments['name']}", "description": "data"},
+            "setVariable": lambda arguments: {"value": arguments["value"], "type": "int"},
+            "setExpression": lambda arguments: {"value": arguments["value"], "type": "int"},
             "stackTrace": lambda _: _STACK,
             "scopes": lambda _: {"scopes": [{"name": "Locals", "variablesReference": 9, "presentationHint": "locals"}]},
             "variables": lambda _: {"variables": [{"name": "n", "value": "3", "type": "int", "variablesReference": 0}]},
@@ -95,9 +101,18 @@ class FakeAdapter:
 
         self.answers[command] = acted
 
+    def can(self, *names: str, **others: Any) -> None:
+        """What it says of itself when it is asked first."""
+        self.capabilities |= dict.fromkeys(names, True) | others
+
     def sent(self, command: str) -> list[dict[str, Any]]:
         return [arguments for name, arguments in self.requests if name == command]
 
     def _bind(self, arguments: dict[str, Any]) -> dict[str, Any]:
         wanted = arguments["breakpoints"]
         return {"breakpoints": [{"id": 100 + it["line"], "verified": True, "line": it["line"]} for it in wanted]}
+
+    def _bind_named(self, arguments: dict[str, Any], base: int) -> dict[str, Any]:
+        return {
+            "breakpoints": [{"id": base + index, "verified": True} for index, _ in enumerate(arguments["breakpoints"])]
+        }
