@@ -105,9 +105,12 @@ class Looking:
     async def _raised(self, thread_id: int) -> Raised | None:
         info = await self._ask("exceptionInfo", {"threadId": thread_id}, answers.ExceptionInfoAnswer)
         details = info.details or answers.ExceptionDetails()
+        type, message = details.type_name or info.exception_id, details.message or info.description or ""
+        if not message:  # js-debug has both in one: `TypeError: x is undefined`
+            type, _, message = type.partition(": ")
         return Raised(
-            type=details.type_name or info.exception_id,
-            message=details.message or info.description or "",
+            type=type,
+            message=message,
             uncaught=info.break_mode in {"unhandled", "userUnhandled"},
             where=details.stack_trace or "",
         )
