@@ -2,8 +2,6 @@
 
 TABLE: dict[str, str] = {
     "`{command}` is not served.": "不提供 `{command}`。",
-    "There is no debug adapter for the type {type} yet.": "尚没有类型 {type} 的调试适配器。",
-    "Types there are: {types}.": "现有类型：{types}。",
     "No Python was found for {workspace}.": "没有为 {workspace} 找到 Python。",
     "Name one with `python` in the configuration, or make a .venv in the workspace.": "请在配置中用 `python` 指定，或在工作区中创建 .venv。",
     "The debugger ended before the program was started. Its last words: {words}": "调试器在程序启动之前就结束了。它最后的话：{words}",

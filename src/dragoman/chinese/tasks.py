@@ -1,6 +1,10 @@
 """Chinese of what is said about starting: tasks, compounds, attaching."""
 
 TABLE: dict[str, str] = {
+    "There is no debug adapter for the type {type}.": "没有类型 {type} 的调试适配器。",
+    "Types that can be debugged here: {types}. `dragoman adapters` says how to get others.": (
+        "这里可以调试的类型：{types}。`dragoman adapters` 说明如何获得其他的。"
+    ),
     "The tasks before the program have not ended: there is no debugger yet.": "程序之前的任务尚未结束：还没有调试器。",
     "Wait for the session, or stop it.": "请等待该会话，或停止它。",
     "The configuration does not say what to attach to.": "该配置没有说明要附加到什么。",

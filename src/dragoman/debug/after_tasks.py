@@ -56,9 +56,17 @@ class AfterTasks:
         self._has_ended = True
         self._told.close()
         self._taken.close()
-        if self._backend is not None:
-            await self._backend.end()
-        await self._trees.leave()
+        try:
+            if self._backend is not None:
+                await self._backend.end()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._trees.leave()
+
+    def memory_bytes(self) -> int | None:
+        """The debugger's and the program's; a server that a task left running is not theirs."""
+        weigh: Callable[[], int | None] | None = getattr(self._backend, "memory_bytes", None)
+        return weigh() if weigh else None
 
     async def _come_up(self) -> None:
         await self._prepare(self._trees.runner(self._hear))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -88,7 +88,7 @@ class AdapterStarter:
         return launches.resolve(asked, asking, launches.Caller(inputs=wish.inputs, process_id=wish.process_id))
 
     def _start(self, client: Client, wish: Wish, launch: launches.Launch, session: launches.Resolved) -> _Start:
-        spec = self._spec(session.type)
+        spec = self._spec(session.type, client)
         launches.require_target(session)
         situation = _situation(client, session, wish.stdin)
         facts = spec.facts(situation)  # also says what is missing, before a task has run
@@ -99,7 +99,7 @@ class AdapterStarter:
     def _told(self, client: Client, session: launches.Resolved) -> Mapping[str, str]:
         """What it would run with, as far as that can be said without running anything."""
         try:
-            return self._spec(session.type).facts(_situation(client, session, None))
+            return self._spec(session.type, client).facts(_situation(client, session, None))
         except DragomanError:
             return {}
 
@@ -146,14 +146,26 @@ class AdapterStarter:
             with anyio.CancelScope(shield=True):
                 await trees.leave()
 
-    def _spec(self, type: str) -> AdapterSpec:
+    def _spec(self, type: str, client: Client) -> AdapterSpec:
         if type not in self._spec_by_type:
             raise DragomanError(
                 "no_adapter",
-                say("There is no debug adapter for the type {type} yet.", type=ascii(type[:60])),
-                hint=say("Types there are: {types}.", types=", ".join(sorted(self._spec_by_type))),
+                say("There is no debug adapter for the type {type}.", type=ascii(type[:60])),
+                hint=say(
+                    "Types that can be debugged here: {types}. `dragoman adapters` says how to get others.",
+                    types=", ".join(sorted(self._types_here(client))) or "-",
+                ),
             )
         return self._spec_by_type[type]
+
+    def _types_here(self, client: Client) -> Iterator[str]:
+        """Of the adapters that are installed, with what their programs need."""
+        for type, spec in self._spec_by_type.items():
+            try:
+                spec.facts(Situation("launch", {}, client.environment, client.workspace))
+            except DragomanError:
+                continue
+            yield type
 
 
 async def _all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> Sequence[Backend]:

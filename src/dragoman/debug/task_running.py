@@ -44,7 +44,7 @@ class TaskTrees:
         self._supervisors = supervisors
         self._group = group
         self._sessions = sessions
-        self._kept = AsyncExitStack()
+        self._kept: list[AsyncExitStack] = []
 
     def runner(self, hear: Hear) -> SupervisedRunner:
         return SupervisedRunner(self, hear)
@@ -53,7 +53,9 @@ class TaskTrees:
         """Said once for each session."""
         self._sessions -= 1
         if self._sessions <= 0:
-            await self._kept.aclose()
+            async with anyio.create_task_group() as group:
+                for tree in self._kept:
+                    group.start_soon(tree.aclose)
 
     async def run(self, command: Command, reading: _Reading) -> int | None:
         """A cancelled one ends with everything that it started."""
@@ -64,7 +66,7 @@ class TaskTrees:
             self._group.start_soon(reading.read, child)
             code = await reading.ready_or_ended(child)
             if code is None or len(await anyio.to_thread.run_sync(tree.pids)) > 0:
-                self._kept.push_async_callback(stack.pop_all().aclose)
+                self._kept.append(stack.pop_all())
             return code
         raise AssertionError("unreachable")
 

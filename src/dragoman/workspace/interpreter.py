@@ -39,7 +39,7 @@ def find_interpreter(workspace: Path, environment: Mapping[str, str]) -> Interpr
 def _candidates(workspace: Path, environment: Mapping[str, str]) -> Iterator[Interpreter]:
     for name in _ENVIRONMENT_VARIABLES:
         if environment.get(name):
-            yield Interpreter(Path(environment[name]) / "bin" / "python", name)
+            yield Interpreter(workspace / environment[name] / "bin" / "python", name)
     for name in _FOLDERS:
         yield Interpreter(workspace / name / "bin" / "python", name)
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):

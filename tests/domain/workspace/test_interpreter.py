@@ -42,6 +42,16 @@ def test_two_clients_get_their_own(tmp_path: Path) -> None:
     assert found == [one, two]
 
 
+def test_an_environment_named_by_a_relative_path_is_the_workspaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not what lies where the daemon happens to stand."""
+    python_in(tmp_path / "daemon" / "env")
+    own = python_in(tmp_path / "work" / "env")
+    monkeypatch.chdir(tmp_path / "daemon")
+    assert find_interpreter(tmp_path / "work", {"VIRTUAL_ENV": "env"}).path == own
+
+
 def test_an_environment_that_is_broken_is_passed_over(tmp_path: Path) -> None:
     python_in(tmp_path / "gone").unlink()
     on_path = python_in(tmp_path / "usr", "python3")
