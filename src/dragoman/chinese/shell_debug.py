@@ -35,6 +35,8 @@ TABLE: dict[str, str] = {
     "List the breakpoints of the workspace.": "列出工作区的断点。",
     "List the debug sessions of the workspace.": "列出工作区的调试会话。",
     "NAME=VALUE for the program; again for more.": "给程序的 名称=值；可多次给出。",
+    "NAME=VALUE for an input of the configuration; again for more.": "配置所需输入的 名称=值；可多次给出。",
+    "The process that an attaching configuration asks for.": "附加类配置所要的进程。",
     "Name a program, or a configuration with --config; `dragoman debug --help` has the rest.": "请给出程序，或用 --config 给出配置；其余见 `dragoman debug --help`。",
     "Nobody was waiting.": "没有等待中的调用。",
     "Only names that contain this.": "只要名称中含有它的。",

@@ -68,6 +68,13 @@ Cwd: TypeAlias = Annotated[str | None, Parameter(help=shown(say("The program's w
 Env: TypeAlias = Annotated[
     tuple[str, ...], Parameter(negative="", help=shown(say("NAME=VALUE for the program; again for more.")))
 ]
+Pid: TypeAlias = Annotated[
+    int | None, Parameter(help=shown(say("The process that an attaching configuration asks for.")))
+]
+Input: TypeAlias = Annotated[
+    tuple[str, ...],
+    Parameter(negative="", help=shown(say("NAME=VALUE for an input of the configuration; again for more."))),
+]
 Stdin: TypeAlias = Annotated[
     str | None,
     Parameter(

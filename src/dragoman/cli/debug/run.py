@@ -28,6 +28,8 @@ def run(
     no_debug: take.NoDebug = False,
     cwd: take.Cwd = None,
     env: take.Env = (),
+    pid: take.Pid = None,
+    input: take.Input = (),
     stdin: take.Stdin = None,
     timeout: take.Timeout = None,
     workspace: take.Workspace = None,
@@ -39,6 +41,8 @@ def run(
         "env": dict(map(_variable, env)) or None,
         "stdin": None if stdin is None else _input(stdin),
         "no_debug": no_debug or None,
+        "process_id": pid,
+        "inputs": dict(map(_variable, input)) or None,
         "timeout_s": timeout,
     }
     wanted = {

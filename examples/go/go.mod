@@ -1,0 +1,3 @@
+module example.org/jobs
+
+go 1.19
