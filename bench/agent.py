@@ -47,7 +47,7 @@ class Agent:
         self.text_bytes += sum(len(it["text"].encode()) for it in result["content"])
         self.whole_bytes += len(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode())
         answer: dict[str, Any] = result["structuredContent"]
-        assert answer["status"] != "error", answer
+        assert answer.get("status") != "error", answer
         return answer
 
     def ping_s(self) -> float:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 _PATIENCE_S = 60.0
 
@@ -20,7 +20,7 @@ _PATIENCE_S = 60.0
 class RawDap:
     """One request at a time; what comes in between is kept until somebody asks for it."""
 
-    def __init__(self, reading: BinaryIO, writing: BinaryIO) -> None:
+    def __init__(self, reading: IO[bytes], writing: IO[bytes]) -> None:
         self._reading = reading
         self._writing = writing
         self._last = 0

@@ -1,33 +1,35 @@
 """A small shop: what the scenario of the benchmarks debugs."""
 
+from __future__ import annotations
+
 
 class Item:
-    def __init__(self, name, price, count):
+    def __init__(self, name: str, price: int, count: int) -> None:
         self.name = name
         self.price = price
         self.count = count
 
-    def cost(self):
+    def cost(self) -> int:
         return self.price * self.count
 
 
 class Order:
-    def __init__(self, customer):
+    def __init__(self, customer: str) -> None:
         self.customer = customer
-        self.items = []
+        self.items: list[Item] = []
 
-    def add(self, name, price, count):
+    def add(self, name: str, price: int, count: int) -> Order:
         self.items.append(Item(name, price, count))
         return self
 
-    def total(self):
+    def total(self) -> int:
         amount = 0
         for item in self.items:
             amount += item.cost()
         return amount
 
 
-def orders():
+def orders() -> list[Order]:
     return [
         Order("Ada").add("tea", 3, 4).add("cups", 12, 2),
         Order("Bob").add("ink", 5, 7),
@@ -36,7 +38,7 @@ def orders():
     ]
 
 
-def rounds(count):
+def rounds(count: int) -> int:
     result = 0
     for number in range(count):
         doubled = number * 2
@@ -48,8 +50,8 @@ def rounds(count):
     return result
 
 
-def main():
-    billed = {}
+def main() -> None:
+    billed: dict[str, int] = {}
     for order in orders():
         billed[order.customer] = order.total()
     grand = sum(billed.values())
