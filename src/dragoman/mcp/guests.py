@@ -34,6 +34,7 @@ from dragoman.ids import new_id
 from dragoman.mcp.asked import Asked
 from dragoman.mcp.door import Door
 from dragoman.mcp.http_door import Envelope
+from dragoman.mcp.sayable import sayable
 from dragoman.mcp.server import build_server
 from dragoman.mcp.visit import Client, Visit, introduced
 from dragoman.phrases import say
@@ -121,7 +122,7 @@ class Guest:
         if ctx.request_id is None or ctx.request is None:
             return await call_next(ctx)
         with ctx.request.scope[_HEARD]:
-            result = await call_next(ctx)
+            result = sayable(await call_next(ctx))
             self._visit.introduce(ctx.params, self._tasks)
             return result
         raise MCPError(types.CONNECTION_CLOSED, "the client's stay is over", {"code": "interrupted"})

@@ -60,17 +60,9 @@ class Wire:
     def open(self, method: str, message: object = None, **headers: str) -> Iterator[http.client.HTTPResponse]:
         """The head of the answer; its body is still to be read. Header names are written with underscores."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30 * PATIENCE)
-        said = {name.replace("_", "-"): value for name, value in headers.items()}
-        sent = {
-            "Authorization": f"Bearer {self.token}",
-            "Accept": ", ".join(BOTH),
-            "Content-Type": "application/json",
-            **({"Mcp-Session-Id": self.session} if self.session else {}),
-            **said,
-        }
         body = message if isinstance(message, bytes) else json.dumps(message).encode() if message is not None else None
         with closing(connection):
-            connection.request(method, f"/mcp?{urlencode(self.query)}", body, sent)
+            connection.request(method, f"/mcp?{urlencode(self.query)}", body, self._sent(headers))
             yield connection.getresponse()
 
     def ask(self, method: str, message: object = None, **headers: str) -> Reply:
@@ -79,6 +71,24 @@ class Wire:
 
     def post(self, method: str, params: Mapping[str, Any] | None = None, **headers: str) -> Reply:
         return self.ask("POST", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}, **headers)
+
+    def send_and_leave(self, message: object, when: Callable[[], object], **headers: str) -> None:
+        """Without waiting for so much as a head, which a quick answer would come with."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30 * PATIENCE)
+        with closing(connection):
+            connection.request(
+                "POST", f"/mcp?{urlencode(self.query)}", json.dumps(message).encode(), self._sent(headers)
+            )
+            assert when()
+
+    def _sent(self, headers: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "Authorization": f"Bearer {self.token}",
+            "Accept": ", ".join(BOTH),
+            "Content-Type": "application/json",
+            **({"Mcp-Session-Id": self.session} if self.session else {}),
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
 
     def initialize(self) -> Reply:
         reply = self.post("initialize", introduction(HANDSHAKE))

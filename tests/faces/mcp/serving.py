@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,20 +11,27 @@ from dataclasses import dataclass, field
 import anyio
 from anyio.abc import SocketStream
 from anyio.from_thread import start_blocking_portal
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
 
 from dragoman import __version__
+from dragoman.access.guard import OwnNames
 from dragoman.access.links import Links
 from dragoman.access.tokens import Tokens
 from dragoman.daemon.control import ControlServer, TakeOver
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.mcp.door import Door
+from dragoman.mcp.http_door import HttpDoor
 from dragoman.phrases import say
 from dragoman.places import Places
 from dragoman.tools import Caller, Effects, Operation, Outcome, Toolbox
 from dragoman.tools.operation import Parameters, Result
+from dragoman.transport.http_server import HttpServer
+from dragoman.transport.tcp import bind_tcp
 from dragoman.transport.unix_socket import bind_private_socket
 from dragoman.wire.control import Hello
+from tests.faces.mcp.over_http import Wire
 
 
 class Size(Parameters):
@@ -101,6 +109,35 @@ async def _served(places: Places, shown: Serving) -> AsyncIterator[None]:
         door = Door(shown.toolbox(), journal, shown.links, __version__)
         async with _listening(places, door):
             yield
+
+
+@contextlib.contextmanager
+def serving_http(places: Places) -> Iterator[tuple[Serving, Wire]]:
+    """The same operations behind `/mcp`, without a daemon around it."""
+    tokens = Tokens(places.tokens_file)
+    shown = Serving(Links(tokens))
+    with (
+        start_blocking_portal() as portal,
+        bind_tcp("127.0.0.1", 0) as listener,
+        portal.wrap_async_context_manager(_served_over_http(places, shown, listener)),
+    ):
+        yield shown, Wire(listener.getsockname()[1], tokens.of("mcp"))
+
+
+@contextlib.asynccontextmanager
+async def _served_over_http(places: Places, shown: Serving, listener: socket.socket) -> AsyncIterator[None]:
+    async with Journal.open(places.journal_folder) as journal, anyio.create_task_group() as group:
+        door = Door(shown.toolbox(), journal, shown.links, __version__)
+        http = HttpDoor(door, OwnNames.of("127.0.0.1", listener.getsockname()[1]), places.state)
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await http(await Request(scope, receive).body(), scope, receive, send)
+
+        group.start_soon(http.run)
+        group.start_soon(HttpServer(app).serve_on, listener)
+        yield
+        http.end()
+        group.cancel_scope.cancel()
 
 
 @contextlib.asynccontextmanager
