@@ -22,6 +22,9 @@ from dragoman.tools.showing import one_line
 
 _SAID_CHARACTERS = 1000
 _VALUE_CHARACTERS = 400
+_LISTED_FROM = 2
+_ITEMS = 20
+_ITEM_CHARACTERS = 200
 # Which value of an error's sentence is in the words of a debugger.
 _WORDS_OF_OTHERS = {
     "adapter_refused": "reason",
@@ -86,8 +89,15 @@ def _lines(failure: Failure) -> list[Phrase]:
     head = " ".join(filter(None, (f"{failure.code}: {failure.message}", failure.hint)))
     last_words = (failure.debugger_says or "").rsplit("\n", 1)[-1]  # of a traceback, the line that says what it was
     data = {"debugger says": last_words, **(failure.details or {})}
-    shown = [f"{key}: {one_line(str(value), _VALUE_CHARACTERS)}" for key, value in data.items() if value]
+    shown = [line for key, value in data.items() if value for line in _detail(key, value)]
     return [say("{text}", text=line) for line in [head, *shown]]
+
+
+def _detail(key: str, value: object) -> list[str]:
+    """Of a list its end: the last lines of a build are those that say what was wrong."""
+    if not isinstance(value, list) or len(value) < _LISTED_FROM:
+        return [f"{key}: {one_line(str(value), _VALUE_CHARACTERS)}"]
+    return [f"{key}:", *(f"  {one_line(str(item), _ITEM_CHARACTERS)}" for item in value[-_ITEMS:])]
 
 
 _Tell = Callable[[Phrase, Mapping[str, Any]], Phrase]
