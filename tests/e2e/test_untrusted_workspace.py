@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from mcp import ClientSession
 
-from tests.daemons import Cli, cli_with_home, eventually
+from tests.daemons import Cli, call, cli_with_home, code_of, eventually
 from tests.faces.mcp.over_http import session_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -213,3 +213,26 @@ def test_the_command_says_what_it_did_and_refuses_what_is_too_wide_or_not_there(
         assert (refused.returncode, reason in refused.stderr) == (1, True)
     assert cli("trust", "/", "--yes").returncode == 0
     assert "not trusted by itself" in cli("trust", "--revoke", str(hostile.folder / "bin")).stderr
+
+
+@pytest.mark.parametrize("folder", ["relative", "", "/a\0b", 7, None])
+def test_the_daemon_takes_only_whole_paths_whoever_asks(cli: Cli, folder: object) -> None:
+    for method in ("trust_add", "trust_revoke"):
+        assert code_of(lambda: call(cli.places, method, {"folder": folder})) == "bad_request"  # noqa: B023
+    assert call(cli.places, "trust_list") == {"trusted": []}
+
+
+async def test_a_workspace_named_through_a_link_is_what_the_link_leads_to(
+    cli: Cli, hostile: Hostile, tmp_path: Path
+) -> None:
+    """A link into a trusted folder counts as that folder; one that leads out of it does not."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "app.py").write_text("print(1)")
+    (tmp_path / "mine" / "borrowed").symlink_to(hostile.folder)
+    (tmp_path / "link").symlink_to(tmp_path / "mine")
+    cli("trust", str(tmp_path / "mine"))
+    async with session_of(cli, workspace=str(tmp_path / "mine" / "borrowed")) as agent:
+        assert (await asked(agent, "start_debugging", program="app.py"))["code"] == "needs_trust"
+    async with session_of(cli, workspace=str(tmp_path / "link")) as agent:
+        assert (await asked(agent, "start_debugging", program="app.py"))["status"] == "completed"
+    assert hostile.found() == set()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from dragoman.debug import launch as launches
@@ -65,13 +67,21 @@ class AdapterStarter:
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation:
         is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
+        launch, starts = await anyio.to_thread.run_sync(partial(self._known, client, wish, is_trusted=is_trusted))
+        backends = await self._backends(client, launch, starts)
+        sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
+        return Preparation(tuple(sessions), stop_all=launch.stop_all)
+
+    def _known(self, client: Client, wish: Wish, *, is_trusted: bool) -> tuple[launches.Launch, Sequence[_Start]]:
+        """All that can be known by looking at files. In a thread: a folder may be on a disk far away."""
         launch = self._resolve(client, wish, is_trusted=is_trusted)
         if not is_trusted:
             raise launches.needs_trust(launch, client.workspace, [self._told(client, it) for it in launch.sessions])
         starts = [self._start(client, wish, launch, session) for session in launch.sessions]
-        backends = await self._backends(client, launch, starts)
-        sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
-        return Preparation(tuple(sessions), stop_all=launch.stop_all)
+        if not _has_tasks(launch):
+            for start in starts:
+                launches.require_program(start.resolved)
+        return launch, starts
 
     def _resolve(self, client: Client, wish: Wish, *, is_trusted: bool) -> launches.Launch:
         asked = launches.Wish(
@@ -104,10 +114,8 @@ class AdapterStarter:
             return {}
 
     async def _backends(self, client: Client, launch: launches.Launch, starts: Sequence[_Start]) -> Sequence[Backend]:
-        if launch.before or any(start.resolved.before for start in starts):
+        if _has_tasks(launch):
             return self._after_tasks(client, launch, starts)
-        for start in starts:
-            launches.require_program(start.resolved)
         return await _all_or_none([self._opener(start) for start in starts])
 
     def _after_tasks(self, client: Client, launch: launches.Launch, starts: Sequence[_Start]) -> Sequence[Backend]:
@@ -180,6 +188,10 @@ async def _all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> S
                 await backend.end()
         raise
     return opened
+
+
+def _has_tasks(launch: launches.Launch) -> bool:
+    return any((launch.before, *(session.before for session in launch.sessions)))
 
 
 async def _unheard(text: str) -> None:

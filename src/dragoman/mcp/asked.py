@@ -83,7 +83,7 @@ def _folder(text: str) -> Path:
     path = Path(text)
     try:
         if path.is_absolute() and path.is_dir():
-            return Path(os.path.normpath(path))
+            return Path(os.path.realpath(path))  # where it leads now: trust is asked for that, and it stays that
     except (OSError, ValueError):  # too long, or with a NUL
         pass
     raise DragomanError(

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+import anyio.to_thread
 import msgspec
 
 from dragoman.clock import Clock
@@ -42,7 +43,7 @@ class TrustBook:
 
     async def trusts(self, workspace: Path) -> bool:
         """A trusted folder or one below it, by where it really lies."""
-        place = real_folder(workspace)
+        place = await anyio.to_thread.run_sync(real_folder, workspace)
         return any(place.is_relative_to(trusted.folder) for trusted in await self.folders())
 
     async def trust(self, folder: Path, *, however_wide: bool = False) -> Trusted:

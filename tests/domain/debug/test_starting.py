@@ -23,6 +23,7 @@ from dragoman.debug.starting import AdapterStarter
 from dragoman.journal import Journal
 from dragoman.tools import Caller, Toolbox
 from dragoman.tools.debug import Waits, debug_operations
+from dragoman.tools.debug.client import client_of
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace import breakpoints, trust
 
@@ -197,6 +198,16 @@ async def test_a_background_task_lives_as_long_as_the_program_and_no_longer(tmp_
         ended = await agent.call("continue_debugging")
         assert ended["status"] == "completed"
         await until(lambda: not lives(agent.pid("pid")))
+
+
+async def test_a_build_that_floods_neither_stands_still_nor_fills_the_session(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        line = "head -c 20000000 /dev/zero | tr '\\0' x; echo; echo 'print(1)' > app.py"
+        written(agent, python(preLaunchTask="build"), tasks=(shell("build", line),))
+        ended = await agent.start()
+        assert (ended["status"], ended["exit_code"]) == ("completed", 0)
+        session = agent.service.find(client_of(agent.caller), ended["session_id"])
+        assert session.output.end - session.output.start < 2_000_000
 
 
 # Compounds
