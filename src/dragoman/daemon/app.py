@@ -155,7 +155,7 @@ class _Parts:
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
         methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust)
-        toolbox = build_toolbox(report, journal, debugger.operations)
+        toolbox = build_toolbox(report, journal, debugger.operations, _redactor(settings))
         door = Door(toolbox, journal, links, __version__, debugger.readings)
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         self._http = HttpServer(build_app(api, Feed(journal, links, report), self._mcp, names))
@@ -236,6 +236,7 @@ def _state(options: Options, places: Places, settings: Settings, tcp: socket.soc
         socket=str(places.socket),
         workspace=str(options.workspace),
         started_at_ns=SystemClock().wall_ns(),
+        port_was_named=options.port is not None,
     )
 
 

@@ -13,6 +13,8 @@ from dragoman.events import Recorded
 from dragoman.journal import Journal
 from dragoman.phrases import Phrase, say
 from dragoman.tools.operation import READS, Caller, Operation, Outcome, Parameters, Result
+from dragoman.tools.redaction import Redactor
+from dragoman.tools.showing import escaped, one_line, through
 
 MOST_EVENTS = 100
 TEXT_SHOWN = 200
@@ -42,6 +44,7 @@ class Search(Result):
 @dataclass(frozen=True, slots=True)
 class SearchJournal:
     journal: Journal
+    redactor: Redactor
 
     def operation(self) -> Operation:
         return Operation(
@@ -57,8 +60,24 @@ class SearchJournal:
     async def run(self, _: Caller, wanted: SearchParameters) -> Outcome:
         rows = await self.journal.search(wanted.words, limit=wanted.limit)
         kept = _within_weight(rows)
-        search = Search(events=[_found(row) for row in kept], left_out=len(rows) - len(kept))
+        search = Search(events=[self._found(row) for row in kept], left_out=len(rows) - len(kept))
         return Outcome(_lines(search), search)
+
+    def _found(self, row: Recorded) -> Found:
+        event = row.event
+        at = datetime.fromtimestamp(row.at_ns / 1e9, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return Found(
+            sequence=row.sequence,
+            at=at,
+            kind=event.kind,
+            session=event.session,
+            text=self._shown("", event.text),
+            body=through(event.body, self._shown),
+        )
+
+    def _shown(self, _: str, text: str) -> str:
+        """What happened was often said by others."""
+        return escaped(self.redactor.text(text))
 
 
 def _within_weight(rows: list[Recorded]) -> list[Recorded]:
@@ -70,12 +89,6 @@ def _within_weight(rows: list[Recorded]) -> list[Recorded]:
             break
         kept.append(row)
     return kept
-
-
-def _found(row: Recorded) -> Found:
-    event = row.event
-    at = datetime.fromtimestamp(row.at_ns / 1e9, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return Found(sequence=row.sequence, at=at, kind=event.kind, session=event.session, text=event.text, body=event.body)
 
 
 def _lines(search: Search) -> list[Phrase]:
@@ -90,4 +103,4 @@ def _lines(search: Search) -> list[Phrase]:
 def _line(event: Found) -> str:
     text = " ".join(event.text[: TEXT_SHOWN + 1].split())
     shown = text if len(event.text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
-    return f"#{event.sequence} {event.at} {event.kind} {shown}"
+    return f"#{event.sequence} {event.at} {event.kind} {one_line(shown)}"

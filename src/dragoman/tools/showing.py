@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+_NAME = 200
+_PATH = 4096
 
 # Letters and marks by their class, yet nothing is drawn for them: text can be hidden in them.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
@@ -38,6 +42,20 @@ def one_line(text: str, most: int = 0) -> str:
     if not (shown.isprintable() and not _BLANK.search(shown)):
         shown = "".join(map(_visible, shown))
     return shown if len(text) <= most or not most else f"{shown}…"
+
+
+def path(text: str) -> str:
+    """A file's name is anybody's to choose. Whole: its end is the part that matters."""
+    return one_line(text, _PATH)
+
+
+def through(value: Any, shown: Callable[[str, str], str], name: str = "") -> Any:
+    """Data that others wrote, each text of it as it may be shown by the name it goes by."""
+    if isinstance(value, Mapping):
+        return {one_line(str(key), _NAME): through(inner, shown, str(key)) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [through(inner, shown, name) for inner in value]
+    return shown(name, value) if isinstance(value, str) else value
 
 
 def _visible(char: str) -> str:

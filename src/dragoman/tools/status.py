@@ -8,6 +8,9 @@ from typing import Any
 
 from dragoman.phrases import Phrase, say
 from dragoman.tools.operation import READS, Caller, Operation, Outcome, Parameters, Result
+from dragoman.tools.showing import one_line
+
+_TITLE = 200
 
 
 class StatusParameters(Parameters):
@@ -50,6 +53,7 @@ class ShowStatus:
     async def run(self, caller: Caller, _: StatusParameters) -> Outcome:
         now = self.status()
         shared = {name: now[name] for name in Status.model_fields if name in now}
+        shared["sessions"] = [{**it, "title": one_line(str(it["title"]), _TITLE)} for it in now.get("sessions", ())]
         status = Status.model_validate(
             {**shared, "workspace": str(caller.workspace), "daemon_workspace": now["workspace"]}
         )

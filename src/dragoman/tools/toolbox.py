@@ -13,6 +13,7 @@ from dragoman.journal import Journal
 from dragoman.phrases import say
 from dragoman.tools.journal import SearchJournal
 from dragoman.tools.operation import Caller, Operation, Outcome, Parameters
+from dragoman.tools.redaction import Redactor
 from dragoman.tools.status import ShowStatus
 
 log = logging.getLogger(__name__)
@@ -58,8 +59,14 @@ class Toolbox:
             return operation.failing.tell(caller, name, arguments, _internal())
 
 
-def build_toolbox(status: Callable[[], Mapping[str, Any]], journal: Journal, more: Iterable[Operation] = ()) -> Toolbox:
-    return Toolbox([ShowStatus(status).operation(), SearchJournal(journal).operation(), *more])
+def build_toolbox(
+    status: Callable[[], Mapping[str, Any]],
+    journal: Journal,
+    more: Iterable[Operation] = (),
+    redactor: Redactor | None = None,
+) -> Toolbox:
+    search = SearchJournal(journal, redactor or Redactor())
+    return Toolbox([ShowStatus(status).operation(), search.operation(), *more])
 
 
 def _internal() -> DragomanError:

@@ -86,6 +86,7 @@ class Bench:
     waits: Waits
     clock: VirtualClock
     service: DebugService
+    journal: Journal
 
     @property
     def adapter(self) -> FakeAdapter:
@@ -150,7 +151,7 @@ async def opened(tmp_path: Path, *, adapters: int = 1, every_s: float = 60) -> A
         waits = Waits(clock, every_s)
         toolbox = Toolbox(debug_operations(service, listing, waits, clock))
         caller = Caller("agent-1", workspace, workspace)
-        yield Bench(toolbox, caller, fakes, starter, listing, waits, clock, service)
+        yield Bench(toolbox, caller, fakes, starter, listing, waits, clock, service, journal)
         group.cancel_scope.cancel()
     for fake in fakes:
         await fake.end()

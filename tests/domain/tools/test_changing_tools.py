@@ -181,7 +181,7 @@ async def test_the_first_answer_names_the_interpreter_and_the_adapter(tmp_path: 
         if how in {"stopped", "completed"}:
             act = bench.adapter.stop if how == "stopped" else lambda: bench.adapter.emit("terminated")
             bench.adapter.when("configurationDone", act)
-        quick = {"timeout": {"timeout_s": 0.01}, "success": {"wait": False}}
+        quick: dict[str, dict[str, Any]] = {"timeout": {"timeout_s": 0.01}, "success": {"wait": False}}
         answer = await bench.call("start_debugging", program="app.py", **quick.get(how, {}))
         bench.adapter.when("next", bench.adapter.stop)
         later = await bench.call("step_execution", step_type="over")

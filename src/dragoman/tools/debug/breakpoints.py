@@ -18,9 +18,9 @@ from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.places import Places, absolute
 from dragoman.tools.debug.stops import short_path
-from dragoman.tools.debug.values import Values, timestamp
+from dragoman.tools.debug.values import Values, name, timestamp
 from dragoman.tools.operation import Caller, Outcome
-from dragoman.tools.showing import one_line
+from dragoman.tools.showing import escaped, one_line, path
 from dragoman.workspace.breakpoints import Breakpoint
 
 _MESSAGE_CHARACTERS = 300
@@ -113,17 +113,17 @@ class BreakpointTools:
             kind=breakpoint.kind,
             verified=binding.verified,
             enabled=breakpoint.enabled,
-            source=answers.BreakpointSource(path=breakpoint.path) if breakpoint.path else None,
+            source=answers.BreakpointSource(path=path(breakpoint.path)) if breakpoint.path else None,
             line=breakpoint.line or None,
             column=breakpoint.column,
-            condition=breakpoint.condition or None,
-            hit_condition=breakpoint.hit_condition or None,
-            log_message=breakpoint.log_message or None,
+            condition=escaped(breakpoint.condition) or None,
+            hit_condition=escaped(breakpoint.hit_condition) or None,
+            log_message=escaped(breakpoint.log_message) or None,
             message=self.values.text(binding.message, _MESSAGE_CHARACTERS) or None,
             actual_line=binding.line if binding.verified else None,
-            function_name=breakpoint.function or None,
-            exception=breakpoint.filter or None,
-            variable=breakpoint.variable or None,
+            function_name=name(breakpoint.function) or None,
+            exception=name(breakpoint.filter) or None,
+            variable=name(breakpoint.variable) or None,
             access=breakpoint.access if breakpoint.kind == "data" else None,
             session_id=breakpoint.session or None,
         )

@@ -18,7 +18,7 @@ from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.restarts import explained
 from dragoman.tools.debug.values import Values
 from dragoman.tools.operation import Caller, Outcome
-from dragoman.tools.showing import one_line
+from dragoman.tools.showing import one_line, through
 
 _SAID_CHARACTERS = 1000
 _VALUE_CHARACTERS = 400
@@ -51,13 +51,13 @@ class Failures:
         error = explained(self.service, caller, error)
         said = self._others(error)
         message = _sentence(tool, arguments, error, said)
-        details: dict[str, Any] = self._escaped(dict(getattr(error, "details", {})))
+        details: dict[str, Any] = through(getattr(error, "details", {}), self._detail)
         session_id, state = self._state(caller, details.pop("session_id", arguments.get("session_id")))
         failure = Failure(
             status="error",
             message=message.in_language(caller.language),
             code=error.code,
-            hint=_clean(error.hint).in_language(caller.language) if error.hint else None,
+            hint=_hint(tool, error, caller),
             state=state,
             session_id=session_id,
             debugger_says=said or None,
@@ -69,13 +69,9 @@ class Failures:
         words = error.message.values.get(_WORDS_OF_OTHERS.get(error.code, ""), "")
         return self.values.tail(str(words).strip(), _SAID_CHARACTERS) if words not in {"?", "-"} else ""
 
-    def _escaped(self, value: Any) -> Any:
-        """What an error is about came from a file, a program or a caller: escaped like all else."""
-        if isinstance(value, dict):
-            return {key: self._escaped(inner) for key, inner in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._escaped(inner) for inner in value]
-        return self.values.text(value, _SAID_CHARACTERS) if isinstance(value, str) else value
+    def _detail(self, _: str, text: str) -> str:
+        """What an error is about came from a file, a program or a caller: shown like all else of theirs."""
+        return self.values.text(text, _SAID_CHARACTERS)
 
     def _state(self, caller: Caller, session_id: object) -> tuple[str | None, str]:
         try:
@@ -83,6 +79,20 @@ class Failures:
         except DragomanError:
             return None, "Idle"
         return session.id, session.state.value
+
+
+def _hint(tool: str, error: DragomanError, caller: Caller) -> str | None:
+    hint = _HINTS.get((tool, error.code), error.hint)
+    return _clean(hint).in_language(caller.language) if hint else None
+
+
+# Where a tool knows better what to do than whoever raised the error.
+_HINTS: Mapping[tuple[str, str], Phrase] = {
+    ("evaluate_expression", "adapter_silent"): say(
+        "The program is still stopped. The next evaluation waits for this one: a Python expression is interrupted "
+        "20 seconds after its start. restart_debugging begins afresh."
+    ),
+}
 
 
 def _lines(failure: Failure) -> list[Phrase]:

@@ -15,6 +15,7 @@ from dragoman.tools.debug.places import Places, require_line, require_text
 from dragoman.tools.debug.values import Values, name, variable_lines
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
+from dragoman.tools.showing import path as shown_path
 
 # Adapters may ignore `start` and `count`, and do not say so: asked from the beginning, both kinds give the right page.
 _ASKED_FROM_THE_START = 10_000
@@ -99,7 +100,7 @@ class LookingTools:
         lines = require_text(found)
         require_line(wanted.line, lines)
         shown = [self.values.text(it, _LINE) for it in lines[wanted.line - 1 : wanted.line - 1 + wanted.count]]
-        answer = answers.SourceText(file_path=path, start=wanted.line, lines=shown, total_lines=len(lines))
+        answer = answers.SourceText(file_path=shown_path(path), start=wanted.line, lines=shown, total_lines=len(lines))
         return Outcome(_data([f"{number:6}  {one_line(it)}" for number, it in enumerate(shown, wanted.line)]), answer)
 
     async def _page(

@@ -58,8 +58,8 @@ class SessionTools:
         listing = await anyio.to_thread.run_sync(self.configurations, caller.workspace)
         problems = [_problem(error, caller) for error in listing.problems]
         answer = answers.Configurations(
-            configurations=list(listing.configurations),
-            compounds=list(listing.compounds) or None,
+            configurations=self.values.written(list(listing.configurations)),
+            compounds=self.values.written(list(listing.compounds)) or None,
             problems=problems or None,
         )
         lines = [_configuration_line(it) for it in (*listing.configurations, *listing.compounds)]

@@ -18,7 +18,7 @@ from dragoman.tools.debug.threads import ThreadList, other_threads
 from dragoman.tools.debug.values import Values, name, variable_lines
 from dragoman.tools.debug.values import timestamp as stamp
 from dragoman.tools.operation import Caller
-from dragoman.tools.showing import one_line
+from dragoman.tools.showing import one_line, path
 
 LOCAL_CHARACTERS = 400
 FRAMES = 20
@@ -56,7 +56,7 @@ class Stops:
             description=self._optional(stop.description),
             text=self._optional(stop.text if stop.text is not None or not stop.raised else stop.raised.message),
             all_threads_stopped=stop.all_threads_stopped,
-            source=answers.Source(path=top.path, name=name(Path(top.path).name)) if top and top.path else None,
+            source=answers.Source(path=path(top.path), name=name(Path(top.path).name)) if top and top.path else None,
             line=top.line if top and top.path and top.line else None,
             column=top.column if top and top.path and top.column else None,
             call_stack=[_frame(frame) for frame in stop.frames[:FRAMES]],
@@ -75,7 +75,7 @@ class Stops:
         return [
             answers.UnboundBreakpoint(
                 id=breakpoint.id,
-                path=breakpoint.path or None,
+                path=path(breakpoint.path) or None,
                 line=breakpoint.line or None,
                 what=name(what(breakpoint)) or None,
                 reason=self.values.text(binding.message, _LINE_CHARACTERS),
@@ -116,7 +116,7 @@ def _frame(frame: Frame) -> answers.CallFrame:
     return answers.CallFrame(
         frame_id=frame.id,
         function_name=name(frame.name),
-        file_path=frame.path,
+        file_path=path(frame.path),
         line_number=frame.line,
         column_number=frame.column or 1,
     )
@@ -167,10 +167,10 @@ def _at(frame: Frame, workspace: Path) -> str:
     return f"{short_path(frame.path, workspace)}:{frame.line} {name(frame.name)}"
 
 
-def short_path(path: str, workspace: Path) -> str:
+def short_path(file: str, workspace: Path) -> str:
     """Relative to the workspace where it lies in it."""
-    inside = path.startswith(f"{workspace}{os.sep}")
-    return one_line(os.path.relpath(path, workspace) if inside else path or "?")
+    inside = file.startswith(f"{workspace}{os.sep}")
+    return one_line(os.path.relpath(file, workspace) if inside else file or "?")
 
 
 def _source_lines(stop: answers.StopEventData) -> list[str]:

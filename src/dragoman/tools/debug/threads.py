@@ -14,6 +14,7 @@ from dragoman.debug.states import State
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.tools.debug.answers import OtherThread, ThreadAnswer
 from dragoman.tools.debug.values import name
+from dragoman.tools.showing import path
 
 SHOWN = 20
 _ASKED_S = 2.0
@@ -50,7 +51,7 @@ def thread_answers(threads: Sequence[ThreadSeen]) -> list[ThreadAnswer]:
             name=name(it.name),
             state=it.state,
             function_name=name(it.function) or None,
-            file_path=it.path or None,
+            file_path=path(it.path) or None,
             line_number=it.line or None,
         )
         for it in threads[:SHOWN]

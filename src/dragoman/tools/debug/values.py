@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from dragoman.debug.model import Variable
 from dragoman.tools.debug.answers import VariableAnswer
 from dragoman.tools.redaction import Redactor
-from dragoman.tools.showing import Cut, escaped, one_line
+from dragoman.tools.showing import Cut, escaped, one_line, through
 
 NAME_CHARACTERS = 200
 TEXT_CHARACTERS = 120
+_EXPRESSION = 1000
 # A secret may begin before the cut and end after it.
 _LOOK_AHEAD = 4000
 
@@ -47,6 +49,10 @@ class Values:
         shown = escaped(self.redactor.text(text[-most - _LOOK_AHEAD :]))
         return shown if len(shown) <= most else f"…{shown[-most:]}"
 
+    def written(self, value: Any) -> Any:
+        """What a file of the workspace holds, as written but for secrets and what cannot be seen."""
+        return through(value, lambda name, text: escaped(self.redactor.setting(name, text)))
+
     def variable(self, variable: Variable, most: int) -> VariableAnswer:
         shown = self.value(variable.name, variable.value, most)
         return VariableAnswer(
@@ -54,11 +60,15 @@ class Values:
             value=shown.text,
             type=name(variable.type) if variable.type is not None else None,
             variables_reference=variable.reference,
-            evaluate_name=variable.evaluate_name,
-            memory_reference=variable.memory_reference,
+            evaluate_name=_expression(variable.evaluate_name),
+            memory_reference=_expression(variable.memory_reference),
             truncated=None if shown.is_whole else True,
             length=None if shown.is_whole else shown.length,
         )
+
+
+def _expression(text: str | None) -> str | None:
+    return None if text is None else one_line(text, _EXPRESSION)
 
 
 def variable_lines(variables: Iterable[VariableAnswer], most: int = TEXT_CHARACTERS) -> list[str]:
