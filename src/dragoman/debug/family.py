@@ -17,8 +17,9 @@ from anyio.abc import TaskGroup
 from msgspec import UNSET
 
 from dragoman.debug.backend import Owns
-from dragoman.debug.member_breakpoints import MemberBreakpoints
+from dragoman.debug.link import Link
 from dragoman.debug.member_ids import Threads, lowered, named_member, raised
+from dragoman.debug.member_lists import LISTS, MemberLists
 from dragoman.debug.messages import answer, fields, made
 from dragoman.debug.turns import Turns
 from dragoman.errors import DragomanError, RemoteProtocolError
@@ -32,21 +33,10 @@ _LEFT_WITHIN_S = 1.0
 _MEMBERS_AT_MOST = 1_000
 _ROOT = 0
 
-_LISTS = frozenset({"setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"})
 _STEPS = frozenset({"next", "stepIn", "stepOut", "stepBack", "goto", "restartFrame"})
 _RUNS = _STEPS | {"continue", "reverseContinue"}
 _ROOTS = frozenset({"launch", "attach", "configurationDone", "disconnect", "terminate", "restart"})
 _SERVED = {"supportsRunInTerminalRequest": True, "supportsStartDebuggingRequest": True}
-
-
-class Link(Protocol):
-    """A DAP connection: what a backend is, without a say in what it owns."""
-
-    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response: ...
-
-    def events(self) -> AsyncIterator[Event]: ...
-
-    async def end(self) -> None: ...
 
 
 Join = Callable[[Mapping[str, Any]], Awaitable[Link]]
@@ -81,10 +71,8 @@ class Family:
         self._joined = 0
         self._joining = 0
         self._hello: dict[str, Any] = {}
-        self._lists: dict[str, tuple[str, dict[str, Any]]] = {}
-        self._setting = anyio.Lock()
         self._configured = anyio.Event()
-        self._breakpoints = MemberBreakpoints()
+        self._lists = MemberLists()
         self._threads = Threads()
         self._turns = Turns()
         self._told, self._taken = anyio.create_memory_object_stream[Event](0)
@@ -172,14 +160,10 @@ class Family:
 
     async def _catch_up(self, member: _Member) -> None:
         """What it makes of the breakpoints is news where nobody had bound them before."""
-        async with self._setting:
-            before = self._breakpoints.all_told()
-            for key, (command, arguments) in self._lists.items():
-                await self._set_at(member, key, command, arguments, _JOINED_WITHIN_S)
+        async with self._lists.told_to(member.place, member.link, within_s=_JOINED_WITHIN_S) as news:
             self._members[member.place] = member
-        for told in self._breakpoints.all_told():
-            if told not in before:
-                await self.tell(made("breakpoint", reason="changed", breakpoint=told))
+        for told in news:
+            await self.tell(made("breakpoint", reason="changed", breakpoint=told))
 
     async def _started(self, member: _Member, request: str, configuration: dict[str, Any]) -> None:
         await member.link.request(request, configuration, timeout_s=_JOINED_WITHIN_S)
@@ -213,13 +197,17 @@ class Family:
     # What members say.
 
     async def _read(self, member: _Member) -> None:
-        async for event in member.link.events():
-            take = self._take_by_event.get(event.event)
-            try:
-                await (take(member, event) if take else self.tell(event))
-            except (RemoteProtocolError, DragomanError) as error:
-                log.warning("an event of a member was skipped: %s", error)
+        with contextlib.suppress(anyio.ClosedResourceError):
+            async for event in member.link.events():
+                await self._take(member, event)
         await self._leave(member)
+
+    async def _take(self, member: _Member, event: Event) -> None:
+        take = self._take_by_event.get(event.event)
+        try:
+            await (take(member, event) if take else self.tell(event))
+        except (RemoteProtocolError, DragomanError) as error:
+            log.warning("an event of a member was skipped: %s", error)
 
     async def _take_initialized(self, member: _Member, event: Event) -> None:
         """js-debug says it twice, and each member to us alone."""
@@ -231,7 +219,7 @@ class Family:
     async def _take_stopped(self, member: _Member, event: Event) -> None:
         body = self._with_our_thread(member, event)
         if body.get("hitBreakpointIds"):
-            ours = (self._breakpoints.number(member.place, it) for it in body["hitBreakpointIds"])
+            ours = (self._lists.breakpoints.number(member.place, it) for it in body["hitBreakpointIds"])
             body["hitBreakpointIds"] = [number for number in ours if number is not None]
         if self._turns.stopped(member.place, told := made("stopped", **body)):
             await self.tell(told)
@@ -250,7 +238,7 @@ class Family:
 
     async def _take_breakpoint(self, member: _Member, event: Event) -> None:
         body = fields(event)
-        told = self._breakpoints.changed(member.place, body.get("breakpoint") or {})
+        told = self._lists.breakpoints.changed(member.place, body.get("breakpoint") or {})
         if told is not None:
             await self.tell(made("breakpoint", reason="changed", breakpoint=told))
 
@@ -286,8 +274,9 @@ class Family:
     # What is asked of them.
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
-        if command in _LISTS:
-            return await self._set(command, arguments or {}, timeout_s)
+        if command in LISTS:
+            links = {place: member.link for place, member in self._members.items()}
+            return await self._lists.set(links, command, arguments or {}, timeout_s)
         if command == "initialize":
             self._hello = {**(arguments or {}), **_SERVED}
             return await self._root.link.request(command, self._hello, timeout_s=timeout_s)
@@ -359,34 +348,6 @@ class Family:
             {**it, "id": self._threads.ours(member.place, it["id"]), "name": _name_of(it, member)} for it in threads
         ]
 
-    async def _set(self, command: str, arguments: dict[str, Any], timeout_s: float) -> Response:
-        """Remembered for those who join later, and never between two members' lists."""
-        key = _key_of(command, arguments)
-        async with self._setting:
-            self._lists[key] = (command, arguments)
-            self._breakpoints.asked(key, len(arguments.get("breakpoints") or ()))
-            members = list(self._members.values())
-            async with anyio.create_task_group() as group:
-                for member in members[1:]:
-                    group.start_soon(self._set_tolerantly, member, key, command, arguments, timeout_s)
-                response = await self._set_at(self._root, key, command, arguments, timeout_s)
-        if command == "setExceptionBreakpoints":
-            return response
-        return answer(command, {"breakpoints": self._breakpoints.told(key)})
-
-    async def _set_tolerantly(self, member: _Member, *what: Any) -> None:
-        try:
-            await self._set_at(member, *what)
-        except (DragomanError, RemoteProtocolError) as error:
-            log.info("a child session did not take the breakpoints: %s", error)
-
-    async def _set_at(
-        self, member: _Member, key: str, command: str, arguments: dict[str, Any], timeout_s: float
-    ) -> Response:
-        response = await member.link.request(command, arguments, timeout_s=timeout_s)
-        self._breakpoints.answered(key, member.place, read_body(response, _BreakpointsBody).breakpoints or ())
-        return response
-
     async def _dismiss_children(self, arguments: dict[str, Any] | None) -> None:
         with anyio.move_on_after(_LEFT_WITHIN_S):
             async with anyio.create_task_group() as group:
@@ -402,15 +363,6 @@ class Family:
 
 class _ThreadsBody(msgspec.Struct):
     threads: list[dict[str, Any]] = msgspec.field(default_factory=list)
-
-
-class _BreakpointsBody(msgspec.Struct):
-    breakpoints: list[dict[str, Any]] | None = None
-
-
-def _key_of(command: str, arguments: dict[str, Any]) -> str:
-    source = arguments.get("source") or {}
-    return f"{command} {source.get('path') or source.get('sourceReference') or ''}"
 
 
 def _name_of(thread: dict[str, Any], member: _Member) -> str:

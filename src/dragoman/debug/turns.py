@@ -6,7 +6,7 @@ import anyio
 
 from dragoman.wire.dap import Event
 
-_STEP_WITHIN_S = 2.0
+_STEP_WITHIN_S = 1.0
 
 
 class Turns:
@@ -23,7 +23,7 @@ class Turns:
     def stopped(self, member: int, event: Event) -> bool:
         """Whether it is to be told now; otherwise it waits, in place of an earlier one of the same member."""
         self._step_ended(member)
-        if self.front in {None, member}:
+        if self.front == member or (self.front is None and not self._stepping):
             self.front = member
             return True
         self._held = [(owner, held) for owner, held in self._held if owner != member] + [(member, event)]

@@ -65,11 +65,9 @@ class DapLink:
         return answer
 
     async def events(self) -> AsyncIterator[Event]:
-        """Ends with the connection, also when we are the one who ends it."""
-        with contextlib.suppress(anyio.ClosedResourceError):
-            async for batch in self._taken:
-                for one in batch:
-                    yield left_out(one) if isinstance(one, OutputLeftOut) else one
+        async for batch in self._taken:
+            for one in batch:
+                yield left_out(one) if isinstance(one, OutputLeftOut) else one
 
     async def end(self) -> None:
         self._told.close()

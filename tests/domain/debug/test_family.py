@@ -1,0 +1,295 @@
+"""Several debuggers as one program, in orders that real ones seldom show."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from dragoman.debug.family import Family
+from dragoman.debug.member_ids import Threads, lowered, named_member, raised
+from dragoman.errors import DragomanError
+from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.wire.dap import Event
+
+pytestmark = pytest.mark.anyio
+
+FILE = {"source": {"path": "/p/a.py"}, "breakpoints": [{"line": 5}]}
+
+
+class Scene:
+    """A family of fakes, and what it tells."""
+
+    def __init__(self) -> None:
+        self.root = FakeAdapter()
+        self.children: list[FakeAdapter] = []
+        self.told: list[Event] = []
+        self.last: list[Event] = []
+        self.news = anyio.Event()
+        self.family = Family(self.root, self._join, self._last)
+
+    async def _join(self, configuration: Mapping[str, Any]) -> FakeAdapter:
+        child: FakeAdapter = configuration["fake"]
+        return child
+
+    async def _last(self, *, gone: bool) -> list[Event]:
+        return self.last if not gone else []
+
+    async def listen(self) -> None:
+        async for event in self.family.events():
+            self.told.append(event)
+            self._wake()
+
+    async def start(self) -> None:
+        await self.ask("initialize", {"adapterID": "x"})
+        await self.ask("launch", {})
+        await self.ask("setBreakpoints", FILE)
+        await self.ask("configurationDone")
+
+    async def child(self, name: str = "Subprocess 77") -> FakeAdapter:
+        child = FakeAdapter()
+        self.children.append(child)
+        self.family.welcome("launch", {"name": name, "fake": child})
+        await self.until(lambda: bool(child.sent("configurationDone")))
+        return child
+
+    async def ask(self, command: str, arguments: dict[str, Any] | None = None) -> Any:
+        response = await self.family.request(command, arguments, timeout_s=2)
+        return msgspec.json.decode(response.body) if isinstance(response.body, msgspec.Raw) else None
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        with anyio.fail_after(5):
+            while not condition():
+                await anyio.wait_all_tasks_blocked()
+
+    def bodies(self, event: str) -> list[dict[str, Any]]:
+        return [msgspec.json.decode(it.body) for it in self.told if it.event == event]  # type: ignore[arg-type]
+
+    async def told_stops(self, count: int) -> list[int]:
+        await self.until(lambda: len(self.bodies("stopped")) >= count)
+        return [body["threadId"] for body in self.bodies("stopped")]
+
+    def _wake(self) -> None:
+        news, self.news = self.news, anyio.Event()
+        news.set()
+
+
+@asynccontextmanager
+async def scene() -> AsyncIterator[Scene]:
+    made = Scene()
+    async with anyio.create_task_group() as group:
+        group.start_soon(made.family.run)
+        group.start_soon(made.listen)
+        await anyio.wait_all_tasks_blocked()
+        await made.start()
+        try:
+            yield made
+        finally:
+            await made.family.end()
+            group.cancel_scope.cancel()
+
+
+async def test_a_child_gets_the_breakpoints_that_were_set_before_it_came_and_those_set_later() -> None:
+    async with scene() as it:
+        await it.ask("setExceptionBreakpoints", {"filters": ["uncaught"]})
+        child = await it.child()
+        assert child.sent("setBreakpoints") == [FILE]
+        assert child.sent("setExceptionBreakpoints") == [{"filters": ["uncaught"]}]
+        assert [name for name, _ in child.requests].index("configurationDone") == len(child.requests) - 1
+        later = {**FILE, "breakpoints": [{"line": 9}]}
+        await it.ask("setBreakpoints", later)
+        assert child.sent("setBreakpoints")[-1] == it.root.sent("setBreakpoints")[-1] == later
+
+
+async def test_what_is_served_is_said_to_the_root_and_to_every_child() -> None:
+    async with scene() as it:
+        child = await it.child()
+        for adapter in (it.root, child):
+            (hello,) = adapter.sent("initialize")
+            assert (hello["adapterID"], hello["supportsStartDebuggingRequest"]) == ("x", True)
+
+
+async def test_a_breakpoint_is_bound_when_one_member_has_bound_it() -> None:
+    async with scene() as it:
+        it.root.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": False, "message": "no"}]}
+        unbound = (await it.ask("setBreakpoints", FILE))["breakpoints"][0]
+        assert (unbound["verified"], unbound["message"]) == (False, "no")
+        await it.child()
+        await it.until(lambda: bool(it.bodies("breakpoint")))
+        told = it.bodies("breakpoint")[0]["breakpoint"]
+        assert (told["id"], told["verified"], told["line"]) == (unbound["id"], True, 5)
+        again = (await it.ask("setBreakpoints", FILE))["breakpoints"][0]
+        assert again["verified"]
+
+
+async def test_a_members_change_of_a_breakpoint_is_told_under_our_number() -> None:
+    async with scene() as it:
+        child = await it.child()
+        number = (await it.ask("setBreakpoints", FILE))["breakpoints"][0]["id"]
+        child.emit("breakpoint", reason="changed", breakpoint={"id": 105, "verified": True, "line": 6})
+        it.root.emit("breakpoint", reason="changed", breakpoint={"id": 105, "verified": False})
+        it.root.emit("breakpoint", reason="changed", breakpoint={"id": 999, "verified": True})
+        child.stop(hitBreakpointIds=[105])
+        await it.told_stops(1)
+        assert it.bodies("stopped")[0]["hitBreakpointIds"] == [number]
+        assert [body["breakpoint"]["id"] for body in it.bodies("breakpoint")] in ([number], [number, number])
+
+
+async def test_threads_of_a_child_have_numbers_of_their_own_and_its_process_in_their_names() -> None:
+    async with scene() as it:
+        child = await it.child()
+        threads = (await it.ask("threads"))["threads"]
+        assert [thread["name"] for thread in threads] == ["main", "main (Subprocess 77)"]
+        first, second = (thread["id"] for thread in threads)
+        assert first != second
+        await it.ask("pause", {"threadId": second})
+        assert (child.sent("pause"), it.root.sent("pause")) == ([{"threadId": 1}], [])
+
+
+async def test_frames_and_variables_of_a_child_are_asked_of_the_child() -> None:
+    async with scene() as it:
+        child = await it.child()
+        child.stop()
+        (thread,) = await it.told_stops(1)
+        frame = (await it.ask("stackTrace", {"threadId": thread}))["stackFrames"][0]["id"]
+        reference = (await it.ask("scopes", {"frameId": frame}))["scopes"][0]["variablesReference"]
+        await it.ask("variables", {"variablesReference": reference})
+        await it.ask("evaluate", {"expression": "1"})
+        assert child.sent("scopes") == [{"frameId": 1}]
+        assert child.sent("variables") == [{"variablesReference": 9}]
+        assert child.sent("evaluate") == [{"expression": "1"}]
+        assert not it.root.sent("stackTrace")
+
+
+async def test_a_second_members_stop_is_held_back_until_the_first_is_sent_on() -> None:
+    async with scene() as it:
+        child = await it.child()
+        it.root.stop()
+        (first,) = await it.told_stops(1)
+        child.stop()
+        await anyio.wait_all_tasks_blocked()
+        assert len(it.bodies("stopped")) == 1
+        await it.ask("continue", {"threadId": first})
+        _, second = await it.told_stops(2)
+        assert second != first
+        assert not child.sent("continue")
+
+
+async def test_a_steps_own_stop_comes_before_one_that_was_held_back() -> None:
+    async with scene() as it:
+        child = await it.child()
+        it.root.stop()
+        (first,) = await it.told_stops(1)
+        child.stop()
+        await it.ask("next", {"threadId": first})
+        it.root.emit("continued", threadId=1)
+        await anyio.wait_all_tasks_blocked()
+        assert len(it.bodies("stopped")) == 1
+        it.root.stop("step")
+        assert await it.told_stops(2) == [first, first]
+        await it.ask("continue", {"threadId": first})
+        assert (await it.told_stops(3))[-1] != first
+
+
+async def test_a_run_that_is_refused_leaves_the_stop_in_front() -> None:
+    async with scene() as it:
+        child = await it.child()
+        it.root.stop()
+        (first,) = await it.told_stops(1)
+        child.stop()
+        it.root.refuse("continue", "not now")
+        with pytest.raises(DragomanError, match="not now"):
+            await it.ask("continue", {"threadId": first})
+        await anyio.wait_all_tasks_blocked()
+        assert len(it.bodies("stopped")) == 1
+
+
+async def test_another_members_continued_is_not_told_while_one_is_stopped() -> None:
+    async with scene() as it:
+        child = await it.child()
+        it.root.stop()
+        await it.told_stops(1)
+        child.emit("continued", threadId=1)
+        child.emit("output", output="x")
+        await it.until(lambda: bool(it.bodies("output")))
+        assert it.bodies("continued") == []
+
+
+@pytest.mark.parametrize("way", ["terminated", "death"])
+async def test_a_child_that_ends_takes_its_threads_and_its_stop_with_it(way: str) -> None:
+    async with scene() as it:
+        child = await it.child()
+        child.stop()
+        (thread,) = await it.told_stops(1)
+        it.root.stop()
+        child.emit("terminated") if way == "terminated" else child.die()
+        _, next_thread = await it.told_stops(2)
+        assert {"reason": "exited", "threadId": thread} in it.bodies("thread")
+        assert next_thread != thread
+        assert it.bodies("terminated") == []
+        assert len((await it.ask("threads"))["threads"]) == 1
+
+
+async def test_the_roots_end_is_the_end_and_a_childs_exit_code_is_not_the_programs() -> None:
+    async with scene() as it:
+        child = await it.child()
+        it.last = [Event(event="exited", body=msgspec.Raw(b'{"exitCode":4}'))]
+        child.emit("exited", exitCode=9)
+        it.root.emit("terminated")
+        await it.until(lambda: bool(it.bodies("terminated")))
+        assert it.bodies("exited") == [{"exitCode": 4}]
+
+
+async def test_initialized_is_told_once() -> None:
+    async with scene() as it:
+        it.root.emit("initialized")
+        child = await it.child()
+        child.emit("initialized")
+        child.emit("output", output="x")
+        await it.until(lambda: bool(it.bodies("output")))
+        assert len(it.bodies("initialized")) == 1
+
+
+async def test_a_child_that_never_joins_is_no_loss() -> None:
+    async with scene() as it:
+        child = FakeAdapter()
+        child.refuse("initialize", "gone")
+        it.family.welcome("attach", {"name": "x", "fake": child})
+        await it.until(lambda: child.ended)
+        it.root.stop()
+        await it.told_stops(1)
+
+
+async def test_a_silent_child_does_not_hold_up_the_breakpoints_of_the_root() -> None:
+    async with scene() as it:
+        child = await it.child()
+        child.answers["setBreakpoints"] = lambda _: None
+        response = await it.family.request("setBreakpoints", FILE, timeout_s=0.2)
+        assert b'"verified":true' in bytes(response.body)  # type: ignore[arg-type]
+
+
+def test_thread_numbers_stay_as_they_are_where_they_can_and_are_never_zero() -> None:
+    threads = Threads()
+    assert [threads.ours(0, 1), threads.ours(0, 2), threads.ours(1, 1), threads.ours(1, 0)] == [1, 2, 3, 4]
+    assert (threads.ours(1, 1), threads.theirs(3), threads.theirs(9)) == (3, (1, 1), None)
+    threads.forget(3)
+    assert (threads.theirs(3), threads.of(1)) == (None, [4])
+
+
+def test_references_go_up_and_come_down_again() -> None:
+    body = {"stackFrames": [{"id": 0, "source": {"sourceReference": 0}}, {"id": 3}]}
+    up = raised(body, 2, frames=True)
+    asked = {"frameId": up["stackFrames"][1]["id"]}
+    assert (named_member(asked), lowered(asked)) == (2, {"frameId": 3})
+    assert up["stackFrames"][0]["source"]["sourceReference"] == 0
+    scope = raised({"variables": [{"variablesReference": 0}, {"variablesReference": 8}]}, 1)["variables"]
+    assert (scope[0]["variablesReference"], named_member(scope[1]), lowered(scope[1])["variablesReference"]) == (
+        0,
+        1,
+        8,
+    )
+    assert named_member({"expression": "x"}) is None
