@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.debug.adapters import CODELLDB, LLDB
-from tests.conformance.scenario import PROGRAMS, Language, Stage, walk
-from tests.conformance.test_python import service_in
+from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
 from tests.peers import give_adapters
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -20,14 +19,8 @@ RUST = Language("rust", LLDB, "rust/main.rs", computes=4, calls=16, prints=17)
 C_BY_CODELLDB = Language("c-codelldb", CODELLDB, "c/main.c", computes=4, calls=15, prints=16)
 RUST_BY_CODELLDB = Language("rust-codelldb", CODELLDB, "rust/main.rs", computes=4, calls=16, prints=17)
 
-_NEEDS = {
-    "c": ("lldb", "c"),
-    "rust": ("lldb", "rust"),
-    "c-codelldb": ("codelldb", "c"),
-    "rust-codelldb": ("codelldb", "rust"),
-}
 LANGUAGES = [
-    pytest.param(it, id=it.name, marks=pytest.mark.needs(*_NEEDS[it.name]))
+    pytest.param(it, id=it.name, marks=pytest.mark.needs(it.spec.name, it.source.partition("/")[0]))
     for it in (C, RUST, C_BY_CODELLDB, RUST_BY_CODELLDB)
 ]
 BUILD = {".c": ("gcc", "-g", "-O0"), ".cpp": ("g++", "-g", "-O0"), ".rs": ("rustc", "-g")}
@@ -51,10 +44,6 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Stage:
     return staged(request.param, tmp_path, home)
 
 
-every_language = pytest.mark.parametrize("stage", LANGUAGES, indirect=True)
-
-
-@every_language
-async def test_a_program_is_stopped_stepped_looked_into_and_run_to_its_end(stage: Stage) -> None:
-    async with service_in(stage.workspace, stage.language.spec) as service:
-        await walk(service, stage)
+@pytest.mark.parametrize("stage", LANGUAGES, indirect=True)
+class TestLldb(Behaviours):
+    """What every language does."""

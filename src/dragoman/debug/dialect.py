@@ -37,6 +37,10 @@ class Dialect:
     """Contexts of an evaluation that mean something else to it, such as a command line, and which one is meant."""
     ends_lines_as_terminals: bool = False
     """It gives the program a terminal, which ends lines in two characters: told as one."""
+    several_places: bool = False
+    """A line can have several places in the machine code, and it stops at each."""
+    assigns: str = ""
+    """An expression that changes a variable, with `name` and `value`, where it has no request for that."""
     raises_in: Mapping[str, str] = field(default_factory=dict)
     """Functions in which it stops because something was raised, and what to call that."""
     build_failed: str = ""

@@ -66,8 +66,12 @@ class Looks:
         async with self._in_turn(_ANSWERED_WITHIN_S):
             moment = self._now()
             chosen = await self._frame(moment, frame, None)
-            holder = reference if reference is not None else await self._holder(moment, name, chosen)
-            answer = await self._set(moment, name, value, holder, chosen)
+            assignment = moment.looking.assignment(name, value) if reference is None else ""
+            if assignment:
+                answer = await moment.looking.evaluate(assignment, chosen, "repl", timeout_s=_ANSWERED_WITHIN_S)
+            else:
+                holder = reference if reference is not None else await self._holder(moment, name, chosen)
+                answer = await self._set(moment, name, value, holder, chosen)
             await self._refresh(moment)
         return answer
 
@@ -144,7 +148,7 @@ class Looks:
         response = await self._backend.request(command, asked, timeout_s=_ANSWERED_WITHIN_S)
         answer = read_body(response, answers.SetVariableAnswer)
         reference = moment.handles.give_variables(answer.variables_reference)
-        return Evaluated(result=answer.value, type=answer.type, reference=reference)
+        return Evaluated(result=answer.value or answer.result, type=answer.type, reference=reference)
 
     async def _refresh(self, moment: Moment) -> None:
         stop = self._life.stop

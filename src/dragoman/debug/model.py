@@ -29,6 +29,8 @@ class Frame(_Noun, frozen=True):
     line: int = 0
     column: int = 0
     is_library: bool = False
+    address: str = ""
+    """Where in the machine code, for those that have one."""
 
 
 class Scope(_Noun, frozen=True):

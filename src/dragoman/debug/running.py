@@ -25,13 +25,15 @@ Again = Callable[[bodies.StoppedBody], Awaitable[None]]
 
 
 class Running:
-    """`by` is who caused what the program does now; `sent_on` counts how often it was made to go on."""
+    """`by` is who caused what the program does now, by which `command`; `sent_on` counts how often it was made to go
+    on."""
 
     def __init__(
         self, backend: Backend, life: Life, threads: Threads, mailbox: Mailbox, *, again: Again, tell: Tell
     ) -> None:
         self.by = ""
         self.sent_on = 0
+        self.command = "continue"
         self._backend = backend
         self._life = life
         self._threads = threads
@@ -87,6 +89,7 @@ class Running:
             await prepare()
             self.by = by
             self.sent_on += 1
+            self.command = command
             self._tell("debug.resumed", command, {"command": command, "thread": thread, "by": by})
             self._life.move(Happening.RESUMED)
             await self._send_on(command, thread)

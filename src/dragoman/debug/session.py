@@ -249,7 +249,7 @@ class Session:
     async def _stopped(self, body: bodies.StoppedBody) -> None:
         """The stop is told when the look at it is complete: a caller never sees half of one."""
         was_stopped, sent_on = self.state is State.STOPPED, self._running.sent_on
-        moment = await self._stopping.look(body, self.last_stop + 1, self._running.by)
+        moment = await self._stopping.look(body, self.last_stop + 1, self._running.by, self._running.command)
         if moment is None or self.ended is not None:
             return
         if was_stopped and self._running.sent_on != sent_on:

@@ -90,6 +90,10 @@ class Looking:
             indexed=answer.indexed_variables,
         )
 
+    def assignment(self, name: str, value: str) -> str:
+        """An expression that changes a variable of a frame; empty where the adapter has a request for that."""
+        return self._dialect.assigns.format(name=name, value=value) if self._dialect.assigns else ""
+
     async def _locals(self, frame: int) -> Locals | None:
         """Where an adapter splits them by block, all scopes hinted `locals` belong together."""
         scopes = [scope for scope in await self.scopes(frame) if not scope.expensive]
@@ -134,6 +138,7 @@ class Looking:
             line=frame.line,
             column=frame.column,
             is_library=frame.presentation_hint in _LIBRARY_HINTS or _is_library(path),
+            address=frame.instruction_pointer_reference or "",
         )
 
     def _scope(self, scope: answers.Scope) -> Scope:

@@ -14,6 +14,7 @@ from dragoman.debug.log_messages import filled
 from dragoman.debug.model import Frame, Raised, Stop
 from dragoman.debug.opening import Launch
 from dragoman.debug.output import Output
+from dragoman.debug.passes import Passes
 from dragoman.debug.snapshot import Looking, Snapshot
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError
@@ -54,9 +55,10 @@ class Stopping:
         self._clock = clock
         self._told_output = output.end
         self._is_first = True
+        self._passes = Passes()
 
-    async def look(self, body: bodies.StoppedBody, number: int, by: str) -> Moment | None:
-        """None: it was no stop for anyone, and the program goes on."""
+    async def look(self, body: bodies.StoppedBody, number: int, by: str, command: str) -> Moment | None:
+        """None: it was no stop for anyone, and the program goes on. `command` is what it was sent on with."""
         handles = Handles(number)
         looking = Looking(self._backend, handles, self._launch.dialect)
         thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
@@ -64,6 +66,8 @@ class Stopping:
         seen = await looking.snapshot(thread_id, exception=body.reason == "exception")
         body, seen = self._as_raised(body, seen)
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
+        if self._is_same_pass(thread_id, seen, hit) and await self._goes_on(thread_id, command):
+            return None
         if await self._is_no_stop(body, seen, hit, looking) and await self._goes_on(thread_id):
             return None
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
@@ -110,10 +114,15 @@ class Stopping:
             return f"<{getattr(error, 'reason', '') or error.code}>"
         return answer.result
 
-    async def _goes_on(self, thread_id: int) -> bool:
+    def _is_same_pass(self, thread_id: int, seen: Snapshot, hit: tuple[int, ...] | None) -> bool:
+        if not self._launch.dialect.several_places or not hit:
+            return False
+        return self._passes.is_same(thread_id, seen.frames, seen.total_frames)
+
+    async def _goes_on(self, thread_id: int, command: str = "continue") -> bool:
         """A program that cannot be sent on is stopped, and told so."""
         try:
-            await self._backend.request("continue", {"threadId": thread_id}, timeout_s=_ANSWERED_WITHIN_S)
+            await self._backend.request(command, {"threadId": thread_id}, timeout_s=_ANSWERED_WITHIN_S)
         except DragomanError:
             return False
         self._threads.went_on(thread_id, everything=self._threads.go_together)

@@ -35,6 +35,8 @@ NATIVE = Dialect(
     hit_forms=frozenset(),  # it takes but a number, and means "from there on" by it
     contexts={"repl": "watch"},  # a command line of LLDB, where `n` steps
     ends_lines_as_terminals=True,
+    several_places=True,
+    takes_log_messages=False,  # it writes one for every place of the line
     raises_in={"rust_panic": "panic"},
 )
 

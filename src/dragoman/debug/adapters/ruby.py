@@ -76,6 +76,7 @@ RUBY = AdapterSpec(
         hit_forms=frozenset(),
         or_word="||",
         takes_log_messages=False,
+        assigns="{name} = ({value})",
         failure_types=_FAILURES,
         stops_unasked=frozenset({"pause"}),
         ways_to_end=frozenset({"SystemExit"}),

@@ -27,6 +27,7 @@ class StackFrame(_Answer, frozen=True):
     line: int = 0
     column: int = 0
     presentation_hint: str | None = None
+    instruction_pointer_reference: str | None = None
 
 
 class StackTraceAnswer(_Answer, frozen=True):
@@ -72,6 +73,8 @@ class EvaluateAnswer(_Answer, frozen=True):
 
 class SetVariableAnswer(_Answer, frozen=True):
     value: str = ""
+    result: str = ""
+    """What lldb-dap up to 19 calls the value."""
     type: str | None = None
     variables_reference: int = 0
 
