@@ -36,4 +36,6 @@ TABLE: dict[str, str] = {
     "Nothing answered within {seconds} seconds. Check that the program runs, and that no debugger has it yet.": "{seconds} 秒内没有应答。请确认程序正在运行，且尚未被其他调试器附加。",
     "{port} is not a port.": "{port} 不是端口号。",
     "Give `connect` the host and the number of the port where the program listens.": "请在 `connect` 中给出主机以及程序监听的端口号。",
+    "steps in the debugger are quick: small packets are sent at once": "调试器单步很快：小数据包立即发送",
+    "steps in some debuggers will be slower here, by up to 0.2 s: {why}": "部分调试器的单步在此处会慢一些，最多 0.2 秒：{why}",
 }

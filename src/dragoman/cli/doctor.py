@@ -20,6 +20,7 @@ from dragoman.places import Places, find_places
 from dragoman.settings import load_settings, unknown_variables
 from dragoman.transport.control_link import ControlLink
 from dragoman.transport.lock import is_held
+from dragoman.transport.nodelay import obstacle
 from dragoman.transport.private_files import read_private
 
 _LEAST_FREE = 200 << 20
@@ -113,9 +114,15 @@ def _settings(places: Places) -> Iterator[Finding]:
     except DragomanError as error:
         yield Finding("bad", error.message, error.hint)
     else:
-        yield Finding("ok", say("settings {path}", path=places.settings_file))
+        yield _settings_found(places.settings_file)
     for warning in unknown_variables():
         yield Finding("note", warning)
+
+
+def _settings_found(file: Path) -> Finding:
+    if not file.exists():
+        return Finding("note", say("no settings file, so every setting has its default: {path}", path=file))
+    return Finding("ok", say("settings {path}", path=file))
 
 
 def _tokens(places: Places) -> Iterator[Finding]:
@@ -125,6 +132,15 @@ def _tokens(places: Places) -> Iterator[Finding]:
         yield Finding("note", say("no tokens yet: the first start makes them"))
     else:
         yield Finding("ok", say("tokens {path}", path=places.tokens_file))
+
+
+def _debugging(_: Places) -> Iterator[Finding]:
+    """Python's adapter is quick by itself; others write in small pieces, which only the system lets us cure."""
+    reason = obstacle()
+    if reason is None:
+        yield Finding("ok", say("steps in the debugger are quick: small packets are sent at once"))
+    else:
+        yield Finding("note", say("steps in some debuggers will be slower here, by up to 0.2 s: {why}", why=reason))
 
 
 def _daemon(places: Places) -> Iterator[Finding]:
@@ -168,5 +184,6 @@ _CHECKS: tuple[Callable[[Places], Iterator[Finding]], ...] = (
     _disk,
     _settings,
     _tokens,
+    _debugging,
     _daemon,
 )
