@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 
 from dragoman import __version__
 from tests.daemons import PATIENCE, Cli, daemons_of, eventually
+from tests.faces.mcp.over_http import modern_request, wire_of
 from tests.faces.mcp.raw import RawClient, introduction, raw_client
 from tests.faces.mcp.serving import closing_at_once, serving
 
@@ -111,6 +114,82 @@ def test_after_an_end_on_purpose_no_daemon_is_started_until_the_client_speaks(cl
         while time.monotonic() < deadline:
             assert daemons_of(cli.home) == []
         assert pid_of(client) == cli.status()["pid"]
+
+
+@pytest.mark.parametrize("goes", ["killed", "restarted"])
+@pytest.mark.parametrize("era", ["with a handshake", "without"])
+def test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_why(
+    cli: Cli, tmp_path: Path, goes: str, era: str
+) -> None:
+    (tmp_path / "app.py").write_text("x = 1\nprint(x)\n")
+    with raw_client(cli, "--workspace", str(tmp_path)) as client:
+        if era == "with a handshake":
+            client.initialize()
+        tool = partial(called, client, era)
+        tool("set_breakpoint", file_path="app.py", line_number=2)
+        session_id = tool("start_debugging", program="app.py")["session_id"]
+        kill(cli.status()["pid"]) if goes == "killed" else cli("restart", "--yes")
+        for arguments in ({"session_id": session_id}, {}):
+            refused = tool("continue_debugging", **arguments)
+            assert refused["code"] in {"unknown_session", "no_session"}
+            assert refused["hint"].startswith("The daemon was restarted since you connected")
+        assert [it["line"] for it in tool("get_breakpoints")["breakpoints"]] == [2]
+        again = tool("start_debugging", program="app.py")
+        assert again["status"] == "stopped"
+        assert "restarted" not in tool("evaluate_expression", expression="(")["message"]
+        assert tool("continue_debugging")["status"] == "completed"
+
+
+def called(client: RawClient, era: str, tool: str, **arguments: Any) -> dict[str, Any]:
+    meta = {} if era == "with a handshake" else modern_request("tools/call")[0]["params"]
+    answer = client.ask("tools/call", {**meta, "name": tool, "arguments": arguments})
+    content: dict[str, Any] = answer["result"]["structuredContent"]
+    return content
+
+
+def test_without_a_restart_nobody_speaks_of_one(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.initialize()
+        assert called(client, "with a handshake", "continue_debugging")["hint"] == "Start one with start_debugging."
+
+
+@pytest.mark.parametrize("goes", ["killed", "restarted"])
+def test_over_http_a_session_is_then_unknown_and_what_needs_none_just_works(cli: Cli, goes: str) -> None:
+    port = free_port()
+    cli.environment["DRAGOMAN_PORT"] = str(port)  # clients have the address in their files
+    assert cli("up").returncode == 0
+    client = wire_of(cli)
+    client.initialize()
+    first = cli.status()["pid"]
+    if goes == "killed":
+        kill(first)
+        assert cli("up").returncode == 0
+    else:
+        assert cli("restart").returncode == 0
+    assert (cli.status()["port"], cli.status()["pid"] != first) == (port, True)
+    gone = client.call("dragoman_status")
+    assert (gone.status, gone.code) == (404, "unknown_mcp_session")
+    assert client.modern("tools/call", "dragoman_status", arguments={}).status == 200
+    client.session = ""
+    assert client.initialize().status == 200
+    assert client.call("dragoman_status").status == 200
+
+
+def test_an_end_in_order_waits_for_no_open_stream(cli: Cli) -> None:
+    cli("up")
+    client = wire_of(cli)
+    client.initialize()
+    with client.open("GET") as stream:
+        assert stream.status == 200
+        began = time.monotonic()
+        assert cli("down").returncode == 0
+        assert time.monotonic() - began < 2 * PATIENCE
+        stream.read()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
 
 
 def test_an_end_in_order_is_quick_and_records_that_the_client_was_left(cli: Cli) -> None:
@@ -242,3 +321,13 @@ def test_a_daemon_of_another_version_is_replaced_when_idle_and_kept_when_busy(
             assert client.initialize()["result"]["serverInfo"]["version"] == version
             assert (pid_of(client) == other.pid) == (life == "busy")
         other.kill()
+
+
+def test_a_set_of_tools_that_is_none_is_told_to_the_client_and_on_standard_error(cli: Cli) -> None:
+    with raw_client(cli, "--tools", "debug,telepathy") as client:
+        told = client.answer(client.request("initialize", introduction("2025-11-25")))
+        assert code_of(told) == "unknown_tool_set"
+        assert told["error"]["message"].startswith("There is no set of tools 'telepathy'. Sets there are: general")
+        assert code_of(client.ask("tools/list")) == "unknown_tool_set"
+        client.leave()
+        assert client.errors().count("There is no set of tools 'telepathy'.") == 1

@@ -23,7 +23,7 @@ from tests.faces.mcp.serving import Serving, serving
 MODULES = """
 import sys
 before = set(sys.modules)  # an interpreter may come with some of its own
-from dragoman.cli.main import run
+from dragoman.cli.dispatch import run
 code = run(["mcp"])
 loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
 strangers = loaded - set(sys.stdlib_module_names) - {"dragoman"}

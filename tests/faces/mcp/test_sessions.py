@@ -14,6 +14,7 @@ import pytest
 from mcp import ClientSession
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
 
 from dragoman import __version__
 from dragoman.tools.debug.table import TOOLS
@@ -84,6 +85,16 @@ async def test_the_newest_revision_needs_no_handshake(running: Cli) -> None:
             ]
             result = await agent.call_tool("dragoman_status", {})
     assert result.structured_content["version"] == __version__
+
+
+async def test_the_command_line_fixes_the_list_of_tools(running: Cli) -> None:
+    async with session(running, "--tools", "debug") as agent:
+        names = [tool.name for tool in (await agent.list_tools()).tools]
+        assert names == [tool.name for tool in TOOLS]
+        with pytest.raises(MCPError, match="There is no tool 'dragoman_status'"):
+            await agent.call_tool("dragoman_status", {})
+    async with session(running, "--tools", "general, debug") as agent:
+        assert len((await agent.list_tools()).tools) == len(TOOLS) + 2
 
 
 async def test_two_clients_at_once_have_their_own_conversations(running: Cli, tmp_path: Path) -> None:
