@@ -42,8 +42,6 @@ TABLE: dict[str, str] = {
     "Correct the path, or build the program first (a preLaunchTask does that each time).": "请改正路径，或先构建程序（preLaunchTask 每次都会这样做）。",
     "What kind of program {program} is cannot be told from the file.": "从文件无法判断 {program} 是哪种程序。",
     "Start an inline `configuration` with its `type`, such as {known}.": "请用带 `type` 的内联 `configuration` 启动，例如 {known}。",
-    "{program} is {language} source; a debugger runs what it is built into.": "{program} 是 {language} 源代码；调试器运行的是由它构建出的程序。",
-    "Give `program` the built executable (built with debug information, such as `-g`).": "请把 `program` 设为构建好的可执行文件（构建时带调试信息，例如 `-g`）。",
     "this needs a current file, and none was given": "这里需要当前文件，但没有给出",
     "Give `file`, the path that stands for the file open in an editor.": "请给出 `file`，即代表编辑器中打开的文件的路径。",
     "{file} lies in no folder of this workspace": "{file} 不在这个工作区的任何文件夹中",

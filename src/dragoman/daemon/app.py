@@ -27,6 +27,8 @@ from dragoman.daemon.methods import Methods
 from dragoman.daemon.report import Report
 from dragoman.daemon.tool_calls import ToolCalls
 from dragoman.daemon.upkeep import keep_within_bounds
+from dragoman.debug.adapters import BUILT_IN
+from dragoman.debug.adapters.declared import with_declared
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
@@ -109,6 +111,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
                     linger_s=settings.session_linger_s,
                     redactor=_redactor(settings),
                     rule=_path_rule(settings, places),
+                    adapters=with_declared(BUILT_IN, settings.adapters),
                 ) as debugger,
             ):
                 parts = _Parts(state, tokens, settings, journal, debugger, lives=lives, stop=stop)

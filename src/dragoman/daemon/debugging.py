@@ -12,6 +12,7 @@ import anyio
 from dragoman.clock import SystemClock
 from dragoman.daemon.lives import Life, Lives
 from dragoman.daemon.runs import Runs, remove_left_over
+from dragoman.debug.adapters import AdapterSpec
 from dragoman.debug.launch import configurations
 from dragoman.debug.service import DebugService
 from dragoman.debug.session import Session
@@ -42,7 +43,13 @@ class Debugging:
 
 @asynccontextmanager
 async def debugging(
-    journal: Journal, lives: Lives, *, linger_s: float, redactor: Redactor, rule: PathRule
+    journal: Journal,
+    lives: Lives,
+    *,
+    linger_s: float,
+    redactor: Redactor,
+    rule: PathRule,
+    adapters: Sequence[AdapterSpec],
 ) -> AsyncIterator[Debugging]:
     """At the end of the block no session and no process of one lives."""
     clock = SystemClock()
@@ -58,7 +65,7 @@ async def debugging(
         await book.load()
         await remove_left_over(book)
         trust = TrustBook(journal, clock)
-        starter = AdapterStarter(supervisors, group, trust=trust, rule=rule)
+        starter = AdapterStarter(supervisors, group, adapters, trust=trust, rule=rule)
         service = DebugService(group, book, starter, journal, clock, lived)
         group.start_soon(_end_unused, service, linger_s)
         group.start_soon(runs.clean_up, service)

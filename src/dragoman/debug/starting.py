@@ -164,13 +164,15 @@ class AdapterStarter:
                     types=", ".join(sorted(self._types_here(client))) or "-",
                 ),
             )
-        return self._spec_by_type[type]
+        spec = self._spec_by_type[type]
+        return spec.stand_in(client.environment) or spec
 
     def _types_here(self, client: Client) -> Iterator[str]:
         """Of the adapters that are installed, with what their programs need."""
         for type, spec in self._spec_by_type.items():
             try:
-                spec.facts(Situation("launch", {}, client.environment, client.workspace))
+                there = spec.stand_in(client.environment) or spec
+                there.facts(Situation("launch", {}, client.environment, client.workspace))
             except DragomanError:
                 continue
             yield type

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dragoman.debug.adapters.finding import require_adapter
+from dragoman.debug.adapters.codelldb import CODELLDB
+from dragoman.debug.adapters.finding import find_adapter, require_adapter
 from dragoman.debug.adapters.native import NATIVE, native_arguments, reading_from
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.transport.command import Command
@@ -28,6 +29,11 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     return reading_from({"cwd": str(situation.workspace), **given}, situation.stdin, quiet="?")
 
 
+def _stand_in(environment: Mapping[str, str]) -> AdapterSpec | None:
+    is_here = find_adapter("lldb", environment) is not None
+    return None if is_here or find_adapter("codelldb", environment) is None else CODELLDB
+
+
 def _facts(situation: Situation) -> Mapping[str, str]:
     return {"adapter": str(require_adapter("lldb", situation.searched))}
 
@@ -41,5 +47,6 @@ LLDB = AdapterSpec(
     arguments=_arguments,
     dialect=NATIVE,
     noise=_NOISE,
+    stand_in=_stand_in,
     facts=_facts,
 )

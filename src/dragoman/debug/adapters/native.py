@@ -41,9 +41,11 @@ NATIVE = Dialect(
 )
 
 _BUILDS: Mapping[str, str] = {
-    "C": "cc -g -O0 {source} -o {binary}",
-    "C++": "c++ -g -O0 {source} -o {binary}",
-    "Rust": "rustc -g {source} -o {binary}",
+    ".c": "cc -g -O0 {source} -o {binary}",
+    ".cc": "c++ -g -O0 {source} -o {binary}",
+    ".cpp": "c++ -g -O0 {source} -o {binary}",
+    ".cxx": "c++ -g -O0 {source} -o {binary}",
+    ".rs": "rustc -g {source} -o {binary}",
 }
 
 
@@ -86,7 +88,7 @@ def _is_newer(binary: Path, source: Path) -> bool:
 
 
 def _needs_build(source: Path, binary: Path, language: str) -> DragomanError:
-    how = _BUILDS.get(language, "").format(source=source.name, binary=binary.name)
+    how = _BUILDS.get(source.suffix, "").format(source=source.name, binary=binary.name)
     message = say(
         "{program} is {language} source, and there is no newer program beside it.", program=source, language=language
     )

@@ -80,5 +80,7 @@ class AdapterSpec:
     """Lines of output, matched from their start, that are the adapter's and not the program's: not told."""
     exit_code_in_output: re.Pattern[str] | None = None
     """How a line of its output says the exit code that no event tells: a group `code`."""
+    stand_in: Callable[[Mapping[str, str]], AdapterSpec | None] = lambda _: None
+    """Another that is taken instead, where this one is not found in the client's environment."""
     facts: Callable[[Situation], Mapping[str, str]] = lambda _: {}
     """Told in the first answer: `interpreter`, `adapter` and its version."""

@@ -80,7 +80,7 @@ def type_for(program: Path) -> str:
         return found or _unknown(program)
     suffix = program.suffix.lower()
     if suffix in BUILT_FROM:
-        raise _needs_build(program, BUILT_FROM[suffix])
+        return NATIVE  # whose debugger knows whether it was built
     return EXTENSIONS.get(suffix) or _by_content(program) or _unknown(program)
 
 
@@ -104,19 +104,6 @@ def _interpreter(name: str, rest: bytes) -> str | None:
         words = [word for word in rest.decode(errors="replace").split() if not word.startswith("-") and "=" not in word]
         name = words[0].rpartition("/")[2] if words else ""
     return INTERPRETERS.get(_VERSION.sub("", name))
-
-
-def _needs_build(program: Path, language: str) -> LaunchError:
-    return LaunchError(
-        "needs_build",
-        say(
-            "{program} is {language} source; a debugger runs what it is built into.",
-            program=quoted_path(program),
-            language=language,
-        ),
-        hint=say("Give `program` the built executable (built with debug information, such as `-g`)."),
-        program=str(program),
-    )
 
 
 def _unknown(program: Path) -> str:
