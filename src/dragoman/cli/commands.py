@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cyclopts import App, CycloptsError
+from cyclopts import App
 
 from dragoman import __version__
+from dragoman.cli.help import Help, not_understood
 from dragoman.cli.output import shown
 from dragoman.phrases import Phrase, say
 
@@ -61,12 +62,6 @@ _GROUPS = {
 }
 
 
-def _not_understood(error: CycloptsError) -> str:
-    return "dragoman: " + shown(
-        say("{reason} See `dragoman --help` for what there is.", reason=str(error).strip().replace("\n", " "))
-    )
-
-
 def build_app() -> App:
     app = App(
         name="dragoman",
@@ -77,7 +72,8 @@ def build_app() -> App:
         group_commands=shown(say("Commands")),
         group_parameters=shown(say("Options")),
         group_arguments=shown(say("Arguments")),
-        error_formatter=_not_understood,
+        error_formatter=not_understood,
+        help_formatter=Help(),
     )
     app["--help"].help = shown(say("Show this."))
     app["--version"].help = shown(say("Show the version."))

@@ -71,13 +71,19 @@ def forget(
     yes: Annotated[bool, Parameter(negative="", help=shown(say("Do not ask.")))] = False,
 ) -> int:
     scope = _scope(session, before, everything=everything)
-    if not yes and not ask_yes(say("Erase it for good?")):
-        warn(say("Nothing was erased. With --yes it is not asked."))
-        return ExitCode.DECLINED
-    with ControlLink.open(find_places()) as link, working(say("Erasing")):
-        erased = link.call("journal_forget", scope, within_s=600)["events"]
+    with ControlLink.open(find_places()) as link:
+        if not yes and not _agreed(link.call("journal_count", scope)["events"]):
+            warn(say("Nothing was erased. With --yes it is not asked."))
+            return ExitCode.DECLINED
+        with working(say("Erasing")):
+            erased = link.call("journal_forget", scope, within_s=600)["events"]
     tell(say("{count} events erased.", count=erased))
     return ExitCode.OK
+
+
+def _agreed(events: int) -> bool:
+    warn(say("{count} events would be erased.", count=events))
+    return ask_yes(say("Erase it for good?"))
 
 
 def _scope(session: str, before: str, *, everything: bool) -> dict[str, Any]:

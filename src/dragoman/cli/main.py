@@ -1,97 +1,22 @@
-"""The entry point. What must be instant is served before anything heavy is imported."""
+"""The entry point. It imports next to nothing by itself: a Ctrl-C before a command is known ends quietly like any."""
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable
 
-from dragoman import __version__
-from dragoman.cli.output import ExitCode, finish_output, forget_output, report, show_text, speak_every_locale
-from dragoman.errors import DragomanError, system_refused
+_INTERRUPTED = 130
 
 
 def main() -> None:
-    speak_every_locale()
-    status = run(sys.argv[1:])
-    finish_output()
-    sys.exit(status)
-
-
-def run(arguments: list[str]) -> int:
     try:
-        fast = _fast(arguments)
-        status = fast() if fast else _dispatch(arguments)
-        sys.stdout.flush()  # what cannot be written is met here, not by the interpreter after our last word
-        return status
-    except DragomanError as error:
-        return report(error, as_json="--json" in arguments)
+        from dragoman.cli.dispatch import serve
+
+        status = serve(sys.argv[1:])
     except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        forget_output()
-        return ExitCode.OK
-    except OSError as error:
-        return report(system_refused(error), as_json="--json" in arguments and finish_output())
-
-
-def _fast(arguments: list[str]) -> Callable[[], int] | None:
-    *words, last = arguments or [""]
-    if tuple(words) in _FAST_WITH_VALUE and not last.startswith("-"):
-        return lambda: _FAST_WITH_VALUE[tuple(words)](last)
-    return _FAST.get(tuple(arguments))
-
-
-def _version() -> int:
-    show_text(f"dragoman {__version__}")
-    return ExitCode.OK
-
-
-def _status(*, as_json: bool) -> int:
-    from dragoman.cli.status import status
-
-    return status(json=as_json)
-
-
-def _mcp(workspace: str = ".", tools: str = "") -> int:
-    from pathlib import Path
-
-    from dragoman.cli.mcp import mcp
-
-    return mcp(workspace=Path(workspace), tools=tools)
-
-
-def _dispatch(arguments: list[str]) -> int:
-    from cyclopts import CycloptsError
-
-    from dragoman.cli.commands import build_app
-
-    try:
-        result = build_app()(_prepared(arguments), exit_on_error=False)
-    except CycloptsError:
-        return ExitCode.USAGE
-    return result if isinstance(result, int) else ExitCode.OK
-
-
-def _prepared(arguments: list[str]) -> list[str]:
-    if arguments[:1] != ["debug"]:
-        return arguments
-    from dragoman.cli.debug.places import folded
-
-    return folded(arguments)
-
-
-_FAST: dict[tuple[str, ...], Callable[[], int]] = {
-    ("--version",): _version,
-    ("-V",): _version,
-    ("status",): lambda: _status(as_json=False),
-    ("status", "--json"): lambda: _status(as_json=True),
-    ("mcp",): _mcp,
-}
-
-_FAST_WITH_VALUE: dict[tuple[str, ...], Callable[[str], int]] = {
-    ("mcp", "--workspace"): _mcp,
-    ("mcp", "--tools"): lambda tools: _mcp(tools=tools),
-}
+        status = _INTERRUPTED
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interpreter's own end would answer it with a traceback
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def up(
     if not take_over:
         found.require_answering()
         if found.status is not None and not launcher.replaceable(found.status):
-            return _tell_running(found.status, as_json=json)
+            return _tell_running(found.status, port, as_json=json)
     if not _made_room(places, found, wish, yes=yes):
         return ExitCode.DECLINED
     if foreground:
@@ -72,10 +72,10 @@ def down(*, yes: Yes = False, json: Json = False) -> int:
 
 
 def restart(*, yes: Yes = False, json: Json = False) -> int:
-    """The same workspace; the settings' port, since a changed setting is what most restarts are for."""
+    """The same workspace, and the port if a person named it; else the settings' port, which may have been changed."""
     places = find_places()
     found = launcher.find(places)
-    wish = launcher.Wish(launcher.folder(_workspace_of(places, found)))
+    wish = launcher.Wish(launcher.folder(_workspace_of(places, found)), _port_of(places, found))
     if not _made_room(places, found, wish, yes=yes):
         return ExitCode.DECLINED
     return _start(places, wish, as_json=json)
@@ -92,6 +92,13 @@ def _workspace_of(places: Places, found: launcher.Found) -> Path:
         return Path(found.status["workspace"])
     state = launcher.read_state(places) if found.hung else None
     return Path(state.workspace) if state else Path.cwd()
+
+
+def _port_of(places: Places, found: launcher.Found) -> int | None:
+    if found.status is not None:
+        return found.status["wanted_port"] if found.status.get("port_was_named") else None
+    state = launcher.read_state(places) if found.hung else None
+    return state.wanted_port if state and state.port_was_named else None
 
 
 def _made_room(places: Places, found: launcher.Found, wish: launcher.Wish, *, yes: bool) -> bool:
@@ -140,7 +147,12 @@ def _become_daemon(wish: launcher.Wish) -> None:
     os.execv(sys.executable, command)  # noqa: S606  our own interpreter, a list of arguments
 
 
-def _tell_running(running: dict[str, Any], *, as_json: bool) -> int:
+def _tell_running(running: dict[str, Any], port: int | None, *, as_json: bool) -> int:
+    if port not in {None, 0, running["port"]}:
+        warn(
+            say("It serves port {port}; --port {wanted} was passed over.", port=running["port"], wanted=port),
+            say("`dragoman up --take-over --port {wanted}` starts it again there.", wanted=port),
+        )
     if as_json:
         show_json(running)
         return ExitCode.OK

@@ -47,6 +47,7 @@ class Methods:
             "journal_tail": self._journal_tail,
             "journal_search": self._journal_search,
             "journal_export": self._journal_export,
+            "journal_count": self._journal_count,
             "journal_forget": self._journal_forget,
             "trust_list": self._trust_list,
             "trust_add": self._trust_add,
@@ -108,6 +109,9 @@ class Methods:
             yield Part(row)
             count += 1
         yield {"events": count}
+
+    async def _journal_count(self, params: Params) -> AsyncIterator[Any]:
+        yield {"events": await self.journal.count(_scope(params))}
 
     async def _journal_forget(self, params: Params) -> AsyncIterator[Any]:
         yield {"events": await self.journal.forget(_scope(params))}

@@ -40,6 +40,7 @@ class Report:
             "address": state.address,
             "port": state.port,
             "wanted_port": state.wanted_port,
+            "port_was_named": state.port_was_named,
             "socket": state.socket,
             "workspace": state.workspace,
             "started_at": _iso(state.started_at_ns),

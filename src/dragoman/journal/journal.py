@@ -201,6 +201,11 @@ class Journal:
             pass
         return Removed(events=events, segments=segments)
 
+    async def count(self, scope: Scope) -> int:
+        """How many events `forget` would erase."""
+        ((events,),) = (await self.query(retention.counting(_as_stored(scope)))).rows
+        return int(events)
+
     async def forget(self, scope: Scope) -> int:
         """Erase, so that no file of the journal holds a byte of it any more; returns how many events went.
 

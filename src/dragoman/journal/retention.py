@@ -18,7 +18,7 @@ import msgspec
 from dragoman.journal import database as files
 from dragoman.journal import salvage
 from dragoman.journal.ledger import Ledger
-from dragoman.journal.stores import Before, OfSession, Scope
+from dragoman.journal.stores import Before, Everything, OfSession, Scope, Statement
 from dragoman.transport.private_files import sync_folder
 
 STEP_EVENTS = 500
@@ -179,8 +179,20 @@ def _begin_empty(ledger: Ledger, draft: Path) -> None:
         fresh.connection.close(True)
 
 
+def counting(scope: Scope) -> Statement:
+    """How many events are in it."""
+    if isinstance(scope, Everything):
+        return Statement("select count(*) from events")
+    condition, value = _condition(scope)
+    return Statement(f"select count(*) from events where {condition}", (value,))  # noqa: S608
+
+
+def _condition(scope: OfSession | Before) -> tuple[str, str | int]:
+    return ("session = ?", scope.session) if isinstance(scope, OfSession) else ("at_ns < ?", scope.at_ns)
+
+
 def _chosen(scope: OfSession | Before, after: int) -> tuple[str, tuple[str | int, ...]]:
-    condition, value = ("session = ?", scope.session) if isinstance(scope, OfSession) else ("at_ns < ?", scope.at_ns)
+    condition, value = _condition(scope)
     sql = f"select sequence from events where sequence > ? and {condition} order by sequence limit ?"  # noqa: S608
     return sql, (after, value, STEP_EVENTS)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli.client_config import client_config
-from dragoman.cli.main import run
+from dragoman.cli.dispatch import run
 from dragoman.cli.output import ExitCode
 from dragoman.clients.entries import HttpEndpoint
 from dragoman.clients.machine import Machine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 from dragoman.errors import RemoteProtocolError
@@ -21,6 +21,8 @@ class DaemonState:
     socket: str
     workspace: str
     started_at_ns: int
+    port_was_named: bool = False
+    """By a person, for this start: a restart keeps it, whatever the settings say."""
 
     @property
     def address(self) -> str:
@@ -42,9 +44,10 @@ class DaemonState:
         if not isinstance(value, dict):
             raise RemoteProtocolError("bad_state_file", "the state file is not an object")
         try:
-            return cls(**{item.name: _TYPES[str(item.type)](value[item.name]) for item in fields(cls)})
+            known = [item for item in fields(cls) if item.default is MISSING or item.name in value]
+            return cls(**{item.name: _TYPES[str(item.type)](value[item.name]) for item in known})
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise RemoteProtocolError("bad_state_file", f"the state file lacks or misspells {error}") from error
 
 
-_TYPES: dict[str, Any] = {"int": int, "float": float, "str": str}
+_TYPES: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool}

@@ -1,0 +1,116 @@
+"""What the parser of the command line says, in our words: its help, and what it did not understand."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, get_args, get_origin
+
+from cyclopts import CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+from cyclopts.exceptions import RepeatArgumentError, UnknownCommandError
+from cyclopts.help import DefaultFormatter, HelpEntry, HelpPanel, InlineText
+from rich.console import Console, ConsoleOptions
+from rich.text import Text
+
+from dragoman.cli.output import shown
+from dragoman.phrases import Phrase, say
+from dragoman.visible import visible
+
+_LABEL = "Usage:"
+# Defaults that say nothing: off, none, nothing.
+_SILENT = frozenset({None, "", '""', "False", "None", "()"})
+
+
+class Help(DefaultFormatter):
+    def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+        super().__call__(console, options, panel.copy(entries=[_in_our_words(entry) for entry in panel.entries]))
+
+    def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:  # noqa: ARG002
+        words = str(usage).strip().removeprefix(_LABEL).strip()
+        console.print(Text(f"{shown(say('Usage:'))} {words}\n", "bold"))
+
+
+def _in_our_words(entry: HelpEntry) -> HelpEntry:
+    if isinstance(entry.description, InlineText):
+        for note in _notes(entry):
+            entry.description.append(Text(f"[{shown(note)}]", "dim"))
+    return entry.copy(default=None, choices=None, required=False)
+
+
+def _notes(entry: HelpEntry) -> Iterator[Phrase]:
+    if entry.choices:
+        yield say("one of: {choices}", choices=", ".join(entry.choices))
+    if entry.default not in _SILENT:
+        yield say("default: {value}", value=entry.default)
+    if entry.required:
+        yield say("needed")
+
+
+# What was not understood.
+
+
+def not_understood(error: CycloptsError) -> str:
+    tell = next((tell for kind, tell in _TELLS if isinstance(error, kind)), _as_it_says)
+    words = " ".join(shown(phrase) for phrase in tell(error))
+    return "dragoman: " + visible(shown(say("{reason} See `dragoman --help` for what there is.", reason=words)))
+
+
+def _as_it_says(error: CycloptsError) -> Iterator[Phrase]:
+    yield say("{text}", text=str(error).strip().replace("\n", " "))
+
+
+def _command(error: UnknownCommandError) -> Iterator[Phrase]:
+    word = (error.unused_tokens or ["?"])[0]
+    yield say("There is no command `{word}`.", word=word)
+    names = [name for name in error.app or () if not name.startswith("-")]
+    yield from _meant(word, names)
+
+
+def _option(error: UnknownOptionError) -> Iterator[Phrase]:
+    word = error.token.keyword or error.token.value
+    yield say("There is no option {word} here.", word=word)
+    yield from _meant(word, (name for it in error.argument_collection if it.parse for name in it.names))
+
+
+def _meant(word: str, names: Iterable[str]) -> Iterator[Phrase]:
+    for name in difflib.get_close_matches(word, list(names), n=1):
+        yield say("Did you mean `{name}`?", name=name)
+
+
+def _unused(error: UnusedCliTokensError) -> Iterator[Phrase]:
+    yield say("This is too much: {words}.", words=" ".join(error.unused_tokens or ()))
+
+
+def _missing(error: MissingArgumentError) -> Iterator[Phrase]:
+    yield say("{name} needs a value.", name=_name(error, error.keyword))
+
+
+def _repeated(error: RepeatArgumentError) -> Iterator[Phrase]:
+    yield say("{name} was given twice.", name=_name(error, error.token.keyword))
+
+
+def _bad_value(error: CoercionError) -> Iterator[Phrase]:
+    if error.token is None or error.msg is not None:
+        yield from _as_it_says(error)
+        return
+    yield say("{name} cannot be {value}.", name=_name(error, error.token.keyword), value=ascii(error.token.value[:100]))
+    if get_origin(error.target_type) is Literal:
+        yield say("It is one of: {choices}.", choices=", ".join(map(str, get_args(error.target_type))))
+
+
+def _name(error: CycloptsError, keyword: str | None) -> str:
+    """As it is written: an option with its dashes, an argument as the help shows it."""
+    if keyword or error.argument is None:
+        return keyword or "?"
+    name = error.argument.name
+    return name if name.startswith("-") and error.argument.field_info.is_keyword_only else name.lstrip("-").upper()
+
+
+_TELLS: tuple[tuple[type[CycloptsError], Callable[[Any], Iterator[Phrase]]], ...] = (
+    (UnknownCommandError, _command),
+    (UnknownOptionError, _option),
+    (UnusedCliTokensError, _unused),
+    (MissingArgumentError, _missing),
+    (RepeatArgumentError, _repeated),
+    (CoercionError, _bad_value),
+)

@@ -1,0 +1,93 @@
+"""What the command line says about itself and about what it did not understand, in both languages."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from dragoman.cli.dispatch import run
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    status = run(list(arguments))
+    captured = capsys.readouterr()
+    return status, " ".join((captured.out + captured.err).split())
+
+
+@pytest.fixture
+def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAGOMAN_LANG", "zh")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("nope", "There is no command `nope`."),
+        ("stat", "Did you mean `status`?"),
+        ("up --prot 3", "There is no option --prot here. Did you mean `--port`?"),
+        ("up a b", "This is too much: a b."),
+        ("config get", "KEY needs a value."),
+        ("up --port x", "--port cannot be 'x'."),
+        ("up --port", "--port needs a value."),
+        ("up --port 1 --port 2", "--port was given twice."),
+        ("completions tcsh", "SHELL cannot be 'tcsh'. It is one of: bash, zsh, fish."),
+        ("up --port 99999", "65535"),
+    ],
+)
+def test_what_is_not_understood_is_said_and_ends_with_two(
+    capsys: pytest.CaptureFixture[str], line: str, words: str
+) -> None:
+    status, told = said(capsys, *line.split())
+    assert (status, words in told) == (2, True), told
+    assert "`dragoman --help`" in told
+
+
+@pytest.mark.usefixtures("chinese")
+@pytest.mark.parametrize("line", ["nope", "stat", "up --prot 3", "up a b", "config get", "up --port x", "up --port"])
+def test_no_english_is_left_in_what_was_not_understood(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    _, told = said(capsys, *line.split())
+    names = {*line.split(), "dragoman", "--help", "--port", "status", "KEY"}
+    assert set(re.findall("[A-Za-z-]+", told)) <= names, told
+
+
+@pytest.mark.usefixtures("chinese")
+def test_help_is_chinese_to_its_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    _, told = said(capsys, "wire", "decode", "--help")
+    assert told.startswith("用法： dragoman wire decode")
+    assert "[可选：omnish, dap, luapanda, gateway] [必填]" in told
+    assert "[默认：frame]" in told
+    assert not any(word in told for word in ("Usage", "default", "choices", "required"))
+
+
+def test_help_names_only_defaults_that_say_something(capsys: pytest.CaptureFixture[str]) -> None:
+    _, told = said(capsys, "journal", "tail", "--help")
+    assert "[default: 20]" in told
+    assert "False" not in told
+
+
+def test_every_command_has_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    from dragoman.cli.commands import _COMMANDS
+
+    for command in _COMMANDS:
+        status, told = said(capsys, *command.words.split(), "--help")
+        assert (status, told.startswith(f"Usage: dragoman {command.words}")) == (0, True), told
+
+
+@pytest.mark.parametrize("module", ["dragoman.cli.dispatch", "dragoman.errors", "cyclopts", "dragoman.cli.config"])
+def test_ctrl_c_while_something_is_imported_ends_quietly(module: str) -> None:
+    program = f"""
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["dragoman", "config", "path"]
+from dragoman.cli.main import main
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=30)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
