@@ -358,3 +358,11 @@ def test_a_wrong_key_is_found_behind_and_before_anything_else(
     text = f"{above}port = 'x'{after}".replace("\n", line_end)
     said = refusal(Places(config=folder, state=folder, runtime=folder), text)
     assert said.startswith(f"settings.toml, line {above.count(chr(10)) + 1}: port")
+
+
+def test_allowed_folders_are_whole_paths_or_begin_at_home(places: Places) -> None:
+    file = write(places, 'allowed_folders = ["/opt/lib", "~/shared"]\n')
+    assert load_settings(places, {}).allowed_folders == ["/opt/lib", "~/shared"]
+    assert load_settings(places, {"DRAGOMAN_ALLOWED_FOLDERS": "/a, /b"}).allowed_folders == ["/a", "/b"]
+    with pytest.raises(DragomanError, match=r"allowed_folders is .*, but it must be a list of folders, each with its"):
+        set_value(file, "allowed_folders", "relative")

@@ -215,6 +215,24 @@ def test_the_command_says_what_it_did_and_refuses_what_is_too_wide_or_not_there(
     assert "not trusted by itself" in cli("trust", "--revoke", str(hostile.folder / "bin")).stderr
 
 
+async def test_an_agent_is_shown_no_file_of_dragoman_itself_nor_of_anywhere_else(
+    cli: Cli, hostile: Hostile, tmp_path: Path
+) -> None:
+    """In a workspace that holds Dragoman's own folders, as a home folder does."""
+    secrets = [cli.places.tokens_file, cli.places.state_file, Path("/proc/self/environ"), Path("/etc/hostname")]
+    (hostile.folder / "link.py").symlink_to(cli.places.tokens_file)
+    (hostile.folder / "away.py").symlink_to("/etc/hostname")
+    paths = [*map(str, secrets), "cloned/link.py", "cloned/away.py", f"../../..{tmp_path}/../../etc/hostname"]
+    async with session_of(cli, workspace=str(tmp_path)) as agent:
+        found = {}
+        for path in paths:
+            read = await asked(agent, "get_source", file_path=path)
+            broken = await asked(agent, "set_breakpoint", file_path=path, line_text="token")
+            found[path] = {read.get("code"), broken.get("code")}
+        assert (await asked(agent, "get_source", file_path="cloned/app.py"))["status"] == "success"
+    assert set.union(*found.values()) == {"private_file", "outside_workspace"}, found
+
+
 @pytest.mark.parametrize("folder", ["relative", "", "/a\0b", 7, None])
 def test_the_daemon_takes_only_whole_paths_whoever_asks(cli: Cli, folder: object) -> None:
     for method in ("trust_add", "trust_revoke"):
