@@ -33,6 +33,7 @@ class Starter:
     adapters: list[FakeAdapter]
     request: str = "launch"
     facts: dict[str, str] = field(default_factory=dict)
+    title: str = "app.py"
     together: int = 1
     given: int = 0
     wishes: list[tuple[Client, Wish]] = field(default_factory=list)
@@ -48,7 +49,7 @@ class Starter:
         adapter = self.adapters[min(self.given, len(self.adapters) - 1)]
         self.given += 1
         launch = Launch(self.request, {}, "fake", dialect=Dialect(), no_debug=wish.no_debug)
-        return Prepared("app.py", adapter, launch, wish, facts=self.facts)
+        return Prepared(self.title, adapter, launch, wish, facts=self.facts)
 
 
 @dataclass
