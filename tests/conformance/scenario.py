@@ -176,7 +176,8 @@ class Behaviours:
     async def test_a_restart_runs_it_from_the_beginning_in_the_same_session(self, stage: Stage) -> None:
         client = stage.client
         async with service_in(stage.workspace, stage.language.spec) as service:
-            await service.set_breakpoint(client, stage.at(stage.language.computes, condition="n == 3 || n == 5"))
+            either = f"n == 3 {stage.language.spec.dialect.or_word} n == 5"
+            await service.set_breakpoint(client, stage.at(stage.language.computes, condition=either))
             first = await service.start(client, stage.wish(), within_s=60)
             second = stop_of(await service.resume(client, "", thread_id=None, within_s=20))
             again = await service.restart(client, first.session.id, within_s=60)
