@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from dragoman import __version__
 from dragoman.tools.debug.table import TOOLS
@@ -165,3 +168,16 @@ def test_both_eras_say_what_they_serve(running: Cli) -> None:
     assert {"tools", "prompts", "resources"} <= set(opened["capabilities"])
     assert "2026-07-28" in discovered["supportedVersions"]
     assert "set_breakpoint" in json.dumps(opened["instructions"])
+
+
+async def test_the_entry_that_client_config_writes_connects(running: Cli, tmp_path: Path) -> None:
+    written = Cli(running.home, {**running.environment, "HOME": str(tmp_path)})
+    assert written("client-config", "cursor", "--http", "--write").returncode == 0
+    entry = json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]["dragoman"]
+    async with (
+        httpx2.AsyncClient(headers=entry["headers"]) as web,
+        Client(streamable_http_client(entry["url"], http_client=web)) as agent,
+    ):
+        status = (await agent.call_tool("dragoman_status", {})).structured_content
+    assert status is not None
+    assert status["workspace"] == running.status()["workspace"]
