@@ -101,7 +101,7 @@ class _Reading:
 
     @property
     def last_lines(self) -> list[str]:
-        kept = [*self._lines, self._begun] if self._begun else [*self._lines]
+        kept = [*self._lines, _plain(self._begun)] if self._begun else [*self._lines]
         return kept[-(self._lines.maxlen or 0) :]
 
     async def read(self, child: Child) -> None:
@@ -133,7 +133,7 @@ class _Reading:
         *lines, begun = (self._begun + text).split("\n")
         for line in lines:
             self._line(_plain(line))
-        self._begun = _plain(begun[-_MOST_LINE:])
+        self._begun = begun[-_MOST_LINE:]
         await self._hear(text)
 
     def _line(self, line: str) -> None:
@@ -147,7 +147,8 @@ _TERMINAL_CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x0
 
 
 def _plain(line: str) -> str:
-    return _TERMINAL_CONTROL.sub("", line[:_MOST_LINE]).rstrip("\r")
+    """As a terminal would show it in the end: of a progress bar, its last state."""
+    return _TERMINAL_CONTROL.sub("", line[-_MOST_LINE:]).rstrip("\r").rpartition("\r")[2]
 
 
 def _code(exit: Exit) -> int:

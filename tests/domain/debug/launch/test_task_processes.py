@@ -89,6 +89,13 @@ async def test_only_the_last_lines_of_a_flood_are_kept_without_their_colours(wor
     assert fault.last_lines == [str(number) for number in range(2981, 3001)]
 
 
+async def test_of_a_progress_bar_its_last_state_is_kept_however_it_was_written(workspace: Workspace) -> None:
+    async with around(workspace) as it:
+        pieces = ("10%%", "\\r\\033[3", "2m100%%\\033[0m\\r\\nfailed\\r\\n")
+        fault = await it.failure("; ".join([*(f"printf '{piece}'; sleep 0.05" for piece in pieces), "exit 1"]))
+    assert fault.last_lines == ["100%", "failed"]
+
+
 async def test_a_line_without_an_end_is_bounded_and_the_last_words_count_without_one(workspace: Workspace) -> None:
     async with around(workspace) as it:
         fault = await it.failure("head -c 3000000 /dev/zero | tr '\\0' x; echo; printf 'no newline'; exit 1")
