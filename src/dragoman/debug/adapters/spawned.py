@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import psutil
 from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.debug import faults
@@ -90,6 +91,11 @@ class SpawnedAdapter:
         async for event in self._family.events():
             for told in self._heard(event) if event.event == "output" else (event,):
                 yield told
+
+    def memory_bytes(self) -> int | None:
+        """Resident, of the whole tree; not for the event loop."""
+        sizes = [size for pid in self._place.pids() if (size := _resident(pid)) is not None]
+        return sum(sizes) if sizes else None
 
     async def end(self) -> None:
         self._life.cancel("the session has ended")
@@ -182,3 +188,10 @@ def _attach_timed_out(within_s: float) -> DragomanError:
             seconds=f"{within_s:g}",
         ),
     )
+
+
+def _resident(pid: int) -> int | None:
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return None  # it has gone meanwhile
