@@ -19,11 +19,15 @@ from dragoman.debug.model import Ended
 from dragoman.debug.service import Client, DebugService, Happened, Wish
 from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.conformance.test_javascript import adapter
 from tests.conformance.test_python import client_of, eventually, service_in, stop_of
+from tests.peers import give_adapters
 
-__all__ = ["adapter"]
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+
+@pytest.fixture(autouse=True)
+def adapters(home: Path) -> None:
+    give_adapters(home)
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,10 @@ class Language:
 PY = Language(PYTHON, "main.py", "import time\nwhile True:\n    time.sleep(0.01)\n", "debugpy_entry")
 JS = Language(JAVASCRIPT, "main.js", "setInterval(() => {\n  let x = 1;\n}, 10);\n", "vsDebugServer")
 LINE = {"main.py": 3, "main.js": 2}
-LANGUAGES = pytest.mark.parametrize("language", [PY, JS], ids=["python", "javascript"])
+LANGUAGES = pytest.mark.parametrize(
+    "language",
+    [pytest.param(PY, id="python"), pytest.param(JS, id="javascript", marks=pytest.mark.needs("javascript"))],
+)
 STATES = pytest.mark.parametrize("state", ["running", "stopped"])
 VICTIMS = pytest.mark.parametrize("victim", ["adapter", "program"])
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
+import shutil
 from pathlib import Path
 
 import psutil
 import pytest
 
-from dragoman.debug.adapters.finding import find_adapter
 from dragoman.debug.adapters.javascript import JAVASCRIPT
+from dragoman.debug.model import Stop
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
+from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
 from tests.conformance.test_python import client_of, end_of, eventually, service_in, stop_of, values
+from tests.peers import give_adapters
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120), pytest.mark.needs("javascript")]
 
 PROGRAM = """\
 function double(n) {
@@ -32,19 +34,12 @@ for (let i = 0; i < 10; i++) {
 process.exitCode = 3;
 """
 LINE_OF_RESULT = 3
+NODE = Language("javascript", JAVASCRIPT, "javascript/main.js", computes=4, calls=14, prints=15)
 
 
 @pytest.fixture(autouse=True)
-def adapter(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine's own, or the one in the folder that ADAPTERS_FOR_TESTS names."""
-    folder = os.environ.get("ADAPTERS_FOR_TESTS")
-    if folder:
-        home = tmp_path_factory.mktemp("home")
-        (home / "state" / "adapters").mkdir(parents=True)
-        (home / "state" / "adapters" / "javascript").symlink_to(Path(folder) / "js-debug")
-        monkeypatch.setenv("DRAGOMAN_HOME", str(home))
-    if find_adapter("javascript", os.environ) is None:
-        pytest.fail("no js-debug here") if os.environ.get("CI") else pytest.skip("no js-debug here")
+def adapter(home: Path) -> None:
+    give_adapters(home)
 
 
 @pytest.fixture
@@ -57,24 +52,24 @@ def at(workspace: Path, line: int, file: str = "main.js", **fields: str) -> Brea
     return Breakpoint(id=0, path=str(workspace / file), line=line, **fields)  # type: ignore[arg-type]
 
 
-async def test_a_program_is_stopped_stepped_looked_into_and_run_to_its_end(workspace: Path) -> None:
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(NODE, tmp_path, Path(shutil.copy(PROGRAMS / NODE.source, tmp_path)))
+
+
+class TestJavaScript(Behaviours):
+    """What every language does."""
+
+
+async def test_scopes_are_one_node_itself_is_folded_and_no_thread_is_zero(workspace: Path) -> None:
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
-        made, _ = await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, condition="n == 3"))
-        first = await service.start(client, Wish(program="main.js"), within_s=30)
-        stop, id = stop_of(first), first.session.id
-        assert (stop.reason, stop.hit_breakpoints, values(stop)["n"]) == ("breakpoint", (made.id,), "3")
+        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, condition="n == 3"))
+        stop = stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
         assert stop.thread_id > 0
-        assert service.binding(client, made.id).verified
-        out = stop_of(await service.step(client, id, "out", thread_id=None, within_s=10))
-        assert (out.reason, values(out)["i"]) == ("step", "3")
-        assert all(frame.is_library for frame in out.frames if frame.path.startswith("<node_internals>"))
-        evaluated = await service.evaluate(client, id, "total + 1000", frame=None, context="repl", within_s=5)
-        assert evaluated.result == "1012"
-        ended = end_of(await service.resume(client, id, thread_id=None, within_s=20))
-        assert ended.exit_code == 3
-        assert ended.output.count("total 90") == 1
-        assert "ebugger" not in ended.output
+        out = stop_of(await service.step(client, "", "out", thread_id=None, within_s=10))
+        assert {"i", "total"} <= set(values(out)) or values(out)["i"] == "3"
+        assert [frame.is_library for frame in out.frames[:2]] == [False, True]
 
 
 async def test_without_stops_it_runs_to_its_end_with_its_output_and_exit_code(workspace: Path) -> None:
@@ -83,22 +78,24 @@ async def test_without_stops_it_runs_to_its_end_with_its_output_and_exit_code(wo
         assert (ended.exit_code, ended.output.count("total 90"), "ebugger" in ended.output) == (3, 1, False)
 
 
-@pytest.mark.parametrize(("condition", "n"), [("> 5", "5"), ("== 3", "2"), ("% 2 == 0", "1"), ("% 3", "2"), ("4", "3")])
-async def test_hit_conditions_mean_what_they_say(workspace: Path, condition: str, n: str) -> None:
+@pytest.mark.parametrize(
+    ("fields", "seen"),
+    [
+        ({"condition": "n > 3", "hit_condition": "% 2 == 0"}, ["5", "7", "9"]),
+        ({"hit_condition": "% 4 == 1"}, ["0", "4", "8"]),
+    ],
+)
+async def test_conditions_that_js_debug_cannot_join_or_write_hold_all_the_same(
+    workspace: Path, fields: dict[str, str], seen: list[str]
+) -> None:
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
-        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, hit_condition=condition))
-        stop = stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
-        assert values(stop)["n"] == n
-        await service.stop(client, "")
-
-
-async def test_a_logpoint_prints_once_and_does_not_stop(workspace: Path) -> None:
-    client = client_of(workspace)
-    async with service_in(workspace, JAVASCRIPT) as service:
-        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, log_message="n is {n}"))
-        ended = end_of(await service.start(client, Wish(program="main.js"), within_s=30))
-        assert ended.output.count("n is 7") == 1
+        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, **fields))
+        happened, found = await service.start(client, Wish(program="main.js"), within_s=30), []
+        while isinstance(happened.outcome, Stop):
+            found.append(values(happened.outcome)["n"])
+            happened = await service.resume(client, "", thread_id=None, within_s=10)
+        assert found == seen
 
 
 async def test_an_uncaught_exception_stops_by_default_and_a_caught_one_does_not(workspace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,15 +15,29 @@ import anyio.abc
 import anyio.to_thread
 import pytest
 
+from dragoman.debug.adapters import PYTHON
 from dragoman.debug.model import Stop
 from dragoman.debug.service import Client, DebugService, Wish
 from dragoman.errors import DragomanError
 from dragoman.transport.peers import processes_at
+from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
 from tests.conformance.test_python import at, client_of, end_of, service_in, stop_of, values
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 WORK = "def work(n):\n    inner = n * 2\n    return inner\n\n"
+PYTHONS = Language("python", PYTHON, "python/main.py", computes=5, calls=14, prints=15)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(PYTHONS, tmp_path, Path(shutil.copy(PROGRAMS / PYTHONS.source, tmp_path)))
+
+
+class TestPython(Behaviours):
+    """What every language does."""
+
+
 CHILDREN = {
     "subprocess": "import subprocess, sys\n"
     "if len(sys.argv) > 1:\n    print('child', work(21), flush=True)\n"

@@ -21,6 +21,8 @@ class Dialect:
     """What is wrong with a condition, where the adapter would only never stop; nothing wrong: empty."""
     takes_log_messages: bool = True
     """Otherwise a logpoint is a stop that we answer ourselves: evaluate, tell, go on."""
+    heeds_one_alone: bool = False
+    """Of a condition, a hit condition and a log message it heeds one: the other two are then done by us."""
     log_prefix: str = ""
     """A pattern at the start of a logpoint's text that is the adapter's and not the user's."""
     failure_types: frozenset[str] = frozenset()

@@ -68,6 +68,7 @@ class Family:
         self._ends_with_its_children = ends_with_its_children
         self._root = _Member(_ROOT, root, "")
         self._members: dict[int, _Member] = {_ROOT: self._root}
+        self._links = [root]
         self._joined = 0
         self._joining = 0
         self._hello: dict[str, Any] = {}
@@ -110,8 +111,8 @@ class Family:
     async def end(self) -> None:
         self._told.close()
         self._taken.close()
-        for member in list(self._members.values()):
-            await member.link.end()
+        for link in self._links:
+            await link.end()
 
     async def tell(self, event: Event) -> None:
         try:
@@ -132,6 +133,7 @@ class Family:
         place = self._joined
         try:
             link = await self._join(configuration)
+            self._links.append(link)
             member = _Member(place, link, str(configuration.get("name", "")))
             self._spawn(self._read, member)
             await self._introduced(member, request, configuration)
@@ -181,8 +183,14 @@ class Family:
                 await self.tell(made("continued", threadId=thread, allThreadsContinued=False))
         self._turns.left(member.place)
         await self._next_turn()
+        self._spawn(self._see_off, member)
+
+    async def _see_off(self, member: _Member) -> None:
+        """What it was asked last it may yet answer."""
+        await self._dismiss(member, None)
         await member.link.end()
-        self._spawn(self._end_with_the_last)
+        self._links.remove(member.link)
+        await self._end_with_the_last()
 
     async def _end_with_the_last(self) -> None:
         """js-debug says so itself, as a rule at once."""
@@ -319,7 +327,9 @@ class Family:
         was_front = self._turns.sent_on(member.place, stepping=command in _STEPS)
         try:
             response = await member.link.request(command, own, timeout_s=timeout_s)
-        except DragomanError:
+        except DragomanError as error:
+            if error.code == "adapter_gone":  # it went on, to its end, which is told as such
+                return answer(command, {})
             self._turns.stays(member.place, was_front=was_front)
             raise
         self._spawn(self._turn_after, member.place)

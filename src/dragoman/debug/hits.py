@@ -21,12 +21,18 @@ class Hits:
         if not breakpoint.hit_condition:
             return {}
         condition = parse_hit_condition(breakpoint.hit_condition)
-        if condition.compare not in self._dialect.hit_forms:
+        spelling = self._dialect.hit_spelling.get(condition.compare)
+        if not self._takes(breakpoint, condition, spelling):
             self._counted[breakpoint.id] = condition
             return {}
-        spelling = self._dialect.hit_spelling.get(condition.compare)
         shown = spelling.format(number=condition.number, remainder=condition.remainder) if spelling else str(condition)
         return {"hitCondition": shown}
+
+    def _takes(self, breakpoint: Breakpoint, condition: HitCondition, spelling: str | None) -> bool:
+        if self._dialect.heeds_one_alone and (breakpoint.condition or breakpoint.log_message):
+            return False
+        has_no_word_for_it = spelling is not None and condition.remainder != 0 and "{remainder}" not in spelling
+        return condition.compare in self._dialect.hit_forms and not has_no_word_for_it
 
     def counts_here(self, id: int) -> bool:
         return id in self._counted

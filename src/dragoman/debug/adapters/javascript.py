@@ -17,7 +17,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.command import Command
 
-_NODE = frozenset({"node", "pwa-node", "node2"})
+_NODE = frozenset({"javascript", "node", "pwa-node", "node2"})
 _BROWSERS = frozenset({"chrome", "pwa-chrome", "msedge", "pwa-msedge", "extensionHost", "pwa-extensionHost"})
 _SCRIPTS = frozenset({".js", ".cjs", ".mjs"})
 _ATTACHED_WITHIN_MS = 4_000  # js-debug tries a closed port again and again
@@ -89,7 +89,7 @@ JAVASCRIPT = AdapterSpec(
     transport="unix",
     command=_command,
     arguments=_arguments,
-    dialect=Dialect(hit_spelling={"%": "% {number}"}),
+    dialect=Dialect(hit_spelling={"%": "% {number}"}, heeds_one_alone=True),
     exception_filters=("uncaught",),
     exit_code_from_process=True,
     ends_with_its_children=True,
