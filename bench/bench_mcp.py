@@ -9,14 +9,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 from mcp import ClientSession
+from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_client_server_memory_streams
 
 from bench.claims import Claim
@@ -37,10 +40,13 @@ def run() -> list[Claim]:
         _ready_s(environment)  # the first client of a daemon waits for the SDK, once
         ready_s = statistics.median(_ready_s(environment) for _ in range(STARTS))
         piped_s = anyio.run(_piped, environment)
+        posted_s = [anyio.run(_posted, *_endpoint(environment), mode) for mode in ("legacy", "2026-07-28")]
     direct_s = anyio.run(_direct)
     return [
         Claim("first answer of `dragoman mcp`, from its start", ready_s * 1e3, "ms", 150, "lower"),
         Claim("a call that does nothing, over stdio", piped_s * 1e3, "ms", 3, "lower"),
+        Claim("a call over HTTP, in a session", posted_s[0] * 1e3, "ms", 6, "lower"),
+        Claim("a call over HTTP that stands by itself", posted_s[1] * 1e3, "ms", 6, "lower"),
         Claim("the same against the SDK alone in one process", piped_s / direct_s, "times", 5, "lower"),
     ]
 
@@ -76,6 +82,22 @@ async def _piped(environment: dict[str, str]) -> float:
         return await _call_s(session)
 
 
+def _endpoint(environment: dict[str, str]) -> tuple[str, str]:
+    asked = ([*COMMAND, "status", "--json"], [*COMMAND, "token", "show", "mcp"])
+    status, token = (subprocess.run(it, env=environment, capture_output=True, check=True).stdout for it in asked)
+    return f"{json.loads(status)['address']}/mcp", token.decode().strip()
+
+
+async def _posted(url: str, token: str, mode: Any) -> float:
+    """A tool that does next to nothing: the newest revision has no ping."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers) as web,
+        Client(streamable_http_client(url, http_client=web), mode=mode) as client,
+    ):
+        return await _median_s(lambda: client.call_tool("dragoman_status", {}), CALLS // 4)
+
+
 async def _direct() -> float:
     server = build_server(Toolbox([]), Caller("bench", Path("/"), Path("/")), "1")
     async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as group:
@@ -92,9 +114,13 @@ async def _serve(server: Any, streams: Any) -> None:
 
 async def _call_s(session: ClientSession) -> float:
     await session.initialize()
+    return await _median_s(session.send_ping, CALLS)
+
+
+async def _median_s(call: Callable[[], Awaitable[object]], times: int) -> float:
     took = []
-    for _ in range(CALLS):
+    for _ in range(times):
         began = time.perf_counter()
-        await session.send_ping()
+        await call()
         took.append(time.perf_counter() - began)
-    return statistics.median(took[CALLS // 10 :])
+    return statistics.median(took[times // 10 :])
