@@ -148,8 +148,8 @@ async def test_output_is_read_from_a_cursor_by_kind_and_says_what_is_missing(tmp
         errors = await bench.call("get_output", category="stderr")
         short = await bench.call("get_output", max_chars=3)
         bench.adapter.emit("output", output="two\x1b[0m\n", category="stdout")
-        bench.adapter.die()
-        await bench.call("wait_for_stop", session_id=first["session_id"])
+        bench.adapter.when("continue", bench.adapter.die)
+        await bench.call("continue_debugging")
         rest = await bench.call("get_output", cursor=first["cursor"])
     assert (first["output"], first["cursor"], first["missed"]) == ("one\noops\n", 9, 0)
     assert errors["output"] == "oops\n"

@@ -165,3 +165,109 @@ async def test_a_bad_expression_is_told_in_words_that_help_and_harms_nothing(
     assert (answer["status"], answer["message"]) == ("error", message)
     assert "Error" in answer["debugger_says"]
     assert good["result"] == "1"
+
+
+@pytest.mark.requirement("debug:set-breakpoint:column-omitted")
+async def test_without_a_column_the_first_place_of_the_line_is_meant(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        (tmp_path / "one.py").write_text("first = 1; second = first + 1; print(second)\n")
+        await agent.call("set_breakpoint", file_path="one.py", line_number=1)
+        answer = await agent.call("start_debugging", program="one.py")
+        assert answer["stop_event_data"]["column"] == 1
+        early = await agent.call("evaluate_expression", expression="'first' in globals()")
+    assert early["result"] == "False"
+
+
+@pytest.mark.requirement("debug:principle:dap-terms")
+async def test_an_agent_walks_from_breakpoint_to_thread_to_frame_to_scope_to_variable_by_the_numbers_given(
+    tmp_path: Path,
+) -> None:
+    async with agent_in(tmp_path) as agent:
+        made = (await agent.call("set_breakpoint", file_path="shop.py", line_text="return doubled"))["breakpoint"]
+        stop = (await agent.call("start_debugging", program="shop.py"))["stop_event_data"]
+        assert stop["hit_breakpoint_ids"] == [made["id"]]
+        (session,) = (await agent.call("list_sessions"))["sessions"]
+        assert stop["thread_id"] in {thread["thread_id"] for thread in session["threads"]}
+        inner, outer = stop["call_stack"][:2]
+        scopes = (await agent.call("get_scopes", frame_id=outer["frame_id"]))["scopes"]
+        outside = await agent.call("get_variables", variables_reference=scopes[0]["variables_reference"])
+        values = {it["name"]: it["value"] for it in outside["variables"]}
+        inside = await agent.call("evaluate_expression", expression="doubled", frame_id=inner["frame_id"])
+    assert (inner["function_name"], outer["function_name"]) == ("price", "main")
+    assert (values["total"], values["n"], inside["result"]) == ("0", "1", "2")
+
+
+THREADED = """\
+import threading
+
+ready, done = threading.Event(), threading.Event()
+
+def work():
+    mine = "worker's own"
+    ready.set()
+    done.wait(60)
+
+worker = threading.Thread(target=work, name="worker", daemon=True)
+worker.start()
+ready.wait(60)
+print("both here")
+done.set()
+worker.join()
+"""
+
+
+@pytest.mark.requirement("debug:general:multi-threaded", "debug:general:other-threads")
+async def test_another_thread_is_listed_looked_into_and_survives_it(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        (tmp_path / "two.py").write_text(THREADED)
+        await agent.call("set_breakpoint", file_path="two.py", line_text='print("both here")')
+        stop = (await agent.call("start_debugging", program="two.py"))["stop_event_data"]
+        (other,) = stop["other_threads"]
+        mine = await agent.call("evaluate_expression", expression="__import__('threading').current_thread().name")
+        (session,) = (await agent.call("list_sessions"))["sessions"]
+        end = await agent.call("continue_debugging")
+    assert (other["name"], other["state"], stop["total_threads"]) == ("worker", "stopped", 2)
+    assert mine["result"] == "'MainThread'"
+    assert {it["name"] for it in session["threads"]} == {"MainThread", "worker"}
+    assert session["memory_bytes"] > 5_000_000
+    assert (end["status"], end["exit_code"]) == ("completed", 0)
+
+
+async def test_a_variable_is_changed_a_place_run_to_and_the_session_started_again(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        await agent.call("set_breakpoint", kind="function", function_name="price", condition="n == 2")
+        stop = await agent.call("start_debugging", program="shop.py")
+        assert stop["stop_event_data"]["call_stack"][0]["function_name"] == "price"
+        assert stop["runs_with"]["adapter"].startswith("debugpy")
+        changed = await agent.call("set_variable", name="n", value="1000")
+        place = {"file_path": "shop.py", "line_text": 'print("total", total)'}
+        after = await agent.call("continue_debugging", until=place)
+        total = await agent.call("evaluate_expression", expression="total")
+        again = await agent.call("restart_debugging")
+        fresh = await agent.call("evaluate_expression", expression="n")
+    assert (changed["value"], after["stop_event_data"]["line"], total["result"]) == ("1000", 9, "2002")
+    assert (again["session_id"], again["status"], fresh["result"]) == (stop["session_id"], "stopped", "2")
+    assert again["stop_event_data"]["stop_number"] > after["stop_event_data"]["stop_number"]
+
+
+async def test_an_endless_expression_is_told_in_time_and_the_session_is_usable_afterwards(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        await agent.call("set_breakpoint", file_path="shop.py", line_number=8)
+        await agent.call("start_debugging", program="shop.py", env={"PYDEVD_INTERRUPT_THREAD_TIMEOUT": "2"})
+        stuck = await agent.call("evaluate_expression", expression="while True: pass", timeout_s=0.5)
+        good = await agent.call("evaluate_expression", expression="n", timeout_s=30)
+        stepped = await agent.call("step_execution", step_type="over")
+    assert (stuck["status"], stuck["code"], stuck["state"]) == ("error", "adapter_silent", "Stopped")
+    assert "The program is still stopped." in stuck["hint"]
+    assert (good["result"], stepped["status"]) == ("1", "stopped")
+
+
+async def test_a_text_of_a_hundred_megabytes_is_cut_before_it_is_sent_whatever_the_context(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        await agent.call("set_breakpoint", file_path="shop.py", line_number=8)
+        await agent.call("start_debugging", program="shop.py")
+        for context in ("clipboard", "repl", "watch", "hover"):
+            answer = await agent.call("evaluate_expression", expression="'x' * 100_000_000", context=context)
+            assert (answer["status"], len(answer["result"]), answer["truncated"]) == ("success", 2000, True)
+        good = await agent.call("evaluate_expression", expression="n")
+    assert good["result"] == "1"
