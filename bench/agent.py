@@ -18,7 +18,7 @@ from typing import Any
 COMMAND = [sys.executable, "-P", "-m", "dragoman.cli.main"]
 PROGRAMS = Path(__file__).parent / "programs"
 _PATIENCE_S = 120.0
-_INTRODUCTION = {
+INTRODUCTION = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
     "clientInfo": {"name": "bench", "version": "1"},
@@ -74,7 +74,7 @@ class Agent:
                     return message["id"], line
 
     def initialize(self) -> None:
-        self.line(self._request("initialize", _INTRODUCTION))
+        self.line(self._request("initialize", INTRODUCTION))
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def _request(self, method: str, params: dict[str, Any]) -> int:

@@ -13,12 +13,11 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from bench.agent import PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
-from bench.raw_dap import Stock, js_debug, stock_node, stock_python
+from bench.raw_dap import Stock, stock_python
 
 _RUNS = 5
 _STEPS = 10
@@ -39,38 +38,21 @@ class Taken:
 
 
 def run() -> list[Claim]:
-    claims = _python(*_measured("orders.py", stock_python))
-    adapter = js_debug()
-    if adapter is None:
-        print("js-debug is not here: JavaScript was not measured")
-        return claims
-    return claims + _javascript(*_measured("orders.js", partial(stock_node, adapter)))
-
-
-def _python(ours: list[Taken], stock: list[Taken]) -> list[Claim]:
+    ours, stock = measured("orders.py", stock_python)
     return [
-        Claim("step with snapshot, to stock debugpy", _ratio(ours, stock, "step_s"), "x", 0.08, "lower"),
-        Claim("first stop, to stock debugpy", _ratio(ours, stock, "first_stop_s"), "x", 0.80, "lower"),
-        Claim("step with snapshot", _median(ours, "step_s") * 1000, "ms", 15, "lower"),
-        Claim("stock debugpy: the same step", _median(stock, "step_s") * 1000, "ms", 100, "higher"),
-        Claim("first stop", _median(ours, "first_stop_s") * 1000, "ms", 1000, "lower"),
-        Claim("`dragoman mcp` ready", _median(ours, "ready_s") * 1000, "ms", 150, "lower"),
-        Claim("calls of the scenario", _median(ours, "calls"), "calls", 14, "lower"),
-        Claim("its text", _median(ours, "text_bytes"), "bytes", 12_000, "lower"),
-        Claim("its whole results", _median(ours, "whole_bytes"), "bytes", 30_000, "lower"),
+        Claim("step with snapshot, to stock debugpy", ratio(ours, stock, "step_s"), "x", 0.08, "lower"),
+        Claim("first stop, to stock debugpy", ratio(ours, stock, "first_stop_s"), "x", 0.80, "lower"),
+        Claim("step with snapshot", median(ours, "step_s") * 1000, "ms", 15, "lower"),
+        Claim("stock debugpy: the same step", median(stock, "step_s") * 1000, "ms", 100, "higher"),
+        Claim("first stop", median(ours, "first_stop_s") * 1000, "ms", 1000, "lower"),
+        Claim("`dragoman mcp` ready", median(ours, "ready_s") * 1000, "ms", 150, "lower"),
+        Claim("calls of the scenario", median(ours, "calls"), "calls", 14, "lower"),
+        Claim("its text", median(ours, "text_bytes"), "bytes", 12_000, "lower"),
+        Claim("its whole results", median(ours, "whole_bytes"), "bytes", 30_000, "lower"),
     ]
 
 
-def _javascript(ours: list[Taken], stock: list[Taken]) -> list[Claim]:
-    return [
-        Claim("JavaScript: step with snapshot, to stock js-debug", _ratio(ours, stock, "step_s"), "x", 0.10, "lower"),
-        Claim("JavaScript: first stop, to stock js-debug", _ratio(ours, stock, "first_stop_s"), "x", 0.80, "lower"),
-        Claim("JavaScript: step with snapshot", _median(ours, "step_s") * 1000, "ms", 20, "lower"),
-        Claim("JavaScript: its text", _median(ours, "text_bytes"), "bytes", 12_000, "lower"),
-    ]
-
-
-def _measured(program: str, stock: OpenStock) -> tuple[list[Taken], list[Taken]]:
+def measured(program: str, stock: OpenStock) -> tuple[list[Taken], list[Taken]]:
     ours, theirs = [], []
     with tempfile.TemporaryDirectory(prefix="bench") as folder, home_with_daemon() as environment:
         workspace = Path(shutil.copytree(PROGRAMS, f"{folder}/project"))
@@ -110,9 +92,9 @@ def _line(program: Path) -> int:
     return 1 + next(at for at, line in enumerate(program.read_text().splitlines()) if _MARK in line)
 
 
-def _median(taken: list[Taken], name: str) -> float:
+def median(taken: list[Taken], name: str) -> float:
     return float(statistics.median(getattr(it, name) for it in taken))
 
 
-def _ratio(ours: list[Taken], stock: list[Taken], name: str) -> float:
-    return _median(ours, name) / _median(stock, name)
+def ratio(ours: list[Taken], stock: list[Taken], name: str) -> float:
+    return median(ours, name) / median(stock, name)

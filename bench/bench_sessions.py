@@ -21,6 +21,7 @@ from bench.claims import Claim
 SESSIONS = 20
 _ROUNDS = 10
 _SINGLE_STEPS = 60
+_IDLE_S = 10.0
 _PROGRAM = "total = 0\nfor number in range(10**9):\n    total += number\n    total -= 1\n    total += 2\n"
 
 
@@ -40,6 +41,7 @@ def _measured(agent: Agent) -> list[Claim]:
     single = [_step_s(agent, first) for _ in range(_SINGLE_STEPS)]
     sessions = [first, *(_started(agent) for _ in range(SESSIONS - 1))]
     added = (_ours_mb(pid) - before) / (SESSIONS - 1)
+    idle = _share_of_a_core(pid)
     in_turn = [_step_s(agent, id) for _ in range(_ROUNDS) for id in sessions]
     rate, slowest = _all_at_once(agent, sessions)
     alone = statistics.median(single)
@@ -48,6 +50,7 @@ def _measured(agent: Agent) -> list[Claim]:
         Claim("20 sessions in turn: p95 of a step, to the median of one", _p95(in_turn) / alone, "x", 2, "lower"),
         Claim("20 at once: steps a second, to those of one", rate * alone, "x", 0.8, "higher"),
         Claim("20 at once: the slowest step", slowest, "s", 2, "lower"),
+        Claim("20 stopped sessions that nobody asks: our share of a core", idle * 100, "%", 5, "lower"),
         Claim("one session: a step", alone * 1000, "ms", 15, "lower"),
     ]
 
@@ -91,6 +94,14 @@ def _ours_mb(daemon: int) -> float:
     """The daemon, the guard and its supervisors: what runs our code and no debugger's."""
     family = [psutil.Process(daemon), *psutil.Process(daemon).children(recursive=True)]
     return sum(_share_mb(it.pid) for it in family if _is_ours(it))
+
+
+def _share_of_a_core(daemon: int) -> float:
+    family = [psutil.Process(daemon), *psutil.Process(daemon).children(recursive=True)]
+    ours = [it for it in family if _is_ours(it)]
+    before = sum(sum(it.cpu_times()[:2]) for it in ours)
+    time.sleep(_IDLE_S)
+    return (sum(sum(it.cpu_times()[:2]) for it in ours) - before) / _IDLE_S
 
 
 def _is_ours(process: psutil.Process) -> bool:
