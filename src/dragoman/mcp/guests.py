@@ -6,6 +6,7 @@ itself with every request. Both stay until they say goodbye, are silent for long
 
 from __future__ import annotations
 
+import logging
 import math
 import secrets
 from collections.abc import Callable, Iterator
@@ -42,6 +43,8 @@ from dragoman.tools import Caller
 from dragoman.transport.waiting import share_of_descriptors
 from dragoman.wire.jsonrpc import Id
 
+log = logging.getLogger(__name__)
+
 GUESTS_AT_MOST = 256
 CALLS_AT_MOST = 128  # of one client, as over stdio
 IDLE_S = 30 * 60.0
@@ -55,6 +58,8 @@ class Guest:
     def __init__(self, door: Door, asked: Asked, caller: Caller, tasks: TaskGroup) -> None:
         self.asked = asked
         self.last_used_s = anyio.current_time()
+        self.was_served = False
+        self.is_over = False
         self._door = door
         self._tasks = tasks
         self._visit = Visit(caller, door.tell)
@@ -67,14 +72,14 @@ class Guest:
     def calls(self) -> int:
         return len(self._open)
 
-    @property
-    def is_introduced(self) -> bool:
-        return self._visit.client is not None
-
-    async def live(self, gone: Callable[[], None], *, task_status: TaskStatus[None]) -> None:
+    async def live(self, gone: Callable[[], object], *, task_status: TaskStatus[None]) -> None:
+        """What fails in one client's stay must not end the others', nor the daemon."""
         try:
             await self._stay(task_status.started)
+        except Exception:
+            log.exception("the stay of an MCP client failed")
         finally:
+            self.is_over = True
             gone()
             for heard in self._open.values():
                 heard.cancel("the client's stay is over")
@@ -123,6 +128,7 @@ class Guest:
             return await call_next(ctx)
         with ctx.request.scope[_HEARD]:
             result = sayable(await call_next(ctx))
+            self.was_served = True
             self._visit.introduce(ctx.params, self._tasks)
             return result
         raise MCPError(types.CONNECTION_CLOSED, "the client's stay is over", {"code": "interrupted"})
@@ -199,7 +205,7 @@ class Guests:
             raise _too_many(self._calls_at_most)
         guest = await self._guest(asked, envelope, scope)
         await guest.answer(envelope.id, scope, receive, send)
-        if not guest.is_introduced:  # refused: there is nobody to keep
+        if not guest.was_served and not guest.calls:  # refused: there is nobody to keep
             guest.leave()
 
     async def _guest(self, asked: Asked, envelope: Envelope, scope: Scope) -> Guest:
@@ -229,19 +235,21 @@ class Guests:
         if method != "POST":
             raise DragomanError("wrong_method", say("This address does not take {method}.", method=method[:20]))
         known = _Known(asked, introduced({"_meta": envelope.params.meta}))
-        async with self._one_enters:
-            guest = self._guests.get(known)
-            if guest is None:
-                caller = await asked.caller(self._workspace)
-                guest = Asker(self._door, asked, caller, self._tasks, self._security)
-                await self._enter(known, guest)
-        return guest
+        if known in self._guests:
+            return self._guests[known]
+        caller = await asked.caller(self._workspace)
+        async with self._one_enters:  # of several first requests at once
+            if known not in self._guests:
+                await self._enter(known, Asker(self._door, asked, caller, self._tasks, self._security))
+            return self._guests[known]
 
     async def _enter(self, key: str | _Known, guest: Guest) -> None:
         while len(self._guests) >= GUESTS_AT_MOST:
             self._send_away_longest_silent()
-        self._guests[key] = guest
         await self._tasks.start(guest.live, lambda: self._guests.pop(key, None))
+        if guest.is_over:  # the token changed just now
+            raise _unknown_session()
+        self._guests[key] = guest
 
     def _send_away_longest_silent(self) -> None:
         """Many clients never say goodbye; one that was sent away and comes back just says `initialize` again."""

@@ -112,7 +112,7 @@ def modern_request(
     prefix = "io.modelcontextprotocol/"
     meta = {
         f"{prefix}protocolVersion": MODERN,
-        f"{prefix}clientInfo": {"name": client, "version": "1.2"},
+        **({f"{prefix}clientInfo": {"name": client, "version": "1.2"}} if client else {}),
         f"{prefix}clientCapabilities": {},
     }
     named = {"name": name} if name else {}

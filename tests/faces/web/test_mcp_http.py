@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from dragoman import __version__
 from dragoman.tools.debug.table import TOOLS
 from tests.daemons import Cli, call, cli_with_home, eventually
-from tests.faces.mcp.over_http import ERAS, HANDSHAKE, Wire, asker_of, session_of, wire_of
+from tests.faces.mcp.over_http import ERAS, HANDSHAKE, Wire, asker_of, modern_request, session_of, wire_of
 from tests.faces.mcp.raw import introduction
 
 pytestmark = pytest.mark.anyio
@@ -65,6 +65,19 @@ async def test_a_client_without_a_session_is_one_client_from_call_to_call(runnin
     other = wire(running, workspace=str(tmp_path))
     assert other.modern("tools/call", "dragoman_status", client="another", arguments={}).status == 200
     assert running.status()["links"]["mcp"] == before + 2
+
+
+def test_who_gives_no_name_is_one_client_and_who_is_refused_is_none(running: Cli, tmp_path: Path) -> None:
+    before = running.status()["links"]["mcp"]
+    asking = wire(running, workspace=str(tmp_path))
+    for _ in range(3):
+        assert asking.modern("tools/list", client="").status == 200
+    assert running.status()["links"]["mcp"] == before + 1
+    for version in ("1900-01-01", "2099-01-01", "nonsense"):
+        message, headers = modern_request("tools/list", client=version)
+        reply = asking.ask("POST", message, **{**headers, "MCP_Protocol_Version": version})
+        assert reply.status == 400
+    eventually(lambda: running.status()["links"]["mcp"] == before + 1)
 
 
 def test_the_workspace_comes_by_query_or_by_header_else_it_is_the_daemons(running: Cli, tmp_path: Path) -> None:
@@ -148,17 +161,11 @@ def test_without_a_session_only_initialize_is_answered(running: Cli) -> None:
     assert client.ask("GET", MCP_Protocol_Version="2026-07-28").status == 405
 
 
-def test_a_client_that_cannot_take_a_stream_is_told(running: Cli) -> None:
+def test_a_client_that_cannot_take_a_stream_is_told_and_leaves_no_session(running: Cli) -> None:
+    before = running.status()["links"]["mcp"]
     refused = wire(running).post("initialize", introduction(HANDSHAKE), Accept="application/json")
     assert refused.status == 406
-    assert running.status()["links"]["mcp"] == len(sessions_open(running))
-
-
-def sessions_open(cli: Cli) -> list[Any]:
-    """What is told as connected and not as gone."""
-    found = call(cli.places, "journal_search", {"words": "mcp", "limit": 200})["events"]
-    gone = {row["session"] for row in found if row["kind"] == "mcp.disconnected"}
-    return [row for row in found if row["kind"] == "mcp.connected" and row["session"] not in gone]
+    eventually(lambda: running.status()["links"]["mcp"] == before)
 
 
 def test_both_eras_say_what_they_serve(running: Cli) -> None:
