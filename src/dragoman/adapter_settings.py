@@ -96,7 +96,7 @@ _ABOUT_KEY: Mapping[str, Phrase] = {
 
 def fault_in(error: ErrorDetails | Mapping[str, Any]) -> tuple[str, Phrase]:
     """The dotted name of what is wrong, and what it must be."""
-    place = [str(part) for part in error["loc"]]
+    place = [part for part in error["loc"] if isinstance(part, str)]
     if error["type"] == "path_of_stranger":
         return f"adapters.{error['ctx']['name']}.path", say(
             "only one of {names} can be named by its path", names=", ".join(sorted(BUILT_IN))

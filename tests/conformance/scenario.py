@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,6 +61,16 @@ class Stage:
     def wish(self, *args: str, **fields: Any) -> Wish:
         named = {"type": self.language.spec.name, "request": "launch", "name": self.language.name}
         return Wish(configuration={**named, "program": str(self.program), "args": list(args)}, **fields)
+
+
+@contextmanager
+def running_program(*argv: str) -> Iterator[subprocess.Popen[bytes]]:
+    """One that somebody else started, to attach to."""
+    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
 
 
 def n_of(stop: Stop) -> int:

@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters import CODELLDB, LLDB
-from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
+from dragoman.debug.adapters import CODELLDB, LLDB, finding
+from dragoman.debug.service import Wish
+from dragoman.errors import DragomanError
+from dragoman.workspace.breakpoints import Breakpoint
+from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage, n_of, running_program
+from tests.conformance.test_python import client_of, end_of, service_in, stop_of, values
 from tests.peers import give_adapters
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -47,3 +51,141 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Stage:
 @pytest.mark.parametrize("stage", LANGUAGES, indirect=True)
 class TestLldb(Behaviours):
     """What every language does."""
+
+
+def compiled(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text)
+    return built(folder / name)
+
+
+PANICS = """fn risky(n: i32) -> i32 {
+    if n > 2 { panic!("too large: {}", n); }
+    n
+}
+
+fn main() {
+    let _ = std::panic::catch_unwind(|| 1);
+    println!("{}", (0..5).map(risky).sum::<i32>());
+}
+"""
+THROWS = """#include <stdexcept>
+int risky(int n) {
+    if (n > 2) throw std::runtime_error("too large");
+    return n;
+}
+int main() {
+    try { risky(3); } catch (const std::exception &) {}
+    int total = 0;
+    for (int n = 0; n < 5; n++) total += risky(n);
+    return total;
+}
+"""
+CRASHES = """int main(void) {
+    int *nothing = 0;
+    return *nothing;
+}
+"""
+WAITS = """#include <unistd.h>
+int main(void) {
+    volatile int n = 0;
+    while (n < 600) {
+        usleep(100000);
+        n++;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.needs("lldb", "rust")
+async def test_a_rust_panic_is_told_as_an_exception_where_it_is(tmp_path: Path) -> None:
+    compiled(tmp_path, "main.rs", PANICS)
+    async with service_in(tmp_path, LLDB) as service:
+        stop = stop_of(await service.start(client_of(tmp_path), Wish(program="main"), within_s=60))
+        assert (stop.reason, stop.raised and stop.raised.type) == ("exception", "panic")
+        assert "too large: 3" in stop.output
+        assert any("risky" in frame.name and frame.line == 2 for frame in stop.frames)
+        ended = end_of(await service.resume(client_of(tmp_path), "", thread_id=None, within_s=20))
+        assert ended.exit_code == 101
+
+
+@pytest.mark.needs("lldb", "c")
+async def test_an_uncaught_exception_of_cpp_stops_and_a_caught_one_does_not(tmp_path: Path) -> None:
+    compiled(tmp_path, "main.cpp", THROWS)
+    async with service_in(tmp_path, LLDB) as service:
+        stop = stop_of(await service.start(client_of(tmp_path), Wish(program="main"), within_s=60))
+        assert stop.reason == "exception"
+        assert any(frame.name.startswith("main") and frame.line == 9 for frame in stop.frames)
+        assert "too large" in stop.output
+
+
+@pytest.mark.needs("lldb", "c")
+async def test_a_crash_stops_with_its_signal(tmp_path: Path) -> None:
+    compiled(tmp_path, "main.c", CRASHES)
+    async with service_in(tmp_path, LLDB) as service:
+        stop = stop_of(await service.start(client_of(tmp_path), Wish(program="main"), within_s=60))
+        assert (stop.reason, stop.frames[0].line, values(stop)["nothing"].endswith("0")) == ("exception", 3, True)
+        assert stop.raised is not None
+        assert "SIGSEGV" in f"{stop.raised.type} {stop.raised.message} {stop.description}"
+
+
+@pytest.mark.needs("lldb", "c")
+async def test_source_is_debugged_by_what_was_built_from_it(tmp_path: Path, home: Path) -> None:
+    stage = staged(C, tmp_path, home)
+    async with service_in(tmp_path, LLDB) as service:
+        await service.set_breakpoint(stage.client, stage.at(C.computes, condition="n == 4"))
+        assert n_of(stop_of(await service.start(stage.client, Wish(program="main.c"), within_s=60))) == 4
+        await service.stop(stage.client, "")
+        stage.program.unlink()
+        with pytest.raises(DragomanError, match="cc -g") as caught:
+            await service.start(stage.client, Wish(program="main.c"), within_s=60)
+        assert caught.value.code == "needs_build"
+
+
+@pytest.mark.needs("lldb", "c")
+async def test_a_configuration_of_the_c_extension_is_run(tmp_path: Path, home: Path) -> None:
+    stage = staged(C, tmp_path, home)
+    wanted = {
+        "name": "(gdb) Launch",
+        "type": "cppdbg",
+        "request": "launch",
+        "program": "${workspaceFolder}/main",
+        "args": [],
+        "stopAtEntry": False,
+        "cwd": "${workspaceFolder}",
+        "environment": [{"name": "A", "value": "b"}],
+        "externalConsole": False,
+        "MIMode": "gdb",
+        "setupCommands": [{"text": "-enable-pretty-printing", "ignoreFailures": True}],
+    }
+    async with service_in(tmp_path, LLDB) as service:
+        ended = end_of(await service.start(stage.client, Wish(configuration=wanted), within_s=60))
+        assert (ended.exit_code, ended.output.splitlines()[-1]) == (3, "total 90")
+
+
+@pytest.mark.needs("lldb", "c")
+async def test_a_running_program_is_attached_to_and_lives_on(tmp_path: Path) -> None:
+    binary = compiled(tmp_path, "main.c", WAITS)
+    client = client_of(tmp_path)
+    with running_program(str(binary)) as running:
+        async with service_in(tmp_path, LLDB) as service:
+            await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.c"), line=6))
+            wanted = {"type": "lldb", "request": "attach", "name": "x", "processId": running.pid}
+            started = await service.start(client, Wish(configuration=wanted), within_s=60)
+            assert stop_of(started).frames[0].line == 6
+            await service.stop(client, "")
+            await service.wait(client, started.session.id, within_s=10)
+            assert running.poll() is None
+
+
+@pytest.mark.needs("codelldb", "c")
+async def test_codelldb_stands_in_where_lldb_dap_is_missing(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = staged(C, tmp_path, home)
+    give_adapters(home)
+    monkeypatch.setitem(finding.SOUGHT, "lldb", finding.Sought("lldb", "C"))
+    async with service_in(tmp_path, LLDB) as service:
+        started = await service.start(stage.client, Wish(program="main"), within_s=60)
+        assert end_of(started).exit_code == 3
+        assert "codelldb" in started.session.facts["adapter"]

@@ -44,10 +44,18 @@ class Dialect:
     assigns: str = ""
     """An expression that changes a variable, with `name` and `value`, where it has no request for that."""
     raises_in: Mapping[str, str] = field(default_factory=dict)
-    """Functions in which it stops because something was raised, and what to call that."""
+    """Patterns of functions in which it stops because something was raised, and what to call that."""
     build_failed: str = ""
     """A pattern in its refusal to launch that says that the program could not be built: its output has the reason."""
     ready_within_s: float = 30.0
     """How long it may take to get ready, longer where it builds the program."""
+    cut_marks: frozenset[str] = frozenset()
+    """Names of children by which it says that there are more than it tells."""
+    own_children: frozenset[str] = frozenset()
+    """Names of children that are the adapter's and no elements of a container."""
+    slices: Mapping[str, str] = field(default_factory=dict)
+    """By type, an expression of a part of a container, with `name`, `start` and `stop`: asked where it cuts."""
+    length: str = ""
+    """An expression of how many elements a container of these has, with `name`."""
     noise: str = ""
     """A pattern of whole outputs that are the adapter's own housekeeping: not told."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -99,7 +100,8 @@ class Stopping:
     def _as_raised(self, body: bodies.StoppedBody, seen: Snapshot) -> tuple[bodies.StoppedBody, Snapshot]:
         """Where an adapter has no filter for what a language raises, and stops in the function that raises it."""
         top = _top(seen)
-        raised = self._launch.dialect.raises_in.get(top.name) if top and body.reason == "breakpoint" else None
+        known = self._launch.dialect.raises_in if top and body.reason == "breakpoint" else {}
+        raised = next((name for pattern, name in known.items() if top and re.fullmatch(pattern, top.name)), None)
         if raised is None:
             return body, seen
         told = msgspec.structs.replace(body, reason="exception", hit_breakpoint_ids=None)

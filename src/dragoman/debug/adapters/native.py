@@ -37,7 +37,7 @@ NATIVE = Dialect(
     ends_lines_as_terminals=True,
     several_places=True,
     takes_log_messages=False,  # it writes one for every place of the line
-    raises_in={"rust_panic": "panic"},
+    raises_in={r"(?:.*::)?rust_panic(?:::h[0-9a-f]+)?": "panic"},
 )
 
 _BUILDS: Mapping[str, str] = {

