@@ -38,6 +38,7 @@ class Agent:
     caller: Caller
     service: DebugService
     book: trust.TrustBook
+    waits: Waits
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         with anyio.fail_after(60):
@@ -73,7 +74,8 @@ async def agent_in(tmp_path: Path, *, trusted: bool = True) -> AsyncIterator[Age
         book, words = breakpoints.BreakpointBook(journal, clock), trust.TrustBook(journal, clock)
         await book.load()
         service = DebugService(group, book, AdapterStarter(supervisors, group, trust=words), journal, clock)
-        yield Agent(Toolbox(debug_operations(service, configurations, Waits(clock), clock)), caller, service, words)
+        waits = Waits(clock)
+        yield Agent(Toolbox(debug_operations(service, configurations, waits, clock)), caller, service, words, waits)
         group.cancel_scope.cancel()
 
 
@@ -165,6 +167,26 @@ async def test_who_does_not_wait_for_a_build_learns_of_its_failure_when_asking(t
         for _ in range(2):
             failed = await agent.call("wait_for_stop", session_id=begun["session_id"])
             assert (failed["code"], failed["details"]["last_lines"]) == ("task_failed", ["broken"])
+
+
+async def test_a_person_can_end_the_wait_for_a_build_which_goes_on(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        line = "touch begun; while [ ! -e go ]; do sleep 0.02; done; echo 'print(1)' > app.py"
+        written(agent, python(preLaunchTask="build"), tasks=(shell("build", line),))
+        answers: list[dict[str, Any]] = []
+
+        async def start() -> None:
+            answers.append(await agent.start())
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(start)
+            await until(lambda: agent.has("begun")() and bool(agent.waits.open))
+            agent.waits.interrupt()
+        (interrupted,) = answers
+        assert (interrupted["status"], interrupted["state"]) == ("interrupted", "Starting")
+        (agent.folder / "go").touch()
+        ended = await agent.call("wait_for_stop", session_id=interrupted["session_id"])
+    assert (ended["status"], ended["exit_code"]) == ("completed", 0)
 
 
 @pytest.mark.parametrize("way", ["stopped", "unused"])
