@@ -96,6 +96,22 @@ def test_breakpoints_of_a_run_go_with_it_and_kept_ones_stay(shell: Shell) -> Non
     assert shell.json("breakpoints")["breakpoints"] == []
 
 
+def test_breakpoints_of_a_run_are_there_again_when_it_is_restarted(shell: Shell) -> None:
+    def numbers() -> list[int]:
+        return [it["id"] for it in shell.json("breakpoints")["breakpoints"]]
+
+    shell("orders.py", "--break", f"orders.py:{LINE}", "--if", "not codes")
+    before = numbers()
+    assert f"at: orders.py:{LINE} total" in shell("restart").stdout
+    assert numbers() == before, "a restart is no end"
+
+    assert shell("continue").returncode == 0
+    eventually(lambda: numbers() == [])
+    assert f"at: orders.py:{LINE} total" in shell("restart").stdout
+    shell("stop")
+    eventually(lambda: numbers() == [])
+
+
 def test_breakpoints_of_a_run_outlive_no_killed_daemon(cli: Cli, shell: Shell) -> None:
     shell("break", "orders.py:5")
     shell("orders.py", "--break", f"orders.py:{LINE}")
@@ -150,7 +166,7 @@ def test_the_exit_code_says_how_the_program_ended(shell: Shell, source: str, sta
 
 
 def test_time_over_is_an_exit_code_of_its_own_and_the_program_goes_on(shell: Shell) -> None:
-    (shell.folder / "slow.py").write_text("import time\ntime.sleep(60)\n")
+    (shell.folder / "slow.py").write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
     over = shell("slow.py", "--timeout", "0.5")
     assert (over.returncode, "`dragoman debug wait`" in over.stdout) == (6, True)
     assert [it["state"] for it in shell.sessions() if it["active"]] == ["Running"]

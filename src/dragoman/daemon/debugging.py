@@ -53,12 +53,7 @@ async def debugging(
 ) -> AsyncIterator[Debugging]:
     """At the end of the block no session and no process of one lives."""
     clock = SystemClock()
-    waits, runs = Waits(clock), Runs()
-
-    @contextmanager
-    def lived(session: Session) -> Iterator[None]:
-        with lives.lived(Life(session.id, "debug", session.title)), runs.lived(session):
-            yield
+    waits = Waits(clock)
 
     async with Supervisors() as supervisors, anyio.create_task_group() as group:
         book = BreakpointBook(journal, clock)
@@ -66,8 +61,15 @@ async def debugging(
         await remove_left_over(book)
         trust = TrustBook(journal, clock)
         starter = AdapterStarter(supervisors, group, adapters, trust=trust, rule=rule)
-        service = DebugService(group, book, starter, journal, clock, lived)
-        group.start_soon(_end_unused, service, linger_s)
+        runs = Runs(book, starter)
+
+        @contextmanager
+        def lived(session: Session) -> Iterator[None]:
+            with lives.lived(Life(session.id, "debug", session.title)), runs.lived(session):
+                yield
+
+        service = DebugService(group, book, runs, journal, clock, lived)
+        group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.clean_up, service)
         operations = debug_operations(
             service, partial(configurations, rule=rule), waits, clock, sources=FileSources(rule), redactor=redactor
@@ -76,7 +78,8 @@ async def debugging(
         group.cancel_scope.cancel("the daemon ends")
 
 
-async def _end_unused(service: DebugService, linger_s: float) -> None:
+async def _end_unused(service: DebugService, runs: Runs, linger_s: float) -> None:
     while True:
         await anyio.sleep(min(_LOOK_EVERY_S, linger_s / 2))
         await service.end_unused(linger_s)
+        runs.look()

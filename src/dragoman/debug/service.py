@@ -111,6 +111,10 @@ class DebugService:
         left_s = within_s - (self._clock.monotonic_s() - begun_s)
         return await self._awaited(client, kept, before, max(left_s, 0.0))
 
+    def is_restarting(self, session_id: str) -> bool:
+        """Whether its end is that of one life, and the next begins under the same id."""
+        return self._register.by_id(session_id).restarted is not None
+
     async def resume(
         self,
         client: Client,
