@@ -45,6 +45,8 @@ class Dialect:
     """An expression that changes a variable, with `name` and `value`, where it has no request for that."""
     raises_in: Mapping[str, str] = field(default_factory=dict)
     """Patterns of functions in which it stops because something was raised, and what to call that."""
+    raised_local: str = ""
+    """The local in which a frame has what it raised, where no request says what that was."""
     build_failed: str = ""
     """A pattern in its refusal to launch that says that the program could not be built: its output has the reason."""
     ready_within_s: float = 30.0
@@ -55,6 +57,8 @@ class Dialect:
     """Names of children that are the adapter's and no elements of a container."""
     slices: Mapping[str, str] = field(default_factory=dict)
     """By type, an expression of a part of a container, with `name`, `start` and `stop`: asked where it cuts."""
+    keyed: frozenset[str] = frozenset()
+    """Of these, the types whose elements are named by keys and not by places."""
     length: str = ""
     """An expression of how many elements a container of these has, with `name`."""
     noise: str = ""

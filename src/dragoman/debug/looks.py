@@ -12,8 +12,9 @@ import msgspec
 from dragoman.debug import faults
 from dragoman.debug.backend import Backend
 from dragoman.debug.life import Life
-from dragoman.debug.model import Evaluated, Scope, ThreadSeen, Variable
-from dragoman.debug.opening import Opening
+from dragoman.debug.model import Evaluated, Page, Scope, ThreadSeen
+from dragoman.debug.opening import Launch, Opening
+from dragoman.debug.paging import Pager
 from dragoman.debug.stopping import Moment
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError
@@ -32,14 +33,14 @@ class Looks:
         life: Life,
         threads: Threads,
         opening: Opening,
-        adapter: str,
+        launch: Launch,
         moment: Callable[[], Moment],
     ) -> None:
         self._backend = backend
         self._life = life
         self._threads = threads
         self._opening = opening
-        self._adapter = adapter
+        self._launch = launch
         self._moment = moment
         self._turn = anyio.Lock()
 
@@ -48,8 +49,10 @@ class Looks:
         chosen = await self._frame(moment, frame, thread_id)
         return await moment.looking.scopes(faults.top_frame(moment.stop).id if chosen is None else chosen)
 
-    async def variables(self, reference: int, *, start: int, count: int) -> tuple[Variable, ...]:
-        return await self._now().looking.variables(reference, start=start, count=count)
+    async def page(self, reference: int, *, start: int, count: int) -> Page:
+        async with self._in_turn(_ANSWERED_WITHIN_S):
+            moment = self._now()
+            return await Pager(moment.looking, self._launch.dialect).page(reference, start, count)
 
     async def evaluate(
         self, expression: str, frame: int | None, context: str, *, timeout_s: float, thread_id: int | None
@@ -86,7 +89,7 @@ class Looks:
     async def data_of(self, wanted: Breakpoint) -> Breakpoint:
         """The adapter's name for what a data breakpoint watches."""
         if not self._opening.capabilities.has("supportsDataBreakpoints"):
-            raise faults.not_supported(say("stop where data changes"), self._adapter)
+            raise faults.not_supported(say("stop where data changes"), self._launch.adapter_id)
         moment = self._now()
         frame = await self._frame(moment, wanted.frame, None)
         holder = (
@@ -142,7 +145,7 @@ class Looks:
             return await self._asked(moment, "setExpression", asked)
         if can.has("supportsSetVariable"):
             raise faults.unknown_variable(name)
-        raise faults.not_supported(say("change variables"), self._adapter)
+        raise faults.not_supported(say("change variables"), self._launch.adapter_id)
 
     async def _asked(self, moment: Moment, command: str, asked: dict[str, Any]) -> Evaluated:
         response = await self._backend.request(command, asked, timeout_s=_ANSWERED_WITHIN_S)

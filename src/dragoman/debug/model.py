@@ -53,6 +53,13 @@ class Variable(_Noun, frozen=True):
     indexed: int | None = None
 
 
+class Page(_Noun, frozen=True):
+    """Some of what a variable holds. No total: the adapter tells of some and does not say how many there are."""
+
+    variables: tuple[Variable, ...]
+    total: int | None
+
+
 class Locals(_Noun, frozen=True):
     scope_name: str
     variables: tuple[Variable, ...]

@@ -19,12 +19,12 @@ from dragoman.debug.model import (
     Binding,
     Ended,
     Evaluated,
+    Page,
     Scope,
     StepKind,
     Stop,
     ThreadSeen,
     Until,
-    Variable,
 )
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
@@ -174,10 +174,9 @@ class DebugService:
     ) -> tuple[Scope, ...]:
         return await self.find(client, session_id).looks.scopes(frame, thread_id)
 
-    async def variables(
-        self, client: Client, session_id: str, reference: int, *, start: int = 0, count: int = 0
-    ) -> tuple[Variable, ...]:
-        return await self.find(client, session_id).looks.variables(reference, start=start, count=count)
+    async def page(self, client: Client, session_id: str, reference: int, *, start: int, count: int) -> Page:
+        """Of what a variable or a scope holds, whether its adapter pages or not."""
+        return await self.find(client, session_id).looks.page(reference, start=start, count=count)
 
     async def evaluate(
         self,

@@ -89,7 +89,7 @@ class Session:
         self._running = Running(
             backend, self._life, self._threads, self._mailbox, again=self._hearing.put_back, tell=tell
         )
-        self.looks = Looks(backend, self._life, self._threads, self._opening, launch.adapter_id, self._now)
+        self.looks = Looks(backend, self._life, self._threads, self._opening, launch, self._now)
         self._moment: Moment | None = None
         self._until: Until | None = None
         self._wanted: tuple[Breakpoint, ...] = ()

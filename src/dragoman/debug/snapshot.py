@@ -35,6 +35,17 @@ class Snapshot:
     raised: Raised | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Container:
+    """What is known of a variables reference: how to say it in the language, in which frame, and what it holds."""
+
+    expression: str = ""
+    type: str = ""
+    frame: int | None = None
+    named: int | None = None
+    indexed: int | None = None
+
+
 class Looking:
     """Reads a stopped program through its backend; what it hands out are our numbers."""
 
@@ -42,6 +53,7 @@ class Looking:
         self._backend = backend
         self._handles = handles
         self._dialect = dialect
+        self._containers: dict[int, Container] = {}
 
     async def snapshot(self, thread_id: int, *, exception: bool) -> Snapshot:
         """Requests one after another: adapters answer parallel ones slower than in turn."""
@@ -63,13 +75,24 @@ class Looking:
 
     async def scopes(self, frame: int) -> tuple[Scope, ...]:
         answer = await self._ask("scopes", {"frameId": self._handles.take_frame(frame)}, answers.ScopesAnswer)
-        return tuple(self._scope(scope) for scope in answer.scopes)
+        scopes = tuple(self._scope(scope) for scope in answer.scopes)
+        self._containers |= {it.reference: Container(frame=frame, named=it.named, indexed=it.indexed) for it in scopes}
+        return scopes
 
-    async def variables(self, reference: int, *, start: int = 0, count: int = 0) -> tuple[Variable, ...]:
+    async def variables(
+        self, reference: int, *, start: int = 0, count: int = 0, filter: str = ""
+    ) -> tuple[Variable, ...]:
         asked: dict[str, Any] = {"variablesReference": self._handles.take_variables(reference)}
         asked |= {"start": start, "count": count} if count else {}
+        asked |= {"filter": filter} if filter else {}
         answer = await self._ask("variables", asked, answers.VariablesAnswer)
-        return tuple(self._variable(variable) for variable in answer.variables)
+        found = tuple(self._variable(variable) for variable in answer.variables)
+        frame = self.container(reference).frame
+        self._containers |= {it.reference: _container(it, it.evaluate_name, frame) for it in found if it.reference}
+        return found
+
+    def container(self, reference: int) -> Container:
+        return self._containers.get(reference, Container())
 
     async def top_locals(self, frame: int) -> Locals | None:
         found: Locals | None = await self._tolerated(self._locals(frame), None)
@@ -82,13 +105,15 @@ class Looking:
         answer = read_body(response, answers.EvaluateAnswer)
         if answer.type in self._dialect.failure_types:
             raise AdapterRefusedError("evaluate", answer.result)
-        return Evaluated(
+        found = Evaluated(
             result=answer.result,
             type=answer.type,
             reference=self._handles.give_variables(answer.variables_reference),
             named=answer.named_variables,
             indexed=answer.indexed_variables,
         )
+        self._containers[found.reference] = _container(found, expression, frame)
+        return found
 
     def assignment(self, name: str, value: str) -> str:
         """An expression that changes a variable of a frame; empty where the adapter has a request for that."""
@@ -162,6 +187,10 @@ class Looking:
             named=variable.named_variables,
             indexed=variable.indexed_variables,
         )
+
+
+def _container(found: Variable | Evaluated, expression: str | None, frame: int | None) -> Container:
+    return Container(expression or "", found.type or "", frame, found.named, found.indexed)
 
 
 _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules", ".cargo", "rustlib"})

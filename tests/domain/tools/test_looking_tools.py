@@ -141,8 +141,8 @@ async def test_a_page_is_right_whether_the_adapter_pages_or_not(
     assert answer["total"] in total
 
 
-@pytest.mark.parametrize(("start", "names", "total"), [(19_999, ["[19999]"], 20_000), (19_000, None, None)])
-async def test_far_pages_are_asked_for_where_they_are(
+@pytest.mark.parametrize(("start", "names", "total"), [(19_999, ["[19999]"], 20_000), (19_000, None, 20_000)])
+async def test_far_pages_are_right_where_the_adapter_does_not_say_how_many_there_are(
     tmp_path: Path, start: int, names: list[str] | None, total: int | None
 ) -> None:
     async with opened(tmp_path) as bench:
@@ -152,7 +152,6 @@ async def test_far_pages_are_asked_for_where_they_are(
     found = [it["name"] for it in answer["variables"]]
     assert found == (names or [f"[{n}]" for n in range(start, start + 10)])
     assert answer["total"] == total
-    assert bench.adapter.sent("variables")[-1]["start"] == start
 
 
 async def test_far_pages_of_an_adapter_that_gives_all_are_cut_here(tmp_path: Path) -> None:
@@ -162,7 +161,7 @@ async def test_far_pages_of_an_adapter_that_gives_all_are_cut_here(tmp_path: Pat
         answer = await bench.call("get_variables", variables_reference=scope, start=11_000, count=2)
     assert [it["name"] for it in answer["variables"]] == ["[11000]", "[11001]"]
     assert answer["total"] == 12_000
-    assert answer.text.splitlines()[-1] == "11002 of 12000; more: start=11002."
+    assert answer.text.splitlines()[-1] == "11002 of 12000 that the debugger lists; more: start=11002."
 
 
 async def test_long_values_are_cut_and_max_chars_shows_more(tmp_path: Path) -> None:
@@ -183,7 +182,7 @@ async def test_long_values_are_cut_and_max_chars_shows_more(tmp_path: Path) -> N
     assert more.text == f"  s = {'é' * 9000}"
     assert more["variables"] == [{"name": "s", "value": "é" * 9000, "type": "str", "variables_reference": 0}]
     assert (len(result["result"]), result["truncated"], result["length"]) == (2000, True, 9000)
-    assert "9000 characters in all" in result.text
+    assert "the debugger sent 9000 characters" in result.text
 
 
 @pytest.mark.requirement(

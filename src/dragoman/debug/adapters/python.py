@@ -36,6 +36,16 @@ _ENTRY = Path(__file__).with_name("debugpy_entry.py")
 _CONDITION_FAILED = (
     r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"
 )
+_SEQUENCE = "({name})[{start}:{stop}]"
+_ITEMS = "list(__import__('itertools').islice({name}, {start}, {stop}))"
+_SLICES = {
+    "list": _SEQUENCE,
+    "tuple": _SEQUENCE,
+    "deque": _ITEMS,
+    "set": _ITEMS,
+    "frozenset": _ITEMS,
+    "dict": "dict(__import__('itertools').islice(({name}).items(), {start}, {stop}))",
+}
 
 
 def _command(situation: Situation) -> Command:
@@ -134,6 +144,11 @@ PYTHON = AdapterSpec(
         properties={"skipPrintBreakpointException": []},  # else a condition with a wrong name is silently never true
         condition_failed=_CONDITION_FAILED,
         exception_category="Python Exceptions",
+        cut_marks=frozenset({"more", "Unable to handle:"}),
+        own_children=frozenset({"special variables", "function variables", "class variables", "len()"}),
+        slices=_SLICES,
+        keyed=frozenset({"dict"}),
+        length="len({name})",
         # For a clipboard a value is sent whole, and of an answer over 16 MB the adapter dies without a word.
         contexts={"clipboard": "watch"},
     ),

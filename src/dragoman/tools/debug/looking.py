@@ -17,8 +17,7 @@ from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
 from dragoman.tools.showing import path as shown_path
 
-# Adapters may ignore `start` and `count`, and do not say so: asked from the beginning, both kinds give the right page.
-_ASKED_FROM_THE_START = 10_000
+_FILTERED = 10_000
 _VALUE_IN_TEXT = 300
 _LINE = 500
 
@@ -107,22 +106,12 @@ class LookingTools:
         self, client: Client, session: Session, wanted: take.Variables
     ) -> tuple[tuple[Variable, ...], int | None]:
         """One page, and how many there are where that can be known."""
-        first, last = wanted.start, wanted.start + wanted.count
-        if wanted.filter:
-            return _matching(await self._some(client, session, wanted, 0, _ASKED_FROM_THE_START), wanted)
-        if last <= _ASKED_FROM_THE_START:
-            found = await self._some(client, session, wanted, 0, last)
-            return found[first:last], len(found) if len(found) != last else None
-        found = await self._some(client, session, wanted, first, wanted.count)
-        if len(found) > wanted.count:
-            return found[first:last], len(found)
-        return found, first + len(found) if len(found) < wanted.count else None
-
-    async def _some(
-        self, client: Client, session: Session, wanted: take.Variables, start: int, count: int
-    ) -> tuple[Variable, ...]:
         reference = wanted.variables_reference
-        return await self.service.variables(client, session.id, reference, start=start, count=count)
+        if wanted.filter:
+            every = await self.service.page(client, session.id, reference, start=0, count=_FILTERED)
+            return _matching(every.variables, wanted)
+        page = await self.service.page(client, session.id, reference, start=wanted.start, count=wanted.count)
+        return page.variables, page.total
 
 
 def _matching(found: tuple[Variable, ...], wanted: take.Variables) -> tuple[tuple[Variable, ...], int]:
@@ -141,7 +130,8 @@ def _rest(answer: answers.Variables, in_text: int) -> list[Phrase]:
     if answer.total is None:
         lines.append(say("There may be more: start={start}.", start=after))
     elif answer.total > after:
-        lines.append(say("{count} of {total}; more: start={start}.", count=after, total=answer.total, start=after))
+        total = answer.total
+        lines.append(say("{start} of {total} that the debugger lists; more: start={start}.", start=after, total=total))
     if in_text < take.MOST_CHARACTERS and any((it.length or len(it.value)) > in_text for it in answer.variables):
         lines.append(say("Values are cut; max_chars shows more of them."))
     return lines
@@ -160,4 +150,9 @@ def _result_lines(answer: answers.Evaluation) -> list[str]:
 def _cut(length: int | None) -> list[Phrase]:
     if length is None:
         return []
-    return [say("Cut: {length} characters in all; max_chars shows more, a smaller expression less.", length=length)]
+    return [
+        say(
+            "Cut: the debugger sent {length} characters; max_chars shows more, a smaller expression less.",
+            length=length,
+        )
+    ]
