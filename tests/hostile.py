@@ -84,14 +84,17 @@ class Agent:
         eventually(lambda: not self.processes(), within_s=within_s)
 
     def processes(self) -> list[str]:
-        """What lives in or for the workspace; the pump of this client has its name in its command line, too."""
+        return [f"{it.pid} {it.status()} {it.cmdline()}" for it in self.family()]
+
+    def family(self) -> list[psutil.Process]:
+        """What lives in or for the workspace, but for those that only have its name in their command line."""
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
-                about = [process.cwd(), *process.cmdline()]
-                is_ours = process.pid in {os.getpid(), self.client.process.pid}
-                if not is_ours and any(str(self.workspace) in word for word in about):
-                    found.append(f"{process.pid} {process.status()} {about}")
+                words = process.cmdline()
+                is_ours = process.pid in {os.getpid(), self.client.process.pid} or "dragoman.daemon" in words
+                if not is_ours and any(str(self.workspace) in word for word in [process.cwd(), *words]):
+                    found.append(process)
         return found
 
 

@@ -20,10 +20,12 @@ from pathlib import Path
 
 from tests.daemons import Cli, cli_with_home, eventually
 from tests.domain.journal import kill_rounds
+from tests.e2e.debug_kills import DebugKills
 from tests.e2e.life.drops import connects_and_drops, open_files
 from tests.e2e.life.rounds import Kills, races_of_starts
 from tests.e2e.life.watching import require_success
 from tests.fuzz import driver
+from tests.hostile import hostile_home
 
 REPORT = Path(__file__).parent.parent / "docs" / "soak.md"
 FULL_MINUTES = 45.0
@@ -94,6 +96,12 @@ def daemon_kills(goal: int, seed: int) -> Steps:
             yield 1
 
 
+def debug_kills(goal: int, seed: int) -> Steps:
+    with tempfile.TemporaryDirectory(prefix="soak") as folder, hostile_home(Path(folder)) as cli:
+        for _ in DebugKills(cli, Path(folder) / "project", seed).rounds(goal):
+            yield 1
+
+
 def drops(goal: int, seed: int) -> Steps:
     with own_home() as cli:
         require_success(cli("up"))
@@ -105,10 +113,11 @@ def drops(goal: int, seed: int) -> Steps:
 
 
 PARTS = (
-    Part("damaged inputs to every wire", 4_000_000, 0.40, fuzzing),
-    Part("races of two starts", 1_000, 0.36, start_races),
+    Part("damaged inputs to every wire", 4_000_000, 0.30, fuzzing),
+    Part("races of two starts", 1_000, 0.26, start_races),
     Part("kills of a writing journal", 500, 0.10, journal_kills),
     Part("kills of the daemon at random moments", 150, 0.10, daemon_kills),
+    Part("kills and halts in a live debug session", 90, 0.20, debug_kills),
     Part("connects and drops", 10_000, 0.04, drops),
 )
 
