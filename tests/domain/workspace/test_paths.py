@@ -254,7 +254,7 @@ def test_a_link_swapped_ten_thousand_times_never_shows_the_file_outside(tree: Tr
                 seen["read"] += 1
             except RefusedError:
                 seen["refused"] += 1
-    assert min(seen.values()) > 100, seen
+    assert min(seen.values()) > 10, seen
 
 
 @pytest.mark.timeout(120)
