@@ -7,6 +7,7 @@ of the tree it lies in, and none of the names may be a link: one that was swappe
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import stat
 from collections.abc import Collection
@@ -64,9 +65,9 @@ class PathRule:
             folders = [os.path.realpath(folder) for folder in (workspace, *self.allowed)]
         except (OSError, ValueError) as error:
             raise RefusedError("bad_path") from error
-        if any(is_within(real, os.path.realpath(folder)) for folder in (*self.private, *map(Path, _KERNEL))):
+        if any(_is_within(real, folder) for folder in (*map(_lasting, self.private), *_KERNEL)):
             raise RefusedError("private")
-        if path not in named and not any(is_within(real, folder) for folder in folders):
+        if path not in named and not any(_is_within(real, folder) for folder in folders):
             raise RefusedError("outside")
         return real
 
@@ -74,8 +75,14 @@ class PathRule:
 _WHY: dict[int, Refusal] = {errno.ENOENT: "missing", errno.ENAMETOOLONG: "bad_path", errno.ENXIO: "not_a_file"}
 
 
-def is_within(path: str, folder: str) -> bool:
-    return Path(path).is_relative_to(folder)
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+@functools.cache
+def _lasting(folder: Path) -> str:
+    """Where a folder of ours really is, which is so for as long as we run."""
+    return os.path.realpath(folder)
 
 
 def _open_without_links(real: str) -> int:
