@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import anyio
 import psutil
 import pytest
 
@@ -16,6 +17,7 @@ from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
 from tests.conformance.test_python import client_of, end_of, eventually, service_in, stop_of, values
+from tests.conformance.test_python_links import free_port, listening, running
 from tests.peers import give_adapters
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120), pytest.mark.needs("javascript")]
@@ -162,6 +164,29 @@ async def test_a_breakpoint_in_typescript_binds_and_stops_there(workspace: Path)
         stop = stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
         assert (Path(stop.frames[0].path).name, stop.frames[0].line) == ("main.ts", 3)
         assert (stop.hit_breakpoints, values(stop)["n"]) == ((made.id,), "21")
+
+
+async def test_a_node_process_is_attached_to_by_its_port_and_lives_on_after_the_stop(workspace: Path) -> None:
+    (workspace / "main.js").write_text("setInterval(() => {\n  let x = 1;\n}, 10);\n")
+    port, client = free_port(), client_of(workspace)
+    where = {"type": "node", "request": "attach", "name": "a", "port": port}
+    with running("node", f"--inspect=127.0.0.1:{port}", str(workspace / "main.js")) as process:
+        await listening(port)
+        async with service_in(workspace, JAVASCRIPT) as service:
+            await service.set_breakpoint(client, at(workspace, 2))
+            started = await service.start(client, Wish(configuration=where), within_s=20)
+            assert stop_of(started).frames[0].line == 2
+            await service.stop(client, "")
+            end_of(await service.wait(client, started.session.id, within_s=10))
+        assert process.poll() is None
+
+
+async def test_attaching_where_no_node_listens_is_told_within_seconds(workspace: Path) -> None:
+    where = {"type": "node", "request": "attach", "name": "a", "port": free_port()}
+    async with service_in(workspace, JAVASCRIPT) as service:
+        with anyio.fail_after(10), pytest.raises(DragomanError) as caught:
+            await service.start(client_of(workspace), Wish(configuration=where), within_s=45)
+        assert caught.value.hint is not None
 
 
 async def test_a_page_in_a_browser_is_refused_with_the_reason(workspace: Path) -> None:

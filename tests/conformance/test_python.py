@@ -111,8 +111,8 @@ async def test_a_program_is_stopped_stepped_looked_into_and_run_to_its_end(works
         evaluated = await service.evaluate(client, id, "total * 100", frame=None, context="repl", within_s=5)
         assert evaluated.result == "600"
         scopes = await service.scopes(client, id, out.frames[0].id)
-        listed = await service.variables(client, id, scopes[0].reference)
-        assert {"n", "total"} <= {it.name for it in listed}
+        page = await service.page(client, id, scopes[0].reference, start=0, count=0)
+        assert {"n", "total"} <= {it.name for it in page.variables}
 
         ended = end_of(await service.resume(client, id, thread_id=None, within_s=20))
         assert ended.exit_code == 3

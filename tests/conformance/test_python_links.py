@@ -103,7 +103,7 @@ LOOP = "import time\nn = 0\nwhile True:\n    n += 1\n    time.sleep(0.01)\n"
 @contextmanager
 def running(*argv: str) -> Iterator[subprocess.Popen[bytes]]:
     """A program of somebody else's."""
-    with subprocess.Popen([sys.executable, *argv], stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
         try:
             yield process
         finally:
@@ -144,7 +144,7 @@ async def test_a_program_that_listens_is_attached_to_and_lives_on_after_the_stop
     (tmp_path / "main.py").write_text(LOOP)
     port, client = free_port(), client_of(tmp_path)
     where = {"host": "127.0.0.1", "port": port}
-    with running("-m", "debugpy", "--listen", str(port), str(tmp_path / "main.py")) as process:
+    with running(sys.executable, "-m", "debugpy", "--listen", str(port), str(tmp_path / "main.py")) as process:
         await listening(port)
         async with service_in(tmp_path) as service:
             await service.set_breakpoint(client, at(tmp_path, 5))
@@ -158,7 +158,7 @@ async def test_a_program_that_listens_is_attached_to_and_lives_on_after_the_stop
 async def test_a_program_is_attached_to_by_its_process_id_and_lives_on_after_the_stop(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(LOOP)
     client = client_of(tmp_path)
-    with running(str(tmp_path / "main.py")) as process:
+    with running(sys.executable, str(tmp_path / "main.py")) as process:
         async with service_in(tmp_path) as service:
             await service.set_breakpoint(client, at(tmp_path, 5))
             await looked_into_and_left(service, client, attaching(processId=process.pid))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import anyio
@@ -17,6 +18,7 @@ from anyio.abc import TaskGroup
 from msgspec import UNSET
 
 from dragoman.debug.backend import Owns
+from dragoman.debug.changed_values import ChangedValues
 from dragoman.debug.link import Link
 from dragoman.debug.member_ids import Threads, lowered, named_member, raised
 from dragoman.debug.member_lists import LISTS, MemberLists
@@ -48,6 +50,14 @@ class Last(Protocol):
     async def __call__(self, *, gone: bool) -> list[Event]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """As in `AdapterSpec`."""
+
+    ends_with_its_children: bool = False
+    shows_old_values: bool = False
+
+
 class _Member:
     def __init__(self, place: int, link: Link, title: str) -> None:
         self.place = place
@@ -62,10 +72,11 @@ class Family:
 
     owns = Owns()
 
-    def __init__(self, root: Link, join: Join, last: Last, *, ends_with_its_children: bool = False) -> None:
+    def __init__(self, root: Link, join: Join, last: Last, traits: Traits) -> None:
         self._join = join
         self._last = last
-        self._ends_with_its_children = ends_with_its_children
+        self._traits = traits
+        self._changed = ChangedValues()
         self._root = _Member(_ROOT, root, "")
         self._members: dict[int, _Member] = {_ROOT: self._root}
         self._links = [root]
@@ -195,7 +206,7 @@ class Family:
     async def _end_with_the_last(self) -> None:
         """js-debug says so itself, as a rule at once."""
         await anyio.sleep(_LEFT_WITHIN_S)
-        if self._ends_with_its_children and not self._joining and len(self._members) == 1:
+        if self._traits.ends_with_its_children and not self._joining and len(self._members) == 1:
             await self._take_terminated(self._root, made("terminated"))
 
     def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
@@ -304,7 +315,8 @@ class Family:
     async def _asked(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
         member, own = self._addressed(arguments or {})
         response = await member.link.request(command, own if arguments is not None else None, timeout_s=timeout_s)
-        return response if member is self._root else _raised(response, member.place)
+        told = response if member is self._root else _raised(response, member.place)
+        return self._changed.seen(command, arguments or {}, told) if self._traits.shows_old_values else told
 
     def _addressed(self, arguments: dict[str, Any]) -> tuple[_Member, dict[str, Any]]:
         """By the thread, frame or reference that is named; otherwise the one whose stop was told."""
@@ -324,6 +336,7 @@ class Family:
     async def _run_on(self, command: str, arguments: dict[str, Any], timeout_s: float) -> Response:
         """Noted before it is sent: the next stop may come before the answer."""
         member, own = self._addressed(arguments)
+        self._changed.forget()
         was_front = self._turns.sent_on(member.place, stepping=command in _STEPS)
         try:
             response = await member.link.request(command, own, timeout_s=timeout_s)

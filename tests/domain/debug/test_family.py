@@ -10,7 +10,7 @@ import anyio
 import msgspec
 import pytest
 
-from dragoman.debug.family import Family
+from dragoman.debug.family import Family, Traits
 from dragoman.debug.member_ids import Threads, lowered, named_member, raised
 from dragoman.errors import DragomanError
 from dragoman.testing.fake_adapter import FakeAdapter
@@ -30,7 +30,7 @@ class Scene:
         self.told: list[Event] = []
         self.last: list[Event] = []
         self.news = anyio.Event()
-        self.family = Family(self.root, self._join, self._last)
+        self.family = Family(self.root, self._join, self._last, Traits(shows_old_values=True))
 
     async def _join(self, configuration: Mapping[str, Any]) -> FakeAdapter:
         child: FakeAdapter = configuration["fake"]
@@ -270,6 +270,21 @@ async def test_a_silent_child_does_not_hold_up_the_breakpoints_of_the_root() -> 
         child.answers["setBreakpoints"] = lambda _: None
         response = await it.family.request("setBreakpoints", FILE, timeout_s=0.2)
         assert b'"verified":true' in bytes(response.body)  # type: ignore[arg-type]
+
+
+async def test_a_value_that_was_set_is_shown_until_the_program_runs_again() -> None:
+    async with scene() as it:
+        child = await it.child()
+        child.answers["setVariable"] = lambda _: {"value": "7", "type": "int"}
+        child.stop()
+        (thread,) = await it.told_stops(1)
+        reference = raised({"variablesReference": 9}, 1)["variablesReference"]
+        await it.ask("setVariable", {"variablesReference": reference, "name": "n", "value": "7"})
+        listed = (await it.ask("variables", {"variablesReference": reference}))["variables"]
+        assert [(shown["name"], shown["value"]) for shown in listed] == [("n", "7")]
+        await it.ask("next", {"threadId": thread})
+        again = (await it.ask("variables", {"variablesReference": reference}))["variables"]
+        assert again[0]["value"] == "3"
 
 
 def test_thread_numbers_stay_as_they_are_where_they_can_and_are_never_zero() -> None:

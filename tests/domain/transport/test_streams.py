@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import anyio
 import pytest
 
 from dragoman.errors import DragomanError
-from dragoman.transport.streams import MAX_RECEIVE, PipeReader, PipeWriter, TcpStream, connect_stdio, connect_tcp
+from dragoman.transport.command import Command
+from dragoman.transport.streams import (
+    MAX_RECEIVE,
+    PipeReader,
+    PipeWriter,
+    TcpStream,
+    accept_from,
+    connect_stdio,
+    connect_tcp,
+    connect_unix,
+    free_port,
+)
 from dragoman.transport.supervisors import Supervisors
+from dragoman.transport.tcp import bind_tcp
 from tests.daemons import PATIENCE
 from tests.domain.transport.supervised_support import open_descriptors, shell, until
 
@@ -179,3 +193,57 @@ async def test_a_host_that_does_not_exist_is_refused() -> None:
     with pytest.raises(DragomanError) as caught:
         await connect_tcp("no-such-host.invalid", 1, deadline_s=20 * PATIENCE)
     assert caught.value.code == "connection_refused"
+
+
+async def test_a_socket_that_is_made_later_is_waited_for_and_one_that_is_never_made_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.sock"
+    with pytest.raises(DragomanError) as caught:
+        await connect_unix(path, deadline_s=0.1)
+    assert caught.value.code == "adapter_silent"
+    with socket.socket(socket.AF_UNIX) as listener:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_listen_later, listener, path)
+            stream = await connect_unix(path, deadline_s=20 * PATIENCE)
+        await stream.aclose()
+
+
+async def _listen_later(listener: socket.socket, path: Path) -> None:
+    await anyio.wait_all_tasks_blocked()
+    listener.bind(str(path))
+    listener.listen()
+
+
+async def test_who_answers_must_be_one_of_the_processes_that_were_named() -> None:
+    """Another program of the same user may have taken the port before the adapter did."""
+    async with Supervisors() as supervisors, supervisors.tree() as tree:
+        port = free_port()
+        serving = f"import socket; s = socket.create_server(('127.0.0.1', {port})); a = [s.accept() for _ in range(9)]"
+        child = await tree.start(Command([sys.executable, "-S", "-c", serving], {}, Path("/")))
+        stream = await connect_tcp("127.0.0.1", port, deadline_s=20 * PATIENCE, of=tree.pids)
+        await stream.aclose()
+        with pytest.raises(DragomanError) as caught:
+            await connect_tcp("127.0.0.1", port, deadline_s=20 * PATIENCE, of=lambda: [os.getpid()])
+        assert (caught.value.code, child.exit) == ("foreign_peer", None)
+
+
+async def test_a_call_is_taken_from_the_processes_that_were_named_alone() -> None:
+    async with Supervisors() as supervisors, supervisors.tree() as tree:
+        with bind_tcp("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()) as stranger:
+            port = listener.getsockname()[1]
+            calling = f"import socket; s = socket.create_connection(('127.0.0.1', {port})); s.sendall(b'me'); s.recv(1)"
+            await tree.start(Command([sys.executable, "-S", "-c", calling], {}, Path("/")))
+            stream = await accept_from(listener, tree.pids, deadline_s=20 * PATIENCE)
+            assert await stream.receive() == b"me"
+            assert stranger.recv(1) == b""
+            await stream.aclose()
+
+
+async def test_a_call_that_never_comes_is_told_at_the_deadline() -> None:
+    with bind_tcp("127.0.0.1", 0) as listener, pytest.raises(DragomanError) as caught:
+        await accept_from(listener, list, deadline_s=0.1)
+    assert caught.value.code == "adapter_silent"
+
+
+async def test_a_refusal_is_told_in_the_systems_words() -> None:
+    with pytest.raises(DragomanError, match=r"could not be reached: Connection refused\."):
+        await connect_tcp("127.0.0.1", free_port(), deadline_s=20 * PATIENCE, retry=False)

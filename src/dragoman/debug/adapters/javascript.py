@@ -93,6 +93,7 @@ JAVASCRIPT = AdapterSpec(
     exception_filters=("uncaught",),
     exit_code_from_process=True,
     ends_with_its_children=True,
+    shows_old_values=True,
     noise=_NOISE,
     facts=_facts,
 )

@@ -6,6 +6,7 @@ Or one that runs already, of which we hold the connections alone.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
@@ -22,7 +23,7 @@ from dragoman.debug.adapters.place import Foreign, Own
 from dragoman.debug.adapters.run_in_terminal import exited
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.backend import Owns
-from dragoman.debug.family import Family
+from dragoman.debug.family import Family, Traits
 from dragoman.debug.messages import fields, made, output
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -40,6 +41,7 @@ _CURE_EVERY_S = 0.015
 _CURE_OFTEN_FOR_S = 4.0
 _CURE_SELDOM_S = 0.5
 _EXIT_WITHIN_S = 2.0
+_EARLY_AT_MOST = 200
 _ATTACHED_WITHIN_S = 15.0
 
 
@@ -55,6 +57,7 @@ class SpawnedAdapter:
         self._life = anyio.CancelScope()
         self._links = anyio.create_task_group()
         self._family: Family
+        self._early: deque[Event] | None = deque(maxlen=_EARLY_AT_MOST)
         self._cure_often_until = anyio.current_time() + _CURE_OFTEN_FOR_S
         self._exit_told = False
         # Whoever attaches waits for a program that is there; only with `listen` it has yet to come.
@@ -122,8 +125,9 @@ class SpawnedAdapter:
         group.start_soon(self._place.hear, self._tell)
         group.start_soon(self._cure)
         root = await self._link()
-        children = self._spec.ends_with_its_children
-        self._family = Family(root, self._join, self._last, ends_with_its_children=children)
+        traits = Traits(self._spec.ends_with_its_children, self._spec.shows_old_values)
+        self._family = Family(root, self._join, self._last, traits)
+        group.start_soon(self._tell_early)
 
     async def _link(self, configuration: Mapping[str, Any] | None = None) -> DapLink:
         link = DapLink(await self._place.connect(configuration), self._serve)
@@ -157,7 +161,16 @@ class SpawnedAdapter:
         return told + ([made("output", **{**body, "output": rest})] if rest else [])
 
     async def _tell(self, event: Event) -> None:
-        await self._family.tell(event)
+        if self._early is not None:
+            self._early.append(event)
+        else:
+            await self._family.tell(event)
+
+    async def _tell_early(self) -> None:
+        """What was said before we came together."""
+        early, self._early = self._early or (), None
+        for event in early:
+            await self._family.tell(event)
 
     async def _last(self, *, gone: bool) -> list[Event]:
         """What only we know: how the program ended that we started, and what an adapter said before it went."""

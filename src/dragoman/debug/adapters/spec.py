@@ -76,6 +76,8 @@ class AdapterSpec:
     where the program has its streams: then it is the program."""
     ends_with_its_children: bool = False
     """Its own session has no program: when the last child session has gone, all has ended."""
+    shows_old_values: bool = False
+    """It lists what a variable was when the program stopped, also after it was set."""
     noise: re.Pattern[str] | None = None
     """Lines of output, matched from their start, that are the adapter's and not the program's: not told."""
     exit_code_in_output: re.Pattern[str] | None = None
