@@ -184,6 +184,17 @@ def test_ctrl_c_ends_the_wait_and_not_the_session(shell: Shell) -> None:
     assert [it["state"] for it in shell.sessions() if it["active"]] == ["Running"]
 
 
+def test_a_shell_that_is_killed_while_it_waits_leaves_the_session_and_its_breakpoints(shell: Shell) -> None:
+    (shell.folder / "slow.py").write_text("import time\nwhile time.sleep(0.01) is None:\n    if not time:\n        print()\n")
+    with shell.begin("slow.py", "--break", "slow.py:4") as waiting:
+        shell.waits("Running")
+        waiting.kill()
+    assert [it["line"] for it in shell.json("breakpoints")["breakpoints"]] == [4]
+    assert [it["state"] for it in shell.sessions()] == ["Running"]
+    shell("stop")
+    eventually(lambda: shell.json("breakpoints")["breakpoints"] == [])
+
+
 def test_stop_waiting_ends_the_waits_of_others_and_counts_them(cli: Cli, shell: Shell) -> None:
     assert "Nobody" in cli("stop-waiting").stdout
     (shell.folder / "slow.py").write_text("import time\ntime.sleep(60)\n")

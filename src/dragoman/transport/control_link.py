@@ -27,6 +27,8 @@ class ControlLink:
         self._sock = sock
         self._connection = ClientConnection()
         self._backlog: list[object] = []
+        self._is_sending = False
+        self._postponed = b""
 
     @classmethod
     def open(
@@ -87,7 +89,11 @@ class ControlLink:
 
     def post(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """A call whose answer nobody waits for, made while `stream` waits for another's; a signal handler may."""
-        self._send(self._connection.send_call(method, params or {})[1])
+        data = self._connection.send_call(method, params or {})[1]
+        if self._is_sending:  # what the signal came into is sent whole before
+            self._postponed += data
+        else:
+            self._send(data)
 
     def _first(self, within_s: float) -> Welcome:
         reply = self._next(within_s)
@@ -98,13 +104,18 @@ class ControlLink:
         return reply
 
     def _send(self, data: bytes) -> None:
+        self._is_sending = True
         try:
-            self._sock.settimeout(ANSWER_WITHIN_S)
-            self._sock.sendall(data)
+            while data:
+                self._sock.settimeout(ANSWER_WITHIN_S)
+                self._sock.sendall(data)
+                data, self._postponed = self._postponed, b""
         except TimeoutError as error:
             raise not_answering() from error
         except OSError as error:
             raise daemon_gone() from error
+        finally:
+            self._is_sending = False
 
     def _next(self, within_s: float | None) -> object:
         deadline = None if within_s is None else time.monotonic() + within_s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -48,7 +49,7 @@ class ClientConnection:
 
     def __init__(self) -> None:
         self._lines = Lines(cap=64 << 20)  # the daemon is trusted further than its callers
-        self._last_id = 0
+        self._ids = itertools.count(1)  # not a number that is read and written: a signal handler may call in between
         self._open: set[int] = set()
 
     def send_hello(self, hello: Hello) -> bytes:
@@ -65,9 +66,9 @@ class ClientConnection:
     def send_call(self, method: str, params: Mapping[str, Any]) -> tuple[int, bytes]:
         if not method:
             raise LocalProtocolError("no_method", "a call needs a method")
-        self._last_id += 1
-        self._open.add(self._last_id)
-        return self._last_id, encode_line({"id": self._last_id, "method": method, "params": dict(params)})
+        call_id = next(self._ids)
+        self._open.add(call_id)
+        return call_id, encode_line({"id": call_id, "method": method, "params": dict(params)})
 
     def receive_data(self, data: bytes) -> Iterator[Welcome | Reply]:
         for line in self._lines.feed(data):
