@@ -7,6 +7,7 @@ seen: breakpoints go to all members, also to those who join later, events are me
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -80,8 +81,7 @@ class Family:
         self._root = _Member(_ROOT, root, "")
         self._members: dict[int, _Member] = {_ROOT: self._root}
         self._links = [root]
-        self._joined = 0
-        self._joining = 0
+        self._taken_places = {_ROOT}
         self._hello: dict[str, Any] = {}
         self._configured = anyio.Event()
         self._lists = MemberLists()
@@ -133,15 +133,14 @@ class Family:
 
     def welcome(self, request: str, configuration: Mapping[str, Any]) -> None:
         """A child session is asked for. It joins in its own time: who asked waits for our answer first."""
-        if self._group is None or self._joined >= _MEMBERS_AT_MOST:
+        if self._group is None or len(self._taken_places) >= _MEMBERS_AT_MOST:
             raise DragomanError("not_served", say("`{command}` is not served.", command="startDebugging"))
-        self._joining += 1
-        self._group.start_soon(self._welcome, request, dict(configuration))
+        place = next(place for place in itertools.count(1) if place not in self._taken_places)
+        self._taken_places.add(place)
+        self._group.start_soon(self._welcome, place, request, dict(configuration))
 
-    async def _welcome(self, request: str, configuration: dict[str, Any]) -> None:
+    async def _welcome(self, place: int, request: str, configuration: dict[str, Any]) -> None:
         """One that has gone before it joined is no loss: its program ended, or was ended."""
-        self._joined += 1
-        place = self._joined
         try:
             link = await self._join(configuration)
             self._links.append(link)
@@ -150,8 +149,7 @@ class Family:
             await self._introduced(member, request, configuration)
         except DragomanError as error:
             log.info("a child session was not reached: %s", error)
-        finally:
-            self._joining -= 1
+            self._taken_places.discard(place)
 
     async def _introduced(self, member: _Member, request: str, configuration: dict[str, Any]) -> None:
         try:
@@ -193,6 +191,8 @@ class Family:
             if self._turns.is_front(member.place):
                 await self.tell(made("continued", threadId=thread, allThreadsContinued=False))
         self._turns.left(member.place)
+        self._lists.breakpoints.left(member.place)
+        self._taken_places.discard(member.place)
         await self._next_turn()
         self._spawn(self._see_off, member)
 
@@ -206,7 +206,7 @@ class Family:
     async def _end_with_the_last(self) -> None:
         """js-debug says so itself, as a rule at once."""
         await anyio.sleep(_LEFT_WITHIN_S)
-        if self._traits.ends_with_its_children and not self._joining and len(self._members) == 1:
+        if self._traits.ends_with_its_children and self._taken_places == {_ROOT}:
             await self._take_terminated(self._root, made("terminated"))
 
     def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
@@ -222,6 +222,8 @@ class Family:
         await self._leave(member)
 
     async def _take(self, member: _Member, event: Event) -> None:
+        if member.left:  # its place may be another's by now
+            return
         take = self._take_by_event.get(event.event)
         try:
             await (take(member, event) if take else self.tell(event))

@@ -54,6 +54,10 @@ class MemberBreakpoints:
         entry.said[member, answer.get("id")] = {**entry.said[member, answer.get("id")], **answer}
         return entry.told() if entry.told() != before else None
 
+    def left(self, member: int) -> None:
+        for entry in itertools.chain.from_iterable(self._lists.values()):
+            entry.said = {key: answer for key, answer in entry.said.items() if key[0] != member}
+
     def number(self, member: int, theirs: int) -> int | None:
         entry = self._entry(member, theirs)
         return entry.number if entry else None

@@ -5,6 +5,7 @@ Or one that runs already, of which we hold the connections alone.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
@@ -41,8 +42,14 @@ _CURE_EVERY_S = 0.015
 _CURE_OFTEN_FOR_S = 4.0
 _CURE_SELDOM_S = 0.5
 _EXIT_WITHIN_S = 2.0
+_PORTS_TRIED = 3
+_PERHAPS_TAKEN = frozenset({"foreign_peer", "adapter_gone"})
 _EARLY_AT_MOST = 200
 _ATTACHED_WITHIN_S = 15.0
+
+
+class _PortTakenError(Exception):
+    """A port that was free a moment ago may not be: another is tried."""
 
 
 class SpawnedAdapter:
@@ -69,6 +76,15 @@ class SpawnedAdapter:
         cls, supervisors: Supervisors, group: TaskGroup, spec: AdapterSpec, situation: Situation
     ) -> SpawnedAdapter:
         """In the daemon's own group. Returns once the adapter can be spoken to."""
+        for _ in range(_PORTS_TRIED - 1 if spec.transport == "tcp" and spec.listening is None else 0):
+            with contextlib.suppress(_PortTakenError):
+                return await cls._open_once(supervisors, group, spec, situation, is_last=False)
+        return await cls._open_once(supervisors, group, spec, situation, is_last=True)
+
+    @classmethod
+    async def _open_once(
+        cls, supervisors: Supervisors, group: TaskGroup, spec: AdapterSpec, situation: Situation, *, is_last: bool
+    ) -> SpawnedAdapter:
         async with AsyncExitStack() as stack:
             address = spec.listens_already(situation)
             if address is not None:
@@ -76,7 +92,12 @@ class SpawnedAdapter:
             else:
                 tree = await stack.enter_async_context(supervisors.tree(grace_s=_GRACE_S))
                 adapter = cls(stack, await Own.start(tree, spec, situation, stack), spec, situation)
-            await group.start(adapter._run)
+            try:
+                await group.start(adapter._run)
+            except DragomanError as error:
+                if not is_last and error.code in _PERHAPS_TAKEN:
+                    raise _PortTakenError from error
+                raise
             adapter._stack = stack.pop_all()
             return adapter
         raise AssertionError("unreachable")
