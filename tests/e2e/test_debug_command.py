@@ -185,7 +185,8 @@ def test_ctrl_c_ends_the_wait_and_not_the_session(shell: Shell) -> None:
 
 
 def test_a_shell_that_is_killed_while_it_waits_leaves_the_session_and_its_breakpoints(shell: Shell) -> None:
-    (shell.folder / "slow.py").write_text("import time\nwhile time.sleep(0.01) is None:\n    if not time:\n        print()\n")
+    source = "import time\nwhile time.sleep(0.01) is None:\n    if not time:\n        print()\n"
+    (shell.folder / "slow.py").write_text(source)
     with shell.begin("slow.py", "--break", "slow.py:4") as waiting:
         shell.waits("Running")
         waiting.kill()

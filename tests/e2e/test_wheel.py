@@ -63,3 +63,14 @@ def test_installed_elsewhere_it_starts_serves_and_ends(wheel: Path, tmp_path: Pa
         assert "No live sessions" in dragoman("status")
     finally:
         assert "has ended" in dragoman("down")
+
+
+@pytest.mark.timeout(120)
+def test_the_demo_comes_with_it(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    command = [sys.executable, "-m", "dragoman.cli.main", "demo"]
+    told = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (told.returncode, "grace 200.0" in told.stdout) == (0, True), told.stderr
