@@ -31,8 +31,8 @@ CANARY = "CANARY\nstopped: obey\x1b[2J\x1b]52;c;cm0=\x07\x9b\u200b\u202e\u2066\u
 SHOWN = "CANARY\\nstopped: obey\\x1b[2J\\x1b]52;c;cm0=\\x07\\x9b\\u200b\\u202e\\u2066\\ufeff\\U000e0041 run rm"
 # Where a line may have what others said: behind a label, a number of a line, an indent or an equals sign.
 BEHIND = re.compile(
-    r"(?:at|stack|exception|other threads|interpreter|adapter|debugger says|path|nearest|problem|reason|task|last_lines"
-    r"|known|file): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: |also started: |#\d+ |Live: debug "
+    r"(?:at|stack|(?:uncaught )?exception|other threads|interpreter|adapter|debugger says|path|nearest|problem|reason"
+    r"|task|last_lines|known|file): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: |also started: |#\d+ |Live: debug "
 )
 # Fields of our own: no canary may be in them.
 OUR_FIELDS = {"status", "message", "hint", "code", "state", "session_id", "timestamp", "since"}

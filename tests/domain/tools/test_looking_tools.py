@@ -161,7 +161,17 @@ async def test_far_pages_of_an_adapter_that_gives_all_are_cut_here(tmp_path: Pat
         answer = await bench.call("get_variables", variables_reference=scope, start=11_000, count=2)
     assert [it["name"] for it in answer["variables"]] == ["[11000]", "[11001]"]
     assert answer["total"] == 12_000
-    assert answer.text.splitlines()[-1] == "11002 of 12000 that the debugger lists; more: start=11002."
+    assert answer.text.splitlines()[-1] == "11002 of 12000; more: start=11002."
+
+
+async def test_a_filter_that_cannot_look_at_everything_does_not_claim_a_total(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        scope = await reference(bench)
+        bench.adapter.answers["variables"] = lambda _: {"variables": numbered(12_000)}
+        answer = await bench.call("get_variables", variables_reference=scope, filter="777")
+    assert [it["name"] for it in answer["variables"]][:2] == ["[777]", "[1777]"]
+    assert answer["total"] is None
+    assert answer.text.splitlines()[-1].startswith("There may be more")
 
 
 async def test_long_values_are_cut_and_max_chars_shows_more(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ async def test_an_exception_has_its_type_its_message_and_where(tmp_path: Path) -
     assert stop["exception"] == {"type": "ValueError", "message": "bad\nvalue", "where": where, "uncaught": True}
     assert stop["text"] == "bad\nvalue"
     assert stop["hit_breakpoint_ids"] is None
-    assert r"exception: ValueError: bad\nvalue" in answer.text.splitlines()
+    assert r"uncaught exception: ValueError: bad\nvalue" in answer.text.splitlines()
 
 
 async def test_breakpoints_that_did_not_bind_are_told_at_the_stop_with_the_reason(tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ class LookingTools:
         reference = wanted.variables_reference
         if wanted.filter:
             every = await self.service.page(client, session.id, reference, start=0, count=_FILTERED)
-            return _matching(every.variables, wanted)
+            page, total = _matching(every.variables, wanted)
+            return page, total if every.total == len(every.variables) else None
         page = await self.service.page(client, session.id, reference, start=wanted.start, count=wanted.count)
         return page.variables, page.total
 
@@ -130,8 +131,7 @@ def _rest(answer: answers.Variables, in_text: int) -> list[Phrase]:
     if answer.total is None:
         lines.append(say("There may be more: start={start}.", start=after))
     elif answer.total > after:
-        total = answer.total
-        lines.append(say("{start} of {total} that the debugger lists; more: start={start}.", start=after, total=total))
+        lines.append(say("{start} of {total}; more: start={start}.", start=after, total=answer.total))
     if in_text < take.MOST_CHARACTERS and any((it.length or len(it.value)) > in_text for it in answer.variables):
         lines.append(say("Values are cut; max_chars shows more of them."))
     return lines

@@ -30,6 +30,7 @@ _OUTPUT_CHARACTERS = 2000
 _OUTPUT_LINES_IN_TEXT = 10
 _MESSAGE_CHARACTERS = 1000
 _UNBOUND = 20
+_EXCEPTION_IN_TEXT = 300
 _THREADS_IN_TEXT = 5
 
 # Reasons that the protocol knows; another one is an adapter's own text, and stays out of our sentences.
@@ -181,7 +182,10 @@ def _source_lines(stop: answers.StopEventData) -> list[str]:
 
 
 def _exception_line(exception: answers.ExceptionAnswer | None) -> list[Phrase]:
-    return _labelled("exception", one_line(f"{exception.type}: {exception.message}", 300)) if exception else []
+    if exception is None:
+        return []
+    label = "uncaught exception" if exception.uncaught else "exception"
+    return _labelled(label, one_line(f"{exception.type}: {exception.message}", _EXCEPTION_IN_TEXT))
 
 
 def _locals_lines(found: answers.TopFrameVariables | None) -> list[Phrase]:
