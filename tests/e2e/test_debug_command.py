@@ -141,6 +141,14 @@ def test_the_program_gets_arguments_environment_folder_and_input(shell: Shell) -
     assert f"['--if', 'x y', '--json'] blue {shell.folder}/sub three" in ran.stdout
 
 
+def test_input_comes_to_the_program_byte_by_byte(shell: Shell) -> None:
+    (shell.folder / "bytes.py").write_text("import sys\nprint(list(sys.stdin.buffer.read()))\n")
+    data = b"a\xff\r\n\xe4\xbd\xa0\x00"
+    (shell.folder / "input").write_bytes(data)
+    ran = shell("bytes.py", "--stdin", "@input")
+    assert str(list(data)) in ran.stdout, ran.stdout + ran.stderr
+
+
 def test_names_mean_what_they_mean_to_the_shell_also_in_a_folder_below(shell: Shell) -> None:
     below = shell.folder / "deep"
     below.mkdir()

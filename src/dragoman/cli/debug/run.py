@@ -94,12 +94,12 @@ def _variable(text: str) -> tuple[str, str]:
 
 
 def _input(text: str) -> str:
-    if text == "-":
-        return sys.stdin.read()
-    if not text.startswith("@"):
+    """Bytes as they are, also those that are no text: a line's end is not ours to change."""
+    if text != "-" and not text.startswith("@"):
         return text
     try:
-        return Path(text[1:]).expanduser().read_text(encoding="utf-8", errors="surrogateescape")
+        data = sys.stdin.buffer.read() if text == "-" else Path(text[1:]).expanduser().read_bytes()
+        return data.decode("utf-8", "surrogateescape")
     except OSError as error:
         raise DragomanError(
             "input_not_read",

@@ -12,6 +12,7 @@ import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
 
 from dragoman.debug.adapters.output_events import texts, without_noise
+from dragoman.debug.adapters.scratch import input_bytes
 from dragoman.debug.messages import made, output
 from dragoman.transport.command import Command
 from dragoman.transport.supervised import Child, Exit, Tree
@@ -81,7 +82,7 @@ async def feed(stdin: ByteSendStream, text: str | None) -> None:
     """A program that does not read to the end has its reasons."""
     with contextlib.suppress(*_CLOSED):
         if text:
-            await stdin.send(text.encode())
+            await stdin.send(input_bytes(text))
     await stdin.aclose()
 
 

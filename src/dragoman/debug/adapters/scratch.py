@@ -18,9 +18,17 @@ def input_file(text: str | None) -> Path:
     if text is None:
         return Path(os.devnull)
     fd, path = tempfile.mkstemp(dir=_folder(), prefix="input-")
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        file.write(text)
+    with os.fdopen(fd, "wb") as file:
+        file.write(input_bytes(text))
     return Path(path)
+
+
+def input_bytes(text: str) -> bytes:
+    """Bytes that were no UTF-8 came as halves of surrogate pairs, and are bytes again; other halves mean nothing."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 def build_file() -> Path:
