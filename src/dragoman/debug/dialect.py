@@ -28,7 +28,7 @@ class Dialect:
     failure_types: frozenset[str] = frozenset()
     """Types by which an evaluation that "succeeded" says that it failed."""
     stops_unasked: frozenset[str] = frozenset()
-    """Reasons of a stop right after the configuration that nobody asked for: the program is sent on."""
+    """Reasons of a stop that it makes unasked when it begins: unless somebody paused it, the program is sent on."""
     properties: Mapping[str, Any] = field(default_factory=dict)
     """Sent by `setDebuggerProperty` to an adapter that takes it."""
     condition_failed: str = ""

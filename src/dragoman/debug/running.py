@@ -58,6 +58,7 @@ class Running:
             if self._life.state is not State.RUNNING:
                 raise faults.not_running(self._life.state)
             self.by = by
+            self.command = "pause"
             self._tell("debug.paused", "", {"by": by})
             await self._backend.request("pause", {"threadId": await self._threads.any()}, timeout_s=_ANSWERED_WITHIN_S)
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-
-import msgspec
+from dataclasses import dataclass
 
 from dragoman.clock import Clock
 from dragoman.debug.backend import Backend
 from dragoman.debug.bindings import Bindings
 from dragoman.debug.handles import Handles
 from dragoman.debug.log_messages import filled
-from dragoman.debug.model import Frame, Raised, Stop
+from dragoman.debug.model import Frame, Stop
 from dragoman.debug.opening import Launch
 from dragoman.debug.output import Output
 from dragoman.debug.passes import Passes
+from dragoman.debug.raising import as_raised
 from dragoman.debug.snapshot import Looking, Snapshot
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError
@@ -24,6 +22,8 @@ from dragoman.wire.dap import bodies
 _ANSWERED_WITHIN_S = 10.0
 _LOGGED_WITHIN_S = 2.0
 _OUTPUT_AT_A_STOP = 4000
+# What a program that stopped for nobody is sent on with, by what it was sent on with before.
+_ON = {"continue": "continue", "pause": "continue", "next": "next", "stepIn": "stepIn", "stepOut": "stepOut"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,6 @@ class Stopping:
         self._output = output
         self._clock = clock
         self._told_output = output.end
-        self._is_first = True
         self._passes = Passes()
 
     async def look(self, body: bodies.StoppedBody, number: int, by: str, command: str) -> Moment | None:
@@ -64,12 +63,13 @@ class Stopping:
         looking = Looking(self._backend, handles, self._launch.dialect)
         thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
         self._threads.stopped(thread_id, body)
-        seen = await looking.snapshot(thread_id, exception=body.reason == "exception")
-        body, seen = self._as_raised(body, seen)
+        asks = body.reason == "exception" and not self._launch.dialect.raised_local
+        body, seen = as_raised(self._launch.dialect, body, await looking.snapshot(thread_id, exception=asks))
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
         if self._is_same_pass(thread_id, seen, hit) and await self._goes_on(thread_id, command):
             return None
-        if await self._is_no_stop(body, seen, hit, looking) and await self._goes_on(thread_id):
+        unasked = body.reason in self._launch.dialect.stops_unasked and not self._was_asked_for(command)
+        if (unasked or await self._is_no_stop(seen, hit, looking)) and await self._goes_on(thread_id):
             return None
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
 
@@ -80,14 +80,11 @@ class Stopping:
         self._told_output = self._output.end
         return text
 
-    async def _is_no_stop(
-        self, body: bodies.StoppedBody, seen: Snapshot, hit: tuple[int, ...] | None, looking: Looking
-    ) -> bool:
-        """One that nobody asked for, a hit that does not count yet, a logpoint, or an end on purpose that the adapter
-        takes for an exception."""
-        is_first, self._is_first = self._is_first, False
-        if is_first and body.reason in self._launch.dialect.stops_unasked:
-            return not self._launch.arguments.get("stopOnEntry")
+    def _was_asked_for(self, command: str) -> bool:
+        return command == "pause" or bool(self._launch.arguments.get("stopOnEntry"))
+
+    async def _is_no_stop(self, seen: Snapshot, hit: tuple[int, ...] | None, looking: Looking) -> bool:
+        """A hit that does not count yet, a logpoint, or an end on purpose that the adapter takes for an exception."""
         if seen.raised is not None and seen.raised.type in self._launch.dialect.ways_to_end:
             return True
         if hit and not self._bindings.counts(hit):
@@ -96,16 +93,6 @@ class Stopping:
         for message in messages:
             self._output.append("stdout", await filled(message, lambda it: self._logged(it, seen, looking)) + "\n")
         return bool(messages)
-
-    def _as_raised(self, body: bodies.StoppedBody, seen: Snapshot) -> tuple[bodies.StoppedBody, Snapshot]:
-        """Where an adapter has no filter for what a language raises, and stops in the function that raises it."""
-        top = _top(seen)
-        known = self._launch.dialect.raises_in if top and body.reason == "breakpoint" else {}
-        raised = next((name for pattern, name in known.items() if top and re.fullmatch(pattern, top.name)), None)
-        if raised is None:
-            return body, seen
-        told = msgspec.structs.replace(body, reason="exception", hit_breakpoint_ids=None)
-        return told, replace(seen, raised=Raised(type=raised, message=""))
 
     async def _logged(self, expression: str, seen: Snapshot, looking: Looking) -> str:
         """What cannot be evaluated says so in its place: a logpoint never stops."""
@@ -124,7 +111,7 @@ class Stopping:
     async def _goes_on(self, thread_id: int, command: str = "continue") -> bool:
         """A program that cannot be sent on is stopped, and told so."""
         try:
-            await self._backend.request(command, {"threadId": thread_id}, timeout_s=_ANSWERED_WITHIN_S)
+            await self._backend.request(_ON[command], {"threadId": thread_id}, timeout_s=_ANSWERED_WITHIN_S)
         except DragomanError:
             return False
         self._threads.went_on(thread_id, everything=self._threads.go_together)

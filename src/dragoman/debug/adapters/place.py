@@ -67,6 +67,7 @@ class Own:
 
     def __init__(self, tree: Tree, child: Child, meeting: Meeting, spec: AdapterSpec, situation: Situation) -> None:
         self.last_words = ""
+        self._said = ""
         self._tree = tree
         self._child = child
         self._meeting = meeting
@@ -129,6 +130,7 @@ class Own:
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async for text in texts(stream):
                 rest = without_noise(self._meeting.heard(text), self._spec.noise)
+                self._said = (self._said + rest)[-_LAST_WORDS:]
                 if not self._spec.program_output_is_adapters:
                     self.last_words = (self.last_words + rest)[-_LAST_WORDS:]
                 elif rest:
@@ -138,7 +140,7 @@ class Own:
         """Else a connection to one that died at once would be waited for until the deadline."""
         await self._child.wait()
         await self.hear_out()
-        raise adapter_gone(self.last_words)
+        raise adapter_gone(self._said)
 
 
 _MEETINGS: dict[str, Callable[[AsyncExitStack, Tree, AdapterSpec], Meeting]] = {

@@ -15,6 +15,8 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.command import Command
 
+# Into a pipe Ruby writes in blocks: what was printed before a stop would come after it.
+_UNBUFFERED = Path(__file__).with_name("unbuffered.rb")
 _NOISE = re.compile(r"DEBUGGER: ")
 # What an expression that failed answers with, as if it were a value.
 _FAILURES = frozenset(
@@ -29,7 +31,9 @@ def _command(situation: Situation) -> Command:
     adapter = require_adapter("ruby", situation.searched)
     argv = [str(adapter), "--open", f"--sock-path={situation.at}", "-c", "--", *_program(situation)]
     cwd = situation.workspace / str(situation.arguments.get("cwd") or "")
-    return Command(argv, situation.environment, Path(os.path.normpath(cwd)))
+    # Stops at what nothing rescues, with the frames that raised it; it has no filter for that.
+    environment = {"RUBY_DEBUG_POSTMORTEM": "true", **situation.environment}
+    return Command(argv, environment, Path(os.path.normpath(cwd)))
 
 
 def _program(situation: Situation) -> list[str]:
@@ -39,6 +43,8 @@ def _program(situation: Situation) -> list[str]:
     starts = given.get("command") or "ruby"
     words = [str(word) for word in starts] if isinstance(starts, list) else str(starts).split()
     args = given.get("args") or []
+    if words == ["ruby"]:
+        words += ["-r", str(_UNBUFFERED)]
     return [*words, script, *(args.split() if isinstance(args, str) else map(str, args))]
 
 
@@ -77,6 +83,7 @@ RUBY = AdapterSpec(
         or_word="||",
         takes_log_messages=False,
         assigns="{name} = ({value})",
+        raised_local="_raised",
         failure_types=_FAILURES,
         stops_unasked=frozenset({"pause"}),
         ways_to_end=frozenset({"SystemExit"}),

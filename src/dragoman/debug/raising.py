@@ -1,0 +1,39 @@
+"""Stops at something that was raised, where an adapter tells them as others or has no request that says what it was."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import msgspec
+
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.model import Raised
+from dragoman.debug.snapshot import Snapshot
+from dragoman.wire.dap import bodies
+
+
+def as_raised(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> tuple[bodies.StoppedBody, Snapshot]:
+    raised = _by_local(dialect, body, seen) or _by_function(dialect, body, seen)
+    if raised is None:
+        return body, seen
+    return msgspec.structs.replace(body, reason="exception", hit_breakpoint_ids=None), replace(seen, raised=raised)
+
+
+def _by_function(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> Raised | None:
+    """Where it has no filter for what a language raises, and stops in the function that raises it."""
+    if body.reason != "breakpoint" or not seen.frames:
+        return None
+    name = seen.frames[0].name
+    found = next((type for pattern, type in dialect.raises_in.items() if re.fullmatch(pattern, name)), None)
+    return Raised(type=found, message="") if found else None
+
+
+def _by_local(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> Raised | None:
+    """Among the locals of the frame that raised it. One that no filter stopped at is one that nothing catches."""
+    if not dialect.raised_local or not seen.top_locals:
+        return None
+    held = next((it for it in seen.top_locals.variables if it.name == dialect.raised_local), None)
+    if held is None:
+        return None
+    return Raised(type=held.type or held.value, message=held.value, uncaught=body.reason != "exception")
