@@ -282,14 +282,14 @@ async def test_what_an_adapter_writes_before_a_logpoints_text_is_not_the_users()
 
 
 @pytest.mark.parametrize("wanted", [False, True])
-async def test_a_stop_that_nobody_asked_for_is_sent_on_and_only_the_first(wanted: bool) -> None:
+async def test_a_stop_at_the_start_that_nobody_asked_for_is_sent_on(wanted: bool) -> None:
     adapter = FakeAdapter()
     dialect = Dialect(stops_unasked=frozenset({"pause"}))
     async with living(session_of(adapter, dialect=dialect, arguments={"stopOnEntry": wanted})) as session:
         adapter.stop("pause")
-        adapter.stop("pause", text="second")
+        adapter.stop("step")
         stop = await stopped(session)
-        assert (stop.number, stop.text) == (1, None if wanted else "second")
+        assert (stop.number, stop.reason) == (1, "pause" if wanted else "step")
     assert len(adapter.sent("continue")) == (0 if wanted else 1)
 
 

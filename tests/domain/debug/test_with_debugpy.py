@@ -1,0 +1,115 @@
+"""The engine over debugpy: what only a real adapter proves of breakpoints, runs, variables, restarts and pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from dragoman.debug.model import Until
+from dragoman.debug.service import Wish
+from dragoman.debug.states import State
+from dragoman.workspace.breakpoints import Breakpoint
+from tests.conformance.test_python import at, client_of, end_of, service_in, stop_of, values
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+PROGRAM = """\
+def caught():
+    for holder, key in (([], 0), ({}, 0)):
+        try:
+            holder[key]
+        except LookupError:
+            pass
+
+def total_of(numbers):
+    total = 0
+    for n in numbers:
+        total += n
+    print("total", total)
+    return total
+
+big = list(range(1_000_000))
+caught()
+total_of(range(10))
+print("end")
+"""
+LINE_OF_SUM = 11
+LINE_OF_PRINT = 12
+LINE_OF_END = 18
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "main.py").write_text(PROGRAM)
+    return tmp_path
+
+
+async def test_functions_and_exceptions_by_type_stop_and_are_told_by_our_ids(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        raised, _ = await service.set_breakpoint(
+            client, Breakpoint(id=0, kind="exception", filter="raised", condition="KeyError")
+        )
+        function, _ = await service.set_breakpoint(client, Breakpoint(id=0, kind="function", function="total_of"))
+        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        stop = stop_of(first)
+        assert (stop.reason, stop.hit_breakpoints, stop.raised and stop.raised.type) == (
+            "exception",
+            (raised.id,),
+            "KeyError",
+        )
+        entered = stop_of(await service.resume(client, first.session.id, thread_id=None, within_s=10))
+        assert (entered.reason, entered.hit_breakpoints) == ("function breakpoint", (function.id,))
+        ended = end_of(await service.resume(client, first.session.id, thread_id=None, within_s=10))
+        assert ended.exit_code == 0
+
+
+async def test_a_condition_with_a_wrong_name_is_told_at_the_next_stop(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        wrong, _ = await service.set_breakpoint(client, at(workspace, LINE_OF_SUM, condition="nope == 3"))
+        await service.set_breakpoint(client, at(workspace, LINE_OF_PRINT))
+        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        assert stop.output == ""
+        assert "NameError: name 'nope'" in service.binding(client, wrong.id).message
+
+
+async def test_a_variable_is_changed_and_a_run_to_a_place_and_a_restart_see_it_right(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_SUM, condition="n == 2"))
+        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        id = first.session.id
+        assert values(stop_of(first))["total"] == "1"
+        await service.set_variable(client, id, name="total", value="1000", reference=None, frame=None)
+        assert first.session.stop is not None
+        assert values(first.session.stop)["total"] == "1000"
+
+        place = Until(path=str(workspace / "main.py"), line=LINE_OF_END)
+        there = stop_of(await service.resume(client, id, thread_id=None, within_s=10, until=place))
+        assert (there.frames[0].line, there.hit_breakpoints, there.output) == (LINE_OF_END, (), "total 1044\n")
+        assert [it.line for it, _ in service.breakpoints(client)] == [LINE_OF_SUM]
+
+        again = await service.restart(client, id, within_s=30)
+        assert (again.session.id, stop_of(again).number, values(stop_of(again))["total"]) == (id, 3, "1")
+        ended = end_of(await service.resume(client, id, thread_id=None, within_s=10))
+        assert (ended.exit_code, ended.output) == (0, "total 45\nend\n")
+        assert again.session.state is State.TERMINATED
+
+
+async def test_any_page_of_a_million_elements_is_shown_with_the_true_total(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_END))
+        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        stop = stop_of(first)
+        assert stop.top_locals is not None
+        (big,) = [it for it in stop.top_locals.variables if it.name == "big"]
+        page = await service.page(client, first.session.id, big.reference, start=765_432, count=2)
+        assert [(it.name, it.value) for it in page.variables] == [("765432", "765432"), ("765433", "765433")]
+        assert page.total == 1_000_000
+        memory = await anyio.to_thread.run_sync(first.session.memory_bytes)
+        assert memory is not None
+        assert memory > 8_000_000  # the pointers of the list alone
