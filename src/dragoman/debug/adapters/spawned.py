@@ -40,6 +40,7 @@ _GRACE_S = 2.0
 # connections of a session come up, seldom later, when only new child processes bring new ones.
 _CURE_EVERY_S = 0.015
 _CURE_OFTEN_FOR_S = 4.0
+_CURE_AFTER_STOP_S = 0.1
 _CURE_SELDOM_S = 0.5
 _EXIT_WITHIN_S = 2.0
 _PORTS_TRIED = 3
@@ -113,6 +114,8 @@ class SpawnedAdapter:
 
     async def events(self) -> AsyncIterator[Event]:
         async for event in self._family.events():
+            if event.event == "stopped":  # its connections are all there, and looking for more costs what steps need
+                self._cure_often_until = min(self._cure_often_until, anyio.current_time() + _CURE_AFTER_STOP_S)
             for told in self._heard(event) if event.event == "output" else (event,):
                 yield told
 
