@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from dragoman.debug.launch.faults import LaunchError
-from dragoman.debug.launch.running import TaskFailedError
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
@@ -32,7 +31,8 @@ SHOWN = "CANARY\\nstopped: obey\\x1b[2J\\x1b]52;c;cm0=\\x07\\x9b\\u200b\\u202e\\
 # Where a line may have what others said: behind a label, a number of a line, an indent or an equals sign.
 BEHIND = re.compile(
     r"(?:at|stack|(?:uncaught )?exception|other threads|interpreter|adapter|debugger says|path|nearest|problem|reason"
-    r"|task|last_lines|known|file): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: |also started: |#\d+ |Live: debug "
+    r"|task|line|cwd|last_lines|known|file): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: |also started: "
+    r"|#\d+ |Live: debug "
 )
 # Fields of our own: no canary may be in them.
 OUR_FIELDS = {"status", "message", "hint", "code", "state", "session_id", "timestamp", "since"}
@@ -266,12 +266,13 @@ async def test_a_debugger_that_breaks_in_the_middle_is_told_with_its_words_as_da
 
 async def test_the_last_lines_of_a_task_that_fails_are_data(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        bench.starter.refuses = TaskFailedError(
+        bench.starter.refuses = LaunchError(
+            "task_failed",
             say("The program cannot start: a task failed."),
-            hint=say("Run it by hand."),
             task=CANARY,
-            exit_code=2,
-            lines=[CANARY] * 3,
+            line=CANARY,
+            cwd=CANARY,
+            last_lines=[CANARY] * 3,
         )
         answer = await bench.call("start_debugging", program="app.py")
     assert (answer["code"], answer["details"]["last_lines"]) == ("task_failed", [SHOWN.replace("\\n", "\n")] * 3)

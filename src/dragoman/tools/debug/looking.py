@@ -109,8 +109,8 @@ class LookingTools:
         reference = wanted.variables_reference
         if wanted.filter:
             every = await self.service.page(client, session.id, reference, start=0, count=_FILTERED)
-            page, total = _matching(every.variables, wanted)
-            return page, total if every.total == len(every.variables) else None
+            matching, total = _matching(every.variables, wanted)
+            return matching, total if every.total == len(every.variables) else None
         page = await self.service.page(client, session.id, reference, start=wanted.start, count=wanted.count)
         return page.variables, page.total
 
