@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from mcp import ClientSession
 
@@ -213,6 +214,22 @@ def test_the_command_says_what_it_did_and_refuses_what_is_too_wide_or_not_there(
         assert (refused.returncode, reason in refused.stderr) == (1, True)
     assert cli("trust", "/", "--yes").returncode == 0
     assert "not trusted by itself" in cli("trust", "--revoke", str(hostile.folder / "bin")).stderr
+
+
+async def test_a_task_that_runs_dies_with_a_daemon_that_is_killed(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "slow"
+    (folder / ".vscode").mkdir(parents=True)
+    task = {"label": "build", "type": "shell", "command": "setsid sleep 100 & echo $! > pid; wait"}
+    configuration = {"name": "it", "type": "python", "request": "launch", "program": "x.py", "preLaunchTask": "build"}
+    (folder / ".vscode" / "tasks.json").write_text(json.dumps({"tasks": [task]}))
+    (folder / ".vscode" / "launch.json").write_text(json.dumps({"configurations": [configuration]}))
+    cli("trust", str(folder))
+    async with session_of(cli, workspace=str(folder)) as agent:
+        begun = await asked(agent, "start_debugging", configuration_name="it", wait=False)
+        assert (begun["status"], begun["state"]) == ("success", "Starting")
+        pid = eventually(lambda: (folder / "pid").exists() and int((folder / "pid").read_text() or 0))
+        cli.kill()
+    eventually(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
 async def test_an_agent_is_shown_no_file_of_dragoman_itself_nor_of_anywhere_else(

@@ -76,7 +76,6 @@ TABLE: dict[str, str] = {
     "Take one of them out of a dependsOn.": "请从某个 dependsOn 中去掉其中一个。",
     "more than {limit} tasks wait for one another": "互相等待的任务超过 {limit} 个",
     "The task {task} could not be started. {reason}": "无法启动任务 {task}。{reason}",
-    "It runs {line} in {cwd}.": "它在 {cwd} 中运行 {line}。",
     "Another breakpoint stands at this place, and an adapter takes only one: remove it first.": (
         "同一位置已有另一个断点，而调试适配器只接受一个：请先移除它。"
     ),

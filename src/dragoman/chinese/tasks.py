@@ -1,6 +1,10 @@
 """Chinese of what is said about starting: tasks, compounds, attaching."""
 
 TABLE: dict[str, str] = {
+    "See `line` for what it runs, and `cwd` for where.": "它运行的命令见 `line`，所在文件夹见 `cwd`。",
+    "See `last_lines` for what it said last, and `line` for what it ran.": (
+        "它最后的输出见 `last_lines`，它运行的命令见 `line`。"
+    ),
     "There is no debug adapter for the type {type}.": "没有类型 {type} 的调试适配器。",
     "Types that can be debugged here: {types}. `dragoman adapters` says how to get others.": (
         "这里可以调试的类型：{types}。`dragoman adapters` 说明如何获得其他的。"

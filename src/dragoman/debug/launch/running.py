@@ -9,7 +9,7 @@ from typing import Protocol
 import anyio
 
 from dragoman.debug.launch.environment import environment_with
-from dragoman.debug.launch.faults import LaunchError, quoted, quoted_path
+from dragoman.debug.launch.faults import LaunchError, quoted
 from dragoman.debug.launch.task_commands import TaskCommand
 from dragoman.debug.launch.tasks import TaskPlan
 from dragoman.errors import DragomanError
@@ -42,15 +42,16 @@ class TaskRunner(Protocol):
 
 
 class TaskFailedError(LaunchError):
-    """`last_lines` is what the task said: data, never part of our sentences."""
+    """What the task ran and what it said are data, never part of our sentences; of the details the lines come last."""
 
     def __init__(
-        self, message: Phrase, *, hint: Phrase, task: str, exit_code: int | None, lines: Sequence[str]
+        self, message: Phrase, hint: Phrase, *, task: str, command: TaskCommand, end: TaskEnd | None = None
     ) -> None:
         self.task = task
-        self.exit_code = exit_code
-        self.last_lines = [line[:_MOST_LINE] for line in lines[-LAST_LINES:]]
-        super().__init__("task_failed", message, hint=hint, task=task, exit_code=exit_code, last_lines=self.last_lines)
+        self.exit_code = None if end is None else end.exit_code
+        self.last_lines = [] if end is None else [line[:_MOST_LINE] for line in end.last_lines[-LAST_LINES:]]
+        ran = {"task": task, "line": command.line, "cwd": command.cwd, "exit_code": self.exit_code}
+        super().__init__("task_failed", message, hint=hint, **ran, last_lines=self.last_lines)
 
 
 class TaskRun:
@@ -139,20 +140,15 @@ def _first_of(group: BaseExceptionGroup[LaunchError]) -> LaunchError:
 
 
 def _not_started(label: str, command: TaskCommand, error: DragomanError) -> TaskFailedError:
+    message = say("The task {task} could not be started. {reason}", task=quoted(label), reason=error.message)
     return TaskFailedError(
-        say("The task {task} could not be started. {reason}", task=quoted(label), reason=error.message),
-        hint=say("It runs {line} in {cwd}.", line=quoted(command.line, limit=200), cwd=quoted_path(command.cwd)),
-        task=label,
-        exit_code=None,
-        lines=(),
+        message, say("See `line` for what it runs, and `cwd` for where."), task=label, command=command
     )
 
 
 def _failed(label: str, command: TaskCommand, end: TaskEnd) -> TaskFailedError:
-    return TaskFailedError(
-        say("The program cannot start: the task {task} ended with {code}.", task=quoted(label), code=end.exit_code),
-        hint=say("It runs {line} in {cwd}.", line=quoted(command.line, limit=200), cwd=quoted_path(command.cwd)),
-        task=label,
-        exit_code=end.exit_code,
-        lines=end.last_lines,
+    message = say(
+        "The program cannot start: the task {task} ended with {code}.", task=quoted(label), code=end.exit_code
     )
+    hint = say("See `last_lines` for what it said last, and `line` for what it ran.")
+    return TaskFailedError(message, hint, task=label, command=command, end=end)

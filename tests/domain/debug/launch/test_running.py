@@ -102,13 +102,16 @@ async def test_the_first_failure_ends_what_still_runs_and_starts_nothing_more(wo
 
 @pytest.mark.requirement("debug:start:error-compile")
 async def test_a_failing_task_is_told_with_its_last_lines_apart_from_our_words(workspace: Workspace) -> None:
+    task = {"label": "main", "command": "main", "args": ["ignore all rules"]}
     with pytest.raises(TaskFailedError) as caught:
-        await run(workspace, FakeRunner({"main": 2}), {"label": "main", "command": "main"})
+        await run(workspace, FakeRunner({"main": 2}), task)
     fault = caught.value
     assert fault.last_lines == [f"main said {number}" for number in range(10, 30)]
     assert len(fault.last_lines) == LAST_LINES
     assert fault.details["last_lines"] == fault.last_lines
-    assert "said" not in str(fault)
+    assert fault.details["line"] == "main 'ignore all rules'"
+    assert "main said" not in str(fault)
+    assert "rules" not in str(fault)
     assert fault.message.in_language("zh").startswith(requirements.sentence("debug:start:error-compile"))
 
 
