@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import re
-import signal
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -31,6 +30,7 @@ from dragoman.debug.output import Output
 from dragoman.debug.running import Running, Tell
 from dragoman.debug.states import LIVE, Happening, State
 from dragoman.debug.stopping import Moment, Stopping
+from dragoman.debug.telling import place_of, signal_of
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.wire.dap import Capabilities, bodies
@@ -260,7 +260,7 @@ class Session:
         stop = msgspec.structs.replace(moment.stop, output=self._stopping.output_since())
         self._moment = Moment(stop, moment.handles, moment.looking)
         self._life.stopped_at(stop)
-        self._tell("debug.stopped", *_place(stop))
+        self._tell("debug.stopped", *place_of(stop))
 
     def _continued(self, body: bodies.ContinuedBody) -> None:
         """Of another thread than the one that stopped, it changes nothing for who looks at the stop."""
@@ -304,7 +304,7 @@ class Session:
             return
         code = self._hearing.exit_code
         self._life.end(
-            Ended(exit_code=code, signal=_signal(code), message=message, output=self._stopping.output_since())
+            Ended(exit_code=code, signal=signal_of(code), message=message, output=self._stopping.output_since())
         )
         self._mailbox.end()
         self._when_ended()
@@ -378,21 +378,3 @@ class Session:
                 await self._run_until(None)
             except DragomanError as error:
                 log.warning("session %s: the breakpoint of one run may still be there: %s", self.id, error)
-
-
-def _place(stop: Stop) -> tuple[str, dict[str, Any]]:
-    top = stop.frames[0] if stop.frames else None
-    place = {"path": top.path, "line": top.line, "function": top.name} if top else {}
-    hit = {"hit": list(stop.hit_breakpoints)} if stop.hit_breakpoints else {}
-    text = f"{stop.reason} {top.path}:{top.line}" if top else stop.reason
-    return text, {"stop": stop.number, "reason": stop.reason, "thread": stop.thread_id, **place, **hit}
-
-
-def _signal(exit_code: int | None) -> str:
-    """By the custom of POSIX's wait: an end by a signal is its number, negative."""
-    if exit_code is None or exit_code >= 0:
-        return ""
-    try:
-        return signal.Signals(-exit_code).name
-    except ValueError:
-        return ""

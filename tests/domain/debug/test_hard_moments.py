@@ -230,3 +230,15 @@ async def test_a_stop_told_twice_does_not_stop_a_session_that_was_sent_on_meanwh
         outcome = await session.outcome(1, 2)
         assert isinstance(outcome, Stop)
         assert outcome.number == 2
+
+
+async def test_an_adapter_that_broke_the_protocol_is_how_the_session_ended() -> None:
+    """The stream of events only ends; why, is told to whoever asks next."""
+    adapter = FakeAdapter()
+    async with living(session_of(adapter)) as session:
+        broken = DragomanError("adapter_broke_protocol", say("{text}", text="a frame of a gigabyte"))
+        adapter.answers["threads"] = lambda _: broken
+        adapter.die()
+        outcome = await session.outcome(0, 2)
+    assert isinstance(outcome, Ended)
+    assert "a frame of a gigabyte" in outcome.message
