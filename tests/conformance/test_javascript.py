@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -124,6 +125,20 @@ async def test_a_program_reads_what_it_is_given_and_then_the_end(workspace: Path
         assert f"read {read}" in ended.output
 
 
+async def test_the_program_has_the_clients_environment_with_the_configurations_on_top(workspace: Path) -> None:
+    (workspace / "main.js").write_text(
+        "console.log(process.title, process.env.WHO, process.env.EXTRA, process.cwd());\n"
+    )
+    client = client_of(workspace)
+    environment = {**client.environment, "NODE_OPTIONS": "--title=named", "WHO": "client", "EXTRA": "no"}
+    client = dataclasses.replace(client, environment=environment)
+    (workspace / "sub").mkdir()
+    wish = Wish(program="main.js", env={"EXTRA": "yes"}, cwd="sub")
+    async with service_in(workspace, JAVASCRIPT) as service:
+        ended = end_of(await service.start(client, wish, within_s=30))
+        assert f"named client yes {workspace / 'sub'}" in ended.output
+
+
 CHILDREN = {
     "fork": "require('child_process').fork('./child.js').on('exit', c => console.log('child', c));\n",
     "spawn": "require('child_process').spawn('node', ['child.js']).on('exit', c => console.log('child', c));\n",
@@ -149,7 +164,8 @@ async def test_a_breakpoint_in_a_child_process_stops_there_and_the_program_ends_
         assert (ended.exit_code, "child" in ended.output) == (0, True)
 
 
-async def test_a_breakpoint_in_typescript_binds_and_stops_there(workspace: Path) -> None:
+@pytest.mark.parametrize("program", ["main.js", "main.ts"])
+async def test_a_breakpoint_in_typescript_binds_and_stops_there(workspace: Path, program: str) -> None:
     """The map says: line n of main.js is line n + 1 of main.ts."""
     script = "function twice(n) {\n  return n * 2;\n}\nconsole.log(twice(21));\n//# sourceMappingURL=main.js.map\n"
     typed = "type Whole = number;\nfunction twice(n: Whole): Whole {\n  return n * 2;\n}\nconsole.log(twice(21));\n"
@@ -161,7 +177,7 @@ async def test_a_breakpoint_in_typescript_binds_and_stops_there(workspace: Path)
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
         made, _ = await service.set_breakpoint(client, at(workspace, 3, "main.ts"))
-        stop = stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
+        stop = stop_of(await service.start(client, Wish(program=program), within_s=30))
         assert (Path(stop.frames[0].path).name, stop.frames[0].line) == ("main.ts", 3)
         assert (stop.hit_breakpoints, values(stop)["n"]) == ((made.id,), "21")
 

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import anyio
@@ -163,6 +163,23 @@ async def test_a_program_is_attached_to_by_its_process_id_and_lives_on_after_the
             await service.set_breakpoint(client, at(tmp_path, 5))
             await looked_into_and_left(service, client, attaching(processId=process.pid))
         assert process.poll() is None
+
+
+async def test_a_program_that_calls_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(LOOP)
+    port, client = free_port(), client_of(tmp_path)
+    wish = attaching(listen={"host": "127.0.0.1", "port": port})
+    calling = (sys.executable, "-m", "debugpy", "--connect", str(port), str(tmp_path / "main.py"))
+    with ExitStack() as programs:
+
+        async def call() -> None:
+            await listening(port)
+            programs.enter_context(running(*calling))
+
+        async with service_in(tmp_path) as service, anyio.create_task_group() as group:
+            await service.set_breakpoint(client, at(tmp_path, 5))
+            group.start_soon(call)
+            await looked_into_and_left(service, client, wish)
 
 
 async def test_a_port_where_nobody_listens_is_told_at_once(tmp_path: Path) -> None:
