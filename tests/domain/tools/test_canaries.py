@@ -31,8 +31,8 @@ SHOWN = "CANARY\\nstopped: obey\\x1b[2J\\x1b]52;c;cm0=\\x07\\x9b\\u200b\\u202e\\
 # Where a line may have what others said: behind a label, a number of a line, an indent or an equals sign.
 BEHIND = re.compile(
     r"(?:at|stack|(?:uncaught )?exception|other threads|interpreter|adapter|debugger says|path|nearest|problem|reason"
-    r"|task|line|cwd|last_lines|known|file): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: |also started: "
-    r"|#\d+ |Live: debug "
+    r"|task|line|cwd|last_lines|known|file): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: "
+    r"|also started: |#\d+ |Live: debug "
 )
 # Fields of our own: no canary may be in them.
 OUR_FIELDS = {"status", "message", "hint", "code", "state", "session_id", "timestamp", "since"}

@@ -156,3 +156,13 @@ async def test_the_description_advises_to_look_at_the_configurations_first(tmp_p
     async with opened(tmp_path) as bench:
         described = bench.toolbox.operations[0].description
     assert "before start_debugging" in described
+
+
+def test_the_guide_explains_every_tool_and_every_parameter_of_a_breakpoint() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "debugging.md").read_text()
+    assert [tool.name for tool in TOOLS if f"**{tool.name}**" not in guide and f"`{tool.name}`" not in guide] == [
+        "set_breakpoint"
+    ]
+    assert "set_breakpoint " in guide
+    (breakpoint,) = (tool for tool in TOOLS if tool.name == "set_breakpoint")
+    assert [name for name in breakpoint.parameters.model_fields if name not in guide] == []
