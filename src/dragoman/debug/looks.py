@@ -10,7 +10,7 @@ import anyio
 import msgspec
 
 from dragoman.debug import faults
-from dragoman.debug.backend import Backend
+from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.life import Life
 from dragoman.debug.model import Evaluated, Page, Scope, ThreadSeen
 from dragoman.debug.opening import Launch, Opening
@@ -140,12 +140,21 @@ class Looks:
                 moment, "setVariable", {"variablesReference": number, "name": name, "value": value}
             )
         if can.has("supportsSetExpression"):
+            await self._require_known(moment, name, frame)
             asked: dict[str, Any] = {"expression": name, "value": value}
             asked |= {"frameId": moment.handles.take_frame(frame)} if frame is not None else {}
             return await self._asked(moment, "setExpression", asked)
         if can.has("supportsSetVariable"):
             raise faults.unknown_variable(name)
         raise faults.not_supported(say("change variables"), self._launch.adapter_id)
+
+    async def _require_known(self, moment: Moment, name: str, frame: int | None) -> None:
+        """Else a slip of the pen would make a new variable, and pass for the change of one."""
+        try:
+            if name.isidentifier():
+                await moment.looking.evaluate(name, frame, "watch", timeout_s=_ANSWERED_WITHIN_S)
+        except AdapterRefusedError as refused:
+            raise faults.unknown_variable(name) from refused
 
     async def _asked(self, moment: Moment, command: str, asked: dict[str, Any]) -> Evaluated:
         response = await self._backend.request(command, asked, timeout_s=_ANSWERED_WITHIN_S)

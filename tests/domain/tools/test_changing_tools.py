@@ -64,6 +64,22 @@ async def test_a_variable_that_is_none_is_refused_and_nothing_is_sent(
     assert bench.adapter.sent("setVariable") == []
 
 
+async def test_a_slip_of_the_pen_makes_no_new_variable(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.answers["initialize"] = lambda _: {
+            "supportsConfigurationDoneRequest": True,
+            "supportsSetExpression": True,
+        }
+        bench.adapter.answers["setExpression"] = lambda asked: {"value": asked["value"]}
+        await bench.started()
+        member = await bench.call("set_variable", name="order.price", value="9")
+        bench.adapter.refuse("evaluate", "NameError: name 'prise' is not defined")
+        answer = await bench.call("set_variable", name="prise", value="9")
+    assert (member["status"], member["value"]) == ("success", "9")
+    assert (answer["status"], answer["code"]) == ("error", "unknown_variable")
+    assert [it["expression"] for it in bench.adapter.sent("setExpression")] == ["order.price"]
+
+
 async def test_a_value_that_the_debugger_refuses_is_told_with_its_words_apart(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         changeable(bench)
