@@ -60,6 +60,7 @@ TABLE: dict[str, str] = {
     "Stop only if this expression is true.": "仅当该表达式为真时停下。",
     "The file to debug.": "要调试的文件。",
     "The running daemon cannot debug from the command line: it is of an older version.": "正在运行的守护进程版本较旧，不能从命令行调试。",
+    "The wait ends as soon as the program has started. Ctrl-C again leaves.": "程序启动后等待即结束。再按 Ctrl-C 离开。",
     "There is no frame {frame}.": "没有栈帧 {frame}。",
     "There is no such debug session.": "没有这样的调试会话。",
     "There is nothing to debug.": "没有可调试的内容。",

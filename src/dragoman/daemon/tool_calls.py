@@ -32,6 +32,7 @@ CALLER = "shell"
 OPEN_AT_MOST = 16
 PROGRESS_EVERY_S = 5.0
 SENT_WITHIN_S = 10.0
+NEXT_CALL_WITHIN_S = 7200.0  # the longest wait of a tool is an hour
 BREAKPOINTS_AT_MOST = 1000
 _BROKEN_OFF_WITHIN_S = 60.0
 _LOOK_EVERY_S = 0.02
@@ -80,7 +81,8 @@ class _Conversation:
             for message in self.connection.receive_data(data):
                 if isinstance(message, Call):
                     yield message
-            data = await self.stream.receive(_READ)
+            with anyio.fail_after(NEXT_CALL_WITHIN_S):
+                data = await self.stream.receive(_READ)
 
     def _require_room(self) -> None:
         if len(self.open) >= OPEN_AT_MOST:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from dragoman.cli.debug.workspace import find_workspace
 from dragoman.cli.hello import about
 from dragoman.cli.output import ExitCode, show_json, show_passing
 from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
 from dragoman.transport.control_link import ControlLink
 from dragoman.visible import visible
@@ -31,8 +32,8 @@ class Told:
     """An answer of a tool: its structured content as it is, its lines for who reads."""
 
     data: Mapping[str, Any]
-    lines: list[str] = field(default_factory=list)
-    is_error: bool = False
+    lines: list[str]
+    is_error: bool
 
     @property
     def status(self) -> str:
@@ -53,23 +54,25 @@ class Asker:
     def ask(self, method: str, params: Mapping[str, Any]) -> Told:
         if len(encode_line(params)) > LINE_CAP - _CALL_REST:
             raise _too_much()
-        with self._breakable(), _patience() as waited:
+        with _patience() as tell, self._breakable(tell):
             for reply in self.link.stream(method, params, idle_s=_SILENT_AT_MOST_S):
                 if isinstance(reply, Item):
-                    waited(reply.value.get("waited_s", 0))
+                    tell(_waiting(reply.value.get("waited_s", 0)))
                 elif isinstance(reply, Answer):
-                    return Told(**reply.result)
+                    told = reply.result
+                    return Told(told["data"], told["lines"], told["is_error"])
         raise AssertionError("a stream without an answer")
 
     @contextmanager
-    def _breakable(self) -> Iterator[None]:
-        """The first Ctrl-C ends the wait, and the answer says so; the second leaves. The session lives either way."""
+    def _breakable(self, tell: Callable[[Phrase], None]) -> Iterator[None]:
+        """The first Ctrl-C ends the wait, and the answer says so; the second leaves. A start under way ends with us."""
 
         def interrupt(*_: object) -> None:
             self._interrupts += 1
             if self._interrupts > 1:
                 raise KeyboardInterrupt
             self.link.post("stop_waiting", {"own": True})
+            tell(say("The wait ends as soon as the program has started. Ctrl-C again leaves."))
 
         before = signal.signal(signal.SIGINT, interrupt)
         try:
@@ -111,23 +114,28 @@ def _start(places: Places, workspace: Path) -> None:
 
 
 @contextmanager
-def _patience() -> Iterator[Callable[[int], None]]:
+def _patience() -> Iterator[Callable[[Phrase], None]]:
     """A line that says how long it has been; only a terminal is shown it, and it is gone with the answer."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
     told = False
 
-    def waited(seconds: int) -> None:
+    def tell(phrase: Phrase) -> None:
         nonlocal told
         told = True
-        show_passing(say("Waiting, {seconds} s so far. Ctrl-C stops the wait; the program goes on.", seconds=seconds))
+        with contextlib.suppress(RuntimeError):  # out of a signal handler, in the middle of a line
+            show_passing(phrase)
 
     try:
-        yield waited
+        yield tell
     finally:
         if told:
             show_passing()
+
+
+def _waiting(seconds: int) -> Phrase:
+    return say("Waiting, {seconds} s so far. Ctrl-C stops the wait; the program goes on.", seconds=seconds)
 
 
 # What it came to.
