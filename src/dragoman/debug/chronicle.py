@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 
 _WAITING = 4096
 _AT_ONCE = 256
+_APPENDED_WITHIN_S = 5.0
 
 
 class Record(Protocol):
@@ -56,6 +57,7 @@ class Chronicle:
         if left_out:
             log.warning("%d events of debug sessions are not in the record: it is too slow", left_out)
         try:
-            await self._record.append(events)
+            with anyio.move_on_after(_APPENDED_WITHIN_S, shield=True):  # a batch that is cancelled is lost
+                await self._record.append(events)
         except DragomanError as error:
             log.warning("%d events of debug sessions are not in the record: %s", len(events), error)

@@ -27,6 +27,7 @@ from dragoman.workspace.breakpoints import BreakpointBook
 log = logging.getLogger(__name__)
 
 _AFTERWARDS_WITHIN_S = 60.0
+_AT_OUR_OWN_END_WITHIN_S = 5.0  # whoever ends the daemon waits for it
 _TIDIED_WITHIN_S = 3.0
 _OVER_WITHIN_S = 20.0
 
@@ -165,11 +166,15 @@ class Lives:
             listed.callback(partial(self._ended, kept, session))
             listed.enter_context(self._lived(session))
             session.when_ended(listed.close)
+            afterwards_s = _AFTERWARDS_WITHIN_S
             try:
                 await session.live(self._book.of(kept.workspace), task_status=task_status)
+            except anyio.get_cancelled_exc_class():
+                afterwards_s = _AT_OUR_OWN_END_WITHIN_S
+                raise
             finally:
                 listed.close()
-                await self._tidy(kept, session)
+                await self._tidy(kept, session, afterwards_s)
 
     def _ended(self, kept: Kept, session: Session) -> None:
         ended = session.ended
@@ -184,11 +189,11 @@ class Lives:
             if session.state in LIVE:
                 await session.terminate()
 
-    async def _tidy(self, kept: Kept, session: Session) -> None:
+    async def _tidy(self, kept: Kept, session: Session, afterwards_s: float) -> None:
         """Shielded: a daemon that ends does it as well."""
         let_go, prepared = kept.let_go, kept.prepared
         with anyio.CancelScope(shield=True):
-            with anyio.move_on_after(_AFTERWARDS_WITHIN_S):
+            with anyio.move_on_after(afterwards_s):
                 await self._afterwards(prepared, session)
             with anyio.move_on_after(_TIDIED_WITHIN_S):
                 await self._forget_data(kept.workspace, session)

@@ -98,15 +98,18 @@ async def test_a_record_that_never_answers_holds_up_no_step(tmp_path: Path) -> N
     adapter.when("configurationDone", adapter.stop)
     adapter.when("next", lambda: adapter.stop("step"))
 
+    release = anyio.Event()
+
     class StuckRecord:
         async def append(self, events: list[Event]) -> int:
-            await anyio.sleep_forever()
+            await release.wait()
             return 0
 
     async with service_of(tmp_path, adapter, record=StuckRecord()) as service:
         session = (await service.start(AGENT, Wish(), within_s=2)).session
         happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=2)
         assert isinstance(happened.outcome, Stop)
+        release.set()
     assert adapter.ended
 
 
