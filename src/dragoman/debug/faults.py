@@ -11,6 +11,7 @@ from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Phrase, say
 
 _NAMED = 40
+_SESSIONS_NAMED = 8
 _LAST_LINES = 20
 _LONGEST_LINE = 500
 
@@ -107,10 +108,16 @@ def start_timed_out() -> DragomanError:
     )
 
 
+def _newest(known: Sequence[str]) -> str:
+    """Those of the last minutes are meant, if any is; the others are counted."""
+    left = len(known) - _SESSIONS_NAMED
+    return ", ".join(known[-_SESSIONS_NAMED:]) + (f" (+{left})" if left > 0 else "") or "-"
+
+
 def no_session(known: Sequence[str]) -> DragomanError:
     return DragomanError(
         "no_session",
-        say("There is no live debug session in this workspace. Known: {known}.", known=", ".join(known) or "-"),
+        say("There is no live debug session in this workspace. Known: {known}.", known=_newest(known)),
         hint=say("Start one with start_debugging."),
     )
 
@@ -119,7 +126,7 @@ def unknown_session(session_id: str, known: Sequence[str]) -> DragomanError:
     return DragomanError(
         "unknown_session",
         say("There is no session {id} in this workspace.", id=ascii(session_id[:60])),
-        hint=say("Known: {known}.", known=", ".join(known) or "-"),
+        hint=say("Known: {known}.", known=_newest(known)),
     )
 
 

@@ -77,6 +77,16 @@ async def test_data_is_watched_while_the_program_is_stopped(tmp_path: Path) -> N
     assert by_name["breakpoint"]["access"] == "readWrite"
 
 
+async def test_data_of_another_session_than_the_active_one_is_watched_there(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=2) as bench:
+        able(bench)
+        older = await bench.started()
+        bench.clock.advance(1)
+        await bench.running()
+        made = await bench.call("set_breakpoint", kind="data", variable="n", session_id=older["session_id"])
+    assert made["breakpoint"]["session_id"] == older["session_id"]
+
+
 async def test_what_a_debugger_cannot_watch_is_told_with_its_words_apart(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         able(bench)

@@ -19,6 +19,7 @@ ABOUT_A_SESSION: dict[str, dict[str, Any]] = {
     "get_scopes": {},
     "get_variables": {"variables_reference": 1_000_001},
     "evaluate_expression": {"expression": "x"},
+    "set_variable": {"name": "x", "value": "1"},
     "stop_debugging": {},
 }
 
@@ -50,6 +51,13 @@ async def test_a_session_that_is_none_is_refused_with_those_that_are(tmp_path: P
     assert (answer["status"], answer["code"]) == ("error", "unknown_session")
     assert known["session_id"] in answer["hint"]
     assert "\x1b" not in answer.text
+
+
+async def test_of_many_sessions_the_newest_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=12) as bench:
+        started = [(await bench.running())["session_id"] for _ in range(12)]
+        answer = await bench.call("get_scopes", session_id="debug-no")
+    assert answer["hint"] == f"Known: {', '.join(started[-8:])} (+4)."
 
 
 @pytest.mark.parametrize("tool", sorted(set(ABOUT_A_SESSION) - {"stop_debugging", "pause_debugging"}))

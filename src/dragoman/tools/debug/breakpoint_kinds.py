@@ -27,7 +27,9 @@ _TAKES: Mapping[BreakpointKind, _Takes] = {
     ),
     "function": _Takes("function_name", frozenset({"condition", "hit_condition"})),
     "exception": _Takes("exception", frozenset({"condition"})),
-    "data": _Takes("variable", frozenset({"variables_reference", "access", "condition", "hit_condition"})),
+    "data": _Takes(
+        "variable", frozenset({"variables_reference", "access", "session_id", "condition", "hit_condition"})
+    ),
 }
 
 

@@ -85,6 +85,7 @@ class BreakpointTools:
             variable=wanted.variable,
             reference=wanted.variables_reference,
             access=wanted.access,
+            session=wanted.session_id,
             condition=wanted.condition,
             hit_condition=wanted.hit_condition,
             log_message=wanted.log_message,

@@ -93,11 +93,16 @@ class SetBreakpoint(Parameters):
     column_number: Maybe[Place] = None
     function_name: Annotated[str, Field(max_length=1000, description="For function.")] = ""
     exception: Annotated[
-        str, Field(max_length=200, description="For exception: uncaught, raised, all, or a filter of the debugger.")
+        str,
+        Field(
+            max_length=200,
+            description="For exception: uncaught, raised, all, or the debugger's filter; condition may name its type.",
+        ),
     ] = ""
     variable: Annotated[str, Field(max_length=1000, description="For data: stop when it changes.")] = ""
     variables_reference: Annotated[Maybe[Number], Field(description="What holds it. Default: the top frame.")] = None
     access: Literal["write", "read", "readWrite"] = "write"
+    session_id: Annotated[str, Field(max_length=100, description="For data. Default: the active session.")] = ""
     condition: Annotated[Text, Field(description="Stop only if this expression is true.")] = ""
     hit_condition: Annotated[
         str, Field(max_length=100, description="Which hits stop: 3, == 3, > 5, >= 8, % 2 == 0.")
