@@ -87,6 +87,6 @@ async def feed(stdin: ByteSendStream, text: str | None) -> None:
 
 
 def exited(exit: Exit) -> list[Event]:
-    """In a shell's way where a signal ended it: DAP has no other. Nothing where its supervisor was killed first."""
-    code = exit.code if exit.code is not None else (128 + exit.signal if exit.signal else None)
+    """A signal as wait tells it, negative: DAP has no other way. Nothing where its supervisor was killed first."""
+    code = exit.code if exit.signal is None else -exit.signal
     return [made("exited", exitCode=code)] if code is not None else []
