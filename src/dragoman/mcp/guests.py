@@ -86,12 +86,15 @@ class Guest:
             await self._visit.end()
 
     async def answer(self, request_id: Id | None, scope: Scope, receive: Receive, send: Send) -> None:
-        # What has no id (a notification, a stream, a goodbye) is an exchange as well, under a name of its own.
-        with self._exchange(str(request_id) if request_id is not None else new_id("exchange"), scope):
+        with self._exchange(self._name(request_id), scope):
             await self._pass_on(scope, receive, send)
 
     def leave(self) -> None:
         self._life.cancel("the client's stay is over")
+
+    def _name(self, request_id: Id | None) -> str:  # noqa: ARG002
+        """Of an exchange among those that are open; its own, where ids need not differ."""
+        return new_id("exchange")
 
     async def _stay(self, started: Callable[[], None]) -> None:
         raise NotImplementedError
@@ -143,6 +146,10 @@ class Session(Guest):
         super().__init__(door, asked, caller, tasks)
         self.id = secrets.token_hex(16)
         self._transport = StreamableHTTPServerTransport(self.id, security_settings=security)
+
+    def _name(self, request_id: Id | None) -> str:
+        """A notification, a stream and a goodbye have no id."""
+        return super()._name(request_id) if request_id is None else str(request_id)
 
     async def _stay(self, started: Callable[[], None]) -> None:
         async with self._transport.connect() as (read, write):

@@ -100,6 +100,18 @@ def test_an_id_that_is_still_open_is_not_given_to_another_request(shown: Serving
         }  # fmt: skip
 
 
+def test_requests_that_stand_by_themselves_may_have_the_same_id(shown: Serving, client: Wire) -> None:
+    """Two windows of one editor in one folder count from one, each for itself."""
+    message, headers = modern_request("tools/call", "wait", arguments={})
+    asker = Wire(client.port, client.token)
+
+    def answered_meanwhile() -> bool:
+        answer = asker.modern("tools/call", "large", arguments={"size": 1})
+        return shown.entered.acquire(timeout=10) and (answer.status, answer.message["id"]) == (200, message["id"])
+
+    asker.send_and_leave(message, answered_meanwhile, **headers)
+
+
 def test_calls_of_one_client_run_beside_each_other(shown: Serving, client: Wire) -> None:
     with beginning(client, "handshake", 7), beginning(client, "handshake", 8), beginning(client, "handshake", 9):
         eventually(lambda: shown.at_once == 3)
