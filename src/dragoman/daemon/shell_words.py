@@ -9,6 +9,7 @@ from dataclasses import replace
 from dragoman.phrases import Language, Phrase
 from dragoman.tools import Outcome
 from dragoman.tools.debug.answers import Failure
+from dragoman.tools.debug.ends import PATIENCE
 from dragoman.tools.showing import one_line
 
 _VALUE_CHARACTERS = 400
@@ -36,9 +37,10 @@ _TOOL = re.compile("`?(" + "|".join(map(re.escape, _COMMANDS)) + ")`?")
 
 
 def shell_lines(outcome: Outcome, language: Language) -> list[str]:
+    """A shell waits as long as it was told to: the advice about impatient clients is not for it."""
     if isinstance(outcome.data, Failure):
         return list(_failed(outcome.data))
-    return [_rendered(line, language) for line in outcome.lines]
+    return [_rendered(line, language) for line in outcome.lines if line != PATIENCE]
 
 
 def _rendered(phrase: Phrase, language: Language) -> str:

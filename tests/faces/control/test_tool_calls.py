@@ -19,6 +19,7 @@ from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.tools import Outcome
 from dragoman.tools.debug.answers import Failure, ProgramOutput
+from dragoman.tools.debug.ends import CONTINUING, Waited
 from dragoman.transport.control_link import ControlLink
 from tests.daemons import daemon_here
 
@@ -127,6 +128,12 @@ def test_tools_that_our_sentences_name_become_commands() -> None:
     (line,) = _shown(sentence)
     assert line.startswith("The program goes on: `dragoman debug wait` waits again, `dragoman debug pause` halts it")
     assert "`dragoman debug wait`" in _shown(sentence, language="zh")[0]
+
+
+def test_advice_for_impatient_clients_is_left_out() -> None:
+    hint = Waited(CONTINUING, timeout_s=600).hint
+    assert hint is not None
+    assert _shown(say("State: {state}", state="Running"), hint) == ["State: Running"]
 
 
 def test_what_a_program_says_keeps_its_words_and_its_braces() -> None:

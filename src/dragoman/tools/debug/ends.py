@@ -59,7 +59,7 @@ RESTARTING = Sentences("restart_debugging", _ENDED, STARTING.timeout, STARTING.i
 WAITING = Sentences("wait_for_stop", _ENDED, CONTINUING.timeout, CONTINUING.interrupted)
 
 _GOES_ON = say("The program goes on: wait_for_stop waits again, pause_debugging halts it, stop_debugging ends it.")
-_PATIENCE = say("Many clients give up after 60 seconds; `wait: false`, then wait_for_stop, is safer.")
+PATIENCE = say("Many clients give up after 60 seconds; `wait: false`, then wait_for_stop, is safer.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Waited:
 
     @property
     def hint(self) -> Phrase | None:
-        return _PATIENCE if self.wait and self.timeout_s > PATIENCE_OF_CLIENTS_S else None
+        return PATIENCE if self.wait and self.timeout_s > PATIENCE_OF_CLIENTS_S else None
 
 
 @dataclass(frozen=True, slots=True)
