@@ -8,12 +8,15 @@ next one must not notice.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import shutil
 import sys
+import threading
 import time
 import urllib.request
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,7 +87,11 @@ class Agent:
         eventually(lambda: not self.processes(), within_s=within_s)
 
     def processes(self) -> list[str]:
-        return [f"{it.pid} {it.status()} {it.cmdline()}" for it in self.family()]
+        shown = []
+        for process in self.family():
+            with contextlib.suppress(psutil.Error):
+                shown.append(f"{process.pid} {process.status()} {process.cmdline()}")
+        return shown
 
     def family(self) -> list[psutil.Process]:
         """What lives in or for the workspace, but for those that only have its name in their command line."""
@@ -93,17 +100,47 @@ class Agent:
             with contextlib.suppress(psutil.Error):
                 words = process.cmdline()
                 is_ours = process.pid in {os.getpid(), self.client.process.pid} or "dragoman.daemon" in words
-                if not is_ours and any(str(self.workspace) in word for word in [process.cwd(), *words]):
+                is_dead = process.status() == psutil.STATUS_ZOMBIE
+                if not is_ours and not is_dead and any(str(self.workspace) in word for word in [process.cwd(), *words]):
                     found.append(process)
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The daemon's peak memory over what it had, and how late its event loop was at worst within the last minute."""
+    """The daemon's peak memory over what it had, and how late its event loop was at worst within the last minute.
+
+    So late was a thread here that does nothing else: that much is the machine's.
+    """
 
     memory_mb: float
     lag_ms: float
+    machine_lag_ms: float
+
+
+class MachineLag:
+    """What a busy machine does to whoever only sleeps."""
+
+    _EVERY_S = 0.1
+    _KEPT = 600  # one minute
+
+    def __init__(self) -> None:
+        self._lags_s: deque[float] = deque([0.0], maxlen=self._KEPT)
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def worst_ms(self) -> float:
+        return max(self._lags_s) * 1000
+
+    def _run(self) -> None:
+        while True:
+            due = time.monotonic() + self._EVERY_S
+            time.sleep(self._EVERY_S)
+            self._lags_s.append(time.monotonic() - due)
+
+
+@functools.cache
+def machine_lag() -> MachineLag:
+    return MachineLag()
 
 
 class DaemonWatch:
@@ -119,7 +156,7 @@ class DaemonWatch:
     def cost(self) -> Cost:
         with urllib.request.urlopen(self._health, timeout=5) as answer:
             health = json.loads(answer.read())
-        return Cost(self._peak_mb() - self._before_mb, health["worst_lag_ms"])
+        return Cost(self._peak_mb() - self._before_mb, health["worst_lag_ms"], machine_lag().worst_ms())
 
     def _peak_mb(self) -> float:
         status = Path(f"/proc/{self.pid}/status").read_text()
@@ -128,14 +165,16 @@ class DaemonWatch:
 
 
 @contextlib.contextmanager
-def within_bounds(agent: Agent, *, memory_mb: float = 40, lag_ms: float = 400) -> Iterator[None]:
+def within_bounds(agent: Agent, *, memory_mb: float = 40, lag_ms: float = 250) -> Iterator[None]:
     """Around a test: whatever happened in it cost the daemon little, and left no process."""
     watch = DaemonWatch(agent)
+    before = watch.cost()
     yield
     agent.require_nothing_left()
     cost = watch.cost()
     assert cost.memory_mb < memory_mb, cost
-    assert cost.lag_ms < patient(lag_ms), cost
+    # The worst of a minute may be another test's.
+    assert cost.lag_ms <= max(before.lag_ms, lag_ms * PATIENCE + 2 * cost.machine_lag_ms), cost
 
 
 def environment() -> dict[str, str]:
@@ -146,6 +185,7 @@ def environment() -> dict[str, str]:
 @contextlib.contextmanager
 def hostile_home(folder: Path) -> Iterator[Cli]:
     """The daemon is up before the first agent comes, so that no workspace is its folder."""
+    machine_lag()
     with cli_with_home(folder / "home", environment()) as cli:
         assert cli("up").returncode == 0
         yield cli
@@ -158,7 +198,3 @@ def agent_with(cli: Cli, workspace: Path, programs: str) -> Iterator[Agent]:
     with raw_client(cli, "--workspace", str(workspace), cwd=workspace) as client:
         client.initialize()
         yield Agent(client, cli, workspace)
-
-
-def patient(seconds: float) -> float:
-    return seconds * PATIENCE
