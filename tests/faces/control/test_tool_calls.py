@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -21,6 +22,7 @@ from dragoman.tools import Outcome
 from dragoman.tools.debug.answers import Failure, ProgramOutput
 from dragoman.tools.debug.ends import CONTINUING, Waited
 from dragoman.transport.control_link import ControlLink
+from dragoman.wire.control import LINE_CAP
 from tests.daemons import daemon_here
 
 pytestmark = pytest.mark.anyio
@@ -103,6 +105,41 @@ async def test_more_open_calls_than_allowed_end_the_connection(shell: Any, tmp_p
     data = b"".join(json.dumps(line).encode() + b"\n" for line in (hello, *calls))
     last = await anyio.to_thread.run_sync(_last_line, data)
     assert (last["id"], last["error"]["code"]) == (0, "too_many_calls")
+
+
+@pytest.mark.parametrize(
+    ("garbage", "code"),
+    [
+        (b"nonsense\n", "not_json"),
+        (b"[]\n", "not_an_object"),
+        (b'{"id": "x", "method": "call"}\n', "bad_field"),
+        (b'{"id": 1, "method": "call", "params": []}\n', "bad_field"),
+        (b"x" * (LINE_CAP + 2), "line_too_long"),
+    ],
+)
+async def test_a_caller_that_breaks_the_protocol_is_told_and_left(shell: Any, garbage: bytes, code: str) -> None:
+    hello = json.dumps({"dragoman": 1, "role": "tools", "version": "test"}).encode() + b"\n"
+    last = await anyio.to_thread.run_sync(_last_line, hello + garbage)
+    assert (last["id"], last["error"]["code"]) == (0, code)
+    assert (await shell("stop_waiting", {}))["count"] == 0, "others are not disturbed"
+
+
+async def test_nothing_of_the_environment_reaches_the_log_or_the_record(tmp_path: Path) -> None:
+    """Also not where a call fails: what a caller sends with its hello is for its programs alone."""
+    secret = "hunter2-of-the-caller"
+    async with daemon_here():
+        about = {"workspace": str(tmp_path), "cwd": str(tmp_path), "environment": {"SECRET": secret}}
+
+        def ask() -> None:
+            with ControlLink.open(find_places(), role="tools", about=about) as link:
+                for params in ({"tool": "start_debugging", "arguments": {"program": "none.py"}}, {"tool": 3}):
+                    with contextlib.suppress(DragomanError):
+                        link.call("call", params)
+
+        await anyio.to_thread.run_sync(ask)
+    files = [path for path in find_places().state.rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if secret.encode() in path.read_bytes()]
 
 
 def _last_line(data: bytes) -> dict[str, Any]:
