@@ -50,6 +50,7 @@ TABLE = {
     "get_breakpoints lists those there are.": "get_breakpoints 会列出现有的断点。",
     "Give exactly one of `breakpoint_id`, `location` and `clear_all` (true).": "`breakpoint_id`、`location` 和 `clear_all`（true）必须且只能给出一个。",
     "Give exactly one of `line_number` and `line_text`.": "`line_number` 和 `line_text` 必须且只能给出一个。",
+    "The debug adapter cannot be reached.": "无法连接到调试适配器",
     "The debug adapter does not support conditional breakpoints.": "调试适配器不支持条件断点",
     "Use `hit_condition`, or a plain breakpoint and evaluate_expression.": "请用 `hit_condition`，或用普通断点加 evaluate_expression。",
     "The file path is not valid: there is no such file.": "文件路径无效：没有这个文件。",

@@ -21,6 +21,7 @@ from dragoman.debug.exceptions import Exceptions
 from dragoman.debug.hits import Hits
 from dragoman.debug.model import Binding, Frame, Raised
 from dragoman.debug.shared_lines import Shared, one_a_place
+from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.wire.dap import Capabilities, answers, bodies, read_body
 from dragoman.workspace.breakpoints import Breakpoint
@@ -44,6 +45,8 @@ class Bindings:
         self._backend = backend
         self._dialect = dialect
         self._session = session
+        self.is_out_of_reach = False
+        """Whether the adapter did not answer when it was last told: what is bound is then not known."""
         self._bound = Bound()
         self._hits = Hits(dialect)
         self._sent: dict[str, tuple[Breakpoint, ...]] = {}
@@ -65,6 +68,14 @@ class Bindings:
 
     async def send(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities = _NOTHING) -> None:
         """Everything that changed since the last time, one list after another."""
+        try:
+            await self._send_all(breakpoints, capabilities)
+        except DragomanError as error:
+            self.is_out_of_reach = not isinstance(error, AdapterRefusedError)
+            raise
+        self.is_out_of_reach = False
+
+    async def _send_all(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities) -> None:
         by_kind: defaultdict[str, list[Breakpoint]] = defaultdict(list)
         for breakpoint in breakpoints:
             if breakpoint.session in {"", self._session}:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
 from dragoman.tools import Caller
 from tests.domain.tools.bench import frame, opened, stack_of
 from tests.requirements import sentence
@@ -376,3 +378,20 @@ async def test_a_list_asked_for_with_parameters_is_an_error_in_the_common_shape(
     assert (answer["status"], answer["code"], answer["state"]) == ("error", "bad_arguments", "Idle")
     assert "all: Extra inputs are not permitted" in answer["message"]
     assert empty.text == "此工作区没有断点。"
+
+
+@pytest.mark.requirement("debug:get-breakpoints:error-adapter")
+async def test_what_an_adapter_out_of_reach_concerns_is_told_in_the_documents_words(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        answer = bench.adapter.answers["setBreakpoints"]
+        silent = DragomanError("adapter_silent", say("{text}", text="no answer"))
+        bench.adapter.answers["setBreakpoints"] = lambda _: silent
+        set_ = await bench.call("set_breakpoint", language="zh", file_path="app.py", line_number=3)
+        listed = await bench.call("get_breakpoints", language="zh")
+        bench.adapter.answers["setBreakpoints"] = answer
+        await bench.call("set_breakpoint", file_path="app.py", line_number=4)
+        again = await bench.call("get_breakpoints")
+    assert set_["breakpoint"]["message"] == sentence("debug:get-breakpoints:error-adapter")
+    assert [it["message"] for it in listed["breakpoints"]] == [sentence("debug:get-breakpoints:error-adapter")]
+    assert [(it["verified"], "message" in it) for it in again["breakpoints"]] == [(True, False)] * 2

@@ -45,7 +45,7 @@ class BreakpointTools:
         else:
             asked = await self._asked(caller, client, wanted)
             made, binding = await self.service.set_breakpoint(client, asked)
-        fields = self._answer(made, binding).model_dump()
+        fields = self._answer(caller, made, binding).model_dump()
         answer = answers.NewBreakpoint.model_validate({**fields, "timestamp": timestamp(self.clock.wall_ns())})
         return Outcome([_line(answer, caller)], answers.BreakpointSet(breakpoint=answer))
 
@@ -60,7 +60,7 @@ class BreakpointTools:
         return Outcome([message], answer)
 
     async def list(self, caller: Caller, _: take.Nothing) -> Outcome:
-        found = [self._answer(*pair) for pair in self.service.breakpoints(client_of(caller))]
+        found = [self._answer(caller, *pair) for pair in self.service.breakpoints(client_of(caller))]
         answer = answers.Breakpoints(timestamp=timestamp(self.clock.wall_ns()), breakpoints=found)
         lines = [_line(it, caller) for it in found[:_IN_TEXT]]
         rest = [say("and {count} more", count=len(found) - _IN_TEXT)] if len(found) > _IN_TEXT else []
@@ -108,7 +108,14 @@ class BreakpointTools:
                     hint=say("Use `hit_condition`, or a plain breakpoint and evaluate_expression."),
                 )
 
-    def _answer(self, breakpoint: Breakpoint, binding: Binding) -> answers.BreakpointAnswer:
+    def _message(self, caller: Caller, binding: Binding) -> str | None:
+        """The list is ours and does not fail by an adapter; that it cannot be reached is told of what it concerns."""
+        live = [it for it in self.service.sessions(client_of(caller)) if it.state in _CONFIGURED]
+        if not binding.message and not binding.verified and any(it.bindings.is_out_of_reach for it in live):
+            return say("The debug adapter cannot be reached.").in_language(caller.language)
+        return self.values.text(binding.message, _MESSAGE_CHARACTERS) or None
+
+    def _answer(self, caller: Caller, breakpoint: Breakpoint, binding: Binding) -> answers.BreakpointAnswer:
         return answers.BreakpointAnswer(
             id=breakpoint.id,
             kind=breakpoint.kind,
@@ -120,7 +127,7 @@ class BreakpointTools:
             condition=escaped(breakpoint.condition) or None,
             hit_condition=escaped(breakpoint.hit_condition) or None,
             log_message=escaped(breakpoint.log_message) or None,
-            message=self.values.text(binding.message, _MESSAGE_CHARACTERS) or None,
+            message=self._message(caller, binding),
             actual_line=binding.line if binding.verified else None,
             function_name=name(breakpoint.function) or None,
             exception=name(breakpoint.filter) or None,
