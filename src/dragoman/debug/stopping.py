@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from dragoman.clock import Clock
 from dragoman.debug.backend import Backend
 from dragoman.debug.bindings import Bindings
@@ -15,6 +17,7 @@ from dragoman.debug.output import Output
 from dragoman.debug.passes import Passes
 from dragoman.debug.raising import as_raised
 from dragoman.debug.snapshot import Looking, Snapshot
+from dragoman.debug.steps import Steps
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError
 from dragoman.wire.dap import bodies
@@ -56,6 +59,7 @@ class Stopping:
         self._clock = clock
         self._told_output = output.end
         self._passes = Passes()
+        self._steps = Steps(out_ends_inside=launch.dialect.out_ends_inside)
 
     async def look(self, body: bodies.StoppedBody, number: int, by: str, command: str) -> Moment | None:
         """None: it was no stop for anyone, and the program goes on. `command` is what it was sent on with."""
@@ -68,9 +72,16 @@ class Stopping:
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
         if self._is_same_pass(thread_id, seen, hit) and await self._goes_on(thread_id, command):
             return None
-        unasked = body.reason in self._launch.dialect.stops_unasked and not self._was_asked_for(command)
-        if (unasked or await self._is_no_stop(seen, hit, looking)) and await self._goes_on(thread_id):
+        if self._is_unasked(body, seen, command):
+            on = "continue"
+        elif await self._is_passed_over(seen, hit, looking):
+            on = self._steps.interrupted(command, thread_id, seen.total_frames)
+            body, hit = (body, hit) if on else (msgspec.structs.replace(body, reason="step"), None)
+        else:
+            on = self._steps.taken_up(command, thread_id, seen.total_frames) if body.reason == "step" else ""
+        if on and await self._goes_on(thread_id, on):
             return None
+        self._steps.told(thread_id, seen.total_frames)
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
 
     def output_since(self) -> str:
@@ -80,13 +91,15 @@ class Stopping:
         self._told_output = self._output.end
         return text
 
-    def _was_asked_for(self, command: str) -> bool:
-        return command == "pause" or bool(self._launch.arguments.get("stopOnEntry"))
-
-    async def _is_no_stop(self, seen: Snapshot, hit: tuple[int, ...] | None, looking: Looking) -> bool:
-        """A hit that does not count yet, a logpoint, or an end on purpose that the adapter takes for an exception."""
+    def _is_unasked(self, body: bodies.StoppedBody, seen: Snapshot, command: str) -> bool:
+        """A stop that the adapter makes by itself, or an end on purpose that it takes for an exception."""
         if seen.raised is not None and seen.raised.type in self._launch.dialect.ways_to_end:
             return True
+        asked = command == "pause" or bool(self._launch.arguments.get("stopOnEntry"))
+        return body.reason in self._launch.dialect.stops_unasked and not asked
+
+    async def _is_passed_over(self, seen: Snapshot, hit: tuple[int, ...] | None, looking: Looking) -> bool:
+        """A hit that does not count yet, or a logpoint, which is answered here."""
         if hit and not self._bindings.counts(hit):
             return True
         messages = self._bindings.messages_to_log(hit or ())
