@@ -32,7 +32,16 @@ def run(arguments: list[str]) -> int:
         forget_output()
         return ExitCode.OK
     except OSError as error:
-        return report(system_refused(error), as_json=_wants_json(arguments) and finish_output())
+        return _refused(system_refused(error), as_json=_wants_json(arguments))
+
+
+def _refused(error: DragomanError, *, as_json: bool) -> int:
+    """It may be the output itself that cannot be written, and only writing tells."""
+    if as_json and finish_output():
+        status = report(error, as_json=True)
+        if finish_output():
+            return status
+    return report(error)
 
 
 def _wants_json(arguments: list[str]) -> bool:
