@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import jsonschema
 
 from dragoman.debug.dialect import Dialect
@@ -122,6 +123,26 @@ class Bench:
 
     async def running(self, **arguments: Any) -> Answer:
         return await self.call("start_debugging", program="app.py", wait=False, **arguments)
+
+
+# Each waiting tool: what it is called with, and the request that the debugger gets.
+MOVES: dict[str, tuple[dict[str, Any], str]] = {
+    "continue_debugging": ({}, "continue"),
+    "step_execution": ({"step_type": "over"}, "next"),
+}
+
+
+async def moved(bench: Bench, tool: str, then: Callable[[], None] | None = None, **more: Any) -> Any:
+    arguments, request = MOVES[tool]
+    if then is not None:
+        bench.adapter.when(request, then)
+    return await bench.call(tool, **{**arguments, **more})
+
+
+async def until(condition: Callable[[], object]) -> None:
+    with anyio.fail_after(5):
+        while not condition():
+            await anyio.lowlevel.checkpoint()
 
 
 def stack_of(*frames: Mapping[str, Any]) -> dict[str, Any]:
