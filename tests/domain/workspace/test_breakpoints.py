@@ -100,3 +100,22 @@ async def test_a_change_that_meets_a_removal_does_not_bring_the_breakpoint_back(
         assert book.of("/p") == []
     async with opened(tmp_path) as book:
         assert book.of("/p") == []
+
+
+async def test_exceptions_are_told_apart_by_their_filter_and_functions_by_their_name(tmp_path: Path) -> None:
+    async with opened(tmp_path) as book:
+        raised = await book.add("/p", Breakpoint(id=0, kind="exception", filter="raised"))
+        await book.add("/p", Breakpoint(id=0, kind="exception", filter="uncaught"))
+        await book.add("/p", Breakpoint(id=0, kind="function", function="main"))
+        again = await book.add("/p", Breakpoint(id=0, kind="exception", filter="raised", condition="KeyError"))
+        assert again.id == raised.id
+        assert [it.id for it in book.of("/p")] == [1, 2, 3]
+
+
+async def test_what_belongs_to_a_session_is_not_there_for_the_next_daemon(tmp_path: Path) -> None:
+    async with opened(tmp_path) as book:
+        await book.add("/p", at(1))
+        await book.add("/p", Breakpoint(id=0, kind="data", data_id="at n", session="debug-1"))
+    for _ in range(2):
+        async with opened(tmp_path) as book:
+            assert [it.kind for it in book.of("/p")] == ["line"]
