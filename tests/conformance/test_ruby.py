@@ -20,7 +20,7 @@ from tests.conformance.test_python import client_of, end_of, eventually, service
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180), pytest.mark.needs("ruby")]
 
-LANGUAGE = Language("ruby", RUBY, "ruby/main.rb", computes=2, calls=10, prints=11, ends_of_twice=(4,))
+LANGUAGE = Language("ruby", RUBY, "ruby/main.rb", computes=2, calls=10, prints=11)
 
 
 @pytest.fixture

@@ -39,6 +39,8 @@ class Dialect:
     """Contexts of an evaluation that mean something else to it, such as a command line, and which one is meant."""
     ends_lines_as_terminals: bool = False
     """It gives the program a terminal, which ends lines in two characters: told as one."""
+    out_ends_inside: bool = False
+    """It ends a step out on the last line of the function: a step over it leads out."""
     several_places: bool = False
     """A line can have several places in the machine code, and it stops at each."""
     assigns: str = ""

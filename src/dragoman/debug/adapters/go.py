@@ -89,7 +89,12 @@ GO = AdapterSpec(
     transport="calls",
     command=_command,
     arguments=_arguments,
-    dialect=Dialect(log_prefix=r"> \[Go \d+\]: ", build_failed=r"(?i)build error", ready_within_s=_BUILT_WITHIN_S),
+    dialect=Dialect(
+        hit_forms=frozenset({"==", ">", ">=", "<", "<="}),  # of `% 3 == 1` it reads `% 3`
+        log_prefix=r"> \[Go \d+\]: ",
+        build_failed=r"(?i)build error",
+        ready_within_s=_BUILT_WITHIN_S,
+    ),
     listens_already=_listens_already,
     program_output_is_adapters=True,
     noise=_NOISE,

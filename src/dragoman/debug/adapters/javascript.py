@@ -89,7 +89,8 @@ JAVASCRIPT = AdapterSpec(
     transport="unix",
     command=_command,
     arguments=_arguments,
-    dialect=Dialect(hit_spelling={"%": "% {number}"}, heeds_one_alone=True),
+    # It has no way to say a remainder.
+    dialect=Dialect(hit_forms=frozenset({"==", ">", ">=", "<", "<="}), heeds_one_alone=True),
     exception_filters=("uncaught",),
     exit_code_from_process=True,
     ends_with_its_children=True,

@@ -84,6 +84,7 @@ RUBY = AdapterSpec(
         takes_log_messages=False,
         assigns="{name} = ({value})",
         raised_local="_raised",
+        out_ends_inside=True,
         failure_types=_FAILURES,
         stops_unasked=frozenset({"pause"}),
         ways_to_end=frozenset({"SystemExit"}),
