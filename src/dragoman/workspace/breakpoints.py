@@ -143,7 +143,13 @@ def _key(id: int) -> str:
 
 
 def _told(kind: str, workspace: str, breakpoint: Breakpoint) -> Event:
-    place = f"{breakpoint.path}:{breakpoint.line}" if breakpoint.kind == "line" else breakpoint.function
+    places: dict[BreakpointKind, str] = {
+        "line": f"{breakpoint.path}:{breakpoint.line}",
+        "function": breakpoint.function,
+        "exception": breakpoint.filter,
+        "data": breakpoint.variable,
+    }
+    place = places[breakpoint.kind]
     body = {"workspace": workspace, "breakpoint": msgspec.to_builtins(breakpoint)}
     return Event(kind=kind, text=f"{kind.replace('.', ' ')} {place}", body=body)
 
