@@ -88,6 +88,34 @@ def test_names_of_a_users_own_tell_too_and_are_taken_literally() -> None:
     assert REDACTOR.value("iban", "'DE0012345'") == "'DE0012345'"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        ("API_KEY", "0123456789", "<redacted 10 chars>"),
+        ("API_KEY", "${env:API_KEY}", "${env:API_KEY}"),
+        ("password", "x", "x"),
+        ("program", "${workspaceFolder}/password.py", "${workspaceFolder}/password.py"),
+        ("url", "postgres://ann:hunter22@db/x", "postgres://ann:<redacted 8 chars>@db/x"),
+    ],
+)
+def test_a_text_of_a_file_is_told_by_its_key_unless_it_stands_for_something_else(
+    name: str, text: str, shown: str
+) -> None:
+    assert REDACTOR.setting(name, text) == shown
+    assert Redactor(enabled=False).setting(name, text) == text
+
+
+@pytest.mark.anyio
+async def test_secrets_that_stand_in_a_launch_file_are_not_shown_and_the_rest_is_as_written(tmp_path: Path) -> None:
+    written = {"name": "a", "type": "python", "request": "launch", "justMyCode": False, "args": ["--n", 3]}
+    async with opened(tmp_path) as bench:
+        bench.listing.configurations = [{**written, "env": {"DB_PASSWORD": "hunter22", "HOME": "${userHome}"}}]
+        answer = await bench.call("get_debugger_configurations")
+    env = {"DB_PASSWORD": "<redacted 8 chars>", "HOME": "${userHome}"}
+    assert answer["configurations"] == [{**written, "env": env}]
+    assert "hunter22" not in answer.text
+
+
 @given(st.text(max_size=200))
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = REDACTOR.text(text)
