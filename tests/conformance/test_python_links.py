@@ -21,7 +21,7 @@ from dragoman.debug.service import Client, DebugService, Wish
 from dragoman.errors import DragomanError
 from dragoman.transport.peers import processes_at
 from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
-from tests.conformance.test_python import at, client_of, end_of, service_in, stop_of, values
+from tests.conformance.test_python import at, client_of, end_of, eventually, service_in, sleepers, stop_of, values
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -62,7 +62,17 @@ async def test_a_breakpoint_in_a_child_process_stops_there(tmp_path: Path, how: 
         stepped = stop_of(await service.step(client, "", "over", thread_id=None, within_s=10))
         assert (stepped.thread_id, values(stepped)["inner"]) == (stop.thread_id, "42")
         ended = end_of(await service.resume(client, "", thread_id=None, within_s=20))
-        assert (ended.exit_code, "child" in ended.output) == (0, True)
+        assert (ended.exit_code, ended.output.count("child")) == (0, 1)
+
+
+async def test_a_child_that_outlives_the_program_does_not_keep_the_session(tmp_path: Path) -> None:
+    sleeping = "[sys.executable, '-c', 'import time; time.sleep(600)']"
+    program = f"import subprocess, sys\nsubprocess.Popen({sleeping}, start_new_session=True)\nprint('done')\n"
+    (tmp_path / "main.py").write_text(program)
+    async with service_in(tmp_path) as service:
+        ended = end_of(await service.start(client_of(tmp_path), Wish(program="main.py"), within_s=30))
+        assert (ended.exit_code, ended.output) == (0, "done\n")
+        await eventually(lambda: not sleepers())
 
 
 async def test_several_children_that_stop_at_once_are_told_one_after_another(tmp_path: Path) -> None:

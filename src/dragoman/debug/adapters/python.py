@@ -26,11 +26,20 @@ _NOT_FOR_THE_ADAPTER = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "
 # After so many seconds an evaluation is interrupted, which would else keep its thread, and so the session, for ever.
 _INTERRUPTS = "PYDEVD_INTERRUPT_THREAD_TIMEOUT"
 _HELD_BACK = _NOT_FOR_THE_ADAPTER | {_INTERRUPTS}
+_FOR_THE_DEBUGGER = {
+    _INTERRUPTS: "20",
+    # Else each child process says on its standard error that its frozen modules cannot be stepped into.
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # As debugpy does where it reads the program's output: nothing would be seen before the buffer is full.
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONIOENCODING": "utf-8",
+}
+# By `runInTerminal`: so it can be given something to read, what its children write is told once, and its end is the
+# end. debugpy's own way waits for whoever still holds the output open, and tells a child's output twice.
+_STARTED_BY_US = {"console": "integratedTerminal", "redirectOutput": False}
 
 # `python` says the same, and debugpy refuses to be told twice.
 _SAID_OTHERWISE = frozenset({"pythonPath"})
-# As debugpy sets them where it reads the program's output itself: else nothing is seen before the buffer is full.
-_READ_BY_US = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
 _ENTRY = Path(__file__).with_name("debugpy_entry.py")
 
 _CONDITION_FAILED = (
@@ -62,24 +71,12 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     held_back = {name: value for name, value in situation.environment.items() if name in _HELD_BACK}
     return {
         "showReturnValue": True,
-        "redirectOutput": True,
         "subProcess": True,
         **given,
-        **_console(situation),
+        **_STARTED_BY_US,
         "python": _python(situation),
-        "env": {_INTERRUPTS: "20", **_unbuffered(situation), **held_back, **given.get("env", {})},
+        "env": {**_FOR_THE_DEBUGGER, **held_back, **given.get("env", {})},
     }
-
-
-def _console(situation: Situation) -> dict[str, Any]:
-    """VS Code's template says integratedTerminal. Here that is how a program gets something to read."""
-    if situation.stdin is None:
-        return {"console": "internalConsole"}
-    return {"console": "integratedTerminal", "redirectOutput": False}
-
-
-def _unbuffered(situation: Situation) -> Mapping[str, str]:
-    return {} if situation.stdin is None else _READ_BY_US
 
 
 def _without_children(given: Mapping[str, Any]) -> dict[str, bool]:
