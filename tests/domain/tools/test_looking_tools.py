@@ -279,6 +279,15 @@ async def test_why_an_expression_fails_is_told_in_the_documents_words_and_the_de
     assert answer.text.splitlines()[1:] == [f"debugger says: {said.splitlines()[-1]}"]
 
 
+async def test_of_a_compilers_words_the_text_shows_the_line_that_says_what_is_wrong(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        bench.adapter.refuse("evaluate", "error: <expr>:1:1: use of undeclared identifier 'x'\n    1 | x\n      | ^\n")
+        answer = await bench.call("evaluate_expression", expression="x")
+    assert answer["message"] == "The variable 'x' is not defined."
+    assert answer.text.splitlines()[1:] == ["debugger says: error: <expr>:1:1: use of undeclared identifier 'x'"]
+
+
 @pytest.mark.requirement("debug:variables:error", "debug:variables:error-access", "debug:scopes:error")
 async def test_a_value_that_the_debugger_will_not_give_is_told_in_the_documents_words(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:

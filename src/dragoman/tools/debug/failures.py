@@ -97,8 +97,7 @@ _HINTS: Mapping[tuple[str, str], Phrase] = {
 
 def _lines(failure: Failure) -> list[Phrase]:
     head = " ".join(filter(None, (f"{failure.code}: {failure.message}", failure.hint)))
-    last_words = (failure.debugger_says or "").rsplit("\n", 1)[-1]  # of a traceback, the line that says what it was
-    data = {"debugger says": last_words, **(failure.details or {})}
+    data = {"debugger says": _gist(failure.debugger_says or ""), **(failure.details or {})}
     shown = [line for key, value in data.items() if value for line in _detail(key, value)]
     return [say("{text}", text=line) for line in [head, *shown]]
 
@@ -108,6 +107,12 @@ def _detail(key: str, value: object) -> list[str]:
     if not isinstance(value, list) or len(value) < _LISTED_FROM:
         return [f"{key}: {one_line(str(value), _VALUE_CHARACTERS)}"]
     return [f"{key}:", *(f"  {one_line(str(item), _ITEM_CHARACTERS)}" for item in value[-_ITEMS:])]
+
+
+def _gist(said: str) -> str:
+    """The line that says what it was: a compiler's first, a traceback's last."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    return next((line for line in lines if line.startswith("error: ")), lines[-1] if lines else "")
 
 
 _Tell = Callable[[Phrase, Mapping[str, Any]], Phrase]
