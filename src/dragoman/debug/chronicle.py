@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 
 _WAITING = 4096
 _AT_ONCE = 256
+_GATHERED_FOR_S = 0.25
 _APPENDED_WITHIN_S = 5.0
 
 
@@ -41,9 +42,12 @@ class Chronicle:
         self._arrived.set()
 
     async def write(self) -> None:
-        """Until cancelled. What is told at the very end is written by `flush`."""
+        """Until cancelled. What is told at the very end is written by `flush`.
+
+        Several events at a time: each write is synced to the disk, and steps come by the hundred."""
         while True:
             await self._arrived.wait()
+            await anyio.sleep(_GATHERED_FOR_S)
             self._arrived = anyio.Event()
             await self.flush()
 
