@@ -63,5 +63,7 @@ class Dialect:
     """Of these, the types whose elements are named by keys and not by places."""
     length: str = ""
     """An expression of how many elements a container of these has, with `name`."""
+    says_watched: str = ""
+    """A pattern of a stop's description by which it tells that watched data changed, and calls it a breakpoint."""
     noise: str = ""
     """A pattern of whole outputs that are the adapter's own housekeeping: not told."""

@@ -13,6 +13,12 @@ from dragoman.debug.snapshot import Snapshot
 from dragoman.wire.dap import bodies
 
 
+def as_watched(dialect: Dialect, body: bodies.StoppedBody) -> bodies.StoppedBody:
+    if not dialect.says_watched or not re.fullmatch(dialect.says_watched, body.description or ""):
+        return body
+    return msgspec.structs.replace(body, reason="data breakpoint", hit_breakpoint_ids=None)
+
+
 def as_raised(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> tuple[bodies.StoppedBody, Snapshot]:
     raised = _by_local(dialect, body, seen) or _by_function(dialect, body, seen)
     if raised is None:

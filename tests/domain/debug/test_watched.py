@@ -1,0 +1,27 @@
+"""Stops at watched data, where an adapter calls them breakpoints."""
+
+from __future__ import annotations
+
+import pytest
+
+from dragoman.debug.adapters.native import NATIVE
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.raising import as_watched
+from dragoman.wire.dap import bodies
+
+
+@pytest.mark.parametrize(
+    ("dialect", "description", "reason"),
+    [
+        (NATIVE, "watchpoint 3", "data breakpoint"),
+        (NATIVE, "breakpoint 3.1", "breakpoint"),
+        (NATIVE, "a function named watchpoint 3", "breakpoint"),
+        (NATIVE, None, "breakpoint"),
+        (Dialect(), "watchpoint 3", "breakpoint"),
+    ],
+)
+def test_a_watchpoint_is_told_by_its_description(dialect: Dialect, description: str | None, reason: str) -> None:
+    body = bodies.StoppedBody(reason="breakpoint", description=description, hit_breakpoint_ids=(1,))
+    told = as_watched(dialect, body)
+    assert told.reason == reason
+    assert told.hit_breakpoint_ids == (None if reason == "data breakpoint" else (1,))
