@@ -159,12 +159,13 @@ class PortMeeting(Meeting):
         if self._listening is None or self._told.is_set():
             return text
         self._text = (self._text + text)[-_HEARD_AT_MOST:]
-        found = self._listening.search(self._text)
+        whole = self._text[: self._text.rfind("\n") + 1]  # a port whose last digits have yet to come is another
+        found = self._listening.search(whole)
         if found is None:
             return text
         self.at = found["port"]
         self._told.set()
-        return self._text[found.end() :].partition("\n")[2]
+        return self._text[self._text.index("\n", found.end("port")) + 1 :]
 
 
 async def connect_to(address: Address, of: Pids | None = None) -> ByteStream:

@@ -151,5 +151,6 @@ PYTHON = AdapterSpec(
     ),
     exception_filters=("uncaught",),
     listens_already=_listens_already,
+    tells_signals_in_eight_bits=True,
     facts=_facts,
 )

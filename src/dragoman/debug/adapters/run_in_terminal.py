@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from signal import SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGTERM
 from typing import Any
 
 import anyio
@@ -13,13 +14,14 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
 
 from dragoman.debug.adapters.output_events import texts, without_noise
 from dragoman.debug.adapters.scratch import input_bytes
-from dragoman.debug.messages import made, output
+from dragoman.debug.messages import fields, made, output
 from dragoman.transport.command import Command
 from dragoman.transport.supervised import Child, Exit, Tree
 from dragoman.wire.dap import Event, Request, read_arguments
 from dragoman.wire.dap.bodies import RunInTerminalArguments
 
 _OUTPUT_ENDS_WITHIN_S = 0.5  # after the program: a child of it may hold its output open
+_FATAL = frozenset({SIGKILL, SIGTERM, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 Tell = Callable[[Event], Awaitable[None]]
@@ -90,3 +92,9 @@ def exited(exit: Exit) -> list[Event]:
     """A signal as wait tells it, negative: DAP has no other way. Nothing where its supervisor was killed first."""
     code = exit.code if exit.signal is None else -exit.signal
     return [made("exited", exitCode=code)] if code is not None else []
+
+
+def with_signal(event: Event) -> Event:
+    """An exit code that can hardly be a program's own is the signal that it stands for; 255 is too often meant."""
+    code = fields(event).get("exitCode")
+    return made("exited", exitCode=code - 256) if isinstance(code, int) and 256 - code in _FATAL else event

@@ -21,7 +21,7 @@ from dragoman.debug import faults
 from dragoman.debug.adapters.links import DapLink
 from dragoman.debug.adapters.output_events import without_noise
 from dragoman.debug.adapters.place import Foreign, Own
-from dragoman.debug.adapters.run_in_terminal import exited
+from dragoman.debug.adapters.run_in_terminal import exited, with_signal
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.backend import Owns
 from dragoman.debug.family import Family, Traits
@@ -116,6 +116,9 @@ class SpawnedAdapter:
         async for event in self._family.events():
             if event.event == "stopped":  # its connections are all there, and looking for more costs what steps need
                 self._cure_often_until = min(self._cure_often_until, anyio.current_time() + _CURE_AFTER_STOP_S)
+            if event.event == "exited" and self._spec.tells_signals_in_eight_bits:
+                yield with_signal(event)
+                continue
             for told in self._heard(event) if event.event == "output" else (event,):
                 yield told
 

@@ -74,6 +74,8 @@ class AdapterSpec:
     exit_code_from_process: bool = False
     """It never tells the exit code; a program that it has us start (`runInTerminal`) gives it, or the adapter itself
     where the program has its streams: then it is the program."""
+    tells_signals_in_eight_bits: bool = False
+    """Of a program that a signal ended it tells 256 less the signal's number."""
     ends_with_its_children: bool = False
     """Its own session has no program: when the last child session has gone, all has ended."""
     shows_old_values: bool = False
