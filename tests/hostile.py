@@ -26,6 +26,7 @@ import psutil
 
 from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
 from tests.faces.mcp.raw import RawClient, raw_client
+from tests.peers import give_adapters
 
 PROGRAMS = Path(__file__).parent.parent / "examples" / "hostile"
 STOP = "stop here"
@@ -183,9 +184,11 @@ def environment() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def hostile_home(folder: Path) -> Iterator[Cli]:
+def hostile_home(folder: Path, *, with_adapters: bool = False) -> Iterator[Cli]:
     """The daemon is up before the first agent comes, so that no workspace is its folder."""
     machine_lag()
+    if with_adapters:
+        give_adapters(folder / "home")
     with cli_with_home(folder / "home", environment()) as cli:
         assert cli("up").returncode == 0
         yield cli
