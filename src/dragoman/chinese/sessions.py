@@ -59,10 +59,18 @@ TABLE: dict[str, str] = {
     "Wait for its next stop with wait_for_stop.": "请用 wait_for_stop 等待它的下一次暂停。",
     "What the configuration wants done afterwards failed: {reason}": "配置要求在结束后执行的操作失败：{reason}",
     "The adapter did not take it.": "适配器没有接受它。",
+    "The debugger has not bound it: no code that is loaded now stands at this line.": (
+        "调试器没有绑定它：这一行没有当前已加载的代码。"
+    ),
     "The adapter has no such exception filter. It has: {known}.": "适配器没有这样的异常过滤器。现有：{known}。",
     "The adapter takes no condition with this exception filter.": "适配器的此异常过滤器不接受条件。",
     "The adapter takes names of exception types as condition, with commas between.": "适配器以异常类型名作为条件，用逗号分隔。",
     "The adapter cannot stop at a function by its name: set a breakpoint at its first line.": "适配器无法按名称在函数处暂停：请在其第一行设置断点。",
     "The adapter cannot stop where data changes.": "适配器无法在数据变化处暂停。",
     "The condition failed: {reason}": "条件求值失败：{reason}",
+    "It is busy with it still: ask again in a few seconds. stop_debugging ends the session at any time.": "它仍在忙于此事：请几秒后再问。stop_debugging 随时可结束会话。",
+    "The debugger is still busy with `{command}`, for {seconds} seconds: nothing else was asked of it.": "调试器仍在忙于 `{command}`，已 {seconds} 秒：没有再向它提出其他请求。",
+    "Ask again in a few seconds. stop_debugging ends the session, restart_debugging begins afresh.": "请几秒后再问。stop_debugging 结束会话，restart_debugging 重新开始。",
+    "The program was sent on, which the debugger has not confirmed yet.": "程序已被要求继续运行，调试器尚未确认。",
+    "A look at the program did not end and was interrupted with SIGINT ({count} times). A KeyboardInterrupt that the program sees next may come from that.": "对程序的一次查看没有结束，已用 SIGINT 中断（{count} 次）。程序随后看到的 KeyboardInterrupt 可能由此而来。",
 }

@@ -48,4 +48,11 @@ def _binding(answer: bodies.Breakpoint) -> Binding:
     """Line 0 is how debugpy says, of a line above all code, that it found none."""
     if answer.line == 0:
         return Binding(message=answer.message or str(say("There is no code at this line.")))
-    return Binding(verified=answer.verified, line=answer.line, message=answer.message or "")
+    return Binding(verified=answer.verified, line=answer.line, message=answer.message or _why_not(answer))
+
+
+def _why_not(answer: bodies.Breakpoint) -> str:
+    """What is not bound always has a reason, though lldb-dap gives none."""
+    if answer.verified:
+        return ""
+    return str(say("The debugger has not bound it: no code that is loaded now stands at this line."))

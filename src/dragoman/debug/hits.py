@@ -29,7 +29,9 @@ class Hits:
         return {"hitCondition": shown}
 
     def _takes(self, breakpoint: Breakpoint, condition: HitCondition, spelling: str | None) -> bool:
-        if self._dialect.heeds_one_alone and (breakpoint.condition or breakpoint.log_message):
+        if breakpoint.condition:  # some count every pass, some stop where either holds: we count where both do
+            return False
+        if self._dialect.heeds_one_alone and breakpoint.log_message:
             return False
         has_no_word_for_it = spelling is not None and condition.remainder != 0 and "{remainder}" not in spelling
         return condition.compare in self._dialect.hit_forms and not has_no_word_for_it

@@ -41,6 +41,8 @@ class Pager:
         if start < indexed:
             asked = min(count, indexed - start)
             elements = await self._looking.variables(reference, start=start, count=asked, filter="indexed")
+            if not elements and start:  # js-debug takes the start of a page off twice
+                elements = await self._looking.variables(reference, start=0, count=start + asked, filter="indexed")
             found += elements[start : start + asked] if len(elements) > asked else elements
         if named and start + count > indexed:
             others = await self._looking.variables(reference, filter="named")

@@ -106,3 +106,15 @@ async def test_line_zero_is_a_line_without_code(adapter: FakeAdapter) -> None:
     await bindings.send([at(1)])
     assert bindings.of(1).line is None
     assert [binding.message for _, binding in bindings.unbound()] == ["There is no code at this line."]
+
+
+async def test_what_is_not_bound_has_a_reason_though_the_adapter_gives_none(adapter: FakeAdapter) -> None:
+    adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": False}]}
+    bindings = await sent(adapter, at(1))
+    assert [bool(binding.message) for _, binding in bindings.unbound()] == [True]
+
+
+async def test_hits_are_counted_here_where_there_is_a_condition_as_well(adapter: FakeAdapter) -> None:
+    """debugpy would stop where either holds."""
+    await sent(adapter, at(1, condition="n > 3", hit_condition="% 2 == 0"), at(2, line=9, hit_condition="% 2 == 0"))
+    assert asked(adapter) == [{"line": 5, "condition": "n > 3"}, {"line": 9, "hitCondition": "% 2 == 0"}]

@@ -61,6 +61,15 @@ async def test_an_adapter_that_says_how_many_there_are_is_asked_for_the_page_alo
     assert adapter.sent("variables")[-1] == asked
 
 
+async def test_an_adapter_that_takes_the_start_of_a_page_off_twice_is_asked_for_all_before_it() -> None:
+    def twice_off(asked: dict[str, Any]) -> dict[str, Any]:
+        page = range(asked["start"], asked["start"] + asked["count"])
+        return elements(page[asked["start"] :])
+
+    page = await page_of(holding(twice_off, indexedVariables=1000), 500, 3)
+    assert ([it.value for it in page.variables], page.total) == (["500", "501", "502"], 1000)
+
+
 async def test_what_a_container_has_besides_its_elements_comes_after_them() -> None:
     def children(asked: dict[str, Any]) -> Any:
         return elements(range(8, 10)) if asked["filter"] == "indexed" else {"variables": [{"name": "length"}]}

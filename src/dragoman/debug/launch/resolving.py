@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -101,9 +101,9 @@ def resolve(wish: Wish, client: Client, caller: Caller = _KNOWS_NOTHING, type_fo
         raise _one_way(ways)
     resolver = _Resolver(client, caller, type_for)
     if wish.name is not None:
-        return resolver.named(wish.name)
+        return _overlaid(resolver.named(wish.name), wish)
     if wish.configuration is not None:
-        return resolver.inline(dict(wish.configuration))
+        return _overlaid(resolver.inline(dict(wish.configuration)), wish)
     return resolver.program(wish)
 
 
@@ -245,6 +245,21 @@ def _scope(client: Client, caller: Caller, files: WorkspaceFiles) -> Scope:
         caller=caller,
         default_build_task=lambda: default_build_task(files),
     )
+
+
+def _overlaid(launch: Launch, wish: Wish) -> Launch:
+    """What the caller says besides goes over what is written."""
+    if not (wish.args or wish.cwd or wish.env):
+        return launch
+    return replace(launch, sessions=tuple(_over(session, wish) for session in launch.sessions))
+
+
+def _over(session: Resolved, wish: Wish) -> Resolved:
+    env = {**session.env, **wish.env}
+    given: dict[str, Any] = {"args": list(wish.args)} if wish.args else {}
+    given |= {"cwd": os.path.normpath(session.folder / wish.cwd)} if wish.cwd else {}
+    given |= {"env": env} if env else {}
+    return replace(session, arguments={**session.arguments, **given}, env=env)
 
 
 def _as_configuration(wish: Wish) -> dict[str, Any]:

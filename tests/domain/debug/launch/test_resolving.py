@@ -235,6 +235,16 @@ def test_an_inline_configuration_takes_its_type_from_its_program(workspace: Work
     assert (session.name, session.type, session.request) == ("app.mjs", "node", "launch")
 
 
+def test_what_a_caller_says_besides_goes_over_what_is_written(workspace: Workspace) -> None:
+    written = a_configuration(args=["written"], cwd="${workspaceFolder}", env={"A": "written", "B": "written"})
+    workspace.launch_json(written)
+    for way in ({"name": written["name"]}, {"configuration": written}):
+        wish = Wish(**way, args=("said",), cwd="sub", env={"A": "said"})
+        (session,) = resolve(wish, workspace.client()).sessions
+        assert (session.arguments["args"], session.arguments["cwd"]) == (["said"], str(workspace.folder / "sub"))
+        assert session.env == session.arguments["env"] == {"A": "said", "B": "written"}
+
+
 def test_an_inline_configuration_is_not_changed(workspace: Workspace) -> None:
     given = {"program": "${workspaceFolder}/app.py"}
     workspace.inline(given)
