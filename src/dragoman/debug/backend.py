@@ -24,12 +24,14 @@ class Owns(msgspec.Struct, frozen=True, kw_only=True):
     restart: bool = False
 
 
-class Backend(Protocol):
-    owns: Owns
-
+class Answering(Protocol):
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         """A response that succeeded. Raises `AdapterRefusedError`, or another when the backend is gone or silent."""
         ...
+
+
+class Backend(Answering, Protocol):
+    owns: Owns
 
     def events(self) -> AsyncIterator[Event]:
         """In the order they came; ends when the backend has gone."""

@@ -63,6 +63,8 @@ class Dialect:
     """Of these, the types whose elements are named by keys and not by places."""
     length: str = ""
     """An expression of how many elements a container of these has, with `name`."""
+    interrupts_in: str = ""
+    """The name of the thread where SIGINT ends what a look runs there; none: it ends the program, or nothing."""
     says_watched: str = ""
     """A pattern of a stop's description by which it tells that watched data changed, and calls it a breakpoint."""
     noise: str = ""

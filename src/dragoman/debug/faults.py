@@ -184,6 +184,26 @@ def busy() -> DragomanError:
     )
 
 
+def adapter_busy(command: str, for_s: float) -> DragomanError:
+    return DragomanError(
+        "adapter_busy",
+        say(
+            "The debugger is still busy with `{command}`, for {seconds} seconds: nothing else was asked of it.",
+            command=command,
+            seconds=f"{for_s:.0f}",
+        ),
+        hint=say("Ask again in a few seconds. stop_debugging ends the session, restart_debugging begins afresh."),
+    )
+
+
+def sent_on() -> DragomanError:
+    return DragomanError(
+        "not_stopped",
+        say("The program was sent on, which the debugger has not confirmed yet."),
+        hint=say("Wait for its next stop with wait_for_stop."),
+    )
+
+
 def cannot_watch(reason: str) -> DragomanError:
     return DragomanError(
         "cannot_watch",

@@ -15,6 +15,7 @@ import anyio
 from dragoman.debug.backend import Backend
 from dragoman.debug.bindings import Bindings
 from dragoman.debug.dialect import Dialect
+from dragoman.debug.interrupting import Interrupting
 from dragoman.debug.mailbox import first_of
 from dragoman.debug.output import Output
 from dragoman.debug.threads import Threads
@@ -31,7 +32,13 @@ Ordered = bodies.InitializedBody | bodies.StoppedBody | bodies.ContinuedBody | b
 
 class Hearing:
     def __init__(
-        self, backend: Backend, dialect: Dialect, output: Output, bindings: Bindings, threads: Threads
+        self,
+        backend: Backend,
+        dialect: Dialect,
+        output: Output,
+        bindings: Bindings,
+        threads: Threads,
+        interrupting: Interrupting,
     ) -> None:
         self.exit_code: int | None = None
         self.exited = anyio.Event()
@@ -43,6 +50,7 @@ class Hearing:
         self._output = output
         self._bindings = bindings
         self._threads = threads
+        self._interrupting = interrupting
         self._queue, self._queued = anyio.create_memory_object_stream[Ordered](_QUEUED)
         self._is_drained = anyio.Event()
 
@@ -85,6 +93,8 @@ class Hearing:
                 self._bindings.learn(body)
             case bodies.ThreadBody():
                 self._threads.changed()
+            case bodies.ProcessBody() as body:
+                self._interrupting.learn(body)
             case bodies.ExitedBody() as body:
                 self.exit_code = body.exit_code
                 self.exited.set()

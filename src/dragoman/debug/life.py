@@ -19,6 +19,7 @@ class Life:
         self.ended: Ended | None = None
         self.stops = stops
         self.changed_at_ns = clock.wall_ns()
+        self._left = 0
         self._clock = clock
         self._changed = anyio.Event()
 
@@ -32,6 +33,17 @@ class Life:
         self.stop, self.stops = stop, stop.number
         self.move(Happening.STOPPED)
 
+    def leave(self) -> None:
+        """The program was sent on from its stop; until the debugger confirms it, it stands."""
+        self._left = self.stops
+
+    def stay(self) -> None:
+        self._left = 0
+
+    @property
+    def is_leaving(self) -> bool:
+        return self.state is State.STOPPED and self._left == self.stops
+
     def end(self, ended: Ended) -> None:
         """Once: how it ended first is how it ended."""
         if self.ended is None:
@@ -43,6 +55,8 @@ class Life:
             raise faults.already_ended()
         if self.state is not State.STOPPED or self.stop is None:
             raise faults.not_stopped(self.state)
+        if self.is_leaving:
+            raise faults.sent_on()
         return self.stop
 
     def now(self, after_stop: int) -> Stop | Ended | None:

@@ -10,7 +10,7 @@ import anyio
 import msgspec
 
 from dragoman.debug import faults
-from dragoman.debug.backend import AdapterRefusedError, Backend
+from dragoman.debug.backend import AdapterRefusedError, Answering
 from dragoman.debug.life import Life
 from dragoman.debug.model import Evaluated, Page, Scope, ThreadSeen
 from dragoman.debug.opening import Launch, Opening
@@ -29,7 +29,7 @@ _THREADS_PLACED = 32  # each costs a question
 class Looks:
     def __init__(
         self,
-        backend: Backend,
+        backend: Answering,
         life: Life,
         threads: Threads,
         opening: Opening,

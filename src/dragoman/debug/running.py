@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from dragoman.debug import faults
-from dragoman.debug.backend import AdapterRefusedError, Backend
+from dragoman.debug.asking import RUNS, Asking, Question
 from dragoman.debug.life import Life
 from dragoman.debug.mailbox import Mailbox
 from dragoman.debug.model import StepKind, Until
 from dragoman.debug.opening import Launch
 from dragoman.debug.states import Happening, State
 from dragoman.debug.threads import Threads
+from dragoman.errors import DragomanError
 from dragoman.wire.dap import Response, answers, bodies, read_body
 
 _ANSWERED_WITHIN_S = 10.0
@@ -29,12 +30,13 @@ class Running:
     on."""
 
     def __init__(
-        self, backend: Backend, life: Life, threads: Threads, mailbox: Mailbox, *, again: Again, tell: Tell
+        self, asking: Asking, life: Life, threads: Threads, mailbox: Mailbox, *, again: Again, tell: Tell
     ) -> None:
         self.by = ""
         self.sent_on = 0
         self.command = "continue"
-        self._backend = backend
+        self._asking = asking
+        self._left = 0
         self._life = life
         self._threads = threads
         self._mailbox = mailbox
@@ -60,7 +62,7 @@ class Running:
             self.by = by
             self.command = "pause"
             self._tell("debug.paused", "", {"by": by})
-            await self._backend.request("pause", {"threadId": await self._threads.any()}, timeout_s=_ANSWERED_WITHIN_S)
+            await self._asking.request("pause", {"threadId": await self._threads.any()}, timeout_s=_ANSWERED_WITHIN_S)
 
         await self._mailbox.perform(perform)
 
@@ -71,7 +73,7 @@ class Running:
             self.by = by
             self.sent_on += 1
             asked = {"arguments": {**launch.arguments}}
-            await self._backend.request("restart", asked, timeout_s=_ANSWERED_WITHIN_S)
+            await self._asking.request("restart", asked, timeout_s=_ANSWERED_WITHIN_S)
             self._threads.went_on(0, everything=True)
             self._life.move(Happening.RESUMED)
 
@@ -92,13 +94,13 @@ class Running:
             self.sent_on += 1
             self.command = command
             self._tell("debug.resumed", command, {"command": command, "thread": thread, "by": by})
-            self._life.move(Happening.RESUMED)
             await self._send_on(command, thread)
 
         await self._mailbox.perform(perform)
 
     async def _decided(self, thread_id: int | None, seen_stop: int | None) -> int:
         stop = self._life.require_stopped()
+        self._asking.require_free()
         if seen_stop is not None and seen_stop != stop.number:
             raise faults.moved_on(stop, self.by)
         if thread_id is not None and thread_id != stop.thread_id:
@@ -107,16 +109,34 @@ class Running:
 
     async def _send_on(self, command: str, thread: int) -> None:
         """A thread that stands by itself is the next to be told of, when only another was sent on."""
-        together = self._threads.go_together
+        together, stops = self._threads.go_together, self._threads.stops_of(thread)
+        self._left = self._life.stops
+        self._life.leave()
         try:
-            response = await self._backend.request(command, {"threadId": thread}, timeout_s=_ANSWERED_WITHIN_S)
-        except AdapterRefusedError:
-            self._life.move(Happening.STOPPED)
+            response = await self._asking.request(command, {"threadId": thread}, timeout_s=_ANSWERED_WITHIN_S)
+        except DragomanError as error:
+            if error.code == "adapter_gone":
+                return  # it went on, to its end, which is the outcome
+            self._life.stay()
             raise
-        self._threads.went_on(thread, everything=_everything(response) if command == "continue" else together)
+        if self._threads.stops_of(thread) == stops:  # else its next stop came before the answer
+            self._threads.went_on(thread, everything=_everything(response) if command == "continue" else together)
+        self._went_on()
         left = self._threads.still_stopped
         if left is not None and self._life.state is State.RUNNING:
             await self._again(left)
+
+    def answered_late(self, question: Question) -> None:
+        """A debugger that was busy has sent the program on after all."""
+        stop = self._life.stop
+        if question.command in RUNS and question.error is None and stop is not None and stop.number == self._left:
+            self._life.leave()
+            self._threads.went_on(stop.thread_id, everything=self._threads.go_together)
+            self._went_on()
+
+    def _went_on(self) -> None:
+        if self._life.is_leaving:
+            self._life.move(Happening.RESUMED)
 
 
 def _everything(response: Response) -> bool:

@@ -18,9 +18,11 @@ from anyio.abc import TaskStatus
 
 from dragoman.clock import Clock
 from dragoman.debug import faults
+from dragoman.debug.asking import Asking, Question
 from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.bindings import Bindings, temporary
 from dragoman.debug.hearing import Hearing, Ordered
+from dragoman.debug.interrupting import Interrupting
 from dragoman.debug.life import Life
 from dragoman.debug.looks import Looks
 from dragoman.debug.mailbox import Mailbox
@@ -81,15 +83,17 @@ class Session:
         self._backend = backend
         self._life = Life(clock, follows.last_stop if follows else 0)
         self._mailbox = Mailbox()
+        self._asking = Asking(backend)
         self._threads = Threads(backend)
         self._tell = tell
         self._opening = Opening(backend, launch, self._send_breakpoints)
-        self._hearing = Hearing(backend, launch.dialect, self.output, self.bindings, self._threads)
-        self._stopping = Stopping(backend, launch, self.bindings, self._threads, self.output, clock)
+        self._interrupting = Interrupting(launch.dialect, self._threads, self.output, is_launch=launch.is_launch)
+        self._hearing = Hearing(backend, launch.dialect, self.output, self.bindings, self._threads, self._interrupting)
+        self._stopping = Stopping(self._asking, launch, self.bindings, self._threads, self.output, clock)
         self._running = Running(
-            backend, self._life, self._threads, self._mailbox, again=self._hearing.put_back, tell=tell
+            self._asking, self._life, self._threads, self._mailbox, again=self._hearing.put_back, tell=tell
         )
-        self.looks = Looks(backend, self._life, self._threads, self._opening, launch, self._now)
+        self.looks = Looks(self._asking, self._life, self._threads, self._opening, launch, self._now)
         self._moment: Moment | None = None
         self._until: Until | None = None
         self._wanted: tuple[Breakpoint, ...] = ()
@@ -148,6 +152,7 @@ class Session:
         self._wanted = tuple(breakpoints)
         try:
             async with anyio.create_task_group() as group:
+                self._asking.begin(group, free=self._free, late=self._running.answered_late)
                 self._scope = group.cancel_scope
                 for task in (self._hear, self._handle, self._see_the_end, self._dismiss):
                     group.start_soon(task)
@@ -158,6 +163,7 @@ class Session:
         except* Exception as errors:  # noqa: BLE001  told as how it ended, and logged where it is ours
             failure = await self._explained(errors, started=started)
         finally:
+            self._asking.close()
             self._end(str(failure) if failure else "")
             await self._let_go()
         if not started and self._opening.launched.is_set() and failure is None:
@@ -248,7 +254,8 @@ class Session:
 
     async def _stopped(self, body: bodies.StoppedBody) -> None:
         """The stop is told when the look at it is complete: a caller never sees half of one."""
-        was_stopped, sent_on = self.state is State.STOPPED, self._running.sent_on
+        was_stopped = self.state is State.STOPPED and not self._life.is_leaving
+        sent_on = self._running.sent_on
         moment = await self._stopping.look(body, self.last_stop + 1, self._running.by, self._running.command)
         if moment is None or self.ended is not None:
             return
@@ -359,6 +366,9 @@ class Session:
         if self._moment is None:
             raise faults.not_stopped(self.state)
         return self._moment
+
+    async def _free(self, question: Question) -> None:
+        await self._interrupting.free(question, self._stopping.thread_id)
 
     async def _send_breakpoints(self) -> None:
         """Those wanted now: more may have been set while the adapter came up, or while another list was sent."""

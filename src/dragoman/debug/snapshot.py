@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import anyio
 import msgspec
 
-from dragoman.debug.backend import AdapterRefusedError, Backend
+from dragoman.debug.backend import AdapterRefusedError, Answering
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.handles import Handles
 from dragoman.debug.model import Evaluated, Frame, Locals, Raised, Scope, Variable
@@ -22,6 +22,7 @@ from dragoman.wire.dap import answers, read_body
 BUDGET_S = 4.0
 FRAMES = 20
 LOCALS = 100
+KEPT = 65_536  # of what an exception says, which may be megabytes: more than anybody is shown
 
 _T = TypeVar("_T")
 _LIBRARY_HINTS = frozenset({"subtle", "deemphasize"})
@@ -49,7 +50,7 @@ class Container:
 class Looking:
     """Reads a stopped program through its backend; what it hands out are our numbers."""
 
-    def __init__(self, backend: Backend, handles: Handles, dialect: Dialect) -> None:
+    def __init__(self, backend: Answering, handles: Handles, dialect: Dialect) -> None:
         self._backend = backend
         self._handles = handles
         self._dialect = dialect
@@ -138,10 +139,10 @@ class Looking:
         if not message:  # js-debug has both in one: `TypeError: x is undefined`
             type, _, message = type.partition(": ")
         return Raised(
-            type=type,
-            message=message,
+            type=type[:KEPT],
+            message=message[:KEPT],
             uncaught=info.break_mode in {"unhandled", "userUnhandled"},
-            where=details.stack_trace or "",
+            where=(details.stack_trace or "")[:KEPT],
         )
 
     async def _ask(self, command: str, arguments: dict[str, Any], kind: type[_T]) -> _T:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from dragoman.clock import Clock
-from dragoman.debug.backend import Backend
+from dragoman.debug.backend import Answering
 from dragoman.debug.bindings import Bindings
 from dragoman.debug.handles import Handles
 from dragoman.debug.log_messages import filled
@@ -16,7 +16,7 @@ from dragoman.debug.opening import Launch
 from dragoman.debug.output import Output
 from dragoman.debug.passes import Passes
 from dragoman.debug.raising import as_raised, as_watched
-from dragoman.debug.snapshot import Looking, Snapshot
+from dragoman.debug.snapshot import KEPT, Looking, Snapshot
 from dragoman.debug.steps import Steps
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError
@@ -49,7 +49,7 @@ def _where(stop: Stop) -> tuple[object, ...]:
 
 class Stopping:
     def __init__(
-        self, backend: Backend, launch: Launch, bindings: Bindings, threads: Threads, output: Output, clock: Clock
+        self, backend: Answering, launch: Launch, bindings: Bindings, threads: Threads, output: Output, clock: Clock
     ) -> None:
         self._backend = backend
         self._launch = launch
@@ -58,6 +58,8 @@ class Stopping:
         self._output = output
         self._clock = clock
         self._told_output = output.end
+        self.thread_id = 0
+        """Of the stop that was looked at last."""
         self._passes = Passes()
         self._steps = Steps(out_ends_inside=launch.dialect.out_ends_inside)
 
@@ -67,6 +69,7 @@ class Stopping:
         body = as_watched(self._launch.dialect, body)
         looking = Looking(self._backend, handles, self._launch.dialect)
         thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
+        self.thread_id = thread_id
         self._threads.stopped(thread_id, body)
         asks = body.reason == "exception" and not self._launch.dialect.raised_local
         body, seen = as_raised(self._launch.dialect, body, await looking.snapshot(thread_id, exception=asks))
@@ -145,8 +148,8 @@ class Stopping:
             at_ns=self._clock.wall_ns(),
             reason=body.reason,
             thread_id=thread_id,
-            description=body.description,
-            text=body.text,
+            description=_cut(body.description),
+            text=_cut(body.text),
             all_threads_stopped=body.all_threads_stopped,
             frames=seen.frames,
             total_frames=seen.total_frames,
@@ -159,3 +162,7 @@ class Stopping:
 
 def _top(seen: Snapshot) -> Frame | None:
     return seen.frames[0] if seen.frames else None
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None else text[:KEPT]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from dragoman.debug import faults
 from dragoman.debug.backend import Backend
 from dragoman.debug.model import ThreadSeen
@@ -19,6 +21,7 @@ class Threads:
         self._all_stopped = False
         self._otherwise: set[int] = set()
         self._stops: dict[int, bodies.StoppedBody] = {}
+        self._stops_of: Counter[int | None] = Counter()
         self._names: dict[int, str] | None = None
         self._is_told = False
 
@@ -27,6 +30,7 @@ class Threads:
         self._is_told, self._names = True, None
 
     def stopped(self, thread_id: int, body: bodies.StoppedBody) -> None:
+        self._stops_of[None if body.all_threads_stopped else thread_id] += 1
         if body.all_threads_stopped:
             self._all_stopped, self._otherwise = True, set()
         else:
@@ -40,6 +44,10 @@ class Threads:
         else:
             self._note(thread_id, is_stopped=False)
             self._stops.pop(thread_id, None)
+
+    def stops_of(self, thread_id: int) -> int:
+        """How often it has stopped: what says that it went on may come after what says that it stopped again."""
+        return self._stops_of[None] + self._stops_of[thread_id]
 
     @property
     def go_together(self) -> bool:

@@ -25,7 +25,7 @@ _STACK = {
 class FakeAdapter:
     """Answers like a small honest adapter; `answers[command]` replaces one answer.
 
-    An answer is a body, an exception to raise, or None for silence until the deadline.
+    An answer is a body, an exception to raise, None for silence until the deadline, or an event to answer late at.
     """
 
     owns = Owns()
@@ -58,6 +58,9 @@ class FakeAdapter:
             raise DragomanError("adapter_silent", say("{text}", text=command))
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(answer, anyio.Event):
+            await answer.wait()
+            answer = {}
         if command == "launch":
             self.emit("initialized")
         await anyio.lowlevel.checkpoint()

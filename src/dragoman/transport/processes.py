@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+
 _SAME_WITHIN_S = 1.5  # the kernel gives the boot time in whole seconds
 
 
@@ -10,6 +14,13 @@ def started_s(pid: int) -> float:
     import psutil  # noqa: PLC0415  the commands that only ask the daemon never need it
 
     return float(psutil.Process(pid).create_time() - psutil.boot_time())
+
+
+def interrupt(pid: int, process_started: float) -> None:
+    """As Ctrl-C does, to that very process alone; to none where it has gone or is not ours to interrupt."""
+    if is_running(pid, process_started):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGINT)
 
 
 def is_running(pid: int, process_started: float) -> bool:

@@ -181,7 +181,7 @@ async def test_an_adapter_that_does_not_answer_takes_no_more_time_than_the_calle
         begun = anyio.current_time()
         happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=0.1)
         assert anyio.current_time() - begun < 3
-        assert (happened.outcome, session.state) == (None, State.RUNNING)
+        assert (happened.outcome, session.state) == (None, State.STOPPED)
 
 
 async def test_the_end_comes_also_through_a_step_that_was_never_answered(tmp_path: Path) -> None:

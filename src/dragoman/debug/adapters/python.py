@@ -148,6 +148,7 @@ PYTHON = AdapterSpec(
         length="len({name})",
         # For a clipboard a value is sent whole, and of an answer over 16 MB the adapter dies without a word.
         contexts={"clipboard": "watch"},
+        interrupts_in="MainThread",
     ),
     exception_filters=("uncaught",),
     listens_already=_listens_already,

@@ -1,0 +1,119 @@
+"""What a backend was asked and has not answered: a debugger that hangs in one look answers nothing that comes after it.
+
+Whoever gives up only stops waiting: the question stays the session's until it is answered. Until then what would queue
+up behind it is refused at once, instead of being done by surprise when the debugger comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dragoman.debug import faults
+from dragoman.debug.backend import Backend
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.wire.dap import Response
+
+LOOKS = frozenset({"variables", "scopes", "evaluate", "setVariable", "setExpression"})
+"""They may run the program's own code, which may never end."""
+RUNS = frozenset({"continue", "next", "stepIn", "stepOut"})
+
+_ANSWERED_AT_ALL_WITHIN_S = 600.0
+_BUSY_FOR_S = 30.0  # then it is asked again: an adapter may also have lost a question
+
+
+@dataclass(slots=True, eq=False)
+class Question:
+    command: str
+    asked_at_s: float
+    settled: anyio.Event = field(default_factory=anyio.Event)
+    given_up: bool = False
+    response: Response | None = None
+    error: Exception | None = None
+
+    def result(self) -> Response:
+        if self.response is None:
+            raise self.error or faults.already_ended()
+        return self.response
+
+
+Free = Callable[[Question], Coroutine[Any, Any, None]]
+Late = Callable[[Question], None]
+
+
+class Asking:
+    """A backend's requests, as a session makes them."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._open: list[Question] = []
+        self._group: TaskGroup | None = None
+        self._free: Free
+        self._late: Late
+
+    def begin(self, group: TaskGroup, *, free: Free, late: Late) -> None:
+        """Questions belong to this group, not to who asks. One that was given up is perhaps set `free`; its answer
+        comes `late`."""
+        self._group, self._free, self._late = group, free, late
+
+    def close(self) -> None:
+        self._group = None
+
+    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
+        if self._group is None or command not in LOOKS | RUNS:
+            return await self._backend.request(command, arguments, timeout_s=timeout_s)
+        self.require_free()
+        question = Question(command, anyio.current_time())
+        self._open.append(question)
+        self._group.start_soon(self._ask, question, arguments)
+        try:
+            with anyio.move_on_after(timeout_s):
+                await question.settled.wait()
+        finally:
+            if not question.settled.is_set():
+                self._give_up(question)
+        if question.given_up:
+            raise _silent(command, timeout_s)
+        return question.result()
+
+    def require_free(self) -> None:
+        now = anyio.current_time()
+        for question in self._open:
+            if question.given_up and now - question.asked_at_s < _BUSY_FOR_S:
+                raise faults.adapter_busy(question.command, now - question.asked_at_s)
+
+    async def _ask(self, question: Question, arguments: dict[str, Any] | None) -> None:
+        """What fails is raised where it was asked."""
+        try:
+            question.response = await self._backend.request(
+                question.command, arguments, timeout_s=_ANSWERED_AT_ALL_WITHIN_S
+            )
+        except Exception as error:  # noqa: BLE001  see above
+            question.error = error
+        finally:
+            self._open.remove(question)
+            question.settled.set()
+        if question.given_up:
+            self._late(question)
+
+    def _give_up(self, question: Question) -> None:
+        question.given_up = True
+        if self._group is not None and not self._group.cancel_scope.cancel_called:
+            self._group.start_soon(self._free, question)
+
+
+def _silent(command: str, timeout_s: float) -> DragomanError:
+    return DragomanError(
+        "adapter_silent",
+        say(
+            "The debug adapter did not answer `{command}` within {seconds} seconds.",
+            command=command,
+            seconds=f"{timeout_s:g}",
+        ),
+        hint=say("It is busy with it still: ask again in a few seconds. stop_debugging ends the session at any time."),
+    )
