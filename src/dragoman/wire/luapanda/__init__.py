@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dragoman.wire.luapanda.commands import COMMANDS, SILENT, TOP_STACK_ID
+from dragoman.wire.luapanda.commands import COMMANDS, EXTENDED, SILENT, TOP_STACK_ID
 from dragoman.wire.luapanda.connection import (
     MAX_ID,
     MIN_ID,
@@ -46,6 +46,7 @@ from dragoman.wire.luapanda.states import TRANSITIONS, State
 __all__ = [
     "ANSWERED",
     "COMMANDS",
+    "EXTENDED",
     "MAX_ID",
     "MAX_LINE",
     "MIN_ID",

@@ -13,6 +13,7 @@ TOP_STACK_ID = 2  # what `index` says of the innermost frame
 # Never answered: with an id, that id would be echoed in the answer to the next command that has none.
 SILENT = frozenset({"LuaGarbageCollect"})
 _BREAKPOINT_KEYS = frozenset({"line", "condition", "logMessage", "type", "verified"})
+_EXTENDED_TEXTS = ("condition", "hitCondition", "logMessage")
 _CONDITION, _LOG, _LINE = 0, 1, 2
 
 
@@ -65,6 +66,21 @@ def _breakpoint(node: Any) -> dict[str, Any]:
     return {"verified": True, "type": kind, "line": int(_at_least(1)(node.get("line"))), **extra}
 
 
+def _extended_breakpoints(value: Any) -> list[dict[str, Any]]:
+    """In the extension a condition, a hit condition and a message may stand together."""
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise TypeError("a list of breakpoints is needed, empty to clear them")
+    return [_extended_breakpoint(node) for node in value]
+
+
+def _extended_breakpoint(node: Any) -> dict[str, Any]:
+    if not isinstance(node, Mapping) or not node.keys() <= _BREAKPOINT_KEYS | {"hitCondition"}:
+        raise ValueError("a breakpoint has a line, a condition, a hitCondition and a logMessage")
+    texts = {name: _text(node[name]) for name in _EXTENDED_TEXTS if node.get(name)}
+    kind = _LOG if "logMessage" in texts else _CONDITION if texts else _LINE
+    return {"verified": True, "type": kind, "line": int(_at_least(1)(node.get("line"))), **texts}
+
+
 class Field(msgspec.Struct, frozen=True):
     encode: Callable[[Any], Any]
     required: bool = True
@@ -91,6 +107,10 @@ COMMANDS: dict[str, dict[str, Field]] = {
         "distinguishSameNameFile": _OPTIONAL_FLAG,
         "truncatedOPath": _OPTIONAL_TEXT,
         "DevelopmentMode": _OPTIONAL_FLAG,
+        # Of the extension; a runtime that does not know them passes them over.
+        "dragoman": _OPTIONAL_TEXT,
+        "exceptions": _OPTIONAL_TEXT,
+        "heartbeat": Field(_at_least(0), required=False),
     },
     "setBreakPoint": {"path": Field(_text), "bks": Field(_breakpoints)},
     "continue": {
@@ -111,18 +131,51 @@ COMMANDS: dict[str, dict[str, Field]] = {
     "getWatchedVariable": {"varName": Field(_text), "stackId": _FRAME},
     "runREPLExpression": {"Expression": Field(_text), "stackId": _FRAME},
     "LuaGarbageCollect": {},
-    "stopRun": {},
+    "stopRun": {"attach": _OPTIONAL_FLAG},
 }
 
+_COROUTINE, _NUMBER = _OPTIONAL_TEXT, Field(_at_least(0), required=False)
 
-def encoded_info(cmd: str, info: Mapping[str, Any]) -> dict[str, Any]:
+# Of our own runtime, once it has said that it understands. Any other would resume the program.
+EXTENDED: dict[str, dict[str, Field]] = {
+    "pause": {},
+    "stack": {"start": _NUMBER, "count": _NUMBER, "coroutine": _COROUTINE},
+    "coroutines": {},
+    "scopes": {"frame": _FRAME, "coroutine": _COROUTINE},
+    "variables": {
+        "reference": _REFERENCE,
+        **dict.fromkeys(("start", "count", "depth", "budget", "text", "timeout"), _NUMBER),
+    },
+    "evaluate": {
+        "expression": Field(_text),
+        "frame": Field(_at_least(TOP_STACK_ID), required=False),
+        "coroutine": _COROUTINE,
+        "text": _NUMBER,
+        "timeout": _NUMBER,
+    },
+    "assign": {
+        "reference": _REFERENCE,
+        "position": Field(_at_least(0)),
+        "expression": Field(_text),
+        "frame": Field(_at_least(TOP_STACK_ID), required=False),
+        "timeout": _NUMBER,
+    },
+    "setExceptions": {"filter": Field(_text)},
+    "sources": {"limit": _NUMBER},
+    "heartbeat": {},
+}
+_ALL = COMMANDS | EXTENDED | {"setBreakPoint": {"path": Field(_text), "bks": Field(_extended_breakpoints)}}
+
+
+def encoded_info(cmd: str, info: Mapping[str, Any], *, extended: bool = False) -> dict[str, Any]:
     """`info` as the runtime needs it: an object with every required field, flags and numbers as text."""
-    if cmd not in COMMANDS:
+    commands = _ALL if extended else COMMANDS
+    if cmd not in commands:
         reason = f"{cmd!r} is not a command: the runtime would resume the program and stop listening."
         raise LocalProtocolError("unknown_command", reason)
     if not isinstance(info, Mapping):
         raise LocalProtocolError("bad_info", f"{cmd} needs its info as an object: without one the program dies.")
-    fields = COMMANDS[cmd]
+    fields = commands[cmd]
     for name in info:
         if name not in fields:
             raise LocalProtocolError("unknown_field", f"{cmd} has no field {name!r}.")

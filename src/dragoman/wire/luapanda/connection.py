@@ -103,6 +103,10 @@ class IdeConnection:
         return tuple(self._pending.values())
 
     @property
+    def is_extended(self) -> bool:
+        return self.runtime is not None and self.runtime.is_extended
+
+    @property
     def next_deadline(self) -> float | None:
         """When `expire` will have something to say, if nothing is answered before."""
         return min((command.deadline for command in self.pending if command.deadline is not None), default=None)
@@ -153,8 +157,8 @@ class IdeConnection:
 
         A time-out of 0 is none. `context` comes back with the answer, the time-out or the end.
         """
-        fields = encoded_info(cmd, info)
-        state = state_after_sending(self.state, cmd)
+        fields = encoded_info(cmd, info, extended=self.is_extended)
+        state = state_after_sending(self.state, cmd, extended=self.is_extended)
         cost = self._cost(cmd, state)
         if cmd in SILENT:
             line = command_line({"cmd": cmd, "info": fields})
@@ -186,7 +190,7 @@ class IdeConnection:
         return late
 
     def _cost(self, cmd: str, after: State) -> int:
-        if not (self.state is after is State.STOPPED) or cmd in SILENT:
+        if not (self.state is after is State.STOPPED) or cmd in SILENT or self.is_extended:
             return 0
         if self.requests_left < 1:
             reason = (

@@ -82,6 +82,14 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     has_hook_library: bool = msgspec.field(name="UseHookLib", default=False)
     has_loadstring: bool = msgspec.field(name="UseLoadstring", default=False)
     encodes_strings: bool = msgspec.field(name="isNeedB64EncodeStr", default=False)
+    extension: str = msgspec.field(name="dragoman", default="")
+    lua: str = ""
+    state: str = ""
+
+    @property
+    def is_extended(self) -> bool:
+        """Whether it is our own, and has understood that we are."""
+        return self.extension == "1"
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):

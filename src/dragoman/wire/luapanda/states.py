@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from dragoman.errors import LocalProtocolError
+from dragoman.wire.luapanda.commands import EXTENDED
 
 
 class State(StrEnum):
@@ -64,8 +65,10 @@ _REASONS = {
 }
 
 
-def state_after_sending(state: State, cmd: str) -> State:
-    """Refuses what the runtime would drop, or die of, in this state."""
+def state_after_sending(state: State, cmd: str, *, extended: bool = False) -> State:
+    """Refuses what the runtime would drop, or die of, in this state. Our own runtime answers whatever it is asked."""
+    if extended and state in (State.STOPPED, State.RUNNING) and cmd not in TRANSITIONS[state] and cmd in EXTENDED:
+        return state
     try:
         return TRANSITIONS[state][cmd]
     except KeyError:
