@@ -10,6 +10,8 @@ TABLE = {
     "Send it as it is.": "请原样发送。",
     "The body is not one JSON-RPC 2.0 message.": "请求体不是一条 JSON-RPC 2.0 消息。",
     "Send one message a request.": "每个请求发送一条消息。",
+    "The message has too many parts.": "消息的组成部分过多。",
+    "Send less at once.": "请一次少发一些。",
     "The body is not JSON.": "请求体不是 JSON。",
     "Give one that exists: `?workspace=/folder` in the address, or the header Dragoman-Workspace.": "请给出存在的目录：在地址中用 `?workspace=/目录`，或使用请求头 Dragoman-Workspace。",
     "This request names no MCP session and opens none.": "该请求没有指明 MCP 会话，也没有开启新的会话。",

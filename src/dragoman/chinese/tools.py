@@ -21,6 +21,9 @@ TABLE = {
     "The debug session broke: the debugger failed or said what cannot be read.": "调试会话中断：调试器出错，或其回答无法读取。",
     "Start it again; breakpoints are kept. get_output has what was printed.": "请重新启动；断点会保留。get_output 可查看已输出的内容。",
     "{tool} waits for {session}.": "{tool} 正在等待 {session}。",
+    "{tool} cannot be called with {count} arguments; it has none called {names}.": "{tool} 不能用 {count} 个参数调用；它没有名为 {names} 的参数。",
+    "The arguments of {tool} are too large to be taken.": "{tool} 的参数过大，无法接收。",
+    "In all at most {characters} characters, {parts} members and elements, and {depth} levels.": "总共最多 {characters} 个字符、{parts} 个成员和元素、{depth} 层。",
     "There is no set of tools {names}.": "没有名为 {names} 的工具集。",
     "Sets there are: {names}.": "现有的工具集：{names}。",
     # Lines of an answer.

@@ -22,6 +22,7 @@ from dragoman.access.guard import OwnNames
 from dragoman.errors import DragomanError
 from dragoman.mcp.asked import Asked
 from dragoman.mcp.door import Door
+from dragoman.mcp.weight import TOO_MANY_PARTS, has_too_many_parts
 from dragoman.phrases import Language, say
 from dragoman.wire.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Id
 
@@ -35,6 +36,7 @@ _UNAVAILABLE = -32000
 # The status of the HTTP answer and the code of the JSON-RPC error in it.
 _REFUSALS: dict[str, tuple[int, int]] = {
     "not_json": (400, PARSE_ERROR),
+    TOO_MANY_PARTS: (400, INVALID_REQUEST),
     "not_a_message": (400, INVALID_REQUEST),
     "encoded_body": (415, INVALID_REQUEST),
     "id_in_use": (400, INVALID_REQUEST),
@@ -116,6 +118,8 @@ def _load() -> Callable[[Door, OwnNames, Path, TaskGroup], Guests]:
 def _envelope(connection: HTTPConnection, body: bytes) -> Envelope:
     if connection.headers.get("content-encoding", "identity") != "identity":
         raise DragomanError("encoded_body", say("A compressed body is not taken."), hint=say("Send it as it is."))
+    if has_too_many_parts(body):
+        raise DragomanError(TOO_MANY_PARTS, say("The message has too many parts."), hint=say("Send less at once."))
     try:
         return msgspec.json.decode(body, type=Envelope)
     except msgspec.ValidationError as error:

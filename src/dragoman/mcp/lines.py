@@ -13,12 +13,21 @@ from anyio.abc import ByteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from dragoman.wire.jsonrpc import INVALID_REQUEST, PARSE_ERROR, CappedLines, Id, Overlong, as_id, error_line, lost_id
+from dragoman.mcp.weight import LARGE, MESSAGE_CAP, TOO_MANY_PARTS, has_too_many_parts
+from dragoman.wire.jsonrpc import (
+    ENDS_KEPT,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    CappedLines,
+    Id,
+    Overlong,
+    as_id,
+    error_line,
+    lost_id,
+)
 
 # Half of what the pump passes on: an answer beyond this is nothing an agent could use.
 RESULT_CAP = 32 << 20
-# A large line is decoded in a worker thread, so that the others' events are not held up.
-LARGE = 256 << 10
 _READ = 1 << 16
 
 
@@ -32,7 +41,7 @@ class Refused(Exception):  # noqa: N818  not a failure of ours: what is said to 
 
 async def read_messages(stream: ByteStream, rest: bytes) -> AsyncGenerator[SessionMessage | Refused, None]:
     """Until the peer leaves."""
-    lines = CappedLines()
+    lines = CappedLines(MESSAGE_CAP)
     data = rest
     while True:
         for line in lines.feed(data):
@@ -46,10 +55,22 @@ async def read_messages(stream: ByteStream, rest: bytes) -> AsyncGenerator[Sessi
 
 async def _decoded(line: bytes | Overlong) -> list[SessionMessage | Refused]:
     if isinstance(line, Overlong):
-        return [_refused(lost_id(line), INVALID_REQUEST, "the message is too long")]
+        return [_too_long(lost_id(line))]
     if len(line) > LARGE:
-        return await anyio.to_thread.run_sync(_messages, line)
+        return await anyio.to_thread.run_sync(_large, line)
     return _messages(line)
+
+
+def _large(line: bytes) -> list[SessionMessage | Refused]:
+    if has_too_many_parts(line):
+        ends = Overlong(line[:ENDS_KEPT], line[-ENDS_KEPT:])
+        return [_refused(lost_id(ends), INVALID_REQUEST, "the message has too many parts", TOO_MANY_PARTS)]
+    return _messages(line)
+
+
+def _too_long(request_id: Id | None) -> Refused:
+    said = f"the message has more than the {MESSAGE_CAP} bytes that are taken"
+    return _refused(request_id, INVALID_REQUEST, said, "line_too_long")
 
 
 def _messages(line: bytes) -> list[SessionMessage | Refused]:
@@ -77,8 +98,8 @@ def _message(value: Any) -> SessionMessage | Refused:
     return _refused(known, INVALID_REQUEST, "this is no JSON-RPC 2.0 message")
 
 
-def _refused(request_id: Id | None, code: int, message: str) -> Refused:
-    return Refused(error_line(request_id, code, message) + b"\n")
+def _refused(request_id: Id | None, code: int, message: str, ours: str = "") -> Refused:
+    return Refused(error_line(request_id, code, message, {"code": ours} if ours else None) + b"\n")
 
 
 def encode(message: types.JSONRPCMessage) -> bytes:

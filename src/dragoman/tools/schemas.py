@@ -9,7 +9,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema
 
 # Bounds from here on are met by no honest call: they are checked, but not told.
-_BOUNDS = {"maximum": 1_000_000, "maxLength": 100, "maxItems": 100}
+_BOUNDS = {"maximum": 1_000_000, "maxLength": 100, "maxItems": 100, "maxProperties": 100}
 
 
 class Terse(GenerateJsonSchema):

@@ -11,12 +11,17 @@ from pydantic import ValidationError
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.phrases import say
+from dragoman.tools.bounds import require_bounded
 from dragoman.tools.journal import SearchJournal
 from dragoman.tools.operation import Caller, Operation, Outcome, Parameters
 from dragoman.tools.redaction import Redactor
+from dragoman.tools.showing import one_line
 from dragoman.tools.status import ShowStatus
 
 log = logging.getLogger(__name__)
+
+_FAULTS = 5
+_NAME = 60
 
 
 class Toolbox:
@@ -86,13 +91,19 @@ def _no_such_set(unknown: Sequence[str], known: Sequence[str]) -> DragomanError:
 
 
 def _checked(operation: Operation, arguments: Mapping[str, Any]) -> Parameters:
+    require_bounded(operation.name, operation.parameters.model_fields, arguments)
     try:
         return operation.parameters.model_validate(arguments)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False, include_input=False)
-        reasons = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in faults[:5])
+        reasons = "; ".join(f"{_where(fault['loc'])}: {fault['msg']}" for fault in faults[:_FAULTS])
         raise DragomanError(
             "bad_arguments",
             say("{tool} cannot be called like this: {reasons}.", tool=operation.name, reasons=reasons),
             hint=say("Its parameters are: {names}.", names=", ".join(operation.parameters.model_fields) or "-"),
         ) from error
+
+
+def _where(location: Iterable[int | str]) -> str:
+    """A member's name is the caller's to choose."""
+    return ".".join(one_line(str(part), _NAME) for part in location)

@@ -60,10 +60,10 @@ def test_ten_megabytes_arrive_whole(talking: RawClient) -> None:
 
 
 def test_ten_megabytes_are_taken(talking: RawClient) -> None:
-    """Too many for the argument, which is what comes back: the line went through whole."""
+    """Too many for the tool, which is what comes back: the line went through whole."""
     answer = talking.call("large", size=1, other="y" * 10 * MB)
     assert answer["isError"] is True
-    assert "other: " in answer["content"][0]["text"]
+    assert "large are too large" in answer["content"][0]["text"]
 
 
 def test_a_result_beyond_reason_is_refused_by_name(talking: RawClient) -> None:

@@ -22,6 +22,7 @@ VALUE_CHARACTERS = 2000
 MOST_CHARACTERS = 50_000
 OUTPUT_CHARACTERS = 4000
 MOST_STDIN = 1_000_000
+MOST_NAMED = 1000
 
 Place = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Number = Annotated[int, Field(ge=0, le=2**53)]
@@ -76,8 +77,10 @@ class Start(Parameters):
     program: Annotated[str, Field(max_length=4096, description="Just a file to debug.")] = ""
     args: Annotated[list[Text], Field(default_factory=list, max_length=1000)]
     cwd: Annotated[str, Field(max_length=4096)] = ""
-    env: Annotated[dict[str, Text], Field(default_factory=dict)]
-    inputs: Annotated[dict[str, Text], Field(default_factory=dict, description="Values of ${input:…}.")]
+    env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MOST_NAMED)]
+    inputs: Annotated[
+        dict[str, Text], Field(default_factory=dict, max_length=MOST_NAMED, description="Values of ${input:…}.")
+    ]
     process_id: Annotated[Maybe[Number], Field(description="For ${command:pickProcess}.")] = None
     no_debug: Annotated[bool, Field(description="Run without breakpoints; waits for the end.")] = False
     stdin: Annotated[Maybe[str], Field(max_length=MOST_STDIN, description="What the program reads.")] = None

@@ -3,7 +3,7 @@
 Standard library alone: the pump must be up within milliseconds.
 """
 
-from dragoman.wire.jsonrpc.framing import LINE_CAP, CappedLines, Overlong
+from dragoman.wire.jsonrpc.framing import ENDS_KEPT, LINE_CAP, CappedLines, Overlong
 from dragoman.wire.jsonrpc.messages import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -19,6 +19,7 @@ from dragoman.wire.jsonrpc.messages import (
 from dragoman.wire.jsonrpc.relay import Relay
 
 __all__ = [
+    "ENDS_KEPT",
     "INVALID_REQUEST",
     "LINE_CAP",
     "PARSE_ERROR",
