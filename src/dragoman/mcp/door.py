@@ -42,7 +42,7 @@ class Door:
         self.toolbox_of(_names(hello.about.get("tools")))
 
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
-        converse = await anyio.to_thread.run_sync(_load)
+        converse = await anyio.to_thread.run_sync(_load, self.toolbox)
         toolbox = self.toolbox_of(_names(hello.about.get("tools")))
         with self.links.note("mcp"):
             await converse(self, toolbox, caller_of(hello), stream, rest)
@@ -60,10 +60,11 @@ class Door:
             log.warning("%s was not recorded: %s", event.kind, error)
 
 
-def _load() -> Callable[[Door, Toolbox, Caller, ByteStream, bytes], Awaitable[None]]:
+def _load(toolbox: Toolbox) -> Callable[[Door, Toolbox, Caller, ByteStream, bytes], Awaitable[None]]:
     """In a worker thread: the event loop goes on meanwhile."""
     from dragoman.mcp.conversation import converse  # noqa: PLC0415
 
+    toolbox.describe()
     return converse
 
 

@@ -24,6 +24,7 @@ from dragoman.mcp.asked import Asked
 from dragoman.mcp.door import Door
 from dragoman.mcp.weight import TOO_MANY_PARTS, has_too_many_parts
 from dragoman.phrases import Language, say
+from dragoman.tools import Toolbox
 from dragoman.wire.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Id
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class HttpDoor:
         """For as long as the daemon serves: every session of HTTP clients is a task in here."""
         with self._life:
             await self._knocked.wait()
-            make = await anyio.to_thread.run_sync(_load)
+            make = await anyio.to_thread.run_sync(_load, self._door.toolbox)
             async with anyio.create_task_group() as group:
                 self._guests = make(self._door, self._names, self._workspace, group)
                 self._opened.set()
@@ -107,10 +108,11 @@ class HttpDoor:
         return self._guests
 
 
-def _load() -> Callable[[Door, OwnNames, Path, TaskGroup], Guests]:
+def _load(toolbox: Toolbox) -> Callable[[Door, OwnNames, Path, TaskGroup], Guests]:
     """In a worker thread: the event loop goes on meanwhile."""
     from dragoman.mcp.guests import Guests  # noqa: PLC0415
 
+    toolbox.describe()
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every session's beginning and end, as we do
     return Guests
 

@@ -38,6 +38,11 @@ class Toolbox:
     def sets(self) -> Sequence[str]:
         return tuple(dict.fromkeys(operation.set for operation in self._operations.values()))
 
+    def describe(self) -> None:
+        """Schemas are made once, and the first time takes long: in a worker thread, before anybody is shown them."""
+        for operation in self._operations.values():
+            _ = operation.input_schema, operation.output_schema
+
     def of_sets(self, names: Iterable[str]) -> Toolbox:
         """Those of the sets named, in the order that they have here whatever the order of the names."""
         wanted = frozenset(names)
