@@ -39,6 +39,7 @@ TABLE = {
     "and {count} more": "还有 {count} 个",
     "There may be more: start={start}.": "可能还有：start={start}。",
     "{start} of {total}; more: start={start}.": "{total} 个中的 {start} 个；其余：start={start}。",
+    "Values are cut to {length} characters, so that all of them fit; a smaller count shows more of each.": "各值截断为 {length} 个字符，以便全部容纳；减小 count 可使每个值显示更多。",
     "Values are cut; max_chars shows more of them.": "有的值被截断；max_chars 可显示更多。",
     "Cut: the debugger sent {length} characters; max_chars shows more, a smaller expression less.": "已截断：调试器发来 {length} 个字符；max_chars 可显示更多，更小的表达式可取其一部分。",
     "{count} characters before are not shown.": "之前的 {count} 个字符没有显示。",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dragoman.tools.debug.values import fair_share
 from tests.domain.tools.bench import Bench, frame, opened, stack_of
 from tests.requirements import sentence
 
@@ -193,6 +195,35 @@ async def test_long_values_are_cut_and_max_chars_shows_more(tmp_path: Path) -> N
     assert more["variables"] == [{"name": "s", "value": "é" * 9000, "type": "str", "variables_reference": 0}]
     assert (len(result["result"]), result["truncated"], result["length"]) == (2000, True, 9000)
     assert "the debugger sent 9000 characters" in result.text
+
+
+async def test_the_values_of_a_page_share_a_room_that_no_program_can_enlarge(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        scope = await reference(bench)
+        long = [{"name": f"[{n}]", "value": "t" * 1_000_000, "type": "str", "variablesReference": 0} for n in range(99)]
+        short = {"name": "n", "value": "12345", "type": "int", "variablesReference": 0}
+        bench.adapter.answers["variables"] = lambda _: {"variables": [*long, short]}
+        answer = await bench.call("get_variables", variables_reference=scope)
+        chinese = await bench.call("get_variables", variables_reference=scope, language="zh")
+        asked = await bench.call("get_variables", variables_reference=scope, max_chars=50_000)
+    assert answer["values_cut_to"] == 201
+    assert {len(it["value"]) for it in answer["variables"][:99]} == {201}
+    assert {it["length"] for it in answer["variables"][:99]} == {1_000_000}
+    assert answer["variables"][99] == {"name": "n", "value": "12345", "type": "int", "variables_reference": 0}
+    assert answer.text.splitlines()[-1] == (
+        "Values are cut to 201 characters, so that all of them fit; a smaller count shows more of each."
+    )
+    assert chinese.text.splitlines()[-1] == "各值截断为 201 个字符，以便全部容纳；减小 count 可使每个值显示更多。"
+    assert len(answer.text) + len(json.dumps(answer.data)) < 50_000
+    assert sum(len(it["value"]) for it in asked["variables"]) <= 200_000
+
+
+@pytest.mark.parametrize(
+    ("lengths", "room", "share"),
+    [([], 10, None), ([5, 5], 10, None), ([5, 6], 10, 5), ([1, 100, 100], 21, 10), ([0, 0, 50], 7, 7), ([3, 3], 1, 0)],
+)
+async def test_long_values_share_what_short_ones_leave(lengths: list[int], room: int, share: int | None) -> None:
+    assert fair_share(lengths, room) == share
 
 
 @pytest.mark.requirement(

@@ -214,6 +214,30 @@ async def test_a_deep_stack_has_twenty_frames_and_a_count_of_all(tmp_path: Path)
     assert "[492 more]" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("libraries", "kept", "left_out"),
+    [
+        ([False, True, False, True, True, True, True], 5, 2),
+        ([True, False, True, True], 4, None),
+        ([False, True, False], 3, None),
+        ([True] * 6, 6, None),
+    ],
+)
+async def test_of_the_runtime_below_the_program_two_frames_are_told_and_a_count(
+    tmp_path: Path, libraries: list[bool], kept: int, left_out: int | None
+) -> None:
+    async with opened(tmp_path) as bench:
+        frames = [
+            frame(at, f"f{at}", "/x.js", at, **({"presentationHint": "deemphasize"} if library else {}))
+            for at, library in enumerate(libraries, 1)
+        ]
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of(*frames)
+        stop = (await bench.started())["stop_event_data"]
+    assert [it["function_name"] for it in stop["call_stack"]] == [f"f{at}" for at in range(1, kept + 1)]
+    assert stop.get("library_frames_left_out") == left_out
+    assert stop["total_frames"] == len(libraries)
+
+
 async def test_long_values_many_locals_and_long_output_are_cut_and_say_so(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         with_variables(bench, *(variable(f"v{number}", "x" * 10_000, type="str") for number in range(30)))

@@ -130,12 +130,13 @@ class VariableAnswer(Result):
 
 
 class Variables(_Success):
-    """`total` is null where the debugger does not tell it."""
+    """`total` is null where the debugger does not tell it; `values_cut_to` is there where long values share room."""
 
     session_id: str
     variables: list[VariableAnswer]
     start: int
     total: int | None
+    values_cut_to: Maybe[int] = None
 
 
 class Evaluation(_Success):
@@ -233,6 +234,7 @@ class StopEventData(Result):
     total_frames: int
     top_frame_variables: TopFrameVariables | None
     hit_breakpoint_ids: list[int] | None
+    library_frames_left_out: Maybe[int] = None
     exception: Maybe[ExceptionAnswer] = None
     output: Maybe[str] = None
     unbound_breakpoints: Maybe[list[UnboundBreakpoint]] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dragoman.debug.model import Variable
@@ -12,13 +13,17 @@ from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.places import Places, require_line, require_text
-from dragoman.tools.debug.values import Values, name, variable_lines
+from dragoman.tools.debug.values import Values, fair_share, name, variable_lines, within
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
 from dragoman.tools.showing import path as shown_path
 
 _FILTERED = 10_000
 _VALUE_IN_TEXT = 300
+# Of a whole page, so that its size does not follow from what the program holds; more where more was asked for.
+_VALUES_IN_ALL = 20_000
+_ASKED_IN_ALL = 200_000
+_TEXT_IN_ALL = 8_000
 _LINE = 500
 
 
@@ -49,9 +54,13 @@ class LookingTools:
         client = client_of(caller)
         session = self.service.find(client, wanted.session_id)
         page, total = await self._page(client, session, wanted)
-        shown = [self.values.variable(variable, wanted.max_chars) for variable in page]
-        answer = answers.Variables(session_id=session.id, variables=shown, start=wanted.start, total=total)
-        in_text = wanted.max_chars if "max_chars" in wanted.model_fields_set else _VALUE_IN_TEXT
+        asked = "max_chars" in wanted.model_fields_set
+        whole = [self.values.variable(variable, wanted.max_chars) for variable in page]
+        shown, share = within(whole, _ASKED_IN_ALL if asked else _VALUES_IN_ALL)
+        answer = answers.Variables(
+            session_id=session.id, variables=shown, start=wanted.start, total=total, values_cut_to=share
+        )
+        in_text = wanted.max_chars if asked else _in_text(shown)
         return Outcome([*_data(variable_lines(shown, in_text) or ["-"]), *_rest(answer, in_text)], answer)
 
     async def evaluate(self, caller: Caller, wanted: take.Evaluate) -> Outcome:
@@ -121,6 +130,11 @@ def _matching(found: tuple[Variable, ...], wanted: take.Variables) -> tuple[tupl
     return matching[wanted.start : wanted.start + wanted.count], len(matching)
 
 
+def _in_text(shown: Sequence[answers.VariableAnswer]) -> int:
+    share = fair_share([min(len(it.value), _VALUE_IN_TEXT) for it in shown], _TEXT_IN_ALL)
+    return _VALUE_IN_TEXT if share is None else share
+
+
 def _data(lines: list[str]) -> list[Phrase]:
     return [say("{text}", text=line) for line in lines]
 
@@ -132,7 +146,14 @@ def _rest(answer: answers.Variables, in_text: int) -> list[Phrase]:
         lines.append(say("There may be more: start={start}.", start=after))
     elif answer.total > after:
         lines.append(say("{start} of {total}; more: start={start}.", start=after, total=answer.total))
-    if in_text < take.MOST_CHARACTERS and any((it.length or len(it.value)) > in_text for it in answer.variables):
+    if answer.values_cut_to is not None:
+        lines.append(
+            say(
+                "Values are cut to {length} characters, so that all of them fit; a smaller count shows more of each.",
+                length=answer.values_cut_to,
+            )
+        )
+    elif in_text < take.MOST_CHARACTERS and any((it.length or len(it.value)) > in_text for it in answer.variables):
         lines.append(say("Values are cut; max_chars shows more of them."))
     return lines
 

@@ -22,6 +22,7 @@ from dragoman.tools.showing import one_line, path
 
 LOCAL_CHARACTERS = 400
 FRAMES = 20
+_UNDERSIDE_FRAMES = 2
 _LOCALS_IN_TEXT = 20
 _FRAMES_IN_TEXT = 8
 _AROUND = 2
@@ -48,6 +49,7 @@ class Stops:
     async def data(self, caller: Caller, session: Session, stop: Stop) -> answers.StopEventData:
         top = stop.frames[0] if stop.frames else None
         threads = await self.threads.of(client_of(caller), session, placed=False)
+        shown, left_out = _without_underside(stop.frames)
         return answers.StopEventData(
             session_id=session.id,
             stop_number=stop.number,
@@ -60,8 +62,9 @@ class Stops:
             source=answers.Source(path=path(top.path), name=name(Path(top.path).name)) if top and top.path else None,
             line=top.line if top and top.path and top.line else None,
             column=top.column if top and top.path and top.column else None,
-            call_stack=[_frame(frame) for frame in stop.frames[:FRAMES]],
+            call_stack=[_frame(frame) for frame in shown[:FRAMES]],
             total_frames=max(stop.total_frames, len(stop.frames)),
+            library_frames_left_out=left_out or None,
             top_frame_variables=self._locals(stop),
             hit_breakpoint_ids=list(stop.hit_breakpoints) if stop.hit_breakpoints is not None else None,
             exception=self._exception(stop.raised, top),
@@ -111,6 +114,13 @@ class Stops:
 
     def _optional(self, text: str | None) -> str | None:
         return None if text is None else self.values.text(text, _MESSAGE_CHARACTERS)
+
+
+def _without_underside(frames: Sequence[Frame]) -> tuple[Sequence[Frame], int]:
+    """What a runtime has below a program is the same at every stop: its first frames tell, and how many more it has."""
+    own = [place for place, frame in enumerate(frames, 1) if not frame.is_library]
+    kept = own[-1] + _UNDERSIDE_FRAMES if own else len(frames)
+    return frames[:kept], max(0, len(frames) - kept)
 
 
 def _frame(frame: Frame) -> answers.CallFrame:

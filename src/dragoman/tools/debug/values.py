@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -65,6 +65,29 @@ class Values:
             truncated=None if shown.is_whole else True,
             length=None if shown.is_whole else shown.length,
         )
+
+
+def within(variables: Sequence[VariableAnswer], characters: int) -> tuple[list[VariableAnswer], int | None]:
+    """Values that share this room, short ones whole, and what the long ones were cut to for it."""
+    share = fair_share([len(it.value) for it in variables], characters)
+    return [it if share is None else _cut_to(share, it) for it in variables], share
+
+
+def fair_share(lengths: Iterable[int], room: int) -> int | None:
+    """The most that each may have for all to fit; None where they do as they are."""
+    left = sorted(lengths, reverse=True)
+    while left:
+        if left[-1] * len(left) > room:
+            return room // len(left)
+        room -= left.pop()
+    return None
+
+
+def _cut_to(most: int, variable: VariableAnswer) -> VariableAnswer:
+    if len(variable.value) <= most:
+        return variable
+    length = variable.length or len(variable.value)
+    return variable.model_copy(update={"value": variable.value[:most], "truncated": True, "length": length})
 
 
 def _expression(text: str | None) -> str | None:
