@@ -22,6 +22,7 @@ from dragoman.debug.session import Launch
 from dragoman.debug.task_running import TaskTrees
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
+from dragoman.transport.curing import Curing
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.paths import PathRule
 
@@ -61,6 +62,7 @@ class AdapterStarter:
     ) -> None:
         self._supervisors = supervisors
         self._group = group
+        self._curing = Curing(group)
         self._spec_by_type = {type: spec for spec in adapters for type in spec.types}
         self._trust = trust or NobodyTrusted()
         self._rule = rule or PathRule()
@@ -130,7 +132,7 @@ class AdapterStarter:
 
     def _opener(self, start: _Start) -> Callable[[], Awaitable[Backend]]:
         async def open() -> Backend:
-            return await SpawnedAdapter.open(self._supervisors, self._group, start.spec, start.situation)
+            return await SpawnedAdapter.open(self._supervisors, self._curing, self._group, start.spec, start.situation)
 
         return open
 

@@ -41,7 +41,7 @@ class NoDelay:
         cured = 0
         for pid in pids:
             inodes = socket_inodes(pid)
-            fresh = {fd: inode for fd, inode in inodes.items() if inode not in self._seen | present}
+            fresh = {fd: inode for fd, inode in inodes.items() if inode not in self._seen and inode not in present}
             cured += _cure_process(pid, fresh) if fresh else 0
             present.update(inodes.values())
         self._seen = present

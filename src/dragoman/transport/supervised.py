@@ -18,7 +18,13 @@ import anyio.to_thread
 from dragoman.transport.child_stdio import Near, open_stdio
 from dragoman.transport.command import Command, StartError
 from dragoman.transport.control_socket import ControlSocket
-from dragoman.transport.descendants import Table, freeze_and_kill, living_descendants, process_table
+from dragoman.transport.descendants import (
+    Table,
+    freeze_and_kill,
+    glimpsed_descendants,
+    living_descendants,
+    process_table,
+)
 from dragoman.transport.supervisor import KILL_WITHIN_S, packed
 from dragoman.transport.system import System
 
@@ -116,6 +122,10 @@ class Tree:
     def pids(self) -> list[int]:
         """All living processes of the tree, without the supervisor. It reads all of /proc: not for the event loop."""
         return [] if self._supervisor_pid is None or self.is_over else [*living_descendants(self._supervisor_pid)]
+
+    def glimpsed_pids(self) -> list[int]:
+        """As `pids`, for who looks often; one that has just lost its parent may be missing."""
+        return [] if self._supervisor_pid is None or self.is_over else glimpsed_descendants(self._supervisor_pid)
 
     async def start(self, command: Command) -> Child:
         try:

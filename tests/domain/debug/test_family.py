@@ -10,6 +10,7 @@ import anyio
 import msgspec
 import pytest
 
+from dragoman.debug import members
 from dragoman.debug.family import Family, Traits
 from dragoman.debug.member_ids import Threads, lowered, named_member, raised
 from dragoman.errors import DragomanError
@@ -262,6 +263,36 @@ async def test_a_child_that_never_joins_is_no_loss() -> None:
         await it.until(lambda: child.ended)
         it.root.stop()
         await it.told_stops(1)
+
+
+async def test_children_beyond_the_bound_are_sent_on_without_a_debugger_and_that_is_said_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(members, "DEBUGGED_AT_MOST", 1)
+    async with scene() as it:
+        debugged, *free = [await it.child() for _ in range(4)]
+        for child in free:
+            await it.until(lambda child=child: child.ended)  # type: ignore[misc]
+            assert child.sent("setBreakpoints") == []
+            assert [name for name, _ in child.requests][-2:] == ["configurationDone", "disconnect"]
+            assert child.sent("disconnect") == [{"terminateDebuggee": False}]
+        assert [body["output"].count("1 child processes are debugged") for body in it.bodies("output")] == [1]
+        assert len((await it.ask("threads"))["threads"]) == 2
+        debugged.emit("terminated")
+        await it.until(lambda: debugged.ended)
+        assert (await it.child()).sent("setBreakpoints") == [FILE]
+
+
+async def test_many_children_join_a_few_at_a_time() -> None:
+    async with scene() as it:
+        slow = [FakeAdapter() for _ in range(20)]
+        for child in slow:
+            child.answers["initialize"] = lambda _: None
+            it.family.welcome("attach", {"name": "x", "fake": child})
+        await anyio.wait_all_tasks_blocked()
+        assert sum(bool(child.requests) for child in slow) == 8
+        for child in slow:
+            await child.end()
 
 
 async def test_a_silent_child_does_not_hold_up_the_breakpoints_of_the_root() -> None:

@@ -48,6 +48,9 @@ class Foreign:
             self._pids = processes_at(self._address.port) if sys.platform == "linux" else []
         return self._pids
 
+    def glimpsed_pids(self) -> list[int]:
+        return self.pids()
+
     async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
         return await connect_to(_address_in(configuration) or self._address)
 
@@ -87,6 +90,10 @@ class Own:
 
     def pids(self) -> list[int]:
         return [*self._tree.pids(), *_attached_pid(self._situation)]
+
+    def glimpsed_pids(self) -> list[int]:
+        """See `Tree`."""
+        return [*self._tree.glimpsed_pids(), *_attached_pid(self._situation)]
 
     async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
         """For a child session where its configuration says, otherwise as for the first."""

@@ -13,7 +13,6 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import psutil
 from anyio.abc import TaskGroup, TaskStatus
 
@@ -24,11 +23,11 @@ from dragoman.debug.adapters.place import Foreign, Own
 from dragoman.debug.adapters.run_in_terminal import exited, with_signal
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.backend import Owns
-from dragoman.debug.family import Family, Traits
+from dragoman.debug.family import RUNS, Family, Traits
 from dragoman.debug.messages import fields, made, output
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.transport.nodelay import NoDelay
+from dragoman.transport.curing import Curing
 from dragoman.transport.supervisors import Supervisors
 from dragoman.wire.dap import Event, Request, Response, read_arguments
 from dragoman.wire.dap.bodies import StartDebuggingArguments
@@ -36,12 +35,6 @@ from dragoman.wire.dap.bodies import StartDebuggingArguments
 log = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
-# Adapters write a message in two pieces and wait 44 ms for the first one's acknowledgement: looked for often while the
-# connections of a session come up, seldom later, when only new child processes bring new ones.
-_CURE_EVERY_S = 0.015
-_CURE_OFTEN_FOR_S = 4.0
-_CURE_AFTER_STOP_S = 0.1
-_CURE_SELDOM_S = 0.5
 _EXIT_WITHIN_S = 2.0
 _PORTS_TRIED = 3
 _PERHAPS_TAKEN = frozenset({"foreign_peer", "adapter_gone"})
@@ -58,15 +51,19 @@ class SpawnedAdapter:
 
     owns = Owns()
 
-    def __init__(self, stack: AsyncExitStack, place: Own | Foreign, spec: AdapterSpec, situation: Situation) -> None:
+    def __init__(
+        self, stack: AsyncExitStack, place: Own | Foreign, curing: Curing, spec: AdapterSpec, situation: Situation
+    ) -> None:
         self._stack = stack
         self._place = place
+        # Adapters write a message in two pieces and wait 44 ms for the first one's acknowledgement.
+        self._patient = curing.admit(place.glimpsed_pids)
+        stack.callback(self._patient.leaves)
         self._spec = spec
         self._life = anyio.CancelScope()
         self._links = anyio.create_task_group()
         self._family: Family
         self._early: deque[Event] | None = deque(maxlen=_EARLY_AT_MOST)
-        self._cure_often_until = anyio.current_time() + _CURE_OFTEN_FOR_S
         self._exit_told = False
         # Whoever attaches waits for a program that is there; only with `listen` it has yet to come.
         attaches = situation.request == "attach" and "listen" not in situation.arguments
@@ -74,25 +71,32 @@ class SpawnedAdapter:
 
     @classmethod
     async def open(
-        cls, supervisors: Supervisors, group: TaskGroup, spec: AdapterSpec, situation: Situation
+        cls, supervisors: Supervisors, curing: Curing, group: TaskGroup, spec: AdapterSpec, situation: Situation
     ) -> SpawnedAdapter:
         """In the daemon's own group. Returns once the adapter can be spoken to."""
         for _ in range(_PORTS_TRIED - 1 if spec.transport == "tcp" and spec.listening is None else 0):
             with contextlib.suppress(_PortTakenError):
-                return await cls._open_once(supervisors, group, spec, situation, is_last=False)
-        return await cls._open_once(supervisors, group, spec, situation, is_last=True)
+                return await cls._open_once(supervisors, curing, group, spec, situation, is_last=False)
+        return await cls._open_once(supervisors, curing, group, spec, situation, is_last=True)
 
     @classmethod
     async def _open_once(
-        cls, supervisors: Supervisors, group: TaskGroup, spec: AdapterSpec, situation: Situation, *, is_last: bool
+        cls,
+        supervisors: Supervisors,
+        curing: Curing,
+        group: TaskGroup,
+        spec: AdapterSpec,
+        situation: Situation,
+        *,
+        is_last: bool,
     ) -> SpawnedAdapter:
         async with AsyncExitStack() as stack:
             address = spec.listens_already(situation)
             if address is not None:
-                adapter = cls(stack, Foreign(address), spec, situation)
+                adapter = cls(stack, Foreign(address), curing, spec, situation)
             else:
                 tree = await stack.enter_async_context(supervisors.tree(grace_s=_GRACE_S))
-                adapter = cls(stack, await Own.start(tree, spec, situation, stack), spec, situation)
+                adapter = cls(stack, await Own.start(tree, spec, situation, stack), curing, spec, situation)
             try:
                 await group.start(adapter._run)
             except DragomanError as error:
@@ -104,6 +108,8 @@ class SpawnedAdapter:
         raise AssertionError("unreachable")
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
+        if command in RUNS:
+            self._patient.runs()
         within_s = min(timeout_s, _ATTACHED_WITHIN_S) if command in self._hurried else timeout_s
         try:
             return await self._family.request(command, arguments, timeout_s=within_s)
@@ -114,8 +120,8 @@ class SpawnedAdapter:
 
     async def events(self) -> AsyncIterator[Event]:
         async for event in self._family.events():
-            if event.event == "stopped":  # its connections are all there, and looking for more costs what steps need
-                self._cure_often_until = min(self._cure_often_until, anyio.current_time() + _CURE_AFTER_STOP_S)
+            if event.event == "stopped":
+                self._patient.stops()
             if event.event == "exited" and self._spec.tells_signals_in_eight_bits:
                 yield with_signal(event)
                 continue
@@ -150,7 +156,6 @@ class SpawnedAdapter:
 
     async def _open(self, group: TaskGroup) -> None:
         group.start_soon(self._place.hear, self._tell)
-        group.start_soon(self._cure)
         root = await self._link()
         traits = Traits(self._spec.ends_with_its_children, self._spec.shows_old_values)
         self._family = Family(root, self._join, self._last, traits)
@@ -162,7 +167,7 @@ class SpawnedAdapter:
         return link
 
     async def _join(self, configuration: Mapping[str, Any]) -> DapLink:
-        self._cure_often_until = anyio.current_time() + _CURE_OFTEN_FOR_S
+        self._patient.connects()
         return await self._link(configuration)
 
     async def _serve(self, request: Request) -> Any:
@@ -210,13 +215,6 @@ class SpawnedAdapter:
             await self._place.hear_out()
             told += [output(self._place.last_words, "stderr")] if self._place.last_words else []
         return told
-
-    async def _cure(self) -> None:
-        cure = NoDelay()
-        while True:
-            await anyio.to_thread.run_sync(lambda: cure.cure(self._place.pids()))
-            early = anyio.current_time() < self._cure_often_until
-            await anyio.sleep(_CURE_EVERY_S if early else _CURE_SELDOM_S)
 
 
 def _attach_timed_out(within_s: float) -> DragomanError:
