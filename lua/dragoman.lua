@@ -1,0 +1,2282 @@
+-- Dragoman's debugger for Lua 5.1, 5.2, 5.3, 5.4 and LuaJIT: one file, put beside the program.
+--
+--   require("dragoman").start("127.0.0.1", 8818)        -- connect to the IDE, now or whenever it listens
+--   require("dragoman").startServer("127.0.0.1", 8818)  -- let the IDE connect
+--   lua dragoman.lua 127.0.0.1:8818 program.lua ...     -- run a program; its uncaught errors stop
+--
+-- It speaks LuaPanda's protocol (docs/protocols/luapanda.md) and takes the place of LuaPanda.lua 3.3.1.
+-- Whatever goes wrong in here, the program goes on.
+
+local this = {}
+
+-- The program may replace library functions, or hide them: ours are taken once.
+local type, tostring, tonumber, pairs, ipairs, select, next = type, tostring, tonumber, pairs, ipairs, select, next
+local pcall, xpcall, error, assert, setmetatable, rawget, rawset = pcall, xpcall, error, assert, setmetatable, rawget, rawset
+local rawlen = rawlen or function(value) return #value end
+local format, find, sub, gsub, byte, char, rep = string.format, string.find, string.sub, string.gsub, string.byte, string.char, string.rep
+local concat, insert, remove, sort = table.concat, table.insert, table.remove, table.sort
+local floor = math.floor
+local getinfo, getlocal, setlocal, getupvalue, setupvalue = debug.getinfo, debug.getlocal, debug.setlocal, debug.getupvalue, debug.setupvalue
+local getmetatable, sethook, traceback = debug.getmetatable, debug.sethook, debug.traceback
+local create, wrap, resume, running, status = coroutine.create, coroutine.wrap, coroutine.resume, coroutine.running, coroutine.status
+local collectgarbage, os_time, os_clock = collectgarbage, os.time, os.clock
+local setfenv, getfenv, load, loadstring = setfenv, getfenv, load, loadstring
+local globals = _G
+local jit = rawget(_G, "jit")
+local own_source = getinfo(1, "S").source
+local is_51 = _VERSION == "Lua 5.1"
+-- A count hook is free on these; on 5.3 and 5.4 every instruction pays for it.
+local count_is_free = jit ~= nil or is_51 or _VERSION == "Lua 5.2"
+
+local VERSION = "3.3.1"
+local EXTENSION = "1"
+local POLL_S, ATTACH_S, HANDSHAKE_S, FIRST_MESSAGE_S, SEND_S = 0.02, 1, 2, 1, 5
+local CONNECT_FIRST_S, CONNECT_AGAIN_S, ACCEPT_S = 0.2, 0.005, 0.5
+local VALUE_S, EVALUATE_S = 0.25, 5
+local LINE_BYTES, FRAMES_TOLD, SORTED_KEYS, COUNTED_KEYS = 67108864, 100, 1000, 10000
+
+local function pack(...) return { n = select("#", ...), ... } end
+local unpack = rawget(table, "unpack") or rawget(_G, "unpack")
+
+---------------------------------------------------------------------------------------------------
+-- JSON, as this wire writes it
+---------------------------------------------------------------------------------------------------
+
+local Json, encode, base64, is_utf8, printable
+do
+
+Json = { null = setmetatable({}, { __tostring = function() return "null" end }) }
+
+local ESCAPES = { ['"'] = '\\"', ["\\"] = "\\\\", ["/"] = "\\/", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
+for code = 0, 31 do
+  local letter = char(code)
+  ESCAPES[letter] = ESCAPES[letter] or format("\\u%04x", code)
+end
+ESCAPES["\127"] = "\\u007f"
+
+-- %c misses the zero byte on Lua 5.1; %z is its name there.
+local TO_ESCAPE = is_51 and '[%c%z"\\/]' or '[%c"\\/]'
+
+local function quoted(text) return '"' .. gsub(text, TO_ESCAPE, ESCAPES) .. '"' end
+
+local function number_text(value)
+  if value ~= value or value == 1 / 0 or value == -1 / 0 then return quoted(tostring(value)) end
+  if value == floor(value) and value > -1e15 and value < 1e15 then return format("%d", value) end
+  return format("%.14g", value)
+end
+
+
+local function encode_table(value)
+  if value == Json.null then return "null" end
+  if next(value) == nil then return "[]" end
+  local parts = {}
+  if value[1] ~= nil then
+    for position, item in ipairs(value) do parts[position] = encode(item) end
+    return "[" .. concat(parts, ",") .. "]"
+  end
+  for key, item in next, value do parts[#parts + 1] = quoted(tostring(key)) .. ":" .. encode(item) end
+  return "{" .. concat(parts, ",") .. "}"
+end
+
+local ENCODERS = { string = quoted, number = number_text, table = encode_table, boolean = tostring }
+
+function encode(value)
+  local encoder = ENCODERS[type(value)]
+  return encoder and encoder(value) or "null"
+end
+Json.encode = encode
+
+local function utf8_of(code)
+  if code < 128 then return char(code) end
+  if code < 2048 then return char(192 + floor(code / 64), 128 + code % 64) end
+  if code < 65536 then return char(224 + floor(code / 4096), 128 + floor(code / 64) % 64, 128 + code % 64) end
+  return char(240 + floor(code / 262144), 128 + floor(code / 4096) % 64, 128 + floor(code / 64) % 64, 128 + code % 64)
+end
+
+local function joined_surrogates(text)
+  return (gsub(text, "\\u([dD][89abAB]%x%x)\\u([dD][c-fC-F]%x%x)", function(high, low)
+    return utf8_of(65536 + (tonumber(high, 16) - 55296) * 1024 + tonumber(low, 16) - 56320)
+  end))
+end
+
+local UNESCAPES = { b = "\b", f = "\f", n = "\n", r = "\r", t = "\t" }
+
+local function unescaped(text, joins)
+  if not find(text, "\\", 1, true) then return text end
+  -- Pairs of backslashes first, so that none of them starts another escape.
+  text = gsub(text, "\\\\", "\\u005c")
+  if joins then text = joined_surrogates(text) end
+  text = gsub(text, "\\([^u])", function(letter) return UNESCAPES[letter] or letter end)
+  return (gsub(text, "\\u(%x%x%x%x)", function(digits) return utf8_of(tonumber(digits, 16)) end))
+end
+
+local function decode_string(text, position, joins)
+  local from = position + 1
+  local at = from
+  while true do
+    local stop = find(text, '["\\]', at)
+    if not stop then error("a string has no end", 0) end
+    if byte(text, stop) == 34 then return unescaped(sub(text, from, stop - 1), joins), stop + 1 end
+    at = stop + 2
+  end
+end
+
+local WORDS = { ["true"] = true, ["false"] = false, ["null"] = Json.null }
+
+local function decode_word(text, position)
+  local word = text:match("^%a+", position)
+  if word and WORDS[word] ~= nil then return WORDS[word], position + #word end
+  -- The original makes text of every number; ids and settings rely on it.
+  local digits = text:match("^%-?%d[%d%.eE%+%-]*", position)
+  if digits then return digits, position + #digits end
+  error("no JSON value at " .. position, 0)
+end
+
+local function skip(text, position) return find(text, "[^ \t\r\n]", position) or #text + 1 end
+
+local decode_value
+
+local function decode_items(text, position, joins, depth, close, read)
+  position = skip(text, position + 1)
+  if sub(text, position, position) == close then return position + 1 end
+  while true do
+    position = skip(text, read(position, joins, depth))
+    local mark = sub(text, position, position)
+    if mark == close then return position + 1 end
+    if mark ~= "," then error("no comma at " .. position, 0) end
+    position = skip(text, position + 1)
+  end
+end
+
+local function decode_list(text, position, joins, depth)
+  local list = {}
+  local stop = decode_items(text, position, joins, depth, "]", function(at)
+    local value, after = decode_value(text, at, joins, depth + 1)
+    if value ~= Json.null then list[#list + 1] = value end
+    return after
+  end)
+  return list, stop
+end
+
+local function decode_object(text, position, joins, depth)
+  local object = {}
+  local stop = decode_items(text, position, joins, depth, "}", function(at)
+    if byte(text, at) ~= 34 then error("no name at " .. at, 0) end
+    local key, after = decode_string(text, at, joins)
+    after = skip(text, after)
+    if byte(text, after) ~= 58 then error("no colon at " .. after, 0) end
+    local value
+    value, after = decode_value(text, skip(text, after + 1), joins, depth + 1)
+    if value ~= Json.null then object[key] = value end
+    return after
+  end)
+  return object, stop
+end
+
+local DECODERS = { [34] = decode_string, [91] = decode_list, [123] = decode_object }
+
+function decode_value(text, position, joins, depth)
+  if depth > 64 then error("nested too deeply", 0) end
+  local decoder = DECODERS[byte(text, position) or 0] or decode_word
+  local value, after = decoder(text, position, joins, depth)
+  return value, after
+end
+
+-- The first value of a line and what stands after it; nil and the reason otherwise.
+function Json.decode(text, joins)
+  local ok, value, after = pcall(decode_value, text, skip(text, 1), joins, 0)
+  if not ok then return nil, value end
+  return value, after
+end
+
+local BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+local function base64_group(a, b, c)
+  local bits = a * 65536 + (b or 0) * 256 + (c or 0)
+  local out = {}
+  for place = 1, 4 do
+    local digit = floor(bits / 64 ^ (4 - place)) % 64 + 1
+    out[place] = sub(BASE64, digit, digit)
+  end
+  if not b then out[3] = "=" end
+  if not c then out[4] = "=" end
+  return concat(out)
+end
+
+function base64(text)
+  local out = {}
+  for position = 1, #text, 3 do out[#out + 1] = base64_group(byte(text, position, position + 2)) end
+  return concat(out)
+end
+
+-- The length of the UTF-8 letter at a byte; nil where there is none.
+local function letter_length(text, position)
+  local first = byte(text, position)
+  if first < 128 then return first ~= 0 and 1 or nil end
+  local length = first >= 194 and first < 224 and 2 or first >= 224 and first < 240 and 3 or first >= 240 and first < 245 and 4
+  if not length then return nil end
+  local second = byte(text, position + 1) or 0
+  local low = first == 224 and 160 or first == 240 and 144 or 128
+  local high = first == 237 and 159 or first == 244 and 143 or 191
+  if second < low or second > high then return nil end
+  for at = position + 2, position + length - 1 do
+    local follower = byte(text, at) or 0
+    if follower < 128 or follower > 191 then return nil end
+  end
+  return length
+end
+
+function is_utf8(text)
+  if not find(text, is_51 and "[%z\128-\255]" or "[\0\128-\255]") then return true end
+  local position = 1
+  while position <= #text do
+    local length = letter_length(text, position)
+    if not length then return false end
+    position = position + length
+  end
+  return true
+end
+
+function printable(text)
+  local out, position = {}, 1
+  while position <= #text do
+    local length = letter_length(text, position)
+    out[#out + 1] = length and sub(text, position, position + length - 1) or format("\\%03d", byte(text, position))
+    position = position + (length or 1)
+  end
+  return concat(out)
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- What is known of the session
+---------------------------------------------------------------------------------------------------
+
+local sock, server, socket_library
+local callback_id = ""
+local host, port
+local as_server, attach_wanted, handed_over = false, true, false
+local session = {} -- settings of initSuccess; empty when nobody has sent one
+local stop -- what the program is stopped for; nil while it runs
+local busy = false -- the debugger itself is at work in this Lua state
+local partial = ""
+local references = {}
+local next_poll, next_beat, last_heard, last_attempt = 0, 0, 0, 0
+
+local gettime = os_time
+
+local function count_kib() return collectgarbage("count") end
+
+local function libraries()
+  if socket_library then return socket_library end
+  for _, name in ipairs({ "socket.core", "socket" }) do
+    local ok, library = pcall(require, name)
+    if ok and type(library) == "table" and library.tcp then
+      socket_library, gettime = library, library.gettime
+      return library
+    end
+  end
+end
+
+local function complain(text) pcall(function() io.stderr:write("[dragoman] ", text, "\n") end) end
+
+---------------------------------------------------------------------------------------------------
+-- Paths: what the IDE calls the file of a chunk
+---------------------------------------------------------------------------------------------------
+
+local Paths, exists, folded, placed, chunk_path, key_of, has_file
+do
+
+Paths = { cache = {} }
+
+function exists(path)
+  local ok, file = pcall(io.open, path, "r")
+  if ok and file then file:close() end
+  return ok and file ~= nil
+end
+
+function folded(path)
+  if session.ignores_case then path = path:lower() end
+  path = gsub(path, "\\", "/")
+  local parts = {}
+  for part in path:gmatch("[^/]+") do
+    if part == ".." and #parts > 0 and not parts[#parts]:match("^%a:$") then
+      remove(parts)
+    elseif part ~= "." then
+      parts[#parts + 1] = part
+    end
+  end
+  local whole = (sub(path, 1, 1) == "/" and "/" or "") .. concat(parts, "/")
+  return session.windows and gsub(whole, "^%a:", string.lower) or whole
+end
+
+local function is_absolute(path) return sub(path, 1, 1) == "/" or path:match("^%a:") ~= nil end
+
+-- Hosts name a chunk after the argument of require: a.b is a/b. A file that is there keeps its dots.
+local function undotted(path)
+  if exists(path) then return path end
+  local extension = session.extension ~= "" and "." .. session.extension or Paths.extension
+  local stem, tail = path, ""
+  if extension ~= "" and sub(path, -#extension) == extension then
+    stem, tail = sub(path, 1, -#extension - 1), extension
+  elseif extension == "" then
+    return path
+  end
+  return gsub(stem, "([^%./\\])%.([^%./\\])", "%1/%2") .. tail
+end
+
+local function with_extension(path)
+  local extension = session.extension
+  if extension == "" then return path end
+  if find(extension, "%%%d") then return (gsub(path, "%.[%w%.]+$", extension)) end
+  if sub(path, -#extension - 1) == "." .. extension then return path end
+  return gsub(path, "%.[%w]+$", "") .. "." .. extension
+end
+
+function placed(path)
+  local cwd = session.cwd
+  if is_absolute(path) or cwd == "" or find(path, cwd, 1, true) then return path end
+  return cwd .. "/" .. path
+end
+
+function chunk_path(source)
+  local path = gsub(source, "^@", "")
+  path = gsub(path, "^%./", "")
+  return undotted(path)
+end
+
+local function told_path(source)
+  local path = gsub(source, "^@", "")
+  path = folded(undotted((gsub(path, "^%./", "/"))))
+  local cwd = folded(session.cwd)
+  if cwd ~= "" and sub(path, 1, #cwd) == cwd then path = sub(path, #cwd + 1) end
+  if session.truncated ~= "" then
+    local ok, _, after = pcall(find, path, session.truncated)
+    if ok and after then path = sub(path, after + 1) end
+  end
+  return path
+end
+
+function key_of(path) return session.names_only and path:match("[^/]*$") or path end
+
+-- Code that was loaded from a string has no file to stop in.
+function has_file(source)
+  return source ~= own_source and source ~= "=[C]" and source ~= "temp buffer" and source ~= "chunk" and not find(source, "[\n;=]")
+end
+
+function Paths.of(source)
+  local known = Paths.cache[source]
+  if not known then
+    local full = folded(session.names_only and with_extension(chunk_path(source)) or placed(with_extension(chunk_path(source))))
+    known = { file = key_of(full), opath = told_path(source), stops = has_file(source) }
+    Paths.cache[source] = known
+  end
+  return known
+end
+
+Paths.extension = own_source:match("(%.[%w]+)$") or ""
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- The line to the IDE
+---------------------------------------------------------------------------------------------------
+
+local Wire = {}
+local leave_session
+
+local function send_all(text)
+  local from, deadline = 1, gettime() + SEND_S
+  sock:settimeout(SEND_S)
+  while from <= #text do
+    local sent, why, last = sock:send(text, from)
+    if not sent and (why ~= "timeout" or gettime() > deadline) then return false end
+    from = (sent or last) + 1
+  end
+  return true
+end
+
+function this.sendMsg(message)
+  if not sock then return false end
+  local ok, sent = pcall(send_all, encode(message) .. "|*|\n")
+  if not (ok and sent) then leave_session() end
+  return ok and sent
+end
+
+function Wire.take_id()
+  local id = callback_id
+  callback_id = "0"
+  return id
+end
+
+function Wire.keep_id(id)
+  if id ~= nil and id ~= "0" then callback_id = tostring(id) end
+end
+
+function Wire.answer(cmd, info) return this.sendMsg({ cmd = cmd, callbackId = Wire.take_id(), info = info or {} }) end
+
+function Wire.refuse(cmd, code, message) return Wire.answer(cmd, { error = { code = code, message = printable(tostring(message)) } }) end
+
+function Wire.notice(cmd, info) return this.sendMsg({ cmd = cmd, callbackId = "0", info = info }) end
+
+function Wire.log(text) return Wire.notice("output", { logInfo = printable(tostring(text)) }) end
+
+function Wire.memory() return Wire.notice("refreshLuaMemory", { memInfo = tostring(count_kib()) }) end
+
+-- One line, or nil and why there is none.
+function Wire.line(timeout)
+  if not sock then return nil, "closed" end
+  sock:settimeout(timeout)
+  local line, why, rest = sock:receive("*l", partial)
+  partial = line and "" or rest or ""
+  if #partial > LINE_BYTES then return nil, "closed" end
+  if line then last_heard = gettime() end
+  return line, why
+end
+
+---------------------------------------------------------------------------------------------------
+-- The program's own code, run for the debugger: it may raise, and it may never end
+---------------------------------------------------------------------------------------------------
+
+local Guard, guard_hook, TIMED_OUT, restore_hook, safe_text
+do
+
+Guard = { deadline = nil }
+TIMED_OUT = setmetatable({}, { __tostring = function() return "it did not end in time" end })
+
+function guard_hook()
+  if gettime() < Guard.deadline then return end
+  -- From here on every instruction raises, or a loop around pcall would outlive us.
+  sethook(guard_hook, "", 1)
+  error(TIMED_OUT, 0)
+end
+
+-- LuaJIT runs no hook within a hook, in no coroutine; a coroutine that dies of an error ends that state.
+local function allow_hooks() resume(create(function() error() end)) end
+
+
+local function guarded_results(thread, ...)
+  if status(thread) == "suspended" and (...) then return false, "it yielded" end
+  return ...
+end
+
+function Guard.run(seconds, action, ...)
+  if Guard.deadline then return pcall(action, ...) end
+  Guard.deadline = gettime() + seconds
+  local thread = create(action)
+  if jit then allow_hooks() end
+  sethook(thread, guard_hook, "", 1000)
+  local results = pack(guarded_results(thread, resume(thread, ...)))
+  Guard.deadline = nil
+  if jit then restore_hook() end
+  return unpack(results, 1, results.n)
+end
+
+function safe_text(value)
+  local meta = getmetatable(value)
+  if not meta or type(value) == "string" then return tostring(value) end
+  local ok, text = Guard.run(VALUE_S, tostring, value)
+  if ok and type(text) == "string" then return text end
+  return nil, ok and "no text" or tostring(type(text) == "table" and text ~= TIMED_OUT and "an error object" or text)
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- The stack of the stopped program
+---------------------------------------------------------------------------------------------------
+
+local Stack, base_level, frame_info, set_frame_local, is_shown
+do
+
+Stack = {}
+
+-- The level, for the caller, of the frame the program stopped in: the one below the function that stopped it.
+function base_level()
+  local level = 2
+  while true do
+    local info = getinfo(level, "f")
+    if not info then return nil end
+    if info.func == stop.anchor then return level end
+    level = level + 1
+  end
+end
+
+-- A frame is a place: an offset from where the program stopped, in this coroutine or in another.
+function frame_info(offset, thread, what)
+  if thread then return getinfo(thread, offset, what) end
+  local base = base_level()
+  return base and getinfo(base + offset, what)
+end
+
+local function frame_local(frame, slot)
+  if frame.thread then
+    local name, value = getlocal(frame.thread, frame.offset, slot)
+    return name, value
+  end
+  local name, value = getlocal(base_level() + frame.offset, slot)
+  return name, value
+end
+
+function set_frame_local(frame, slot, value)
+  if frame.thread then
+    local name = setlocal(frame.thread, frame.offset, slot, value)
+    return name
+  end
+  local name = setlocal(base_level() + frame.offset, slot, value)
+  return name
+end
+
+local function shown_name(info)
+  if info.what == "main" then return "main chunk" end
+  return info.name or ""
+end
+
+local function stack_entry(info, offset)
+  local path = Paths.of(info.source)
+  local entry = { file = path.file, oPath = path.opath, line = tostring(info.currentline), index = tostring(offset + 2), name = "文件名" }
+  if session.extended then
+    entry["function"], entry.nameKind, entry.defined = shown_name(info), info.namewhat or "", info.linedefined
+    entry.tail = info.istailcall == true
+  end
+  return entry
+end
+
+function is_shown(info) return info.currentline and info.currentline >= 0 and info.source ~= own_source end
+
+function Stack.entries(thread, from, limit)
+  local entries, depth, offset = {}, 0, 0
+  while true do
+    local info = frame_info(offset, thread, "nSl" .. (is_51 and "" or "t"))
+    if not info then return entries, depth end
+    if is_shown(info) then
+      depth = depth + 1
+      if depth > from and #entries < limit then entries[#entries + 1] = stack_entry(info, offset) end
+    end
+    offset = offset + 1
+  end
+end
+
+function Stack.frame(index, thread)
+  local offset = (tonumber(index) or 2) - 2
+  if offset < 0 or offset ~= floor(offset) or not stop and not thread then return nil end
+  local info = frame_info(offset, thread, "f")
+  return info and { offset = offset, thread = thread, func = info.func }
+end
+
+-- The original looks a frame up by its function: in a recursion it finds the innermost call.
+function Stack.innermost_like(frame)
+  for offset = 0, frame.offset do
+    local info = frame_info(offset, nil, "f")
+    if info and info.func == frame.func then return { offset = offset, func = frame.func } end
+  end
+  return frame
+end
+
+function Stack.locals(frame)
+  local found, slot = {}, 1
+  while true do
+    local name, value = frame_local(frame, slot)
+    if not name then return found end
+    if sub(name, 1, 1) ~= "(" then found[#found + 1] = { name = name, value = value, slot = slot } end
+    slot = slot + 1
+  end
+end
+
+function Stack.varargs(frame)
+  local found = {}
+  if is_51 and not jit then return found end
+  while true do
+    local name, value = frame_local(frame, -#found - 1)
+    if not name then return found end
+    found[#found + 1] = { name = "..." .. #found + 1, value = value, slot = -#found - 1 }
+  end
+end
+
+function Stack.upvalues(func)
+  local found, slot = {}, 1
+  while true do
+    local name, value = getupvalue(func, slot)
+    if not name then return found end
+    found[slot] = { name = name, value = value, slot = slot }
+    slot = slot + 1
+  end
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- Expressions in a frame
+---------------------------------------------------------------------------------------------------
+
+local Expression, frame_names, frame_globals, within, within_value_time, error_text
+do
+
+Expression = {}
+
+function frame_names(frame)
+  local names = {}
+  if not frame then return names end
+  for _, found in ipairs(Stack.upvalues(frame.func)) do
+    found.of = frame.func
+    names[found.name] = found
+  end
+  for _, found in ipairs(Stack.locals(frame)) do names[found.name] = found end
+  return names
+end
+
+function frame_globals(frame, names)
+  if not frame then return globals end
+  if getfenv then
+    local ok, environment = pcall(getfenv, frame.func)
+    return ok and type(environment) == "table" and environment or globals
+  end
+  local environment = names._ENV and names._ENV.value
+  return type(environment) == "table" and environment or globals
+end
+
+local function environment_for(scope)
+  return setmetatable({}, {
+    __index = function(_, name)
+      local found = scope.names[name]
+      if found then return found.value end
+      return scope.globals[name]
+    end,
+    __newindex = function(_, name, value)
+      local found = scope.names[name]
+      if not found then
+        scope.globals[name] = value
+        return
+      end
+      found.value, found.changed = value, true
+    end,
+  })
+end
+
+local function compiled(text, environment)
+  if not setfenv then return load(text, text, "t", environment) end
+  local chunk, why = loadstring(text)
+  if chunk then setfenv(chunk, environment) end
+  return chunk, why
+end
+
+-- An expression, or statements. The scope is filled in before each run.
+function Expression.compile(text)
+  local scope = { names = {}, globals = globals }
+  local environment = environment_for(scope)
+  local chunk = compiled("return " .. text, environment)
+  local why
+  if not chunk then chunk, why = compiled(text, environment) end
+  return chunk and { chunk = chunk, scope = scope }, why
+end
+
+-- Locals live on a stack that another coroutine cannot always reach, so they are written back afterwards.
+local function write_back(frame, names)
+  for _, found in next, names do
+    if found.changed and found.of then
+      setupvalue(found.of, found.slot, found.value)
+    elseif found.changed then
+      set_frame_local(frame, found.slot, found.value)
+    end
+  end
+end
+
+-- run is Guard.run with a limit, or pcall.
+function Expression.run(expression, frame, run, arguments)
+  local scope = expression.scope
+  scope.names = frame_names(frame)
+  scope.globals = frame_globals(frame, scope.names)
+  local results = pack(run(expression.chunk, unpack(arguments or {}, 1, arguments and arguments.n or 0)))
+  if frame then write_back(frame, scope.names) end
+  return results
+end
+
+function within(seconds)
+  return function(...) return Guard.run(seconds, ...) end
+end
+within_value_time = within(VALUE_S)
+
+function error_text(value)
+  if value == TIMED_OUT then return tostring(value) end
+  return (safe_text(value)) or "an error object of type " .. type(value)
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- Breakpoints
+---------------------------------------------------------------------------------------------------
+
+local Breaks, any_line, break_lines, lines, rebuild_lines
+do
+
+Breaks = { by_key = {}, by_source = {}, of_function = setmetatable({}, { __mode = "k" }) }
+any_line = setmetatable({}, { __index = function() return true end })
+break_lines = { [0] = true }
+lines = break_lines -- what the hook looks at first; 0 is the count event
+
+function rebuild_lines()
+  break_lines = { [0] = true }
+  for _, files in next, Breaks.by_key do
+    for _, nodes in next, files do
+      for line in next, nodes do break_lines[line] = true end
+    end
+  end
+  Breaks.by_source, Breaks.of_function = {}, setmetatable({}, { __mode = "k" })
+end
+
+function Breaks.exist() return next(Breaks.by_key) ~= nil end
+
+local function node_of(raw)
+  local line = tonumber(raw.line)
+  if not line then return nil end
+  local kind = tonumber(raw.type) or 2
+  local node = { line = line, type = kind, hits = 0, told = {}, verified = raw.verified }
+  node.condition = (kind == 0 or session.extended) and raw.condition ~= "" and raw.condition or nil
+  node.logMessage = (kind == 1 or session.extended) and raw.logMessage ~= "" and raw.logMessage or nil
+  node.hitCondition = session.extended and raw.hitCondition ~= "" and raw.hitCondition or nil
+  return node
+end
+
+function Breaks.set(path, list)
+  local full = folded(path)
+  local key = key_of(full)
+  local files = Breaks.by_key[key] or {}
+  local nodes = {}
+  for _, raw in ipairs(type(list) == "table" and list or {}) do
+    local node = type(raw) == "table" and node_of(raw)
+    if node then nodes[node.line] = node end
+  end
+  files[full] = next(nodes) and nodes or nil
+  Breaks.by_key[key] = next(files) and files or nil
+  rebuild_lines()
+  return nodes
+end
+
+function Breaks.clear()
+  Breaks.by_key = {}
+  rebuild_lines()
+end
+
+-- line -> breakpoint, for one chunk; false when it has none.
+local function of_source(source)
+  local path = Paths.of(source)
+  local files = path.stops and Breaks.by_key[path.file]
+  local found = {}
+  for full, nodes in next, files or {} do
+    if not session.tells_apart or find(full, path.opath, 1, true) then
+      for line, node in next, nodes do found[line] = node end
+    end
+  end
+  return next(found) and found or false
+end
+
+function Breaks.of(func)
+  local found = Breaks.of_function[func]
+  if found == nil then
+    local source = getinfo(func, "S").source
+    found = Breaks.by_source[source]
+    if found == nil then
+      found = of_source(source)
+      Breaks.by_source[source] = found
+    end
+    Breaks.of_function[func] = found
+  end
+  return found
+end
+
+local function tell_failure(node, text, message)
+  if not session.extended or node.told[message] then return end
+  node.told[message] = true
+  Wire.notice("conditionFailed", { path = node.file, line = node.line, expression = text, message = printable(message) })
+end
+
+-- Whether an expression of a breakpoint ran, and its first value.
+local function value_at(node, text, frame)
+  node.compiled = node.compiled or {}
+  local expression, why = node.compiled[text], nil
+  if not expression then
+    expression, why = Expression.compile(text)
+    node.compiled[text] = expression
+  end
+  if not expression then return false, tostring(why) end
+  local results = Expression.run(expression, frame, within_value_time)
+  if results[1] then return true, results[2] end
+  return false, error_text(results[2])
+end
+
+local function condition_holds(node, frame)
+  if not node.condition then return true end
+  local ok, value = value_at(node, node.condition, frame)
+  if not ok then tell_failure(node, node.condition, value) end
+  return ok and value ~= nil and value ~= false
+end
+
+local COMPARISONS = {
+  ["=="] = function(hits, wanted) return hits == wanted end,
+  [">="] = function(hits, wanted) return hits >= wanted end,
+  ["<="] = function(hits, wanted) return hits <= wanted end,
+  [">"] = function(hits, wanted) return hits > wanted end,
+  ["<"] = function(hits, wanted) return hits < wanted end,
+  ["%"] = function(hits, wanted) return wanted ~= 0 and hits % wanted == 0 end,
+}
+COMPARISONS["="], COMPARISONS[""] = COMPARISONS["=="], COMPARISONS[">="]
+
+local function hits_suffice(node)
+  node.hits = node.hits + 1
+  if not node.hitCondition then return true end
+  local operator, number = tostring(node.hitCondition):match("^%s*([=<>%%]*)%s*(%d+)%s*$")
+  local comparison = operator and COMPARISONS[operator]
+  if not comparison then tell_failure(node, node.hitCondition, "not a hit condition") end
+  return comparison ~= nil and comparison(node.hits, tonumber(number))
+end
+
+local function interpolated(node, frame)
+  if not session.extended then return node.logMessage end
+  local text = gsub(node.logMessage, "{{", "\1")
+  text = gsub(text, "}}", "\2")
+  text = gsub(text, "(%b{})", function(braced)
+    local ok, value = value_at(node, sub(braced, 2, -2), frame)
+    if ok then return (printable(safe_text(value) or type(value))) end
+    tell_failure(node, sub(braced, 2, -2), value)
+    return "{" .. printable(value) .. "}"
+  end)
+  return (gsub(gsub(text, "\1", "{"), "\2", "}"))
+end
+
+local function write_log(node, frame)
+  local info = { logInfo = "[LogPoint Output]: " .. interpolated(node, frame) }
+  if session.extended then info.file, info.line = node.file, node.line end
+  Wire.notice("debug_console", info)
+end
+
+-- Whether the program stops for this breakpoint, which it has just reached.
+function Breaks.stops(node)
+  local frame = Stack.frame(2)
+  node.file = node.file or Paths.of(getinfo(frame.func, "S").source).file
+  if not condition_holds(node, frame) or not hits_suffice(node) then return false end
+  if not node.logMessage then return true end
+  write_log(node, frame)
+  return false
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- Values, as the original shows them
+---------------------------------------------------------------------------------------------------
+
+local Old, keep, field_count
+do
+
+Old = {}
+
+function keep(value)
+  references[#references + 1] = value
+  return #references
+end
+
+function field_count(value, limit)
+  local count, key = 0, next(value)
+  while key ~= nil and count < limit do
+    count = count + 1
+    key = next(value, key)
+  end
+  return count, key ~= nil
+end
+
+local EXPANDS = { table = true, userdata = true, ["function"] = true }
+
+local function old_text(value)
+  local kind = type(value)
+  if kind == "string" then return '"' .. value .. '"' end
+  local text = safe_text(value) or kind .. " [value can't trans to string]"
+  if kind == "table" then return field_count(value, 1 / 0) .. " Members " .. text end
+  return text
+end
+
+function Old.variable(name, value)
+  local kind = type(value)
+  local text = old_text(value)
+  if kind == "string" and session.encodes then text = base64(text) end
+  return { name = name, type = kind, value = text, variablesReference = EXPANDS[kind] and keep({ value = value }) or "0" }
+end
+
+local function old_locals(frame)
+  local list, place = {}, {}
+  for _, found in ipairs(Stack.locals(frame)) do
+    local shown = Old.variable(found.name, found.value)
+    shown.index = found.slot
+    place[found.name] = place[found.name] or #list + 1
+    list[place[found.name]] = shown
+  end
+  return list
+end
+
+local function old_upvalues(func)
+  local list = {}
+  for position, found in ipairs(Stack.upvalues(func)) do list[position] = Old.variable(found.name, found.value) end
+  return list
+end
+
+local function old_fields(value, plain)
+  local list = {}
+  for key, field in next, value do
+    local name = type(key) == "string" and (plain and key or '"' .. key .. '"') or safe_text(key) or type(key)
+    list[#list + 1] = Old.variable(name, field)
+  end
+  return list
+end
+
+local function old_metatable(value, list)
+  local meta = getmetatable(value)
+  if type(meta) == "table" then
+    list[#list + 1] = { name = "_Metatable_", type = "table", value = "元表 " .. (safe_text(meta) or "table"), variablesReference = keep({ value = meta }) }
+  end
+  return list
+end
+
+local OLD_CHILDREN = {
+  table = function(value) return old_metatable(value, old_fields(value)) end,
+  userdata = function(value) return old_metatable(value, {}) end,
+  ["function"] = old_upvalues,
+}
+
+function Old.children(reference)
+  local kept = references[reference]
+  if not kept or kept.scope then return {} end
+  return OLD_CHILDREN[type(kept.value)](kept.value)
+end
+
+function Old.variables(reference, stack_id)
+  if reference < 10000 then return Old.children(reference) end
+  if reference >= 20000 and reference < 30000 then return old_fields(globals, true) end
+  local frame = Stack.frame(stack_id)
+  if not frame then
+    Wire.log("there is no frame " .. tostring(stack_id))
+    return {}
+  end
+  if reference >= 30000 then return old_upvalues(frame.func) end
+  return old_locals(Stack.innermost_like(frame))
+end
+
+local function old_failure(name, text, flag)
+  return { { name = name, type = "string", value = session.encodes and base64(text) or text, variablesReference = "0", isSuccess = flag } }
+end
+
+function Old.watch(text, stack_id)
+  if stop and not stack_id then return old_failure(text, '"输入了错误的变量信息"', "false") end
+  local frame = stop and Stack.frame(stack_id)
+  local expression = Expression.compile(text)
+  if not expression then return old_failure(text, '"未能找到变量的值"', "false") end
+  local results = Expression.run(expression, frame and Stack.innermost_like(frame), within(EVALUATE_S))
+  if not results[1] then return old_failure(text, '"输入了错误的变量信息"', "false") end
+  local shown = Old.variable(text, results[2])
+  shown.isSuccess = "true"
+  return { shown }
+end
+
+local REPL_FAILED = '"输入错误指令。\n + 请检查指令是否正确\n + 指令仅能在[暂停在断点时]输入, 请不要在程序持续运行时输入"'
+
+-- On the program's own stack, without a limit: helpers that an IDE injects walk that stack.
+function Old.repl(text, stack_id)
+  local expression = Expression.compile(text)
+  local frame = stop and Stack.frame(stack_id)
+  local results = expression and Expression.run(expression, frame and Stack.innermost_like(frame), pcall)
+  if not results or not results[1] then return old_failure("Exp", REPL_FAILED, false) end
+  local shown = Old.variable("Exp", results[2])
+  shown.isSuccess = "true"
+  return { shown }
+end
+
+local LITERALS = { ["true"] = { value = true }, ["false"] = { value = false }, ["nil"] = {} }
+
+-- What the text of a new value means: a literal, or the name of a variable.
+local function old_new_value(text, frame)
+  local quoted_text = text:match('^"(.*)"$') or text:match("^'(.*)'$")
+  if quoted_text then return { value = quoted_text } end
+  if tonumber(text) then return { value = tonumber(text) } end
+  if LITERALS[text] then return LITERALS[text] end
+  local names = frame_names(frame)
+  local found = names[text]
+  if not found and globals[text] ~= nil then found = { value = globals[text] } end
+  return found and { value = found.value, name = text }
+end
+
+local function old_assign(reference, frame, name, value)
+  if reference < 10000 then return true end
+  if reference >= 20000 and reference < 30000 then
+    globals[name] = value
+    return true
+  end
+  local found = frame and frame_names(frame)[name]
+  if not found then return false end
+  if found.of then return setupvalue(found.of, found.slot, value) ~= nil end
+  return set_frame_local(frame, found.slot, value) ~= nil
+end
+
+function Old.set(info)
+  local name = tostring(info.varName)
+  local frame = Stack.frame(info.stackId)
+  local new = old_new_value(tostring(info.newValue), frame)
+  if not new then return { success = "false", tip = "输入的值无意义" } end
+  if not old_assign(tonumber(info.varRef) or 0, frame, name, new.value) then
+    return { success = "false", tip = "变量 " .. name .. " 赋值失败" }
+  end
+  local kind = type(new.value)
+  local reference = EXPANDS[kind] and tostring(keep({ value = new.value })) or "0"
+  local value = new.value
+  if kind ~= "number" and kind ~= "boolean" and kind ~= "nil" then value = old_text(value) end
+  return { success = "true", tip = "变量 " .. name .. " 赋值成功", name = new.name or name, type = kind, value = value, variablesReference = reference }
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- Values, as an extended session shows them
+---------------------------------------------------------------------------------------------------
+
+local New, new_rows, bounded, options_of, seconds_of
+do
+
+New = {}
+
+-- Not through the middle of a letter.
+local function cut_text(text, limit)
+  local short = sub(text, 1, limit)
+  for back = 0, 3 do
+    if is_utf8(sub(short, 1, #short - back)) then return sub(short, 1, #short - back) end
+  end
+  return short
+end
+
+local function put_text(variable, text, limit)
+  if #text > limit then
+    variable.length = #text
+    text = cut_text(text, limit)
+  end
+  if is_utf8(text) then
+    variable.value = text
+  else
+    variable.value, variable.bytes = printable(text), base64(text)
+  end
+end
+
+local function expands(value)
+  local kind = type(value)
+  if kind == "table" then return next(value) ~= nil or getmetatable(value) ~= nil end
+  if kind == "function" then return getupvalue(value, 1) ~= nil end
+  return kind == "userdata" and type(getmetatable(value)) == "table"
+end
+
+local function put_function(variable, value)
+  local info = getinfo(value, "S")
+  if info.what ~= "C" then variable["function"] = printable(Paths.of(info.source).file) .. ":" .. info.linedefined end
+end
+
+local function put_count(variable, value)
+  local count, beyond = field_count(value, COUNTED_KEYS)
+  if not beyond then variable.count = count end
+end
+
+
+local function put_children(variable, value, options)
+  if options.parents[value] then
+    variable.cycle = true
+    return
+  end
+  if options.depth <= 1 or options.left.nodes <= 0 then return end
+  options.parents[value] = true
+  local inner = { depth = options.depth - 1, left = options.left, text = options.text, parents = options.parents }
+  variable.children = new_rows(references[variable.reference], 0, options.left.nodes, inner)
+  options.parents[value] = nil
+end
+
+function New.variable(name, value, options)
+  local kind = type(value)
+  local variable = { name = printable(name), type = kind, reference = 0 }
+  options.left.nodes = options.left.nodes - 1
+  local text, failed = value, nil
+  if kind ~= "string" then text, failed = safe_text(value) end
+  put_text(variable, text or kind, options.text)
+  variable.failed = failed and printable(failed) or nil
+  if kind == "function" then put_function(variable, value) end
+  if kind == "table" then put_count(variable, value) end
+  if expands(value) then
+    variable.reference = keep({ value = value })
+    put_children(variable, value, options)
+  end
+  return variable
+end
+
+local KEY_RANK = { number = 1, string = 2, boolean = 3 }
+
+local function sorted_keys(value)
+  local keys, place = {}, {}
+  for key in next, value do
+    keys[#keys + 1] = key
+    place[key] = #keys
+  end
+  sort(keys, function(a, b)
+    local rank_a, rank_b = KEY_RANK[type(a)] or 4, KEY_RANK[type(b)] or 4
+    if rank_a ~= rank_b then return rank_a < rank_b end
+    if rank_a <= 2 then return a < b end
+    return place[a] < place[b]
+  end)
+  return keys
+end
+
+-- Small tables in order; great ones as they lie, or a page would cost a sort.
+local function keys_of(value, start, count)
+  local total, beyond = field_count(value, SORTED_KEYS)
+  local page = {}
+  if not beyond then
+    local keys = sorted_keys(value)
+    for position = start + 1, start + count do page[#page + 1] = keys[position] end
+    return page, start + #page < total, total
+  end
+  local key, position = next(value), 0
+  while key ~= nil and #page < count do
+    position = position + 1
+    if position > start then page[#page + 1] = key end
+    key = next(value, key)
+  end
+  return page, key ~= nil, nil
+end
+
+local function key_name(key)
+  if type(key) == "string" then return key end
+  return "[" .. (safe_text(key) or type(key)) .. "]"
+end
+
+local function special_rows(value)
+  local rows, meta = {}, getmetatable(value)
+  if type(meta) ~= "table" then return rows end
+  rows[1] = { name = "(metatable)", value = meta }
+  if rawget(meta, "__pairs") ~= nil then rows[2] = { name = "(pairs)", pairs_of = value } end
+  return rows
+end
+
+local function field_rows(value, start, count)
+  local keys, more, total = keys_of(value, start, count)
+  local rows = {}
+  for place, key in ipairs(keys) do
+    rows[place] = { name = key_name(key), key_type = type(key), value = rawget(value, key), position = start + place, key = key }
+  end
+  if not more then
+    for _, row in ipairs(special_rows(value)) do rows[#rows + 1] = row end
+  end
+  return rows, more, total
+end
+
+local function paged(found, start, count)
+  local rows = {}
+  for place = start + 1, start + count do
+    local item = found[place]
+    if not item then break end
+    rows[#rows + 1] = { name = item.name, value = item.value, position = item.position or item.slot, slot = item.slot }
+  end
+  return rows, start + #rows < #found, #found
+end
+
+local function collected_pairs(value, wanted)
+  local found = {}
+  for key, item in pairs(value) do
+    found[#found + 1] = { name = key_name(key), value = item }
+    if #found > wanted then break end
+  end
+  return found
+end
+
+local function pairs_rows(value, start, count)
+  local ok, found = Guard.run(VALUE_S, collected_pairs, value, start + count)
+  if not ok then return { { name = "(pairs)", failed = error_text(found) } }, false end
+  local rows, more = paged(found, start, count)
+  return rows, more
+end
+
+local function position_from_start(found)
+  for place, item in ipairs(found) do item.position = place end
+  return found
+end
+
+local SCOPES = {
+  locals = function(kept, start, count) return paged(Stack.locals(kept.frame), start, count) end,
+  varargs = function(kept, start, count) return paged(position_from_start(Stack.varargs(kept.frame)), start, count) end,
+  upvalues = function(kept, start, count) return paged(Stack.upvalues(kept.frame.func), start, count) end,
+  globals = function(kept, start, count) return field_rows(frame_globals(kept.frame, frame_names(kept.frame)), start, count) end,
+}
+
+local CHILDREN = {
+  table = field_rows,
+  userdata = function(value) return special_rows(value), false end,
+  ["function"] = function(value, start, count) return paged(Stack.upvalues(value), start, count) end,
+}
+
+local function raw_rows(kept, start, count)
+  if kept.scope then return SCOPES[kept.scope](kept, start, count) end
+  if kept.pairs_of then return pairs_rows(kept.pairs_of, start, count) end
+  return CHILDREN[type(kept.value)](kept.value, start, count)
+end
+
+local function shown_row(row, options)
+  if row.pairs_of then return { name = row.name, type = "pairs", value = "", reference = keep({ pairs_of = row.pairs_of }) } end
+  if row.failed then return { name = row.name, type = "pairs", value = "", reference = 0, failed = printable(row.failed) } end
+  local variable = New.variable(row.name, row.value, options)
+  variable.keyType, variable.position = row.key_type, row.position
+  return variable
+end
+
+function new_rows(kept, start, count, options)
+  local rows, more, total = raw_rows(kept, start, count)
+  local shown = {}
+  kept.places = kept.places or {}
+  for place, row in ipairs(rows) do
+    if row.position then kept.places[row.position] = row end
+    shown[place] = shown_row(row, options)
+  end
+  return shown, more, total
+end
+
+function bounded(value, least, most, default)
+  value = tonumber(value) or default
+  if value ~= value then value = default end
+  return floor(value < least and least or value > most and most or value)
+end
+
+function options_of(info)
+  return { depth = bounded(info.depth, 1, 5, 1), left = { nodes = bounded(info.budget, 1, 20000, 2000) }, text = bounded(info.text, 1, 16777216, 1024), parents = {} }
+end
+
+function seconds_of(info, default) return bounded(info.timeout, 1, 60000, default * 1000) / 1000 end
+
+function New.assign(kept, row, value)
+  if kept.scope == "locals" or kept.scope == "varargs" then return set_frame_local(kept.frame, row.slot, value) ~= nil end
+  if kept.scope == "upvalues" then return setupvalue(kept.frame.func, row.slot, value) ~= nil end
+  if kept.scope == "globals" then
+    rawset(frame_globals(kept.frame, frame_names(kept.frame)), row.key, value)
+    return true
+  end
+  if type(kept.value) == "function" then return setupvalue(kept.value, row.slot, value) ~= nil end
+  rawset(kept.value, row.key, value)
+  return true
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- Running: the hook, stepping, stopping
+---------------------------------------------------------------------------------------------------
+
+local Run, MAIN, threads, main_thread, step, hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
+do
+
+Run = { mode = "off", generation = 0, count = 1000, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
+MAIN = {}
+local MASKS = { poll = "", line = "l" }
+threads = setmetatable({}, { __mode = "k" }) -- coroutine -> what made it
+
+function current_thread()
+  local thread, is_main = running()
+  if not thread or is_main then
+    main_thread = thread
+    return MAIN
+  end
+  return thread
+end
+current_thread()
+
+function thread_name(thread) return thread == MAIN and "main" or tostring(thread) end
+
+local compiler_was_on = jit and jit.status()
+
+local function follow_compiler()
+  if not compiler_was_on then return end
+  if Run.mode == "line" then
+    jit.off()
+    jit.flush()
+  else
+    jit.on()
+  end
+end
+
+function apply(thread)
+  local mask = MASKS[Run.mode]
+  if thread and mask then
+    sethook(thread, hook, mask, Run.count)
+  elseif thread then
+    sethook(thread)
+  elseif mask then
+    sethook(hook, mask, Run.count)
+  else
+    sethook()
+  end
+end
+
+function restore_hook()
+  apply()
+  follow_compiler()
+end
+
+-- The original follows no coroutine of coroutine.wrap, where hooks belong to coroutines.
+function is_followed(thread) return threads[thread] ~= "wrap" or session.extended or Run.mode == "off" end
+
+local function wanted_mode()
+  if sock then return (Breaks.exist() or step) and "line" or "poll" end
+  return attach_wanted and host and count_is_free and "poll" or "off"
+end
+
+function Run.refresh()
+  local mode = wanted_mode()
+  lines = step and any_line or break_lines
+  if mode == Run.mode then return end
+  Run.mode, Run.generation = mode, Run.generation + 1
+  follow_compiler()
+  apply()
+  Run.applied[current_thread()] = Run.generation
+  if jit then return end
+  for thread in next, threads do
+    if is_followed(thread) and status(thread) ~= "dead" then apply(thread) end
+  end
+  if main_thread and running() ~= main_thread then apply(main_thread) end
+end
+
+local function depth_here()
+  local depth = 0
+  while frame_info(depth, nil, "l") do depth = depth + 1 end
+  return depth
+end
+
+function set_step(kind)
+  step = { kind = kind }
+  if stop then
+    step.thread, step.depth, step.func = stop.thread, depth_here(), frame_info(0, nil, "f").func
+  end
+  Run.refresh()
+end
+
+local function left_behind(thread) return thread ~= MAIN and status(thread) ~= "normal" end
+
+-- Over: a line of the same call, or of a caller. A function that is called next at the same depth is a sibling.
+local function over_is_done(func)
+  if frame_info(step.depth, nil, "l") then return false end
+  local same_depth = frame_info(step.depth - 1, nil, "l") ~= nil
+  if same_depth and step.func and func ~= step.func then
+    step.depth, step.func = step.depth - 1, nil
+    return false
+  end
+  return true
+end
+
+local function out_is_done() return frame_info(step.depth - 1, nil, "l") == nil end
+
+local DONE = { over = over_is_done, out = out_is_done }
+
+local function step_is_done(func, source)
+  if source == own_source then return false end
+  if step.kind == "pause" then return true end
+  if not Paths.of(source).stops then return false end
+  local done = DONE[step.kind]
+  if not done then return true end
+  if stop.thread ~= step.thread then return left_behind(step.thread) end
+  return done(func)
+end
+
+local STOP_COMMANDS = {
+  entry = "stopOnEntry", breakpoint = "stopOnBreakpoint", over = "stopOnStep", ["in"] = "stopOnStepIn", out = "stopOnStepOut",
+  code = "stopOnCodeBreakpoint", pause = "stopOnPause", exception = "stopOnException",
+}
+local REASONS = { over = "step", ["in"] = "step", out = "step" }
+
+local function tell_stop(kind, detail)
+  local entries, depth = Stack.entries(nil, 0, session.extended and FRAMES_TOLD or 1 / 0)
+  local info = {}
+  if session.extended then
+    info = detail or {}
+    info.reason, info.coroutine, info.memory, info.depth = REASONS[kind] or kind, thread_name(stop.thread), count_kib(), depth
+  end
+  this.sendMsg({ cmd = STOP_COMMANDS[kind], callbackId = 0, info = info, stack = entries })
+end
+
+local function is_silent()
+  local interval = session.heartbeat or 0
+  return interval > 0 and gettime() - last_heard > 3 * interval
+end
+
+-- A loop, not a recursion: a stop may see any number of requests.
+local function wait_for_orders()
+  local asked = true
+  while sock and not stop.resumed do
+    if asked and not session.extended then Wire.memory() end
+    local line, why = Wire.line(1)
+    asked = line ~= nil
+    if line then
+      dispatch(line)
+    elseif why ~= "timeout" or is_silent() then
+      leave_session()
+    end
+  end
+end
+
+function halt(kind, detail)
+  step, stop.kind = nil, kind
+  references = {}
+  last_heard = gettime()
+  tell_stop(kind, detail)
+  wait_for_orders()
+end
+
+local function on_line(func, node)
+  stop = { anchor = hook, thread = current_thread() }
+  if node and Breaks.stops(node) then
+    halt("breakpoint", { hits = node.hits })
+  elseif step and step_is_done(func, getinfo(func, "S").source) then
+    halt(step.kind)
+  end
+end
+
+function at_work(action, ...)
+  busy = true
+  local ok, why = pcall(action, ...)
+  if not ok then pcall(Wire.log, "the debugger failed: " .. tostring(why)) end
+  stop, references = nil, {}
+  pcall(Run.refresh)
+  busy = false
+end
+
+-- As seldom as the poll needs, whatever the program does between two lines.
+local function adapt(now)
+  local since = now - Run.last_tick
+  Run.last_tick = now
+  local count = Run.count
+  if since > POLL_S then
+    count = count > 256 and floor(count / 4) or 64
+  elseif since < POLL_S / 20 and count < 10000 then
+    count = count * 2
+  end
+  if count ~= Run.count or Run.applied[current_thread()] ~= Run.generation then
+    Run.count = count
+    Run.applied[current_thread()] = Run.generation
+    apply()
+  end
+end
+
+local function tick()
+  local now = gettime()
+  adapt(now)
+  if now < next_poll then return end
+  next_poll = now + POLL_S
+  at_work(poll)
+end
+
+local function breakpoint_at(func, line)
+  local ok, nodes = pcall(Breaks.of, func)
+  return ok and nodes and nodes[line]
+end
+
+local function arrive(line)
+  if busy then return end
+  if not line then return tick() end
+  local func = getinfo(3, "f").func
+  local nodes = Breaks.of_function[func]
+  local node = nodes and nodes[line]
+  if nodes == nil then node = breakpoint_at(func, line) end
+  if node or step then at_work(on_line, func, node) end
+end
+
+function hook(_, line)
+  if lines[line or 0] then arrive(line) end
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- Coroutines: hooks belong to one each, except on LuaJIT
+---------------------------------------------------------------------------------------------------
+
+local function adopt(thread, maker)
+  threads[thread] = maker
+  if Guard.deadline then
+    sethook(thread, guard_hook, "", 1000)
+  elseif Run.mode ~= "off" and is_followed(thread) then
+    apply(thread)
+  end
+end
+
+local function followed_create(body)
+  local thread = create(body)
+  if not jit then adopt(thread, "create") end
+  return thread
+end
+
+-- Within the coroutine, so that wrap itself stays what it is.
+local function followed_wrap(body)
+  if type(body) ~= "function" then return wrap(body) end
+  return wrap(function(...)
+    if not jit then adopt(running(), "wrap") end
+    return body(...)
+  end)
+end
+
+function this.replaceCoroutineFuncs()
+  coroutine.create, coroutine.wrap = followed_create, followed_wrap
+end
+this.replaceCoroutineFuncs()
+
+---------------------------------------------------------------------------------------------------
+-- Errors of the program
+---------------------------------------------------------------------------------------------------
+
+local Errors, run_main
+do
+
+Errors = { filter = "none" }
+
+-- Whether something waits for an error that is raised here.
+local function is_caught()
+  local level = 2
+  while true do
+    local info = getinfo(level, "f")
+    if not info then break end
+    if info.func == pcall or info.func == xpcall then
+      local below = getinfo(level + 1, "f")
+      if not (below and below.func == run_main) then return true end
+    end
+    level = level + 1
+  end
+  local thread = current_thread()
+  return thread ~= MAIN and threads[thread] ~= "wrap"
+end
+
+local function text_of_error(value)
+  if type(value) == "string" then return value end
+  return error_text(value)
+end
+
+local function tell_error(anchor, value, uncaught)
+  stop = { anchor = anchor, thread = current_thread() }
+  local trace = traceback("", base_level())
+  halt("exception", { text = printable(text_of_error(value)), traceback = printable((gsub(trace, "^\n", ""))), uncaught = uncaught })
+end
+
+local function on_error(anchor, value, uncaught)
+  if busy or not sock or not session.extended or Errors.filter == "none" then return end
+  if Errors.filter == "uncaught" and not uncaught or Errors.last == value then return end
+  Errors.last = value
+  at_work(tell_error, anchor, value, uncaught)
+end
+
+local function followed_error(message, level)
+  if Errors.filter ~= "none" and not busy then on_error(Errors.error, message, not is_caught()) end
+  level = tonumber(level) or 1
+  error(message, level > 0 and level + 1 or 0)
+end
+
+local function followed_assert(...)
+  if not (...) and Errors.filter ~= "none" and not busy then
+    local message = select("#", ...) > 1 and select(2, ...) or "assertion failed!"
+    on_error(Errors.assert, message, not is_caught())
+  end
+  return assert(...)
+end
+Errors.error, Errors.assert = followed_error, followed_assert
+
+function Errors.set(filter)
+  Errors.filter, Errors.last = filter, nil
+  if filter == "none" then return end
+  if globals.error == error then globals.error = followed_error end
+  if globals.assert == assert then globals.assert = followed_assert end
+end
+
+local function on_main_error(value)
+  on_error(Errors.handler, value, true)
+  local text = type(value) == "string" and value or error_text(value)
+  return traceback(text, 2)
+end
+Errors.handler = on_main_error
+
+function run_main(chunk, arguments)
+  return xpcall(function() return chunk(unpack(arguments, 1, arguments.n)) end, on_main_error)
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- Commands
+---------------------------------------------------------------------------------------------------
+
+local drain, no_settings
+do
+
+local Commands = {}
+
+local function is_true(value) return value == "true" end
+
+local function settings_of(info)
+  local extended = tostring(info.dragoman or "") == EXTENSION
+  return {
+    extended = extended, entry = is_true(info.stopOnEntry), entry_text = tostring(info.stopOnEntry), cwd = tostring(info.cwd or ""),
+    extension = tostring(info.luaFileExtension or ""), encodes = is_true(info.isNeedB64EncodeStr) and not extended,
+    encodes_text = tostring(is_true(info.isNeedB64EncodeStr)), ignores_case = not is_true(info.pathCaseSensitivity),
+    names_only = is_true(info.autoPathMode), tells_apart = is_true(info.distinguishSameNameFile), truncated = tostring(info.truncatedOPath or ""),
+    windows = (info.OSType or "Windows_NT") == "Windows_NT", os = tostring(info.OSType or "Windows_NT"), adapter = tostring(info.adapterVersion or ""),
+    log_level = tonumber(info.logLevel) or 1, heartbeat = extended and bounded(info.heartbeat, 0, 3600, 0) or 0, clib = tostring(info.clibPath or ""),
+    c_hook = tostring(info.useCHook == true or is_true(info.useCHook)),
+  }
+end
+
+function no_settings() return settings_of({ pathCaseSensitivity = "true", OSType = "Linux" }) end
+session = no_settings()
+
+local FILTERS = { none = true, uncaught = true, all = true }
+
+local function process_id()
+  local ok, text = pcall(function()
+    local file = io.open("/proc/self/stat", "r")
+    local line = file and file:read("*l")
+    if file then file:close() end
+    return line
+  end)
+  return ok and text and tonumber(text:match("^%d+")) or Json.null
+end
+
+local state_name = tostring({}):match("0x%x+") or tostring(os_time())
+
+local function greeting()
+  local info = { debuggerVer = VERSION, UseHookLib = "0", UseLoadstring = "1", isNeedB64EncodeStr = session.encodes_text }
+  if session.extended then
+    info.dragoman, info.lua, info.jit = EXTENSION, _VERSION, jit and jit.version or ""
+    info.state, info.pid = state_name, process_id()
+  end
+  return info
+end
+
+function drain()
+  while sock do
+    local line, why = Wire.line(0)
+    if not line then
+      if why ~= "timeout" then leave_session() end
+      return
+    end
+    dispatch(line)
+  end
+end
+
+function Commands.initSuccess(info)
+  session = settings_of(info)
+  Paths.cache = {}
+  rebuild_lines()
+  Errors.set(session.extended and FILTERS[info.exceptions] and info.exceptions or "none")
+  Wire.answer("initSuccess", greeting())
+  if not session.entry then
+    local line = Wire.line(FIRST_MESSAGE_S)
+    if line then dispatch(line) end
+  end
+  Wire.log("debugger init success")
+  if session.entry then set_step("entry") else drain() end
+end
+
+local function is_loaded(found, path) return found[key_of(folded(path))] end
+
+local known_sources
+
+local function breakpoint_report(path, nodes)
+  local known = is_loaded(known_sources(), path)
+  local list = {}
+  for line in next, nodes do
+    list[#list + 1] = { line = line, known = known ~= nil, verified = known and known.lines[line] or Json.null }
+  end
+  return { breakpoints = list }
+end
+
+function Commands.setBreakPoint(info)
+  local path = tostring(info.path or "")
+  local nodes = Breaks.set(path, info.bks)
+  Run.refresh()
+  Wire.answer("setBreakPoint", session.extended and breakpoint_report(path, nodes) or {})
+end
+
+local function going_on(cmd, kind)
+  return function()
+    Wire.answer(cmd)
+    if kind and stop.kind ~= "exception" then set_step(kind) end
+    stop.resumed = true
+  end
+end
+
+Commands["continue"] = going_on("continue")
+Commands.stopOnStep = going_on("stopOnStep", "over")
+Commands.stopOnStepIn = going_on("stopOnStepIn", "in")
+Commands.stopOnStepOut = going_on("stopOnStepOut", "out")
+
+function Commands.getVariable(info) Wire.answer("getVariable", Old.variables(tonumber(info.varRef) or 0, info.stackId)) end
+
+function Commands.setVariable(info) Wire.answer("setVariable", Old.set(info)) end
+
+function Commands.getWatchedVariable(info) Wire.answer("getWatchedVariable", Old.watch(tostring(info.varName), info.stackId)) end
+
+function Commands.runREPLExpression(info) Wire.answer("runREPLExpression", Old.repl(tostring(info.Expression), info.stackId)) end
+
+function Commands.LuaGarbageCollect()
+  collectgarbage("collect")
+  Wire.memory()
+  if session.extended then Wire.take_id() end
+end
+
+function Commands.stopRun(info)
+  Wire.answer("stopRun")
+  if session.extended and info.attach == "false" then attach_wanted = false end
+  leave_session()
+end
+
+local Extended = {}
+
+function Extended.pause()
+  Wire.answer("pause")
+  if not stop then set_step("pause") end
+end
+
+function Extended.heartbeat() Wire.answer("heartbeat") end
+
+function Extended.setExceptions(info)
+  if not FILTERS[info.filter] then return Wire.refuse("setExceptions", "bad_request", "no such filter") end
+  Errors.set(info.filter)
+  Wire.answer("setExceptions")
+end
+
+-- The coroutine that a request means: nil is the one that stopped.
+local function thread_of(id)
+  if id == nil or id == thread_name(stop.thread) then return nil, true end
+  if id == "main" then return main_thread, main_thread ~= nil end
+  for thread in next, threads do
+    if tostring(thread) == id then return thread, true end
+  end
+  return nil, false
+end
+
+function Extended.stack(info)
+  local thread, found = thread_of(info.coroutine)
+  if not found then return Wire.refuse("stack", "bad_request", "no such coroutine") end
+  local frames, depth = Stack.entries(thread, bounded(info.start, 0, 1e9, 0), bounded(info.count, 1, 1000, 100))
+  Wire.answer("stack", { frames = frames, depth = depth })
+end
+
+local function coroutine_entry(thread, name, state)
+  local entry = { id = name, status = state, current = name == thread_name(stop.thread) }
+  local top = Stack.entries(not entry.current and thread or nil, 0, 1)[1]
+  if top then entry.file, entry.line, entry["function"] = top.file, tonumber(top.line), top["function"] end
+  return entry
+end
+
+function Extended.coroutines()
+  local list = {}
+  if stop.thread == MAIN or main_thread then
+    list[1] = coroutine_entry(main_thread, "main", stop.thread == MAIN and "running" or "normal")
+  end
+  if stop.thread ~= MAIN and not threads[stop.thread] then
+    list[#list + 1] = coroutine_entry(stop.thread, tostring(stop.thread), "running")
+  end
+  for thread in next, threads do
+    if status(thread) ~= "dead" then list[#list + 1] = coroutine_entry(thread, tostring(thread), status(thread)) end
+  end
+  Wire.answer("coroutines", { coroutines = list })
+end
+
+-- The frame that a request means; false where there is none.
+local function frame_of(cmd, info)
+  local thread, found = thread_of(info.coroutine)
+  local frame = found and Stack.frame(info.frame, thread)
+  if not frame then Wire.refuse(cmd, "no_such_frame", "there is no frame " .. tostring(info.frame or 2)) end
+  return frame
+end
+
+function Extended.scopes(info)
+  local frame = frame_of("scopes", info)
+  if not frame then return end
+  local counts = { locals = #Stack.locals(frame), varargs = #Stack.varargs(frame), upvalues = #Stack.upvalues(frame.func) }
+  local list = {}
+  for _, name in ipairs({ "locals", "varargs", "upvalues", "globals" }) do
+    local count = counts[name] or field_count(frame_globals(frame, frame_names(frame)), COUNTED_KEYS)
+    list[#list + 1] = { name = name, reference = keep({ scope = name, frame = frame }), count = count }
+  end
+  Wire.answer("scopes", { scopes = list })
+end
+
+function Extended.variables(info)
+  local kept = references[tonumber(info.reference) or 0]
+  if not kept then return Wire.refuse("variables", "no_such_reference", "references live until the program goes on") end
+  local options = options_of(info)
+  if kept.value ~= nil then options.parents[kept.value] = true end
+  local rows, more, total = new_rows(kept, bounded(info.start, 0, 1e9, 0), bounded(info.count, 1, 10000, 100), options)
+  Wire.answer("variables", { variables = rows, more = more, count = total })
+end
+
+-- The packed results of an expression, or nil after a refusal.
+local function evaluated(cmd, info, frame)
+  local expression, why = Expression.compile(tostring(info.expression))
+  if not expression then return Wire.refuse(cmd, "failed", why) and nil end
+  local arguments = frame and Stack.varargs(frame) or {}
+  local values = { n = #arguments }
+  for place, found in ipairs(arguments) do values[place] = found.value end
+  local results = Expression.run(expression, frame, within(seconds_of(info, EVALUATE_S)), values)
+  if results[1] then return results end
+  Wire.refuse(cmd, results[2] == TIMED_OUT and "timed_out" or "failed", error_text(results[2]))
+end
+
+function Extended.evaluate(info)
+  local frame
+  if stop then
+    frame = frame_of("evaluate", info)
+    if not frame then return end
+  end
+  local results = evaluated("evaluate", info, frame)
+  if not results then return end
+  local options, shown = options_of(info), {}
+  for place = 2, results.n do shown[place - 1] = New.variable(tostring(place - 1), results[place], options) end
+  Wire.answer("evaluate", { results = shown })
+end
+
+function Extended.assign(info)
+  local kept = references[tonumber(info.reference) or 0]
+  if not kept or kept.pairs_of then return Wire.refuse("assign", "no_such_reference", "references live until the program goes on") end
+  local position = tonumber(info.position) or 0
+  if not (kept.places and kept.places[position]) then new_rows(kept, position > 0 and position - 1 or 0, 100, options_of({})) end
+  local row = kept.places and kept.places[position]
+  if not row then return Wire.refuse("assign", "no_such_variable", "no variable of that reference has this position") end
+  local frame = frame_of("assign", { frame = info.frame })
+  local results = frame and evaluated("assign", info, frame)
+  if not results then return end
+  if not New.assign(kept, row, results[2]) then return Wire.refuse("assign", "no_such_variable", "it is gone") end
+  local shown = New.variable(row.name, results[2], options_of(info))
+  shown.position, shown.keyType = row.position, row.key_type
+  Wire.answer("assign", shown)
+end
+
+-- Every Lua function that can be reached, within bounds, by the file it is from.
+local function visit_function(func, found, push)
+  local info = getinfo(func, "SL")
+  for _, up in ipairs(Stack.upvalues(func)) do push(up.value) end
+  if info.what == "C" or not has_file(info.source) then return end
+  local path = Paths.of(info.source)
+  local entry = found[path.file] or { source = info.source, file = path.file, oPath = path.opath, lines = {} }
+  found[path.file] = entry
+  for line in next, info.activelines or {} do entry.lines[line] = true end
+end
+
+local function visit_table(value, push)
+  for key, field in next, value do
+    push(key)
+    push(field)
+  end
+  local meta = getmetatable(value)
+  if meta then push(meta) end
+end
+
+local OBJECTS = 50000
+
+local function roots(push)
+  push(globals)
+  push(package.loaded)
+  if not stop then return end
+  local offset = 0
+  while true do
+    local info = frame_info(offset, nil, "f")
+    if not info then return end
+    push(info.func)
+    offset = offset + 1
+  end
+end
+
+local function scanned_sources()
+  local found, seen, queue = {}, { [this] = true }, {}
+  local function push(value)
+    local kind = type(value)
+    if (kind == "table" or kind == "function") and not seen[value] and #queue < OBJECTS then
+      seen[value] = true
+      queue[#queue + 1] = value
+    end
+  end
+  roots(push)
+  local place = 1
+  while place <= #queue do
+    local value = queue[place]
+    if type(value) == "function" then visit_function(value, found, push) else visit_table(value, push) end
+    place = place + 1
+  end
+  return found
+end
+
+local scan, scanned_at = nil, 0
+
+function known_sources()
+  if not scan or gettime() - scanned_at > 1 then
+    scan, scanned_at = scanned_sources(), gettime()
+  end
+  return scan
+end
+
+function Extended.sources(info)
+  local list, limit = {}, bounded(info.limit, 1, 10000, 1000)
+  scan = nil
+  for _, entry in next, known_sources() do
+    if #list >= limit then break end
+    local numbers = {}
+    for line in next, entry.lines do numbers[#numbers + 1] = line end
+    sort(numbers)
+    list[#list + 1] = { source = printable(entry.source), file = entry.file, oPath = entry.oPath, lines = numbers }
+  end
+  Wire.answer("sources", { sources = list })
+end
+
+local STOPPED_ONLY = {
+  ["continue"] = true, stopOnStep = true, stopOnStepIn = true, stopOnStepOut = true, getVariable = true, setVariable = true,
+  stack = true, coroutines = true, scopes = true, variables = true, assign = true,
+}
+
+local function extended_command(cmd, info)
+  local command = Extended[cmd] or Commands[cmd]
+  if not command then return Wire.refuse(cmd, "unknown_command", "this runtime does not know " .. cmd) end
+  if STOPPED_ONLY[cmd] and not stop then return Wire.refuse(cmd, "not_stopped", "the program is running") end
+  local ok, why = pcall(command, info)
+  if not ok then Wire.refuse(cmd, "bad_request", why) end
+end
+
+-- What the original does with a command that it does not know, or cannot follow now: nothing, and a stop ends.
+local function old_command(cmd, info)
+  local command = Commands[cmd]
+  if command and (stop or not STOPPED_ONLY[cmd]) then
+    local ok, why = pcall(command, info)
+    if not ok then Wire.log(why) end
+  elseif stop then
+    if stop.kind == "entry" then set_step("entry") end
+    stop.resumed = true
+  end
+end
+
+local function understood(line)
+  local text = line:match("^%s*(.-)%s*$")
+  if sub(text, -3) == "|*|" then text = sub(text, 1, -4) end
+  local message, why = Json.decode(text, session.extended)
+  if type(message) ~= "table" or type(message.cmd) ~= "string" then return nil, message == nil and why or "no command" end
+  return message
+end
+
+function dispatch(line)
+  local message, why = understood(line)
+  if not message then return Wire.log("a line was not understood: " .. tostring(why)) end
+  Wire.keep_id(message.callbackId)
+  local info = type(message.info) == "table" and message.info or {}
+  if session.extended and message.cmd ~= "initSuccess" then return extended_command(message.cmd, info) end
+  return old_command(message.cmd, info)
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- Connecting
+---------------------------------------------------------------------------------------------------
+
+do
+
+local Link = {}
+
+function leave_session()
+  local old = sock
+  sock, partial = nil, ""
+  if old then pcall(old.close, old) end
+  if stop then stop.resumed = true end
+  step, session = nil, no_settings()
+  Paths.cache = {}
+  Errors.set("none")
+  Breaks.clear()
+  last_attempt = gettime()
+  if handed_over then attach_wanted = false end
+  Run.refresh()
+  Link.wait()
+end
+
+local function joined(new)
+  sock, partial, last_heard = new, "", gettime()
+  pcall(new.setoption, new, "tcp-nodelay", true)
+  pcall(new.setoption, new, "keepalive", true)
+  local line, why = Wire.line(HANDSHAKE_S)
+  if line then
+    dispatch(line)
+  elseif why ~= "timeout" then
+    leave_session()
+  end
+  Run.refresh()
+end
+
+local function connected(timeout)
+  local new = libraries().tcp()
+  new:settimeout(timeout)
+  if new:connect(host, port) then return new end
+  new:close()
+end
+
+local function listening()
+  local new = libraries().tcp()
+  new:setoption("reuseaddr", true)
+  if new:bind(host, port) and new:listen(1) then return new end
+  new:close()
+end
+
+local function accepted(timeout)
+  server = server or listening()
+  if not server then return nil end
+  server:settimeout(timeout)
+  return (server:accept())
+end
+
+function Link.attempt(connect_s, accept_s)
+  last_attempt = gettime()
+  local new
+  if as_server then new = accepted(accept_s) else new = connected(connect_s) end
+  if new then joined(new) end
+  return new ~= nil
+end
+
+local function beat()
+  if session.heartbeat > 0 and gettime() >= next_beat then
+    next_beat = gettime() + session.heartbeat
+    Wire.notice("heartbeat", { memory = count_kib(), running = true })
+  end
+end
+
+function poll()
+  if sock then
+    drain()
+    return sock and beat()
+  end
+  if attach_wanted and host and gettime() - last_attempt >= ATTACH_S then Link.attempt(CONNECT_AGAIN_S, 0) end
+end
+
+-- Where a hook would cost every instruction, the garbage collector and a few slow functions give the beat instead.
+local waiting, ticking, pulsing = false, false, false
+
+local function is_waiting() return attach_wanted and host ~= nil and sock == nil end
+
+local function pulse()
+  if waiting and not busy and is_waiting() and gettime() - last_attempt >= ATTACH_S then at_work(poll) end
+end
+
+local function with_pulse(holder, name)
+  local original = holder[name]
+  if type(original) ~= "function" then return end
+  holder[name] = function(...)
+    if waiting then pulse() end
+    return original(...)
+  end
+end
+
+local function install_pulse()
+  if pulsing then return end
+  pulsing = true
+  with_pulse(os, "time")
+  with_pulse(os, "clock")
+  for _, name in ipairs({ "sleep", "select" }) do with_pulse(libraries(), name) end
+end
+
+local function once(_, line)
+  sethook()
+  pulse()
+  if Run.mode ~= "off" then apply() end
+end
+
+-- Not within the collector: its finalizer only asks for the next instruction.
+local function arm_ticker()
+  setmetatable({}, { __gc = function()
+    if not is_waiting() then
+      ticking = false
+      return
+    end
+    if not debug.gethook() and gettime() - last_attempt >= ATTACH_S then sethook(once, "", 1) end
+    arm_ticker()
+  end })
+end
+
+function Link.wait()
+  waiting = is_waiting()
+  if not waiting or count_is_free then return end
+  install_pulse()
+  if not ticking then
+    ticking = true
+    arm_ticker()
+  end
+end
+
+local function begin(new_host, new_port, serves)
+  if sock then return complain("the debugger is already started") end
+  if not libraries() then return complain("luasocket was not found: the program runs without a debugger") end
+  host, port, as_server, attach_wanted = new_host, new_port, serves, true
+  at_work(Link.attempt, CONNECT_FIRST_S, ACCEPT_S)
+  Link.wait()
+end
+
+function this.start(new_host, new_port) begin(tostring(new_host or "127.0.0.1"), tonumber(new_port) or 8818, false) end
+
+function this.startServer(new_host, new_port) begin(tostring(new_host or "0.0.0.0"), tonumber(new_port) or 8818, true) end
+
+-- A connected socket of the host's own: send, receive, settimeout and close as luasocket has them.
+function this.startWith(object)
+  libraries()
+  handed_over = true
+  at_work(joined, object)
+end
+
+-- 1 when there is a connection, 0 when there is none yet.
+function this.reConnect()
+  if not sock and host and gettime() - last_attempt >= ATTACH_S then at_work(Link.attempt, CONNECT_AGAIN_S, 0) end
+  return sock and 1 or 0
+end
+
+function this.disconnect()
+  if sock then at_work(leave_session) end
+end
+
+function this.stopAttach()
+  attach_wanted = false
+  at_work(leave_session)
+  if server then pcall(server.close, server) end
+  server = nil
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- What programs call
+---------------------------------------------------------------------------------------------------
+
+do
+
+function this.BP()
+  if not sock then return end
+  if not jit and current_thread() ~= MAIN then threads[current_thread()] = threads[current_thread()] or "create" end
+  set_step("code")
+  apply()
+  return true
+end
+
+function this.getBreaks()
+  local all = {}
+  for _, files in next, Breaks.by_key do
+    for path, nodes in next, files do
+      local list = {}
+      for _, node in next, nodes do list[#list + 1] = { line = node.line, type = node.type, condition = node.condition, logMessage = node.logMessage } end
+      sort(list, function(a, b) return a.line < b.line end)
+      all[path] = list
+    end
+  end
+  return all
+end
+
+-- The folder that relative chunk names belong to.
+function this.changePath(path)
+  session.cwd = tostring(path or "")
+  Paths.cache = {}
+  rebuild_lines()
+end
+
+local function stopped_source()
+  local offset = 0
+  while stop do
+    local info = frame_info(offset, nil, "Sl")
+    if not info then return nil end
+    if is_shown(info) and has_file(info.source) then return info.source end
+    offset = offset + 1
+  end
+end
+
+local function breakpoint_in(file)
+  for path in next, this.getBreaks() do
+    if key_of(path):match("[^/]*$") == file:match("[^/]*$") then return path end
+  end
+end
+
+local function breakpoint_test()
+  local source = stopped_source()
+  local out = { "\n- BreakPoint Test:", "\nUser set lua extension:   .", session.extension, "\nAuto get lua extension:   ", Paths.extension }
+  if not source then return concat(out) end
+  local path = Paths.of(source)
+  out[#out + 1] = "\nGetInfo:    " .. source .. "\nNormalized: " .. path.opath .. "\nFormated:   " .. path.file
+  out[#out + 1] = "\nBreakpoint: " .. (breakpoint_in(path.file) or "")
+  out[#out + 1] = "\n说明:从lua虚拟机获取到的是绝对路径，Formated使用GetInfo路径。"
+  return concat(out)
+end
+
+function this.getBaseInfo()
+  local ver = _VERSION .. (jit and "," .. jit.version or "")
+  return "Lua Ver:" .. ver .. " | Adapter Ver:" .. session.adapter .. " | Debugger Ver:" .. VERSION .. " | supportREPL:true | useBase64EncodeString:"
+    .. session.encodes_text .. " | codeEnv:" .. session.os .. " | distinguishSameNameFile:" .. tostring(session.tells_apart)
+    .. "\n说明: 未能加载 libpdebug 库。原因请使用 LuaPanda.doctor() 查看"
+end
+
+function this.getInfo()
+  return concat({
+    "\n- Base Info: \n", this.getBaseInfo(), "\n\n- User Setting: \nstopOnEntry:", session.entry_text, " | logLevel:", tostring(session.log_level),
+    " | consoleLogLevel:2 | pathCaseSensitivity:", tostring(not session.ignores_case), " | attachMode:", tostring(attach_wanted),
+    " | autoPathMode:", tostring(session.names_only), " | useCHook:", session.c_hook, "\n\n- Path Info: \nclibPath: ", session.clib,
+    "\ndebugger: ", own_source, " | ", placed(chunk_path(own_source)), "\ncwd     : ", session.cwd, "\n", breakpoint_test(),
+    "\n\n- Breaks Info: \nUse 'LuaPanda.getBreaks()' to watch.",
+  })
+end
+
+function this.testBreakpoint() return breakpoint_test() end
+
+local function doctor_of_paths(out)
+  local source = stopped_source()
+  if not source then return end
+  local path = Paths.of(source)
+  if not session.names_only and not exists(path.file) then
+    out[#out + 1] = "the file of this chunk is not there: " .. path.file .. " (chunk name " .. source .. ", cwd " .. session.cwd .. ")"
+  end
+  local like = breakpoint_in(path.file)
+  if like and key_of(like) ~= path.file then out[#out + 1] = "breakpoints are in " .. like .. ", the program runs " .. path.file end
+end
+
+-- What stands in the way, a line each.
+function this.doctor()
+  local out = {}
+  if not libraries() then out[#out + 1] = "luasocket was not found" end
+  if host and not sock then out[#out + 1] = "not connected to " .. host .. ":" .. port end
+  doctor_of_paths(out)
+  return #out > 0 and concat(out, "\n") or "未检测出问题"
+end
+
+end
+
+---------------------------------------------------------------------------------------------------
+-- As a library, or as the program that runs another
+---------------------------------------------------------------------------------------------------
+
+local function shifted_arguments()
+  local old, new = arg, {}
+  for place, value in next, old do
+    if type(place) == "number" then new[place - 2] = value end
+  end
+  arg = new
+end
+
+local function run_program(address, path, ...)
+  local chunk, why = loadfile(path)
+  if not chunk then
+    io.stderr:write(tostring(why), "\n")
+    os.exit(1)
+  end
+  shifted_arguments()
+  local target_host, target_port = address:match("^(.*):(%d+)$")
+  this.start(target_host, target_port)
+  local ok, text = run_main(chunk, pack(...))
+  if ok then return end
+  io.stderr:write("lua: ", tostring(text), "\n")
+  os.exit(1)
+end
+
+rawset(globals, "LuaPanda", this)
+
+local is_program = type(arg) == "table" and arg[0] ~= nil and own_source == "@" .. arg[0] and select("#", ...) >= 2
+if is_program and tostring((...)):match("^.*:%d+$") then return run_program(...) end
+
+return this
