@@ -22,7 +22,6 @@ from dragoman.tools.showing import one_line, path
 
 LOCAL_CHARACTERS = 400
 FRAMES = 20
-_UNDERSIDE_FRAMES = 2
 _LOCALS_IN_TEXT = 20
 _FRAMES_IN_TEXT = 8
 _AROUND = 2
@@ -117,9 +116,9 @@ class Stops:
 
 
 def _without_underside(frames: Sequence[Frame]) -> tuple[Sequence[Frame], int]:
-    """What a runtime has below a program is the same at every stop: its first frames tell, and how many more it has."""
+    """What a runtime has below a program is the same at every stop: its first frame tells, and how many more it has."""
     own = [place for place, frame in enumerate(frames, 1) if not frame.is_library]
-    kept = own[-1] + _UNDERSIDE_FRAMES if own else len(frames)
+    kept = own[-1] + 1 if own else len(frames)
     return frames[:kept], max(0, len(frames) - kept)
 
 
