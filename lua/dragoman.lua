@@ -954,7 +954,7 @@ function Old.variables(reference, stack_id)
   if reference >= 20000 and reference < 30000 then return old_fields(globals, true) end
   local frame = Stack.frame(stack_id)
   if not frame then
-    Wire.log("there is no frame " .. tostring(stack_id))
+    if (tonumber(stack_id) or 0) > 2 then Wire.log("there is no frame " .. tostring(stack_id)) end
     return {}
   end
   if reference >= 30000 then return old_upvalues(frame.func) end
@@ -1272,8 +1272,9 @@ end
 local Run, MAIN, threads, main_thread, step, hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
 do
 
-Run = { mode = "off", generation = 0, count = 1000, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
+Run = { mode = "off", deaf = false, generation = 0, count = 1000, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
 MAIN = {}
+local no_line = { [0] = true }
 local MASKS = { poll = "", line = "l" }
 threads = setmetatable({}, { __mode = "k" }) -- coroutine -> what made it
 
@@ -1329,7 +1330,7 @@ end
 
 function Run.refresh()
   local mode = wanted_mode()
-  lines = step and any_line or break_lines
+  lines = step and any_line or Run.deaf and no_line or break_lines
   if mode == Run.mode then return end
   Run.mode, Run.generation = mode, Run.generation + 1
   follow_compiler()
@@ -1942,14 +1943,16 @@ local function extended_command(cmd, info)
   if not ok then Wire.refuse(cmd, "bad_request", why) end
 end
 
--- What the original does with a command that it does not know, or cannot follow now: nothing, and a stop ends.
+-- What the original does with a command that it does not know, or cannot follow now: nothing, and a stop ends. It then
+-- passes breakpoints over, here until it is spoken to again.
 local function old_command(cmd, info)
   local command = Commands[cmd]
+  Run.deaf = false
   if command and (stop or not STOPPED_ONLY[cmd]) then
     local ok, why = pcall(command, info)
     if not ok then Wire.log(why) end
   elseif stop then
-    if stop.kind == "entry" then set_step("entry") end
+    if stop.kind == "entry" then set_step("entry") else Run.deaf = true end
     stop.resumed = true
   end
 end
@@ -1986,7 +1989,7 @@ function leave_session()
   sock, partial = nil, ""
   if old then pcall(old.close, old) end
   if stop then stop.resumed = true end
-  step, session = nil, no_settings()
+  step, session, Run.deaf = nil, no_settings(), false
   Paths.cache = {}
   Errors.set("none")
   Breaks.clear()

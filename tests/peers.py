@@ -26,6 +26,14 @@ PEERS: dict[str, tuple[str, ...]] = {
     "ruby": ("ruby", "rdbg rdbg3.1 rdbg3.2 rdbg3.3"),
     "javascript": ("node", str(INSTALLED / "javascript" / "vsDebugServer.cjs")),
     "npm": ("npm",),
+    "lua": (
+        "lua5.1",
+        "lua5.2",
+        "lua5.3",
+        "lua5.4",
+        "luajit",
+        "/usr/lib/x86_64-linux-gnu/lua/5.4/socket/core.so /usr/lib/aarch64-linux-gnu/lua/5.4/socket/core.so",
+    ),
 }
 
 

@@ -135,6 +135,7 @@ class Program:
     def __init__(self, lua: str, root: Path) -> None:
         self.lua, self.root = lua, root
         self._listener: socket.socket | None = None
+        self._ides: list[Ide] = []
         self.process: subprocess.Popen[str] | None = None
         debugger = root / "debugger"
         debugger.mkdir(exist_ok=True)
@@ -153,7 +154,7 @@ class Program:
         return int(self._listener.getsockname()[1])
 
     def run(self, *arguments: str, port: int, **environment: str) -> None:
-        path = f"{self.root}/?.lua;{self.root}/debugger/?.lua;;"
+        path = f"./?.lua;{self.root}/debugger/?.lua;;"
         env = {**os.environ, "LUA_PATH": path, "PANDA_PORT": str(port), **environment}
         self.process = subprocess.Popen(
             [self.lua, *arguments], cwd=self.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -161,7 +162,20 @@ class Program:
 
     def accept(self) -> Ide:
         assert self._listener is not None
-        return Ide(self._listener.accept()[0])
+        return self._kept(Ide(self._listener.accept()[0]))
+
+    def connect(self, port: int) -> Ide:
+        """To a program that listens, or soon will."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return self._kept(Ide(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)))
+            except ConnectionRefusedError:
+                assert time.monotonic() < deadline, f"nobody listens on {port}"
+
+    def _kept(self, ide: Ide) -> Ide:
+        self._ides.append(ide)
+        return ide
 
     def stop_listening(self) -> None:
         if self._listener is not None:
@@ -181,8 +195,12 @@ class Program:
     def __enter__(self) -> Program:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop_listening()
+        for ide in self._ides:
+            ide.close()
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
         if self.process is not None:
@@ -190,7 +208,9 @@ class Program:
 
 
 @contextmanager
-def stopped_at(lua: str, root: Path, text: str, line: int, arguments: Sequence[str] = (), **changed: str) -> Iterator[tuple[Program, Ide, Message]]:
+def stopped_at(
+    lua: str, root: Path, text: str, line: int, arguments: Sequence[str] = (), **changed: str
+) -> Iterator[tuple[Program, Ide, Message]]:
     """A program, written here, that an extended session has stopped at a line of it."""
     with Program(lua, root) as program:
         path = program.write("main.lua", text)
@@ -198,4 +218,3 @@ def stopped_at(lua: str, root: Path, text: str, line: int, arguments: Sequence[s
         ide.start(root, **{"dragoman": "1", **changed})
         ide.breakpoints(path, line)
         yield program, ide, ide.go()
-        ide.close()

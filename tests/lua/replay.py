@@ -2,73 +2,60 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dragoman.wire.luapanda.encoding import read_message
 from dragoman.wire.luapanda.framing import message_text
 from tests.lua.program import Ide, Message, Program
+from tests.wire.luapanda.transcripts import FOLDER, INDEX, to_ide, transcript
 
-FOLDER = Path(__file__).parents[1] / "vectors" / "luapanda"
-_ADDRESS = re.compile(r"0x[0-9a-f]+|builtin: [0-9a-f]+|\(0x[0-9a-f]+\)")
+_ADDRESS = re.compile(r"0x[0-9a-f]+|builtin: [0-9a-f]+")
 _MEMBERS = re.compile(r"^\d+ Members")
+# Only the runtime itself knows what it does inside: with logLevel 0 the original tells it all.
+_TALK = frozenset({"refreshLuaMemory"})
+_TALK_OF_ALL = frozenset({"refreshLuaMemory", "output"})
 
 
-@dataclass(frozen=True)
-class Record:
-    direction: str
-    data: bytes
-
-
-def transcript(name: str) -> list[Record]:
-    records = []
-    for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
-        item = json.loads(line)
-        data = base64.b64decode(item["raw_b64"]) if "raw_b64" in item else str(item.get("raw", "")).encode()
-        records.append(Record(item["dir"], data))
-    return records
-
-
-def program_of(name: str) -> str:
-    index = json.loads((FOLDER / "index.json").read_text(encoding="utf-8"))
-    return str(index["files"][f"{name}.jsonl"]["program"])
+def talk_of(name: str) -> frozenset[str]:
+    return _TALK_OF_ALL if name.startswith("loglevel") else _TALK
 
 
 def copy_programs(root: Path) -> None:
     shutil.copytree(FOLDER / "programs", root, dirs_exist_ok=True)
 
 
-def is_memory(message: Message) -> bool:
-    return bool(message["cmd"] == "refreshLuaMemory")
+def recorded(name: str) -> list[Message]:
+    return [_message(data) for data in to_ide(name)]
 
 
-def recorded(records: list[Record]) -> list[Message]:
-    return [read_message(message_text(record.data.rstrip(b"\n"))) for record in records if record.direction == "lua->ide"]
+def _message(data: bytes) -> Message:
+    return read_message(message_text(data.rstrip(b"\n")))
 
 
-def play(ide: Ide, records: list[Record], root: Path) -> list[Message]:
+def play(ide: Ide, name: str, root: Path) -> list[Message]:
     """Send what was sent, each line after as many answers as had come before it in the record."""
-    answers = 0
+    talk, answers = talk_of(name), 0
     came: list[Message] = []
-    for record in records:
-        if record.direction == "lua->ide":
-            answers += 0 if is_memory(read_message(message_text(record.data.rstrip(b"\n")))) else 1
-        elif record.direction == "ide->lua":
-            _catch_up(ide, came, answers)
+    for record in transcript(name):
+        if record.to_ide:
+            answers += _message(record.data)["cmd"] not in talk
+        elif record.to_runtime:
+            _catch_up(ide, came, answers, talk)
             ide.write(record.data.replace(b"/proj", str(root).encode()))
-    _catch_up(ide, came, answers)
+        elif b"closed" in record.data:
+            break
+    _catch_up(ide, came, answers, talk)
     while (message := ide.next_message()) is not None:
         came.append(message)
     return came
 
 
-def _catch_up(ide: Ide, came: list[Message], wanted: int) -> None:
-    while sum(not is_memory(message) for message in came) < wanted:
+def _catch_up(ide: Ide, came: list[Message], wanted: int, talk: frozenset[str]) -> None:
+    while sum(message["cmd"] not in talk for message in came) < wanted:
         message = ide.next_message()
         assert message is not None, f"closed after {came[-3:]}"
         came.append(message)
@@ -76,10 +63,10 @@ def _catch_up(ide: Ide, came: list[Message], wanted: int) -> None:
 
 def comparable(message: Message, root: Path) -> Any:
     """A message without what differs from run to run: addresses, folders, the order of a hash, numbers of references."""
-    if is_memory(message):
-        return "refreshLuaMemory"
     text = json.dumps(message, ensure_ascii=False, sort_keys=True).replace(str(root), "/proj")
     changed = json.loads(_ADDRESS.sub("ADDRESS", text))
+    if message["cmd"] == "initSuccess":
+        changed["info"].pop("UseHookLib")  # a C library for hooks, which ours has no need of
     if isinstance(changed["info"], list):
         changed["info"] = sorted((_variable(item) for item in changed["info"]), key=lambda item: str(item["name"]))
     return changed
@@ -93,14 +80,14 @@ def _variable(item: dict[str, Any]) -> dict[str, Any]:
     return {**item, "value": value, "variablesReference": "a number" if isinstance(reference, int) else reference}
 
 
-def replayed(lua: str, name: str, root: Path) -> tuple[list[Any], list[Any], Program]:
-    """What came, what was recorded, and the program, which has ended."""
-    records = transcript(name)
+def replayed(lua: str, name: str, root: Path) -> tuple[list[Any], list[Any], int]:
+    """What came, what was recorded, and how the program ended."""
     copy_programs(root)
     with Program(lua, root) as program:
-        ide = program.debug(program_of(name))
-        came = play(ide, records, root)
-        ide.close()
+        ide = program.debug(INDEX[f"{name}.jsonl"]["program"])
+        came = play(ide, name, root)
         program.stop_listening()
-        program.end()
-    return [comparable(m, root) for m in came], [comparable(m, Path("/proj")) for m in recorded(records)], program
+        code, _, _ = program.end()
+    talk = talk_of(name)
+    ours = [comparable(message, root) for message in came if message["cmd"] not in talk]
+    return ours, [comparable(message, Path("/proj")) for message in recorded(name) if message["cmd"] not in talk], code
