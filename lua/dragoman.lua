@@ -446,7 +446,8 @@ Guard = { deadline = nil }
 TIMED_OUT = setmetatable({}, { __tostring = function() return "it did not end in time" end })
 
 function guard_hook()
-  if gettime() < Guard.deadline then return end
+  -- On LuaJIT it is everybody's hook; the debugger itself is not to be stopped by it.
+  if not Guard.deadline or gettime() < Guard.deadline or running() == Guard.home then return end
   -- From here on every instruction raises, or a loop around pcall would outlive us.
   sethook(guard_hook, "", 1)
   error(TIMED_OUT, 0)
@@ -463,7 +464,7 @@ end
 
 function Guard.run(seconds, action, ...)
   if Guard.deadline then return pcall(action, ...) end
-  Guard.deadline = gettime() + seconds
+  Guard.deadline, Guard.home = gettime() + seconds, running()
   local thread = create(action)
   if jit then allow_hooks() end
   sethook(thread, guard_hook, "", 1000)
@@ -473,10 +474,12 @@ function Guard.run(seconds, action, ...)
   return unpack(results, 1, results.n)
 end
 
+local function text_of(value) return (tostring(value)) end
+
 function safe_text(value)
   local meta = getmetatable(value)
   if not meta or type(value) == "string" then return tostring(value) end
-  local ok, text = Guard.run(VALUE_S, tostring, value)
+  local ok, text = Guard.run(VALUE_S, text_of, value)
   if ok and type(text) == "string" then return text end
   return nil, ok and "no text" or tostring(type(text) == "table" and text ~= TIMED_OUT and "an error object" or text)
 end
@@ -665,9 +668,8 @@ end
 function Expression.compile(text)
   local scope = { names = {}, globals = globals }
   local environment = environment_for(scope)
-  local chunk = compiled("return " .. text, environment)
-  local why
-  if not chunk then chunk, why = compiled(text, environment) end
+  local chunk, why = compiled("return " .. text, environment)
+  chunk = chunk or compiled(text, environment)
   return chunk and { chunk = chunk, scope = scope }, why
 end
 
@@ -1858,11 +1860,11 @@ end
 local function visit_function(func, found, push)
   local info = getinfo(func, "SL")
   for _, up in ipairs(Stack.upvalues(func)) do push(up.value) end
-  if info.what == "C" or not has_file(info.source) then return end
+  if info.what == "C" or not has_file(info.source) or next(info.activelines or {}) == nil then return end
   local path = Paths.of(info.source)
   local entry = found[path.file] or { source = info.source, file = path.file, oPath = path.opath, lines = {} }
   found[path.file] = entry
-  for line in next, info.activelines or {} do entry.lines[line] = true end
+  for line in next, info.activelines do entry.lines[line] = true end
 end
 
 local function visit_table(value, push)
