@@ -104,7 +104,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
         with _listen(options, settings) as tcp, bind_private_socket(places.socket) as control:
             state = _state(options, places, settings, tcp)
             async with (
-                Journal.open(places.journal_folder, stores=STORES) as journal,
+                Journal.open(places.journal_folder, stores=STORES, redact=_redactor(settings).event) as journal,
                 debugging(
                     journal,
                     lives,

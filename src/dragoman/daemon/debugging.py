@@ -68,7 +68,7 @@ async def debugging(
             with lives.lived(Life(session.id, "debug", session.title)), runs.lived(session):
                 yield
 
-        service = DebugService(group, book, runs, journal, clock, lived)
+        service = DebugService(group, book, runs, journal, clock, lived, redactor.text)
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.clean_up, service)
         operations = debug_operations(

@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 
 _ANSWERED_AT_LEAST_WITHIN_S = 1.0  # also for who does not wait: a refusal is worth it
 _EXPRESSION_IN_RECORD = 200
+_EXPRESSION_LOOKED_AT = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,10 @@ class DebugService:
         record: Record,
         clock: Clock,
         lived: Callable[[Session], AbstractContextManager[None]] = lambda _: nullcontext(),
+        redacted: Callable[[str], str] = str,
     ) -> None:
         """`lived` surrounds a session's life, for whoever must know what would end with the daemon."""
+        self._redacted = redacted
         self._book = book
         self._starter = starter
         self._clock = clock
@@ -191,7 +194,7 @@ class DebugService:
     ) -> Evaluated:
         session = self.find(client, session_id)
         found = await session.looks.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
-        asked = expression[:_EXPRESSION_IN_RECORD]
+        asked = self._in_record(expression)
         self._chronicle.tell("debug.evaluated", session.id, asked, {"expression": asked, "by": client.id})
         return found
 
@@ -201,9 +204,13 @@ class DebugService:
         """Without a reference it is looked up in the scopes of the frame, or set as an expression."""
         session = self.find(client, session_id)
         found = await session.looks.set_variable(name, value, reference, frame)
-        asked = name[:_EXPRESSION_IN_RECORD]
+        asked = self._in_record(name)
         self._chronicle.tell("debug.variable_set", session.id, asked, {"name": asked, "by": client.id})
         return found
+
+    def _in_record(self, expression: str) -> str:
+        """Cut last: nothing tells half a secret from other words."""
+        return self._redacted(expression[:_EXPRESSION_LOOKED_AT])[:_EXPRESSION_IN_RECORD]
 
     async def threads(self, client: Client, session_id: str, *, placed: bool = True) -> tuple[ThreadSeen, ...]:
         """Where each stands costs a question a thread; a step that only counts them does without."""

@@ -1,13 +1,19 @@
-"""Secrets are not shown: told by the shape of a value, or by the name it goes by.
+"""Secrets are neither shown nor recorded: told by the shape of a value, or by the name it goes by.
 
-Only in what is shown. What is sent to a program is never touched.
+What is sent to a program is never touched, nor what has to be sent to it again (a breakpoint's condition in its store).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from dragoman.events import Event
 
 # Every quantifier is bounded: text of a program must not be able to make the search slow.
 _SHAPES = re.compile(
@@ -60,6 +66,19 @@ class Redactor:
             return f"{quoted[1]}{_mark(inner)}{quoted[4]}" if len(inner) >= _SHORTEST else value
         return self.text(value)
 
+    def event(self, event: Event) -> Event:
+        """As it may stand in the record, which is there to be searched and kept."""
+        if not self.enabled:
+            return event
+        return msgspec.structs.replace(event, text=self.text(event.text), body=self._through("", event.body))
+
+    def _through(self, name: str, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: self._through(str(key), inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._through(name, inner) for inner in value]
+        return self.setting(name, value) if isinstance(value, str) else value
+
     def setting(self, name: str, text: str) -> str:
         """A text of a file, by its key. What stands for something else, such as ${env:TOKEN}, gives nothing away."""
         if self.enabled and len(text) >= _SHORTEST and _telling(self.names).at_the_end.search(name[-60:]):
@@ -78,7 +97,7 @@ def _telling(more: tuple[str, ...]) -> _Telling:
     names = "|".join([_NAME, *map(re.escape, more)])
     return _Telling(
         re.compile(rf"(?i)(?:{names})$"),
-        re.compile(rf"(?i)((?:{names})['\"]?\]?\s{{0,3}}[:=]\s{{0,3}})(['\"])((?:(?!\2)[^\n]){{4,1000}})\2"),
+        re.compile(rf"(?i)((?:{names})['\"]?\]?\s{{0,3}}[!:=]{{1,3}}\s{{0,3}})(['\"])((?:(?!\2)[^\n]){{4,1000}})\2"),
     )
 
 

@@ -1,0 +1,89 @@
+"""Secrets that pass through a session are in no byte of the record: they are taken out before the append."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.daemons import Cli
+from tests.hostile import STOP, Agent, agent_with, hostile_home
+from tests.leaks import leaks, password
+
+pytestmark = pytest.mark.timeout(120)
+
+PROGRAM = f"""import os, sys
+for word in sys.argv[1:]:
+    print(word, file=sys.stderr)
+print("ready")  # {STOP}
+"""
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Iterator[Cli]:
+    with hostile_home(tmp_path / "h") as cli:
+        yield cli
+
+
+@pytest.fixture
+def agent(cli: Cli, tmp_path: Path) -> Iterator[Agent]:
+    with agent_with(cli, tmp_path / "project", "python") as agent:
+        yield agent
+
+
+def kept_bytes(cli: Cli) -> bytes:
+    files = [file for file in cli.places.journal_folder.rglob("*") if file.is_file()]
+    return b"\0".join(file.read_bytes() for file in files)
+
+
+def spellings(secret: str) -> set[bytes]:
+    """As it is, and as JSON has it; of several lines each."""
+    return {
+        line.encode() for text in (secret, json.dumps(secret)[1:-1]) for line in text.splitlines() if "--" not in line
+    }
+
+
+def test_whatever_a_session_was_given_and_said_no_secret_is_in_the_files(cli: Cli, agent: Agent) -> None:
+    given, asked, named = leaks(1), leaks(2), password(3)
+    title, variable = leaks(4)["github"], leaks(5)["aws"]
+    (agent.workspace / "given.py").write_text(PROGRAM)
+    agent.call("set_breakpoint", file_path="given.py", line_text=STOP)
+    program = {
+        "name": title,
+        "type": "debugpy",
+        "request": "launch",
+        "program": "${workspaceFolder}/given.py",
+        "args": [*given.values()],
+    }
+    started = agent.call("start_debugging", configuration={**program, "env": {"SERVICE": variable}})
+    assert started["status"] == "stopped", str(started)
+    for secret in asked.values():
+        agent.call("evaluate_expression", expression=f"len({secret!r})")
+        agent.call("evaluate_expression", expression=f"len({'x' * 180!r} + {secret!r})")  # where the record cuts
+    agent.call("evaluate_expression", expression=f"dict(password={named!r})")
+    agent.call("evaluate_expression", expression=f"word = {asked['slack']!r}")
+    agent.end()
+    cli("down", "--yes")
+
+    kept = kept_bytes(cli)
+    assert b"debug.evaluated" in kept
+    assert b"<redacted" in kept
+    secrets = [*given.values(), *asked.values(), named, title, variable]
+    assert [secret for secret in secrets if any(spelled in kept for spelled in spellings(secret))] == []
+    halves = [asked[kind][:16].encode() for kind in ("github", "stripe", "anthropic")]
+    assert [half for half in halves if half in kept] == []
+
+
+def test_a_breakpoint_keeps_its_condition_and_the_record_of_it_has_no_secret(cli: Cli, agent: Agent) -> None:
+    shaped, named = leaks(6)["gitlab"], password(7)
+    place = {"file_path": "values.py", "line_number": 1}
+    condition = f"token == {shaped!r} or password == {named!r}"
+    agent.call("set_breakpoint", **place, condition=condition, log_message=f"tried {shaped}")
+    told = cli("journal", "export").stdout
+    assert "breakpoint.set" in told
+    assert told.count("<redacted") >= 3
+    assert shaped not in told
+    assert named not in told
+    assert shaped.encode() in kept_bytes(cli)  # in the store: the debugger of the next session is told it as it is
