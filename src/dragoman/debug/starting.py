@@ -132,6 +132,8 @@ class AdapterStarter:
 
     def _opener(self, start: _Start) -> Callable[[], Awaitable[Backend]]:
         async def open() -> Backend:
+            if start.spec.opens is not None:
+                return await start.spec.opens(self._supervisors, self._group, start.situation)
             return await SpawnedAdapter.open(self._supervisors, self._curing, self._group, start.spec, start.situation)
 
         return open

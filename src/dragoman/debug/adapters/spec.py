@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from anyio.abc import TaskGroup
+
+from dragoman.debug.backend import Backend
 from dragoman.debug.dialect import Dialect
 from dragoman.transport.command import Command
+from dragoman.transport.supervisors import Supervisors
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,9 @@ class Address:
     port: int
 
 
+Open = Callable[[Supervisors, TaskGroup, Situation], Awaitable[Backend]]
+
+
 @dataclass(frozen=True, slots=True)
 class AdapterSpec:
     name: str
@@ -86,5 +93,7 @@ class AdapterSpec:
     """How a line of its output says the exit code that no event tells: a group `code`."""
     stand_in: Callable[[Mapping[str, str]], AdapterSpec | None] = lambda _: None
     """Another that is taken instead, where this one is not found in the client's environment."""
+    opens: Open | None = None
+    """Where there is no adapter to start: what makes the backend instead."""
     facts: Callable[[Situation], Mapping[str, str]] = lambda _: {}
     """Told in the first answer: `interpreter`, `adapter` and its version."""

@@ -1,0 +1,56 @@
+"""Lua by the LuaPanda protocol: no adapter is started, the daemon itself speaks with the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dragoman.debug.adapters.spec import AdapterSpec, Situation
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.luapanda.opening import open_lua
+from dragoman.debug.luapanda.places import interpreter_of
+from dragoman.debug.luapanda.settings import LuaSettings, read_settings
+from dragoman.transport.command import Command
+
+_A_DAY_S = 86_400.0
+
+
+def _command(_: Situation) -> Command:
+    raise AssertionError("a Lua program has no adapter")
+
+
+def _arguments(situation: Situation) -> dict[str, Any]:
+    """Read once here as well: what is wrong with them is told before anything is started."""
+    read_settings(situation.request, situation.arguments, situation.workspace)
+    return dict(situation.arguments)
+
+
+def _facts(situation: Situation) -> Mapping[str, str]:
+    settings = read_settings(situation.request, situation.arguments, situation.workspace)
+    if settings.way == "started":
+        return {"adapter": "LuaPanda", "interpreter": interpreter_of(settings, situation.searched)}
+    return {"adapter": "LuaPanda", "listens" if settings.way == "listening" else "connects": _address(settings)}
+
+
+def _address(settings: LuaSettings) -> str:
+    return f"{settings.host}:{settings.port}"
+
+
+LUA = AdapterSpec(
+    name="lua",
+    types=frozenset({"lua", "luapanda", "lua-panda"}),
+    adapter_id="lua",
+    transport="tcp",
+    command=_command,
+    arguments=_arguments,
+    dialect=Dialect(
+        or_word="or",
+        hit_spelling={"%": "% {number}"},
+        condition_failed=r"condition: (?P<condition>.*)\nfailed: (?P<error>.*)\n",
+        ready_within_s=_A_DAY_S,  # nobody knows when a game gets so far; who waits has a deadline of their own
+    ),
+    exception_filters=("uncaught",),
+    exit_code_from_process=True,
+    facts=_facts,
+    opens=open_lua,
+)

@@ -1,0 +1,1 @@
+"""Lua programs by the LuaPanda protocol: a backend like any other."""

@@ -1,0 +1,308 @@
+"""Between DAP and one connection to a Lua runtime: what it says becomes events, what is asked becomes commands."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dragoman.debug.backend import AdapterRefusedError
+from dragoman.debug.luapanda.bare import Bare
+from dragoman.debug.luapanda.breakpoints import Breakpoints
+from dragoman.debug.luapanda.inside import Helper, Inside, Native
+from dragoman.debug.luapanda.looking import Looking, chunk_of
+from dragoman.debug.luapanda.paths import Chunk, PathMap
+from dragoman.debug.luapanda.pausing import Pausing
+from dragoman.debug.luapanda.settings import LuaSettings
+from dragoman.debug.luapanda.stop import MAIN, Coroutines, LuaStop
+from dragoman.debug.messages import made, output
+from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.phrases import say
+from dragoman.transport.luapanda_driver import LuaPandaDriver
+from dragoman.wire.dap import Event
+from dragoman.wire.luapanda import Message
+
+log = logging.getLogger(__name__)
+
+_ANSWERED_WITHIN_S = 5.0
+_INITIALISED_WITHIN_S = 10.0
+_MESSAGES = 256
+_STEPS = {"next": "stopOnStep", "stepIn": "stopOnStepIn", "stepOut": "stopOnStepOut"}
+_REASONS = {
+    "stopOnEntry": "entry",
+    "stopOnBreakpoint": "breakpoint",
+    "stopOnStep": "step",
+    "stopOnStepIn": "step",
+    "stopOnStepOut": "step",
+    "stopOnPause": "pause",
+    "stopOnException": "exception",
+}
+_FILTERS = {"raised": "all", "uncaught": "uncaught"}
+
+Serve = Callable[[Mapping[str, Any], float], Awaitable[Any]]
+
+
+class Bridge:
+    def __init__(self, settings: LuaSettings, paths: PathMap) -> None:
+        self.tell: Callable[[Event], Awaitable[None]]
+        self.memory_bytes: int | None = None
+        self._settings = settings
+        self._paths = paths
+        self._coroutines = Coroutines()
+        self._stop: LuaStop | None = None
+        self._stops = 0
+        self._entered = anyio.Event()
+        self._filter = "none"
+        self._heard, self._to_hear = anyio.create_memory_object_stream[Message](_MESSAGES)
+        self._driver: LuaPandaDriver
+        self._inside: Inside
+        self._looking: Looking
+        self._breakpoints: Breakpoints
+        self._pausing: Pausing
+        self.served: dict[str, Serve] = {
+            "setBreakpoints": self._set_breakpoints,
+            "setExceptionBreakpoints": self._set_exceptions,
+            "configurationDone": self._configured,
+            "continue": self._resume,
+            **{command: self._stepper(cmd) for command, cmd in _STEPS.items()},
+            "pause": self._pause,
+            "threads": self._threads,
+            "stackTrace": self._stopped(Looking.stack),
+            "scopes": self._stopped(Looking.scopes),
+            "variables": self._stopped(Looking.variables),
+            "evaluate": self._stopped(Looking.evaluate),
+            "setVariable": self._stopped(Looking.set_variable),
+            "setExpression": self._stopped(Looking.set_expression),
+            "exceptionInfo": self._exception_info,
+            "loadedSources": self._loaded_sources,
+            "collectGarbage": self._collect_garbage,
+        }
+
+    # The life.
+
+    async def open(self, driver: LuaPandaDriver, group: TaskGroup) -> None:
+        """Until the program stands at its entry, and what is needed there is set up."""
+        self._driver = driver
+        await driver.ask("initSuccess", self._settings.init(), timeout_s=_INITIALISED_WITHIN_S)
+        self._inside = self._chosen(driver)
+        self._looking = Looking(self._inside, self._paths, self._coroutines)
+        self._breakpoints = Breakpoints(driver, self._inside, self._paths, self._settings)
+        self._pausing = Pausing(driver, self._inside, self._breakpoints, self._paths)
+        group.start_soon(self._handle)
+        group.start_soon(_set_when_closed, driver, self._entered)
+        await self._entered.wait()
+        if driver.closed.is_set():
+            raise driver.gone("initSuccess")
+
+    def _chosen(self, driver: LuaPandaDriver) -> Inside:
+        runtime = driver.connection.runtime
+        if runtime is not None and runtime.is_extended:
+            return Native(driver)
+        return Helper(driver) if runtime is not None and runtime.has_loadstring else Bare(driver)
+
+    def close(self) -> None:
+        self._stop = None
+        self._heard.close()
+        self._to_hear.close()
+
+    async def detach(self) -> None:
+        """The program goes on, without breakpoints, and does not die of it."""
+        if not hasattr(self, "_pausing") or self._driver.closed.is_set():
+            return
+        try:
+            await self._breakpoints.clear()
+            await self._set_filter("none")
+            if self._settings.way != "connecting":  # where it listens, it would never read again
+                extra = {"attach": False} if isinstance(self._inside, Native) else {}
+                await self._driver.ask("stopRun", extra, timeout_s=_ANSWERED_WITHIN_S)
+        except DragomanError as error:
+            log.info("a Lua program was left without a goodbye: %s", error)
+        await self._driver.close()
+
+    # What the runtime says.
+
+    async def hear(self, message: Message) -> None:
+        """In the reader's task: what needs an answer is done in another."""
+        if message.cmd == "refreshLuaMemory":
+            self._weigh(message.text)
+        else:
+            with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                await self._heard.send(message)
+
+    async def _handle(self) -> None:
+        async for message in self._to_hear:
+            try:
+                await (self._take_notice(message) if message.stack is None else self._take_stop(message))
+            except (DragomanError, RemoteProtocolError) as error:
+                log.info("a message of a Lua runtime was passed over: %s", error)
+
+    async def _take_notice(self, message: Message) -> None:
+        info = message.info if isinstance(message.info, dict) else {}
+        if message.cmd == "conditionFailed":
+            text = f"condition: {info.get('expression')}\nfailed: {info.get('message')}\n"
+            await self.tell(output(text, "console"))
+        elif message.cmd == "debug_console":
+            await self.tell(output(message.text.removeprefix("[LogPoint Output]: ") + "\n", "stdout"))
+        elif message.cmd in ("tip", "tipError"):
+            await self.tell(output(message.text + "\n", "important"))
+        elif message.cmd == "output":
+            log.debug("the Lua runtime says: %s", message.text)
+
+    async def _take_stop(self, message: Message) -> None:
+        self._stops += 1
+        if isinstance(self._inside, Helper):
+            self._inside.stop = self._stops
+            if not self._entered.is_set():
+                await self._inside.install()
+        elif isinstance(self._inside, Bare):
+            self._inside.forget()
+        stop = await self._made(message)
+        self._stop = stop
+        await self._bind()
+        if not self._entered.is_set():
+            self._entered.set()
+            return
+        if await self._pausing.passes_over(stop, self._looking, self.tell):
+            await self._run("continue")
+            return
+        await self._tell_stop(stop)
+
+    async def _made(self, message: Message) -> LuaStop:
+        """With all frames and their names where they can be had: one question a stop."""
+        reason = _REASONS.get(message.cmd, "")
+        info = message.info if isinstance(message.info, dict) else {}
+        frames: list[dict[str, Any]] = [it for it in message.fields.get("stack") or () if isinstance(it, dict)]
+        found: Mapping[str, Any] = {"frames": frames, "depth": info.get("depth") or len(frames), **info}
+        exception = info if reason == "exception" else None
+        if isinstance(self._inside, Helper):
+            found = await self._inside.ask("stack", {"count": 100}, timeout_s=_ANSWERED_WITHIN_S)
+            exception = found.get("exception")
+        if info.get("memory"):
+            self._weigh(str(info["memory"]))
+        reason = "exception" if exception else reason or self._pausing.reason() or "breakpoint"
+        return LuaStop(
+            number=self._stops,
+            reason=reason,
+            frames=list(found["frames"]),
+            depth=int(found["depth"]),
+            coroutine=str(found.get("coroutine") or MAIN),
+            exception=exception,
+        )
+
+    async def _bind(self) -> None:
+        """Files are loaded as the program goes: what has not bound yet is looked at anew at each stop."""
+        if self._entered.is_set() and not self._breakpoints.unbound:
+            return
+        for told in await self._breakpoints.learn(await self._chunks()):
+            await self.tell(made("breakpoint", reason="changed", breakpoint=told))
+
+    async def _chunks(self) -> list[Chunk]:
+        here = [chunk_of(frame) for frame in (self._stop.frames if self._stop else ())]
+        if isinstance(self._inside, Bare):
+            return here
+        return [*await self._looking.sources(_ANSWERED_WITHIN_S), *here]
+
+    async def _tell_stop(self, stop: LuaStop) -> None:
+        body: dict[str, Any] = {
+            "reason": stop.reason,
+            "threadId": self._coroutines.number(stop.coroutine),
+            "allThreadsStopped": True,
+        }
+        if stop.reason == "breakpoint" and stop.frames:
+            top = stop.frames[0]
+            hit = self._breakpoints.at(self._paths.place_of(chunk_of(top)), int(top["line"]))
+            body["hitBreakpointIds"] = [place.id for place in hit]
+        if stop.exception is not None:
+            body["text"] = str(stop.exception.get("text") or "")
+        await self.tell(made("stopped", **body))
+
+    def _weigh(self, kib: str) -> None:
+        try:
+            self.memory_bytes = int(float(kib) * 1024)
+        except ValueError:
+            log.debug("not a number of KiB: %r", kib[:40])
+
+    # What is asked.
+
+    async def _set_breakpoints(self, asked: Mapping[str, Any], _: float) -> Any:
+        path = str(asked["source"]["path"])
+        return {"breakpoints": await self._breakpoints.set(path, asked.get("breakpoints") or ())}
+
+    async def _set_exceptions(self, asked: Mapping[str, Any], _: float) -> None:
+        wanted = set(asked.get("filters") or ())
+        await self._set_filter(next((word for name, word in _FILTERS.items() if name in wanted), "none"))
+
+    async def _set_filter(self, word: str) -> None:
+        if word == self._filter or isinstance(self._inside, Bare):
+            return
+        await self._inside.ask("setExceptions", {"filter": word}, timeout_s=_ANSWERED_WITHIN_S)
+        self._filter = word
+
+    async def _configured(self, _: Mapping[str, Any], __: float) -> None:
+        """The program stands at its entry: told as a stop where that is wanted."""
+        if self._stop is not None and self._settings.stop_on_entry:
+            await self._tell_stop(self._stop)
+        else:
+            await self._run("continue")
+
+    async def _resume(self, _: Mapping[str, Any], __: float) -> Any:
+        await self._run("continue")
+        return {"allThreadsContinued": True}
+
+    def _stepper(self, cmd: str) -> Serve:
+        async def step(_: Mapping[str, Any], __: float) -> None:
+            # What was raised leaves the function: there is no next line.
+            await self._run("continue" if self._stop and self._stop.exception else cmd)
+
+        return step
+
+    async def _run(self, cmd: str) -> None:
+        if self._stop is None:
+            raise AdapterRefusedError(cmd, str(say("The program runs.")))
+        self._stop = None
+        await self._driver.ask(cmd, {}, timeout_s=_ANSWERED_WITHIN_S)
+
+    async def _pause(self, _: Mapping[str, Any], __: float) -> None:
+        await self._pausing.begin(self.tell)
+
+    async def _threads(self, _: Mapping[str, Any], timeout_s: float) -> Any:
+        if self._stop is None or isinstance(self._inside, Bare):
+            return {"threads": [{"id": 1, "name": MAIN}]}
+        return await self._looking.threads(timeout_s)
+
+    def _stopped(self, look: Callable[[Looking, LuaStop, Mapping[str, Any], float], Awaitable[Any]]) -> Serve:
+        async def serve(asked: Mapping[str, Any], timeout_s: float) -> Any:
+            if self._stop is None:
+                raise AdapterRefusedError("look", str(say("The program runs.")))
+            return await look(self._looking, self._stop, asked, timeout_s)
+
+        return serve
+
+    async def _exception_info(self, _: Mapping[str, Any], __: float) -> Any:
+        exception = self._stop.exception if self._stop else None
+        if exception is None:
+            raise AdapterRefusedError("exceptionInfo", str(say("The program did not stop for an error.")))
+        text, trace = str(exception.get("text") or ""), str(exception.get("traceback") or "")
+        return {
+            "exceptionId": "error",
+            "description": text,
+            "breakMode": "unhandled" if exception.get("uncaught") in (True, "true") else "always",
+            "details": {"message": text, "typeName": "error", "stackTrace": trace},
+        }
+
+    async def _loaded_sources(self, _: Mapping[str, Any], __: float) -> Any:
+        chunks = await self._chunks()
+        places = sorted({self._paths.place_of(chunk) for chunk in chunks})
+        return {"sources": [{"name": path.rsplit("/", 1)[-1], "path": path} for path in places]}
+
+    async def _collect_garbage(self, _: Mapping[str, Any], __: float) -> None:
+        await self._driver.tell("LuaGarbageCollect")
+
+
+async def _set_when_closed(driver: LuaPandaDriver, event: anyio.Event) -> None:
+    await driver.closed.wait()
+    event.set()

@@ -1,0 +1,155 @@
+"""Two worlds of names: files on the disk, and what the runtime makes of chunk names.
+
+The runtime drops `@` and `./`, turns dots before the extension into slashes, puts `cwd` in front of relative names, or
+keeps the file name alone (`autoPathMode`). Breakpoints match only where both sides arrive at the same text.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.debug.luapanda.settings import LuaSettings
+
+_SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
+_FILES_AT_MOST = 50_000
+_SUFFIXES = (".lua", ".luac", ".txt", ".bytes", ".lua.txt", ".lua.bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A loaded piece of code, as the runtime names it."""
+
+    source: str = ""
+    file: str = ""
+    opath: str = ""
+    lines: frozenset[int] = frozenset()
+    """Those that are known to be executable; there may be more."""
+
+    @property
+    def plain(self) -> str:
+        """The chunk's name without its mark; empty where the runtime does not tell it."""
+        return self.source.removeprefix("@").replace("\\", "/").removeprefix("./") if self.source[:1] == "@" else ""
+
+
+class PathMap:
+    def __init__(self, settings: LuaSettings, workspace: Path) -> None:
+        self._settings = settings
+        self._workspace = workspace
+        self._index: dict[str, list[str]] | None = None
+        self._place_by_chunk: dict[tuple[str, str, str], str] = {}
+
+    # From the runtime to the disk.
+
+    def place_of(self, chunk: Chunk) -> str:
+        """The file on the disk; where there is none, the runtime's own name."""
+        key = (chunk.source, chunk.file, chunk.opath)
+        if key not in self._place_by_chunk:
+            self._place_by_chunk[key] = self._looked_up(chunk)
+        return self._place_by_chunk[key]
+
+    def _looked_up(self, chunk: Chunk) -> str:
+        names = [name for name in (chunk.plain, chunk.file, chunk.opath) if name]
+        for name in map(self._replaced, names):
+            for folder in (self._settings.cwd, self._workspace):
+                path = os.path.normpath(folder / name)
+                if _is_file(path):
+                    return path
+        found = next((one for name in names if (one := self._by_ending(name))), None)
+        return found or (names[0] if names else "")
+
+    def _replaced(self, name: str) -> str:
+        rule = self._settings.replacement
+        if rule is not None and (name == rule.there or name.startswith(rule.there + "/")):
+            return rule.here + name[len(rule.there) :]
+        return name
+
+    def _by_ending(self, name: str) -> str | None:
+        """Of the files with this name, the one whose folders agree longest; none where two agree alike."""
+        candidates = self.same_named(name)
+        ranked = sorted(((_agreement(name, path), path) for path in candidates), reverse=True)
+        if not ranked or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
+            return None
+        return ranked[0][1]
+
+    def same_named(self, name: str) -> list[str]:
+        """Files of the workspace by their name alone; the runtime may have taken the extension, or its case, away."""
+        base = posixpath.basename(name).lower()
+        index = self._files()
+        endings = ("", ".lua", f".{self._settings.extension}" if self._settings.extension else "")
+        return sorted({path for ending in endings for path in index.get(base + ending, ())})
+
+    def _files(self) -> dict[str, list[str]]:
+        if self._index is None:
+            self._index = _indexed({self._settings.cwd, self._workspace})
+        return self._index
+
+    def every_file(self) -> list[str]:
+        return sorted({path for group in self._files().values() for path in group})
+
+    # From the disk to the runtime.
+
+    def names_of(self, path: str, loaded: Iterable[Chunk] = ()) -> list[str]:
+        """Every name under which the runtime may come by this file; those of loaded chunks are certain."""
+        known = [chunk.file for chunk in loaded if chunk.file and self.place_of(chunk) == path]
+        guesses = [self._slashed(path), *self._below_cwd(path)]
+        if self._settings.auto_path:
+            folder = posixpath.dirname(path)
+            names = [posixpath.join(folder, posixpath.basename(one)) for one in (*known, *guesses)]
+        else:
+            names = [*known, *guesses]
+        return list(dict.fromkeys(names))
+
+    def _below_cwd(self, path: str) -> list[str]:
+        cwd = self._settings.cwd.as_posix()
+        inside = posixpath.relpath(path, cwd) if path.startswith(cwd + "/") else ""
+        return [f"{cwd}/{self._slashed(inside)}"] if inside else []
+
+    def _slashed(self, path: str) -> str:
+        """`a.b.lua` is found as `a/b.lua`: in `require` a dot is a folder."""
+        stem, ending = _parted(path, self._settings.extension)
+        return posixpath.normpath(stem.replace(".", "/")) + ending if stem else path
+
+
+def _is_file(path: str) -> bool:
+    """A name can be anything: the program chose it."""
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _parted(path: str, extension: str) -> tuple[str, str]:
+    if extension and path.endswith(f".{extension}"):
+        return path[: -len(extension) - 1], path[-len(extension) - 1 :]
+    return posixpath.splitext(path)
+
+
+def _agreement(name: str, path: str) -> int:
+    """How many folders agree, from the file upwards."""
+    ours, theirs = path.lower().split("/")[-2::-1], name.lower().split("/")[-2::-1]
+    agreed = 0
+    for one, other in zip(ours, theirs, strict=False):
+        if one != other:
+            break
+        agreed += 1
+    return agreed
+
+
+def _indexed(folders: Iterable[Path]) -> dict[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    count = 0
+    for folder in sorted(folders):
+        for place, inner, files in os.walk(folder):
+            inner[:] = sorted(name for name in inner if name not in _SKIPPED)
+            for name in files:
+                if name.endswith(_SUFFIXES):
+                    found[name.lower()].append(os.path.join(place, name))  # noqa: PTH118  a Path each is slow
+            count += len(files)
+            if count > _FILES_AT_MOST:
+                return found
+    return found

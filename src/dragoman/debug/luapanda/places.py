@@ -1,0 +1,197 @@
+"""The three ways to a Lua program: we start it, it comes to us, or we go to it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+from anyio.abc import ByteStream, TaskGroup
+
+from dragoman.debug.adapters.run_in_terminal import Tell, exited, feed, hear
+from dragoman.debug.adapters.spec import Situation
+from dragoman.debug.luapanda.harbour import Berth
+from dragoman.debug.luapanda.settings import LOOPBACK, LuaSettings
+from dragoman.debug.messages import made
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.transport.command import Command
+from dragoman.transport.streams import accept_from, connect_tcp
+from dragoman.transport.supervised import Child, Tree
+from dragoman.transport.tcp import bind_tcp
+from dragoman.wire.dap import Event
+
+INTERPRETERS = ("lua", "lua5.4", "lua5.3", "luajit", "lua5.1", "lua5.2")
+_MEET_WITHIN_S = 20.0
+_TRY_EVERY_S = 1.0
+_TRY_FOR_S = 0.8
+_SAID_WITHIN_S = 0.5
+_ENDS_WITHIN_S = 2.0
+_HERE = Path(__file__).parent
+
+
+class Place(Protocol):
+    async def connect(self, group: TaskGroup, tell: Tell) -> ByteStream:
+        """Waits as long as it takes; what the program writes is told from here on."""
+        ...
+
+    async def ended(self) -> list[Event]:
+        """What there is to tell of the end, once the connection has gone."""
+        ...
+
+
+class Program:
+    """One in a tree of ours: its outputs are heard, its end is told."""
+
+    def __init__(self, tree: Tree, child: Child, stdin: str | None) -> None:
+        self._tree = tree
+        self._stdin = stdin
+        self._silent = anyio.Event()
+        self.child = child
+
+    def pids(self) -> list[int]:
+        return list(self._tree.pids())
+
+    async def hear(self, tell: Tell) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(feed, self.child.stdin, self._stdin)
+            group.start_soon(hear, self.child.stdout, "stdout", tell, None)
+            if self.child.stderr is not None:
+                group.start_soon(hear, self.child.stderr, "stderr", tell, None)
+        self._silent.set()
+
+    async def ended(self) -> list[Event]:
+        """Also of one that goes on after it has left the debugger: it is ours, and so is its end."""
+        exit = await self.child.wait()
+        with anyio.move_on_after(_SAID_WITHIN_S):
+            await self._silent.wait()
+        return exited(exit)
+
+
+class Started:
+    """A Lua file, with a debugger that it need not know of."""
+
+    def __init__(self, tree: Tree, settings: LuaSettings, situation: Situation) -> None:
+        self._tree = tree
+        self._settings = settings
+        self._situation = situation
+        self._program: Program | None = None
+
+    async def connect(self, group: TaskGroup, tell: Tell) -> ByteStream:
+        with bind_tcp(LOOPBACK, 0) as listener:
+            return await self._met(listener, group, tell)
+
+    async def _met(self, listener: socket.socket, group: TaskGroup, tell: Tell) -> ByteStream:
+        argv = command_line(self._settings, self._situation.searched, listener.getsockname()[1])
+        child = await self._tree.start(Command(argv, self._situation.environment, self._settings.cwd))
+        program = self._program = Program(self._tree, child, self._situation.stdin)
+        group.start_soon(program.hear, tell)
+        async with anyio.create_task_group() as waiting:
+            waiting.start_soon(_raise_when_ended, program)
+            stream = await accept_from(listener, program.pids, deadline_s=_MEET_WITHIN_S)
+            waiting.cancel_scope.cancel("it has come")
+        return stream
+
+    async def ended(self) -> list[Event]:
+        return [*(await self._program.ended() if self._program else ()), made("terminated")]
+
+
+class Listening:
+    """A program connects to us: one that somebody else started, or that we start beside."""
+
+    def __init__(self, berth: Berth, tree: Tree | None, settings: LuaSettings, situation: Situation) -> None:
+        self._berth = berth
+        self._tree = tree
+        self._settings = settings
+        self._situation = situation
+        self._program: Program | None = None
+
+    async def connect(self, group: TaskGroup, tell: Tell) -> ByteStream:
+        if self._tree is not None and self._settings.program is not None:
+            argv = [str(self._settings.program), *self._settings.args]
+            child = await self._tree.start(Command(argv, self._situation.environment, self._settings.cwd))
+            self._program = Program(self._tree, child, self._situation.stdin)
+            group.start_soon(self._program.hear, tell)
+        return await self._berth.taken()
+
+    async def ended(self) -> list[Event]:
+        if self._program is not None:
+            with anyio.move_on_after(_ENDS_WITHIN_S):
+                return [*await self._program.ended(), made("terminated")]
+        return [made("terminated")]
+
+
+class Connecting:
+    """The program listens. Tried as LuaPanda's own IDE does: once a second, and never given up before it is there."""
+
+    def __init__(self, settings: LuaSettings) -> None:
+        self._settings = settings
+
+    async def connect(self, _: TaskGroup, __: Tell) -> ByteStream:
+        while True:
+            try:
+                host, port = self._settings.host, self._settings.port
+                return await connect_tcp(host, port, deadline_s=_TRY_FOR_S, retry=False)
+            except DragomanError as error:
+                if error.code not in {"connection_refused", "no_answer"}:
+                    raise
+            await anyio.sleep(_TRY_EVERY_S)
+
+    async def ended(self) -> list[Event]:
+        return [made("terminated")]
+
+
+def command_line(settings: LuaSettings, environment: Mapping[str, str], port: int) -> list[str]:
+    """With LuaPanda's own file where `packagePath` leads to one, else with our runtime."""
+    interpreter = interpreter_of(settings, environment)
+    program = str(settings.program)
+    own = next((folder for one in settings.package_path if (folder := _panda_below(one, settings.cwd))), None)
+    runtime = runtime_file()
+    if own is None and runtime is not None:
+        return [interpreter, str(runtime), f"{LOOPBACK}:{port}", program, *settings.args]
+    searched = ";".join(_pattern(one, settings.cwd) for one in settings.package_path)
+    return [interpreter, str(_HERE / "boot.lua"), str(port), searched, program, *settings.args]
+
+
+def interpreter_of(settings: LuaSettings, environment: Mapping[str, str]) -> str:
+    names = (settings.interpreter,) if settings.interpreter else INTERPRETERS
+    for name in names:
+        found = shutil.which(name, path=environment.get("PATH", ""))
+        if found is not None:
+            return found
+    raise DragomanError(
+        "adapter_missing",
+        say("There is no Lua interpreter: {names}.", names=", ".join(names)),
+        hint=say("Install Lua and luasocket (Debian: `apt install lua5.4 lua-socket`), or set `luaPath`."),
+    )
+
+
+def runtime_file() -> Path | None:
+    """`lua/dragoman.lua`: beside the package where it is installed, in the repository where it is not."""
+    for place in (_HERE.parents[1] / "lua" / "dragoman.lua", _HERE.parents[3] / "lua" / "dragoman.lua"):
+        if place.is_file():
+            return place
+    return None
+
+
+def _panda_below(entry: str, cwd: Path) -> Path | None:
+    """An entry is a folder, or a pattern of `package.path`."""
+    folder = cwd / (entry.rpartition("/")[0] if "?" in entry else entry)
+    return folder if (folder / "LuaPanda.lua").is_file() else None
+
+
+def _pattern(entry: str, cwd: Path) -> str:
+    return entry if "?" in entry else f"{cwd / entry}/?.lua"
+
+
+async def _raise_when_ended(program: Program) -> None:
+    """Else one that died at once would be waited for until the deadline."""
+    await program.child.wait()
+    raise DragomanError(
+        "adapter_gone",
+        say("The Lua program ended before its debugger connected."),
+        hint=say("Its output says why. Is luasocket installed for this Lua? `dragoman lua doctor` looks."),
+    )
