@@ -50,6 +50,7 @@ class Bindings:
         self._bound = Bound()
         self._hits = Hits(dialect)
         self._sent: dict[str, tuple[Breakpoint, ...]] = {}
+        self._ever: defaultdict[str, set[int]] = defaultdict(set)
         self._logged_here: dict[int, str] = {}
         self._failed: dict[tuple[int, str], str] = {}
         self._functions = named.functions(backend, self._bound, self._conditions)
@@ -94,9 +95,7 @@ class Bindings:
         if found is None:
             return False
         for breakpoint in self._with_condition(found["condition"].strip()):
-            failed = str(say("The condition failed: {reason}", reason=found["error"].strip()))
-            self._failed[breakpoint.id, breakpoint.condition] = failed
-            self._bound.note(breakpoint.id, failed)
+            self.failed(breakpoint.id, breakpoint.condition, found["error"].strip())
         return True
 
     def hit(
@@ -110,6 +109,18 @@ class Bindings:
         if "breakpoint" not in reason:
             return None
         return self._bound.ours(adapters_ids or ()) or tuple(it.id for it in self._by_reason(reason, top))
+
+    def judged(self, raised: Raised | None) -> Raised | None:
+        return raised and self._exceptions.judged(raised)
+
+    def condition_of(self, id: int) -> str:
+        """Of those on lines: to be checked here, where the adapter does not."""
+        return next((it.condition for group in self._sent.values() for it in group if it.id == id), "")
+
+    def failed(self, id: int, condition: str, error: str) -> None:
+        reason = str(say("The condition failed: {reason}", reason=error))
+        self._failed[id, condition] = reason
+        self._bound.note(id, reason)
 
     def told(self, hit: tuple[int, ...] | None) -> tuple[int, ...] | None:
         return hit if hit is None else tuple(id for id in hit if id != _TEMPORARY)
@@ -133,6 +144,9 @@ class Bindings:
         if top is None:
             return []
         group = self._sent.get(top.path, ())
+        if self._dialect.holds:  # it moves one to the next line with code, and tells nobody
+            asked = max((line for line in self._ever[top.path] if line <= top.line), default=0)
+            return [breakpoint for breakpoint in group if breakpoint.line == asked]
         return [breakpoint for breakpoint in group if (self.of(breakpoint.id).line or breakpoint.line) == top.line]
 
     def _with_condition(self, condition: str) -> list[Breakpoint]:
@@ -154,6 +168,7 @@ class Bindings:
         source = {"path": path, "name": Path(path).name}
         asked = {"source": source, "breakpoints": [self._translated(place.sent) for place in places]}
         self._sent[path] = group
+        self._ever[path] |= {breakpoint.line for breakpoint in group}
         try:
             response = await self._backend.request("setBreakpoints", asked, timeout_s=_SENT_WITHIN_S)
         except AdapterRefusedError as error:
@@ -195,5 +210,6 @@ class Bindings:
         return {}
 
     def _conditions(self, breakpoint: Breakpoint) -> dict[str, Any]:
-        asked: dict[str, Any] = {"condition": breakpoint.condition} if breakpoint.condition else {}
+        is_sent = bool(breakpoint.condition) and not self._dialect.holds
+        asked: dict[str, Any] = {"condition": breakpoint.condition} if is_sent else {}
         return asked | self._hits.translated(breakpoint)

@@ -65,6 +65,9 @@ class Dialect:
     """An expression of how many elements a container of these has, with `name`."""
     interrupts_in: str = ""
     """The name of the thread where SIGINT ends what a look runs there; none: it ends the program, or nothing."""
+    holds: str = ""
+    """An expression that is `true` where a `condition` holds, for an adapter that neither changes nor forgets a
+    breakpoint it was given: we check conditions then, and a stop at one that was removed is none."""
     says_watched: str = ""
     """A pattern of a stop's description by which it tells that watched data changed, and calls it a breakpoint."""
     noise: str = ""

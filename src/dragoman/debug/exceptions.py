@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.bound import Bound
 from dragoman.debug.dialect import Dialect
@@ -60,6 +62,13 @@ class Exceptions:
         found = [it for it in self.wanted if self._bound.of(it.id).verified and _is_about(it, raised)]
         chosen = [it for it in found if raised.uncaught is not uncaught.isdisjoint(self._filters(it.filter))]
         return tuple(it.id for it in chosen or found)
+
+    def judged(self, raised: Raised) -> Raised:
+        """Where nobody asks for what is caught, nothing catches what stops the program; few adapters say so."""
+        uncaught = {*self._by_default, *_UNCAUGHT}
+        if raised.uncaught or any(not uncaught.issuperset(self._filters(it.filter)) for it in self.wanted):
+            return raised
+        return msgspec.structs.replace(raised, uncaught=True)
 
     def _filters(self, word: str) -> list[str]:
         """The adapter's own: its default ones are what it calls uncaught; any name of its own is taken as it is."""

@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 
 _ANSWERED_WITHIN_S = 10.0
 _CONFIGURED_WITHIN_S = 30.0
+_ASKS_WITHIN_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,13 @@ class Opening:
         self.launched.set()
 
     async def _until_configurable(self) -> None:
-        """Without debugging some adapters never ask to be configured: then the launch's answer is enough."""
-        if self._launch.no_debug:
-            await first_of(self.initialized, self.launched)
-        else:
+        """Without debugging some adapters never ask to be configured, and some, which do not start the program before
+        they are, ask right after the launch's answer."""
+        if not self._launch.no_debug:
+            await self.initialized.wait()
+            return
+        await first_of(self.initialized, self.launched)
+        with anyio.move_on_after(_ASKS_WITHIN_S):
             await self.initialized.wait()
 
     async def _configure(self) -> None:

@@ -41,9 +41,7 @@ class Pager:
         if start < indexed:
             asked = min(count, indexed - start)
             elements = await self._looking.variables(reference, start=start, count=asked, filter="indexed")
-            if not elements and start:  # js-debug takes the start of a page off twice
-                elements = await self._looking.variables(reference, start=0, count=start + asked, filter="indexed")
-            found += elements[start : start + asked] if len(elements) > asked else elements
+            found += _of_page(elements, start, asked)
         if named and start + count > indexed:
             others = await self._looking.variables(reference, filter="named")
             found += others[max(0, start - indexed) : start + count - indexed]
@@ -68,6 +66,15 @@ class Pager:
     async def _evaluate(self, expression: str, container: Container) -> tuple[str, int]:
         answer = await self._looking.evaluate(expression, container.frame, "watch", timeout_s=_SLICED_WITHIN_S)
         return answer.result, answer.reference
+
+
+def _of_page(elements: tuple[Variable, ...], start: int, count: int) -> tuple[Variable, ...]:
+    """By their names, where those are places: js-debug adds the prototype to a page, others answer with everything."""
+    wanted = {str(place) for place in range(start, start + count)}
+    named = tuple(it for it in elements if it.name.strip("[]") in wanted)
+    if named:
+        return named
+    return elements[start : start + count] if len(elements) > count else elements
 
 
 def _moved(variable: Variable, start: int) -> Variable:

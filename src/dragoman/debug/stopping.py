@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -73,7 +73,9 @@ class Stopping:
         self._threads.stopped(thread_id, body)
         asks = body.reason == "exception" and not self._launch.dialect.raised_local
         body, seen = as_raised(self._launch.dialect, body, await looking.snapshot(thread_id, exception=asks))
+        seen = replace(seen, raised=self._bindings.judged(seen.raised))
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
+        hit = await self._holding(hit, seen, looking)
         if self._is_same_pass(thread_id, seen, hit) and await self._goes_on(thread_id, command):
             return None
         if self._is_unasked(body, seen, command):
@@ -103,13 +105,33 @@ class Stopping:
         return body.reason in self._launch.dialect.stops_unasked and not asked
 
     async def _is_passed_over(self, seen: Snapshot, hit: tuple[int, ...] | None, looking: Looking) -> bool:
-        """A hit that does not count yet, or a logpoint, which is answered here."""
+        """A hit that does not count yet, a logpoint, which is answered here, or a breakpoint that is none any more."""
+        if hit == () and self._launch.dialect.holds:
+            return True
         if hit and not self._bindings.counts(hit):
             return True
         messages = self._bindings.messages_to_log(hit or ())
         for message in messages:
             self._output.append("stdout", await filled(message, lambda it: self._logged(it, seen, looking)) + "\n")
         return bool(messages)
+
+    async def _holding(self, hit: tuple[int, ...] | None, seen: Snapshot, looking: Looking) -> tuple[int, ...] | None:
+        """Those whose conditions hold, where the adapter was not told of them."""
+        if not hit or not self._launch.dialect.holds:
+            return hit
+        held = []
+        for id in hit:
+            condition = self._bindings.condition_of(id)
+            if not condition or await self._holds(id, condition, seen, looking):
+                held.append(id)
+        return tuple(held)
+
+    async def _holds(self, id: int, condition: str, seen: Snapshot, looking: Looking) -> bool:
+        asked = self._launch.dialect.holds.format(condition=condition)
+        answer = await self._logged(asked, seen, looking)
+        if answer not in {"true", "false"}:
+            self._bindings.failed(id, condition, answer.strip("<>"))
+        return answer == "true"
 
     async def _logged(self, expression: str, seen: Snapshot, looking: Looking) -> str:
         """What cannot be evaluated says so in its place: a logpoint never stops."""

@@ -101,6 +101,16 @@ async def test_a_run_without_debugging_is_never_sent_a_breakpoint() -> None:
     assert adapter.sent("setBreakpoints") == []
 
 
+async def test_a_run_without_debugging_is_configured_by_an_adapter_that_asks_after_its_answer() -> None:
+    """lldb-dap answers the launch first, and starts the program only when it is configured."""
+    adapter = FakeAdapter()
+    launched = anyio.Event()
+    launched.set()
+    adapter.answers["launch"] = lambda _: launched
+    async with living(session_of(adapter, no_debug=True)):
+        assert len(adapter.sent("configurationDone")) == 1
+
+
 async def test_a_step_that_runs_into_the_end_is_answered_by_the_end() -> None:
     """The adapter says `terminated` and never answers the step."""
     adapter = FakeAdapter()

@@ -61,12 +61,12 @@ async def test_an_adapter_that_says_how_many_there_are_is_asked_for_the_page_alo
     assert adapter.sent("variables")[-1] == asked
 
 
-async def test_an_adapter_that_takes_the_start_of_a_page_off_twice_is_asked_for_all_before_it() -> None:
-    def twice_off(asked: dict[str, Any]) -> dict[str, Any]:
-        page = range(asked["start"], asked["start"] + asked["count"])
-        return elements(page[asked["start"] :])
+async def test_what_an_adapter_adds_to_a_page_of_elements_is_none_of_them() -> None:
+    def with_prototype(asked: dict[str, Any]) -> dict[str, Any]:
+        found = elements(range(asked["start"], asked["start"] + asked["count"]))
+        return {"variables": [*found["variables"], {"name": "[[Prototype]]", "value": "Object"}]}
 
-    page = await page_of(holding(twice_off, indexedVariables=1000), 500, 3)
+    page = await page_of(holding(with_prototype, indexedVariables=1000), 500, 3)
     assert ([it.value for it in page.variables], page.total) == (["500", "501", "502"], 1000)
 
 

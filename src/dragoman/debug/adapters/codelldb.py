@@ -13,7 +13,7 @@ from dragoman.transport.command import Command
 
 _NOISE = re.compile(
     r"Launch(?:ing: |ed process )|Console is in |Process exited|Attached to process|Loading \w+ formatters"
-    r"|Executing script: |\(lldb\) "
+    r"|Executing script: |\(lldb\) |Breakpoint \d+: no locations|Breakpoint set in dummy target"
 )
 
 

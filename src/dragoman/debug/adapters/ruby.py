@@ -82,6 +82,7 @@ RUBY = AdapterSpec(
         hit_forms=frozenset(),
         or_word="||",
         takes_log_messages=False,
+        holds="!!({condition})",
         assigns="{name} = ({value})",
         raised_local="_raised",
         out_ends_inside=True,

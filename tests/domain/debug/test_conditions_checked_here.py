@@ -1,0 +1,92 @@
+"""An adapter that neither changes nor forgets a breakpoint: what it stops at is judged here. And what is uncaught."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.model import Ended
+from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.workspace.breakpoints import Breakpoint
+from tests.domain.debug.living import living, session_of, stopped
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
+
+KEEPS = Dialect(holds="!!({condition})")
+AT_5 = Breakpoint(id=1, path="/p/a.py", line=5, condition="n == 3")
+
+
+def answering(*results: str) -> FakeAdapter:
+    """One that stops at its line, and evaluates so."""
+    adapter, left = FakeAdapter(), list(results)
+    adapter.answers["setBreakpoints"] = lambda asked: {
+        "breakpoints": [{"verified": True} for _ in asked["breakpoints"]]
+    }
+    adapter.answers["evaluate"] = lambda _: {"result": left.pop(0), "variablesReference": 0}
+    return adapter
+
+
+async def test_a_condition_is_not_sent_and_the_program_goes_on_until_it_holds() -> None:
+    adapter = answering("false", "true")
+    async with living(session_of(adapter, dialect=KEEPS), AT_5) as session:
+        adapter.stop()
+        adapter.stop()
+        stop = await stopped(session)
+    assert adapter.sent("setBreakpoints")[0]["breakpoints"] == [{"line": 5}]
+    assert [it["expression"] for it in adapter.sent("evaluate")] == ["!!(n == 3)"] * 2
+    assert (stop.number, stop.hit_breakpoints, len(adapter.sent("continue"))) == (1, (1,), 1)
+
+
+async def test_a_stop_at_a_breakpoint_that_was_removed_is_none() -> None:
+    adapter = answering()
+    async with living(session_of(adapter, dialect=KEEPS), AT_5) as session:
+        await session.update_breakpoints([])
+        adapter.stop()
+        adapter.emit("terminated")
+        assert isinstance(await session.outcome(0, 2), Ended)
+    assert len(adapter.sent("continue")) == 1
+
+
+async def test_a_condition_that_cannot_be_evaluated_never_holds_and_is_told() -> None:
+    adapter = answering("NameError: nope")
+    async with living(session_of(adapter, dialect=KEEPS), AT_5) as session:
+        adapter.stop()
+        adapter.stop("pause")
+        await stopped(session)
+        assert [binding.message for _, binding in session.bindings.unbound()] == [
+            "The condition failed: NameError: nope"
+        ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "uncaught"), [((), True), ((Breakpoint(id=2, kind="exception", filter="raised"),), False)]
+)
+async def test_where_nobody_asks_for_what_is_caught_an_exception_that_stops_is_uncaught(
+    wanted: tuple[Breakpoint, ...], uncaught: bool
+) -> None:
+    """Delve, js-debug and LLDB say `always` of a panic, an error and a crash that nothing caught."""
+    adapter = FakeAdapter()
+    adapter.can(exceptionBreakpointFilters=[{"filter": name, "label": name} for name in ("raised", "uncaught")])
+    info: dict[str, Any] = {"exceptionId": "panic", "description": "too large", "breakMode": "always"}
+    adapter.answers["exceptionInfo"] = lambda _: info
+    async with living(session_of(adapter, exception_filters=("uncaught",)), *wanted) as session:
+        adapter.stop("exception")
+        stop = await stopped(session)
+    assert stop.raised is not None
+    assert stop.raised.uncaught is uncaught
+
+
+async def test_one_that_was_moved_to_a_line_with_code_in_silence_is_known_by_the_line_above() -> None:
+    adapter = answering()
+    above, removed = Breakpoint(id=7, path="/p/a.py", line=3), Breakpoint(id=8, path="/p/a.py", line=4)
+    async with living(session_of(adapter, dialect=KEEPS), above) as session:
+        adapter.stop()
+        assert (await stopped(session)).hit_breakpoints == (7,)
+        await session.update_breakpoints([above, removed])
+        await session.update_breakpoints([above])
+        await session.resume()
+        adapter.stop()
+        adapter.emit("terminated")
+        assert isinstance(await session.outcome(1, 2), Ended)
