@@ -64,4 +64,6 @@ TABLE = {
     "Dragoman {version} at {address}, since {since}. Workspace: {workspace}.": "Dragoman {version}，地址 {address}，自 {since} 起运行。工作区：{workspace}。",
     "Nothing in the journal has all of these words.": "日志中没有同时包含这些词的事件。",
     "{count} older events are left out; more words find fewer.": "省略了 {count} 条更早的事件；多给几个词可以缩小范围。",
+    "{path} holds much more than one project: it is no workspace.": "{path} 里远不止一个项目：不能作为工作区。",
+    "Name the project's own folder: `?workspace=/folder`, or the header Dragoman-Workspace.": "请指明项目自己的文件夹：`?workspace=/folder`，或请求头 Dragoman-Workspace。",
 }

@@ -15,6 +15,7 @@ from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 from dragoman.phrases import Language, say
 from dragoman.tools import Caller
+from dragoman.workspace.trust import is_wide
 
 WORKSPACE_HEADER = "Dragoman-Workspace"
 # Where system packages and the languages' own installers put programs, as a login shell would find them.
@@ -83,7 +84,7 @@ def _folder(text: str) -> Path:
     path = Path(text)
     try:
         if path.is_absolute() and path.is_dir():
-            return Path(os.path.realpath(path))  # where it leads now: trust is asked for that, and it stays that
+            return _narrow(Path(os.path.realpath(path)))  # where it leads now: trust is asked for that, and stays that
     except (OSError, ValueError):  # too long, or with a NUL
         pass
     raise DragomanError(
@@ -91,6 +92,17 @@ def _folder(text: str) -> Path:
         say("The workspace {path} is not a folder.", path=ascii(text[:200])),
         hint=say("Give one that exists: `?workspace=/folder` in the address, or the header Dragoman-Workspace."),
     )
+
+
+def _narrow(folder: Path) -> Path:
+    """Files of the workspace are read for the agent: nobody means the whole disk, or all of a home."""
+    if is_wide(folder):
+        raise DragomanError(
+            "workspace_too_wide",
+            say("{path} holds much more than one project: it is no workspace.", path=ascii(str(folder)[:200])),
+            hint=say("Name the project's own folder: `?workspace=/folder`, or the header Dragoman-Workspace."),
+        )
+    return folder
 
 
 def _as_utf8(value: str) -> str:

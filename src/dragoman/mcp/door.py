@@ -4,6 +4,7 @@ load and needs tens of megabytes: a daemon without MCP clients never pays for it
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,15 +73,25 @@ def caller_of(hello: Hello) -> Caller:
     """Everything here came from another process: what is not of the right kind is left out."""
     about = hello.about
     environment = about.get("environment")
+    workspace = _path(about, "workspace")
     return Caller(
         id=new_id("mcp"),
-        workspace=_path(about, "workspace"),
+        workspace=workspace,
         cwd=_path(about, "cwd"),
         language="zh" if hello.language == "zh" else "en",
         environment=_texts(environment) if isinstance(environment, dict) else {},
         reconnected=about.get("reconnected") is True,
-        trusts_workspace=True,  # the pump runs where its owner started the client
+        trusts_workspace=_is_own(workspace),
     )
+
+
+def _is_own(workspace: Path) -> bool:
+    """The pump runs where its owner started the client. A folder of another user's is that one's word, not ours; nor is
+    the root, which is where a path that could not be read leads."""
+    try:
+        return workspace != workspace.parent and workspace.stat().st_uid == os.getuid()
+    except OSError:
+        return False
 
 
 def _path(about: Mapping[str, Any], name: str) -> Path:

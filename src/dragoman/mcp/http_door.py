@@ -45,6 +45,7 @@ _REFUSALS: dict[str, tuple[int, int]] = {
     "unknown_mcp_session": (404, INVALID_REQUEST),
     "wrong_method": (405, INVALID_REQUEST),
     "no_such_folder": (400, _INVALID_PARAMS),
+    "workspace_too_wide": (400, _INVALID_PARAMS),
     "unknown_tool_set": (400, _INVALID_PARAMS),
     "too_many_calls": (503, _UNAVAILABLE),
 }

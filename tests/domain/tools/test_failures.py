@@ -138,3 +138,18 @@ async def test_a_waiting_tool_declares_exactly_the_documents_ends_and_not_waitin
         ends, failure = (it["properties"]["status"] for it in schemas[tool]["anyOf"])
         assert set(ends["enum"]) == {"stopped", "completed", "timeout", "interrupted", "success"}
         assert failure["const"] == "error"
+
+
+async def test_a_start_that_fails_says_nothing_of_the_session_that_is_active(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.running()
+        answer = await bench.call("start_debugging")
+    assert (answer["code"], answer.data.get("session_id"), answer["state"]) == ("bad_arguments", None, "Idle")
+
+
+async def test_a_pause_that_is_not_waited_for_answers_at_once(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        session = await bench.running()
+        answer = await bench.call("pause_debugging", wait=False)
+    expected = ("success", session["session_id"], "Running")
+    assert (answer["status"], answer["session_id"], answer["state"]) == expected

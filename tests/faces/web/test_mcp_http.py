@@ -106,6 +106,13 @@ def test_a_workspace_that_is_no_folder_is_refused_in_both_eras(running: Cli, wor
         assert "mcp-session-id" not in reply.headers
 
 
+@pytest.mark.parametrize("workspace", ["/", str(Path.home())])
+def test_a_workspace_that_holds_all_of_a_home_is_refused(running: Cli, workspace: str) -> None:
+    asking = wire(running, workspace=workspace)
+    for reply in (asking.initialize(), asking.modern("tools/list")):
+        assert (reply.status, reply.code) == (400, "workspace_too_wide")
+
+
 async def test_a_query_fixes_the_list_of_tools(running: Cli) -> None:
     async with session_of(running, tools="debug") as agent:
         names = [tool.name for tool in (await agent.list_tools()).tools]

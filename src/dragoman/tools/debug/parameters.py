@@ -49,11 +49,11 @@ class Waiting(OfSession):
     timeout_s: Seconds = DEFAULT_WAIT_S
 
 
-class Restart(Waiting):
+class Acting(Waiting):
     wait: Wait = True
 
 
-class Resuming(Restart):
+class Resuming(Acting):
     thread_id: Thread = None
 
 

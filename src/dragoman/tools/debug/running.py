@@ -37,7 +37,7 @@ class Running:
         happened = await self.service.start(client_of(caller), _wish(wanted), within_s=0)
         return await self._started(caller, happened, Waited(STARTING, wanted.timeout_s, wait=wanted.wait), began)
 
-    async def restart(self, caller: Caller, wanted: take.Restart) -> Outcome:
+    async def restart(self, caller: Caller, wanted: take.Acting) -> Outcome:
         """Also of a session that has ended: it keeps its id."""
         began = self.clock.monotonic_s()
         client = client_of(caller)
@@ -72,9 +72,9 @@ class Running:
         act = partial(step, thread_id=wanted.thread_id, within_s=waited.within_s)
         return await self._await(caller, _nothing_yet(session), waited, act)
 
-    async def pause(self, caller: Caller, wanted: take.Waiting) -> Outcome:
+    async def pause(self, caller: Caller, wanted: take.Acting) -> Outcome:
         session = self.service.find(client_of(caller), wanted.session_id)
-        waited = Waited(PAUSING, wanted.timeout_s)
+        waited = Waited(PAUSING, wanted.timeout_s, wait=wanted.wait)
         if session.state is State.STOPPED:
             return await self._present(caller, session, waited)
         pause = partial(self.service.pause, client_of(caller), session.id, within_s=waited.within_s)
