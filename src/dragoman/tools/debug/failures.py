@@ -52,7 +52,7 @@ class Failures:
         said = self._others(error)
         message = _sentence(tool, arguments, error, said)
         details: dict[str, Any] = through(getattr(error, "details", {}), self._detail)
-        session_id, state = self._state(caller, details.pop("session_id", arguments.get("session_id")))
+        session_id, state = self._state(caller, tool, details.pop("session_id", arguments.get("session_id")))
         failure = Failure(
             status="error",
             message=message.in_language(caller.language),
@@ -73,7 +73,10 @@ class Failures:
         """What an error is about came from a file, a program or a caller: shown like all else of theirs."""
         return self.values.text(text, _SAID_CHARACTERS)
 
-    def _state(self, caller: Caller, session_id: object) -> tuple[str | None, str]:
+    def _state(self, caller: Caller, tool: str, session_id: object) -> tuple[str | None, str]:
+        """A start that failed says nothing of the session that happens to be active."""
+        if tool == "start_debugging" and not session_id:
+            return None, "Idle"
         try:
             session = self.service.find(client_of(caller), session_id if isinstance(session_id, str) else "")
         except DragomanError:
@@ -89,8 +92,8 @@ def _hint(tool: str, error: DragomanError, caller: Caller) -> str | None:
 # Where a tool knows better what to do than whoever raised the error.
 _HINTS: Mapping[tuple[str, str], Phrase] = {
     ("evaluate_expression", "adapter_silent"): say(
-        "The program is still stopped. The next evaluation waits for this one: a Python expression is interrupted "
-        "20 seconds after its start. restart_debugging begins afresh."
+        "The program is still stopped. In a Python program the expression is interrupted now: ask again in a few "
+        "seconds. restart_debugging begins afresh."
     ),
 }
 
