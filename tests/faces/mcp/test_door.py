@@ -26,7 +26,7 @@ def test_a_client_that_does_not_say_where_it_is_is_trusted_with_nothing(workspac
 
 
 def test_a_folder_of_another_user_is_not_trusted_by_being_started_in(tmp_path: Path) -> None:
-    if os.getuid() != 0:
-        pytest.skip("only root can give a folder away")
-    os.chown(tmp_path, 65534, 65534)
-    assert not caller_of(hello(str(tmp_path))).trusts_workspace
+    foreign = Path("/usr") if os.getuid() else tmp_path
+    if foreign is tmp_path:  # only root can give a folder away, and nobody else needs to
+        os.chown(tmp_path, 65534, 65534)
+    assert not caller_of(hello(str(foreign))).trusts_workspace
