@@ -1,7 +1,7 @@
 """What a backend was asked and has not answered: a debugger that hangs in one look answers nothing that comes after it.
 
 Whoever gives up only stops waiting: the question stays the session's until it is answered. Until then what would queue
-up behind it is refused at once, instead of being done by surprise when the debugger comes back.
+up behind it is refused, instead of being done by surprise when the debugger comes back.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ LOOKS = frozenset({"variables", "scopes", "evaluate", "setVariable", "setExpress
 RUNS = frozenset({"continue", "next", "stepIn", "stepOut"})
 
 _ANSWERED_AT_ALL_WITHIN_S = 600.0
+_FREED_WITHIN_S = 2.5
 _BUSY_FOR_S = 30.0  # then it is asked again: an adapter may also have lost a question
 
 
@@ -65,12 +66,15 @@ class Asking:
         self._group = None
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
-        if self._group is None or command not in LOOKS | RUNS:
+        group = self._group
+        if group is None or command not in LOOKS | RUNS:
             return await self._backend.request(command, arguments, timeout_s=timeout_s)
-        self.require_free()
+        await self.freed(timeout_s)
+        if _is_ending(group):
+            raise faults.already_ended()
         question = Question(command, anyio.current_time())
         self._open.append(question)
-        self._group.start_soon(self._ask, question, arguments)
+        group.start_soon(self._ask, question, arguments)
         try:
             with anyio.move_on_after(timeout_s):
                 await question.settled.wait()
@@ -81,11 +85,17 @@ class Asking:
             raise _silent(command, timeout_s)
         return question.result()
 
-    def require_free(self) -> None:
-        now = anyio.current_time()
-        for question in self._open:
-            if question.given_up and now - question.asked_at_s < _BUSY_FOR_S:
-                raise faults.adapter_busy(question.command, now - question.asked_at_s)
+    async def freed(self, within_s: float) -> None:
+        """At once, as a rule; otherwise soon, or what it is busy with is the error."""
+        with anyio.move_on_after(min(within_s, _FREED_WITHIN_S)):
+            while (busy := self._busy()) is not None:
+                await busy.settled.wait()
+        if (busy := self._busy()) is not None:
+            raise faults.adapter_busy(busy.command, anyio.current_time() - busy.asked_at_s)
+
+    def _busy(self) -> Question | None:
+        since_s = anyio.current_time() - _BUSY_FOR_S
+        return next((it for it in self._open if it.given_up and it.asked_at_s > since_s), None)
 
     async def _ask(self, question: Question, arguments: dict[str, Any] | None) -> None:
         """What fails is raised where it was asked."""
@@ -103,8 +113,13 @@ class Asking:
 
     def _give_up(self, question: Question) -> None:
         question.given_up = True
-        if self._group is not None and not self._group.cancel_scope.cancel_called:
+        if self._group is not None and not _is_ending(self._group):
             self._group.start_soon(self._free, question)
+
+
+def _is_ending(group: TaskGroup) -> bool:
+    """What is begun in it now would hold up its end."""
+    return group.cancel_scope.cancel_called
 
 
 def _silent(command: str, timeout_s: float) -> DragomanError:

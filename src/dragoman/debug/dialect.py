@@ -63,8 +63,8 @@ class Dialect:
     """Of these, the types whose elements are named by keys and not by places."""
     length: str = ""
     """An expression of how many elements a container of these has, with `name`."""
-    interrupts_in: str = ""
-    """The name of the thread where SIGINT ends what a look runs there; none: it ends the program, or nothing."""
+    is_interrupted: bool = False
+    """SIGINT ends what a look runs in the program's first thread, and not the program."""
     holds: str = ""
     """An expression that is `true` where a `condition` holds, for an adapter that neither changes nor forgets a
     breakpoint it was given: we check conditions then, and a stop at one that was removed is none."""

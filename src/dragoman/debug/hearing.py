@@ -91,8 +91,8 @@ class Hearing:
                 self._hear(body)
             case bodies.BreakpointBody() as body:
                 self._bindings.learn(body)
-            case bodies.ThreadBody():
-                self._threads.changed()
+            case bodies.ThreadBody() as body:
+                self._threads.changed(body)
             case bodies.ProcessBody() as body:
                 self._interrupting.learn(body)
             case bodies.ExitedBody() as body:

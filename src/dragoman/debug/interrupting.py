@@ -9,7 +9,6 @@ from dragoman.debug.asking import LOOKS, Question
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.output import Output
 from dragoman.debug.threads import Threads
-from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.processes import interrupt, started_s
 from dragoman.wire.dap import bodies
@@ -22,19 +21,19 @@ class Interrupting:
     """Only where the interrupt reaches the code that hangs, and only a program that we started."""
 
     def __init__(self, dialect: Dialect, threads: Threads, output: Output, *, is_launch: bool) -> None:
-        self._thread = dialect.interrupts_in if is_launch else ""
+        self._is_allowed = dialect.is_interrupted and is_launch
         self._threads = threads
         self._output = output
         self._process: tuple[int, float] | None = None
 
     def learn(self, body: bodies.ProcessBody) -> None:
         """With its start: a number that another process got meanwhile must not be taken for it."""
-        began_s = started_s(body.system_process_id) if self._thread and body.system_process_id else None
+        began_s = started_s(body.system_process_id) if self._is_allowed and body.system_process_id else None
         self._process = (body.system_process_id or 0, began_s) if began_s is not None else None
 
     async def free(self, question: Question, thread_id: int) -> None:
         """What it costs is told: the interrupt may reach the program itself, once the debugger lets go of it."""
-        if question.command not in LOOKS or self._process is None or not await self._reaches(thread_id):
+        if question.command not in LOOKS or self._process is None or thread_id != self._threads.first:
             return
         sent = 0
         while sent < _AT_MOST and not await _is_answered(question):
@@ -47,12 +46,6 @@ class Interrupting:
                 count=sent,
             )
             self._output.append("console", f"{told}\n")
-
-    async def _reaches(self, thread_id: int) -> bool:
-        try:
-            return any(it.id == thread_id and it.name == self._thread for it in await self._threads.listed())
-        except DragomanError:
-            return False
 
 
 async def _is_answered(question: Question) -> bool:

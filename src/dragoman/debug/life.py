@@ -65,6 +65,10 @@ class Life:
         is_new = self.state is State.STOPPED and self.stop is not None and self.stop.number > after_stop
         return self.stop if is_new else None
 
+    async def begun(self) -> None:
+        while self.state is State.IDLE:
+            await self._changed.wait()
+
     async def outcome(self, after_stop: int, within_s: float) -> Stop | Ended | None:
         """The first stop after number `after_stop`, or the end; None when the time is over."""
         with anyio.move_on_after(within_s):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any
 
 import anyio
-import anyio.lowlevel
 from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.clock import Clock
@@ -17,7 +16,7 @@ from dragoman.debug import faults
 from dragoman.debug.chronicle import Chronicle
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
-from dragoman.debug.states import LIVE, State
+from dragoman.debug.states import LIVE
 from dragoman.debug.wishes import Client, Preparation, Prepared
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
@@ -49,17 +48,15 @@ class Lives:
         self._clock = clock
         self._lived = lived
 
-    async def begin(self, client: Client, preparation: Preparation) -> list[Session]:
-        """All of a preparation, at the same time; the first that fails is the error, and takes the others with it."""
-        sessions = [self._made(new_id("debug"), prepared) for prepared in preparation.sessions]
-        try:
-            self._register.require_room(len(sessions))
-            kept = [self._register.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
-            await self._begin_now_or_later(kept, stop_all=preparation.stop_all)
-        except BaseException:
-            for session in sessions:
-                await session.abandon()
-            raise
+    async def begin(self, client: Client, preparation: Preparation, *, within_s: float) -> list[Session]:
+        """All of a preparation, at the same time; the first that fails is the error, and takes the others with it.
+
+        When the time is over they are still starting; what comes of that is told to whoever waits for them."""
+        async with _let_go_on_failure(preparation):
+            self._register.require_room(len(preparation.sessions))
+            sessions = [self._made(new_id("debug"), prepared) for prepared in preparation.sessions]
+        kept = [self._register.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
+        await self._begun(kept, stop_all=preparation.stop_all, within_s=within_s)
         return sessions
 
     @contextmanager
@@ -73,23 +70,21 @@ class Lives:
             kept.restarted = None
             again.set()
 
-    async def over(self, kept: Kept) -> None:
+    async def begin_again(self, client: Client, kept: Kept, preparation: Preparation, *, within_s: float) -> None:
+        (prepared,) = preparation.sessions
+        async with _let_go_on_failure(preparation):
+            await self._over(kept)
+            session = self._made(kept.session.id, prepared, follows=kept.session)
+        kept.session, kept.prepared, kept.let_go = session, prepared, anyio.Event()
+        kept.client, kept.failure = client.id, None
+        await self._begun([kept], stop_all=False, within_s=within_s)
+
+    async def _over(self, kept: Kept) -> None:
         """The old life is over, with its processes and its afterwards, before the next one begins."""
         if kept.session.state in LIVE:
             await kept.session.terminate()
         with anyio.move_on_after(_OVER_WITHIN_S):
             await kept.let_go.wait()
-
-    async def begin_again(self, client: Client, kept: Kept, preparation: Preparation) -> None:
-        (prepared,) = preparation.sessions
-        session = self._made(kept.session.id, prepared, follows=kept.session)
-        kept.session, kept.prepared, kept.let_go = session, prepared, anyio.Event()
-        kept.client, kept.failure = client.id, None
-        try:
-            await self._begin_now_or_later([kept], stop_all=False)
-        except BaseException:
-            await session.abandon()
-            raise
 
     def _made(self, id: str, prepared: Prepared, *, follows: Session | None = None) -> Session:
         return Session(
@@ -103,19 +98,21 @@ class Lives:
             tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body),
         )
 
-    async def _begin_now_or_later(self, every: Sequence[Kept], *, stop_all: bool) -> None:
-        if not any(kept.prepared.takes_its_time for kept in every):
-            return await self._begin_all(every, stop_all=stop_all)
-        self._group.start_soon(partial(self._begin_later, every, stop_all=stop_all))
-        while any(kept.session.state is State.IDLE for kept in every):  # whoever hears of it has a state to be told
-            await anyio.lowlevel.checkpoint()
-        return None
-
-    async def _begin_later(self, every: Sequence[Kept], *, stop_all: bool) -> None:
-        """Whoever asks what came of it is told of a failure; see `require_begun`."""
+    async def _begun(self, every: Sequence[Kept], *, stop_all: bool, within_s: float) -> None:
+        """In the daemon's group: whoever is not willing to wait longer leaves a session behind that is starting."""
         begins = anyio.Event()
         for kept in every:
             kept.begins = begins
+        self._group.start_soon(partial(self._begin_together, every, begins, stop_all=stop_all))
+        for kept in every:
+            await kept.session.begun()
+        with anyio.move_on_after(within_s):
+            await begins.wait()
+        if every[0].failure is not None:
+            raise every[0].failure
+
+    async def _begin_together(self, every: Sequence[Kept], begins: anyio.Event, *, stop_all: bool) -> None:
+        """Whoever asks what came of it is told of a failure; see `require_begun`."""
         try:
             await self._begin_all(every, stop_all=stop_all)
         except DragomanError as failure:
@@ -219,3 +216,15 @@ class Lives:
             await self._book.remove(workspace, lambda it: it.session == session.id)
         except DragomanError as error:
             log.warning("data breakpoints of session %s are still in the book: %s", session.id, error)
+
+
+@asynccontextmanager
+async def _let_go_on_failure(preparation: Preparation) -> AsyncIterator[None]:
+    """What was prepared and never came to live runs already."""
+    try:
+        yield
+    except BaseException:
+        with anyio.CancelScope(shield=True):
+            for prepared in preparation.sessions:
+                await prepared.backend.end()
+        raise

@@ -100,7 +100,7 @@ class Running:
 
     async def _decided(self, thread_id: int | None, seen_stop: int | None) -> int:
         stop = self._life.require_stopped()
-        self._asking.require_free()
+        await self._asking.freed(_ANSWERED_WITHIN_S)
         if seen_stop is not None and seen_stop != stop.number:
             raise faults.moved_on(stop, self.by)
         if thread_id is not None and thread_id != stop.thread_id:

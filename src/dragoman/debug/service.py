@@ -78,9 +78,11 @@ class DebugService:
         """All that the wish names are begun; one that cannot be is the error, and ends the others."""
         self._register.require_room(1)
         preparation = await self._starter.prepare(client, wish)
-        sessions = await self._lives.begin(client, preparation)
-        return await self.first(client, sessions, within_s=within_s)
+        begun_s = self._left_s(deadline_s) if within_s else preparation.begun_unawaited_within_s
+        sessions = await self._lives.begin(client, preparation, within_s=begun_s)
+        return await self.first(client, sessions, within_s=self._left_s(deadline_s))
 
+        deadline_s = self._clock.monotonic_s() + within_s
     async def first(self, client: Client, sessions: Sequence[Session], *, within_s: float) -> Happened:
         """Of several that were started together: what comes first of any of them."""
         chosen = sessions[0]
@@ -103,16 +105,15 @@ class DebugService:
     async def restart(self, client: Client, session_id: str, *, within_s: float) -> Happened:
         """Under the same id, with the same breakpoints; one that has ended can be started again as well."""
         kept = self._register.known(client, session_id) if session_id else self._register.active_or_last(client)
-        session, begun_s = kept.session, self._clock.monotonic_s()
+        session, deadline_s = kept.session, self._clock.monotonic_s() + within_s
         if session.restarts_in_place and session.ended is None:
             return await self._performed(client, session, session.restart(by=client.id), within_s)
         before = session.last_stop
         with self._lives.restarting(kept):
-            await self._lives.over(kept)
-            preparation = await self._starter.prepare(client, kept.prepared.wish)
-            await self._lives.begin_again(client, kept, preparation)
-        left_s = within_s - (self._clock.monotonic_s() - begun_s)
-        return await self._awaited(client, kept, before, max(left_s, 0.0))
+            preparation = await self._starter.prepare(client, kept.prepared.wish)  # where that fails, nothing is lost
+            begun_s = self._left_s(deadline_s) if within_s else preparation.begun_unawaited_within_s
+            await self._lives.begin_again(client, kept, preparation, within_s=begun_s)
+        return await self._awaited(client, kept, before, self._left_s(deadline_s))
 
     def is_restarting(self, session_id: str) -> bool:
         """Whether its end is that of one life, and the next begins under the same id."""
@@ -251,11 +252,10 @@ class DebugService:
         self, client: Client, session: Session, command: Coroutine[Any, Any, None], within_s: float
     ) -> Happened:
         """An adapter that does not answer takes no more of the caller's time than the caller gave."""
-        before, begun_s = session.last_stop, self._clock.monotonic_s()
+        before, deadline_s = session.last_stop, self._clock.monotonic_s() + within_s
         with anyio.move_on_after(max(within_s, _ANSWERED_AT_LEAST_WITHIN_S)):
             await command
-        left_s = within_s - (self._clock.monotonic_s() - begun_s)
-        return await self._awaited(client, self._register.by_id(session.id), before, max(left_s, 0.0))
+        return await self._awaited(client, self._register.by_id(session.id), before, self._left_s(deadline_s))
 
     async def _awaited(self, client: Client, kept: Kept, after_stop: int, within_s: float) -> Happened:
         """The end of a session that is being started again is no outcome: its next life has one."""
@@ -263,7 +263,7 @@ class DebugService:
         outcome: Stop | Ended | None = None
         with self._register.waited_for(client, kept):
             while True:
-                left_s = max(deadline_s - self._clock.monotonic_s(), 0.0)
+                left_s = self._left_s(deadline_s)
                 outcome = await kept.session.outcome(after_stop, left_s)
                 again = kept.restarted
                 if not isinstance(outcome, Ended) or again is None:
@@ -283,9 +283,12 @@ class DebugService:
         """The breakpoint is set whatever a session makes of it; one that does not take it shows it as not bound."""
         async with anyio.create_task_group() as group:
             for session in self._register.live_of(workspace):
-                group.start_soon(self._update, session, workspace)
+                group.start_soon(self._update, session, workspace, group.cancel_scope)
 
     async def _update(self, session: Session, workspace: str) -> None:
+    def _left_s(self, deadline_s: float) -> float:
+        return max(deadline_s - self._clock.monotonic_s(), 0.0)
+
         try:
             await session.update_breakpoints(self._book.of(workspace))
         except DragomanError as error:

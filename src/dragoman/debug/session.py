@@ -354,6 +354,10 @@ class Session:
             raise faults.already_ended()
         self._begin_end({"terminateDebuggee": self.launch.is_launch})
 
+    async def begun(self) -> None:
+        """It is starting, or further: there is a state to be told."""
+        await self._life.begun()
+
     async def outcome(self, after_stop: int, within_s: float) -> Stop | Ended | None:
         return await self._life.outcome(after_stop, within_s)
 

@@ -17,6 +17,8 @@ class Threads:
     """An adapter stops and resumes either all threads at once or each by itself; some do both."""
 
     def __init__(self, backend: Backend) -> None:
+        self.first: int | None = None
+        """The one it told of first, which the program began with."""
         self._backend = backend
         self._all_stopped = False
         self._otherwise: set[int] = set()
@@ -25,8 +27,9 @@ class Threads:
         self._names: dict[int, str] | None = None
         self._is_told = False
 
-    def changed(self) -> None:
+    def changed(self, body: bodies.ThreadBody) -> None:
         """An adapter that tells of threads that come and go need not be asked while none did."""
+        self.first = body.thread_id if self.first is None else self.first
         self._is_told, self._names = True, None
 
     def stopped(self, thread_id: int, body: bodies.StoppedBody) -> None:

@@ -11,6 +11,8 @@ from dragoman.debug.backend import Backend
 from dragoman.debug.opening import Launch
 
 
+_BEGUN_WITHIN_S = 5.0
+
 @dataclass(frozen=True, slots=True)
 class Client:
     """On whose behalf. The environment is for the programs it starts: never logged, never journalled."""
@@ -72,5 +74,10 @@ class Preparation:
 
 class Starter(Protocol):
     """Turns a wish into backends: the launch file, its tasks, the adapter's table, the processes."""
+    @property
+    def begun_unawaited_within_s(self) -> float:
+        """For whoever does not wait: that it runs, or why not, is worth a moment, unless tasks run first."""
+        return 0.0 if any(it.takes_its_time for it in self.sessions) else _BEGUN_WITHIN_S
+
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation: ...

@@ -25,7 +25,13 @@ from tests.domain.debug.living import code_of, living, session_of, stopped
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
-PYTHON = Dialect(interrupts_in="main")
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_FREED_WITHIN_S", 0.05)
+
+
+PYTHON = Dialect(is_interrupted=True)
 
 
 async def evaluated(session: Session, expression: str = "value") -> str:
@@ -47,7 +53,7 @@ async def given_up(session: Session, adapter: FakeAdapter) -> anyio.Event:
     return answered
 
 
-async def test_what_would_queue_up_behind_a_look_without_an_answer_is_refused_at_once_with_its_name() -> None:
+async def test_what_would_queue_up_behind_a_look_without_an_answer_is_refused_with_its_name() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
         adapter.stop()
@@ -199,6 +205,7 @@ async def test_a_look_that_never_ends_is_interrupted_until_it_is_answered_and_th
 ) -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter, dialect=PYTHON)) as session:
+        adapter.emit("thread", reason="started", threadId=1)
         adapter.emit("process", name="p", systemProcessId=interrupted.process.pid)
         adapter.stop()
         await stopped(session)
@@ -213,6 +220,7 @@ async def test_a_look_that_never_ends_is_interrupted_until_it_is_answered_and_th
 async def test_a_program_that_interrupts_do_not_free_is_left_alone_after_a_few(interrupted: Interrupted) -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter, dialect=PYTHON)) as session:
+        adapter.emit("thread", reason="started", threadId=1)
         adapter.emit("process", name="p", systemProcessId=interrupted.process.pid)
         adapter.stop()
         await stopped(session)
@@ -224,17 +232,18 @@ async def test_a_program_that_interrupts_do_not_free_is_left_alone_after_a_few(i
 
 
 @pytest.mark.parametrize(
-    ("thread", "dialect", "is_launch"), [("T-1", PYTHON, True), ("main", Dialect(), True), ("main", PYTHON, False)]
+    ("thread", "dialect", "is_launch"), [(2, PYTHON, True), (1, Dialect(), True), (1, PYTHON, False)]
 )
 async def test_nothing_is_interrupted_where_that_would_not_reach_the_look_or_is_not_ours(
-    thread: str, dialect: Dialect, is_launch: bool, interrupted: Interrupted
+    thread: int, dialect: Dialect, is_launch: bool, interrupted: Interrupted
 ) -> None:
     adapter = FakeAdapter()
-    adapter.answers["threads"] = lambda _: {"threads": [{"id": 1, "name": thread}]}
+    threads = Threads(adapter)
+    threads.changed(bodies.ThreadBody(reason="started", thread_id=1))
     output = Output()
-    tried = interrupting.Interrupting(dialect, Threads(adapter), output, is_launch=is_launch)
+    tried = interrupting.Interrupting(dialect, threads, output, is_launch=is_launch)
     tried.learn(bodies.ProcessBody(name="p", system_process_id=interrupted.process.pid))
-    await tried.free(asking.Question("evaluate", 0.0), 1)
+    await tried.free(asking.Question("evaluate", 0.0), thread)
     await adapter.end()
     interrupted.end()
     assert (interrupted.count, output.end) == (0, 0)
@@ -254,3 +263,18 @@ async def test_what_an_exception_says_is_kept_in_part() -> None:
         assert stop.raised is not None
         kept = (stop.description or "", stop.text or "", stop.raised.message, stop.raised.where)
         assert {len(it) for it in kept} == {65_536}
+
+
+async def test_whoever_asks_while_a_look_ends_gets_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_FREED_WITHIN_S", 2.0)
+    adapter = FakeAdapter()
+    async with living(session_of(adapter)) as session, anyio.create_task_group() as group:
+        adapter.stop()
+        await stopped(session)
+        answered = await given_up(session, adapter)
+        adapter.when("next", lambda: adapter.stop("step"))
+        group.start_soon(session.step, "over")
+        await anyio.wait_all_tasks_blocked()
+        assert adapter.sent("next") == []
+        answered.set()
+        assert (await stopped(session, after=1)).number == 2

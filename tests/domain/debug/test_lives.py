@@ -188,13 +188,62 @@ async def test_who_waits_for_a_session_that_is_restarted_is_told_of_its_next_lif
     assert [stop_of(it).number for it in told] == [1]
 
 
-async def test_a_restart_that_cannot_be_prepared_is_an_error_and_leaves_an_ended_session(tmp_path: Path) -> None:
+async def test_a_restart_that_cannot_be_prepared_is_an_error_and_leaves_the_session_as_it_is(tmp_path: Path) -> None:
     old = stopping()
     async with service_of(tmp_path, Starter((old,))) as service:
         first = await service.start(AGENT, Wish(), within_s=2)
         assert await code_of(lambda: service.restart(AGENT, first.session.id, within_s=2)) == "no_more"
-        assert service.find(AGENT, first.session.id).state is State.TERMINATED
-    assert old.ended
+        assert (service.find(AGENT).state, old.ended) == (State.STOPPED, False)
+        old.when("next", lambda: old.stop("step"))
+        stepped = await service.step(AGENT, first.session.id, "over", thread_id=None, within_s=2)
+        assert stop_of(stepped).number == 2
+
+
+async def test_a_debugger_that_is_slow_to_get_ready_takes_no_more_time_than_the_caller_gave(tmp_path: Path) -> None:
+    slow, ready = stopping(), anyio.Event()
+    slow.answers["initialize"] = lambda _: ready
+    async with service_of(tmp_path, Starter((slow,))) as service:
+        begun = anyio.current_time()
+        happened = await service.start(AGENT, Wish(), within_s=0.1)
+        assert anyio.current_time() - begun < 2
+        assert (happened.outcome, happened.session.state) == (None, State.STARTING)
+        ready.set()
+        slow.answers["configurationDone"] = lambda _: {}
+        slow.stop()
+        assert stop_of(await service.wait(AGENT, happened.session.id, within_s=2)).number == 1
+
+
+async def test_why_a_slow_start_failed_is_told_to_whoever_waits_for_it(tmp_path: Path) -> None:
+    slow, ready = stopping(), anyio.Event()
+    slow.answers["initialize"] = lambda _: ready
+    slow.refuse("launch", "no such program")
+    async with service_of(tmp_path, Starter((slow,))) as service:
+        happened = await service.start(AGENT, Wish(), within_s=0.05)
+        ready.set()
+        assert await code_of(lambda: service.wait(AGENT, happened.session.id, within_s=2)) == "adapter_refused"
+        assert (happened.session.state, slow.ended) == (State.TERMINATED, True)
+
+
+async def test_whoever_does_not_wait_is_told_all_the_same_that_it_could_not_begin(tmp_path: Path) -> None:
+    adapter = FakeAdapter()
+    adapter.refuse("launch", "no such program")
+    async with service_of(tmp_path, Starter((adapter,))) as service:
+        assert await code_of(lambda: service.start(AGENT, Wish(), within_s=0)) == "adapter_refused"
+
+
+async def test_what_was_prepared_is_let_go_when_it_cannot_come_to_live(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = stopping(), stopping()
+
+    def broken(*_: Any, **__: Any) -> Session:
+        raise AttributeError
+
+    async with service_of(tmp_path, Starter((first, second))) as service:
+        monkeypatch.setattr("dragoman.debug.lives.Session", broken)
+        with pytest.raises(AttributeError):
+            await service.start(AGENT, Wish(), within_s=2)
+        assert (first.ended, second.ended) == (True, True)
 
 
 async def test_what_was_attached_to_is_restarted_by_its_adapter_or_not_at_all(tmp_path: Path) -> None:

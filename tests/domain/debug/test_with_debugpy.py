@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from dragoman.debug.model import Until
-from dragoman.debug.service import Wish
+from dragoman.debug.service import Client, DebugService, Wish
 from dragoman.debug.states import State
+from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.test_python import at, client_of, end_of, service_in, stop_of, values
 
@@ -113,3 +115,41 @@ async def test_any_page_of_a_million_elements_is_shown_with_the_true_total(works
         memory = await anyio.to_thread.run_sync(first.session.memory_bytes)
         assert memory is not None
         assert memory > 8_000_000  # the pointers of the list alone
+
+
+ENDLESS = """\
+class Endless:
+    def __repr__(self):
+        while True:
+            pass
+
+value = Endless()
+number = 41
+number += 1
+print(number)
+"""
+
+
+async def number_in(service: DebugService, client: Client, id: str) -> str | None:
+    """None while the debugger is busy."""
+    try:
+        return (await service.evaluate(client, id, "number", frame=None, context="repl", within_s=5)).result
+    except DragomanError as error:
+        if error.code != "adapter_busy":
+            raise
+    return None
+
+
+async def test_a_value_whose_text_never_ends_costs_a_stop_its_locals_and_not_the_session(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(ENDLESS)
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        await service.set_breakpoint(client, at(tmp_path, 8))
+        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        assert stop_of(first).frames[0].line == 8
+        id = first.session.id
+        with anyio.fail_after(20):
+            while (found := await number_in(service, client, id)) is None:
+                await anyio.lowlevel.checkpoint()
+        assert found == "41"
+        assert "SIGINT" in first.session.output.since(0, most=1000)[0]

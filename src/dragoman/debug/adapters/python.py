@@ -135,6 +135,7 @@ PYTHON = AdapterSpec(
     command=_command,
     arguments=_arguments,
     dialect=Dialect(
+        hit_spelling={"%": "% {number} - {remainder}"},  # it writes `== 0` behind it
         ways_to_end=frozenset({"SystemExit"}),
         or_word="or",
         fault_of=_fault_of,
@@ -148,7 +149,7 @@ PYTHON = AdapterSpec(
         length="len({name})",
         # For a clipboard a value is sent whole, and of an answer over 16 MB the adapter dies without a word.
         contexts={"clipboard": "watch"},
-        interrupts_in="MainThread",
+        is_interrupted=True,
     ),
     exception_filters=("uncaught",),
     listens_already=_listens_already,
