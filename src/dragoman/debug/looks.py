@@ -45,9 +45,11 @@ class Looks:
         self._turn = anyio.Lock()
 
     async def scopes(self, frame: int | None, thread_id: int | None) -> tuple[Scope, ...]:
-        moment = self._now()
-        chosen = await self._frame(moment, frame, thread_id)
-        return await moment.looking.scopes(faults.top_frame(moment.stop).id if chosen is None else chosen)
+        self._now()
+        async with self._in_turn(_ANSWERED_WITHIN_S):
+            moment = self._now()
+            chosen = await self._frame(moment, frame, thread_id)
+            return await moment.looking.scopes(faults.top_frame(moment.stop).id if chosen is None else chosen)
 
     async def page(self, reference: int, *, start: int, count: int) -> Page:
         async with self._in_turn(_ANSWERED_WITHIN_S):

@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 
 from dragoman.clock import Clock
 from dragoman.debug.chronicle import Chronicle, Record
+from dragoman.debug.launch.notes import Note
 from dragoman.debug.lives import Lives
 from dragoman.debug.model import (
     Binding,
@@ -37,6 +38,9 @@ __all__ = ["Client", "DebugService", "Happened", "Preparation", "Prepared", "Sta
 log = logging.getLogger(__name__)
 
 _ANSWERED_AT_LEAST_WITHIN_S = 1.0  # also for who does not wait: a refusal is worth it
+# A session takes breakpoints in milliseconds; one that hangs must not hold up whoever sets them for the others.
+_TAKEN_WITHIN_S = 2.0
+_TAKEN_AFTER_ANOTHER_WITHIN_S = 0.5
 _EXPRESSION_IN_RECORD = 200
 _EXPRESSION_LOOKED_AT = 4000
 
@@ -77,12 +81,12 @@ class DebugService:
     async def start(self, client: Client, wish: Wish, *, within_s: float) -> Happened:
         """All that the wish names are begun; one that cannot be is the error, and ends the others."""
         self._register.require_room(1)
+        deadline_s = self._clock.monotonic_s() + within_s
         preparation = await self._starter.prepare(client, wish)
         begun_s = self._left_s(deadline_s) if within_s else preparation.begun_unawaited_within_s
         sessions = await self._lives.begin(client, preparation, within_s=begun_s)
         return await self.first(client, sessions, within_s=self._left_s(deadline_s))
 
-        deadline_s = self._clock.monotonic_s() + within_s
     async def first(self, client: Client, sessions: Sequence[Session], *, within_s: float) -> Happened:
         """Of several that were started together: what comes first of any of them."""
         chosen = sessions[0]
@@ -114,6 +118,10 @@ class DebugService:
             begun_s = self._left_s(deadline_s) if within_s else preparation.begun_unawaited_within_s
             await self._lives.begin_again(client, kept, preparation, within_s=begun_s)
         return await self._awaited(client, kept, before, self._left_s(deadline_s))
+
+    def notes(self, session_id: str) -> tuple[Note, ...]:
+        """On how its configuration was taken."""
+        return self._register.by_id(session_id).prepared.notes
 
     def is_restarting(self, session_id: str) -> bool:
         """Whether its end is that of one life, and the next begins under the same id."""
@@ -279,17 +287,22 @@ class DebugService:
             self._register.told(client, kept.session, outcome.number)
         return Happened(kept.session, outcome)
 
-    async def _spread(self, workspace: str) -> None:
-        """The breakpoint is set whatever a session makes of it; one that does not take it shows it as not bound."""
-        async with anyio.create_task_group() as group:
-            for session in self._register.live_of(workspace):
-                group.start_soon(self._update, session, workspace, group.cancel_scope)
-
-    async def _update(self, session: Session, workspace: str) -> None:
     def _left_s(self, deadline_s: float) -> float:
         return max(deadline_s - self._clock.monotonic_s(), 0.0)
 
+    async def _spread(self, workspace: str) -> None:
+        """The breakpoint is set whatever a session makes of it; one that does not take it shows it as not bound.
+
+        Who no longer waits leaves it to the session, which takes it as soon as it can."""
+        async with anyio.create_task_group() as group:
+            group.cancel_scope.deadline = anyio.current_time() + _TAKEN_WITHIN_S
+            for session in self._register.live_of(workspace):
+                group.start_soon(self._update, session, workspace, group.cancel_scope)
+
+    async def _update(self, session: Session, workspace: str, waiting: anyio.CancelScope) -> None:
         try:
             await session.update_breakpoints(self._book.of(workspace))
         except DragomanError as error:
             log.warning("session %s did not take the breakpoints: %s", session.id, error)
+        else:
+            waiting.deadline = min(waiting.deadline, anyio.current_time() + _TAKEN_AFTER_ANOTHER_WITHIN_S)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from dragoman.wire.dap import Event, Response
 
 Answer = Callable[[dict[str, Any]], Any]
 
+_UNHEARD = 1000  # a test that emits more means to flood, and must wait for whoever listens
 _STACK = {
     "stackFrames": [{"id": 1, "name": "f", "line": 5, "column": 1, "source": {"path": "/p/a.py"}}],
     "totalFrames": 1,
@@ -48,7 +48,7 @@ class FakeAdapter:
             "threads": lambda _: {"threads": [{"id": 1, "name": "main"}]},
             "evaluate": lambda arguments: {"result": arguments["expression"], "variablesReference": 0},
         }
-        self._events, self._emitted = anyio.create_memory_object_stream[Event | DragomanError](math.inf)
+        self._events, self._emitted = anyio.create_memory_object_stream[Event | DragomanError](_UNHEARD)
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         self.requests.append((command, arguments or {}))

@@ -168,6 +168,30 @@ async def test_who_waits_behind_an_evaluation_that_never_ends_is_told_in_time() 
             assert await code_of(lambda: ask(0.05)) == "busy"
 
 
+async def test_scopes_wait_for_an_evaluation_like_every_other_look() -> None:
+    adapter, release = FakeAdapter(), anyio.Event()
+    adapter.answers["evaluate"] = lambda _: release
+    async with living(session_of(adapter)) as session:
+        adapter.stop()
+        await stopped(session)
+        before = len(adapter.sent("scopes"))
+
+        async def evaluate() -> None:
+            await session.looks.evaluate("x", None, "repl", timeout_s=2, thread_id=None)
+
+        async def scopes() -> None:
+            await session.looks.scopes(None, None)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(evaluate)
+            await anyio.wait_all_tasks_blocked()
+            group.start_soon(scopes)
+            await anyio.wait_all_tasks_blocked()
+            assert len(adapter.sent("scopes")) == before
+            release.set()
+        assert len(adapter.sent("scopes")) == before + 1
+
+
 # Threads.
 
 

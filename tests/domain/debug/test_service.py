@@ -192,3 +192,30 @@ async def test_the_end_comes_also_through_a_step_that_was_never_answered(tmp_pat
         adapter.when("next", adapter.die, answers=False)
         happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=5)
         assert isinstance(happened.outcome, Ended)
+
+
+async def test_a_session_that_hangs_does_not_hold_up_breakpoints_that_another_takes(tmp_path: Path) -> None:
+    hung, sound, release = FakeAdapter(), FakeAdapter(), anyio.Event()
+    async with service_of(tmp_path, hung, sound) as service:
+        for _ in range(2):
+            await service.start(AGENT, Wish(), within_s=0)
+        hung.answers["setBreakpoints"] = lambda _: release
+        with anyio.fail_after(1.5):
+            made, binding = await service.set_breakpoint(AGENT, AT_5)
+        assert binding.verified
+        with anyio.fail_after(1.5):
+            await service.remove_breakpoints(AGENT, lambda it: it.id == made.id)
+        release.set()
+        while len(hung.sent("setBreakpoints")) < 2:
+            await anyio.lowlevel.checkpoint()
+    assert hung.sent("setBreakpoints")[-1]["breakpoints"] == []
+
+
+async def test_breakpoints_for_a_session_that_hangs_alone_cost_two_seconds_at_most(tmp_path: Path) -> None:
+    hung = FakeAdapter()
+    async with service_of(tmp_path, hung) as service:
+        await service.start(AGENT, Wish(), within_s=0)
+        hung.answers["setBreakpoints"] = lambda _: None
+        with anyio.fail_after(3):
+            _, binding = await service.set_breakpoint(AGENT, AT_5)
+    assert not binding.verified
