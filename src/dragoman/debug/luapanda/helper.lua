@@ -21,6 +21,10 @@ local LINE_CHUNK = "@(dragoman)"
 
 -- Upvalues of LuaPanda that have no other door.
 
+-- A program that is attached to a second time has these changed already.
+local process = panda.dragoman_process or panda.real_hook_process
+panda.dragoman_process = process
+
 local function upvalue(f, wanted)
   for i = 1, 250 do
     local name, value = getupvalue(f, i)
@@ -112,7 +116,7 @@ end
 
 -- Frames. Level and index: LuaPanda calls the innermost frame 2, and counts C functions.
 
-local own_source = getinfo(panda.sendMsg, "S").source
+local own_source, this_source = getinfo(panda.sendMsg, "S").source, getinfo(1, "S").source
 
 -- The level, as its caller sees it, of the program's innermost frame.
 local function base()
@@ -122,7 +126,7 @@ local function base()
     if not info then return nil end
     if info.func == panda.debug_hook then return level end
     if info.source == own_source then inside = true
-    elseif inside and info.what ~= "C" then return level - 1 end  -- its C library has no such function
+    elseif inside and info.what ~= "C" and info.source ~= this_source then return level - 1 end  -- its C library has no such function
     level = level + 1
   end
 end
@@ -279,8 +283,9 @@ local function snapshot(index, co, here)
 end
 
 local function store(index, co, here, slot, value)
-  if here then return setlocal(base() + index - 2, slot, value) end
-  return setlocal(co, index - 2, slot, value)
+  local name
+  if here then name = setlocal(base() + index - 2, slot, value) else name = setlocal(co, index - 2, slot, value) end
+  return name  -- no tail call: it would take this level away
 end
 
 local function upvalues(f)
@@ -734,7 +739,8 @@ end
 local function wrap_errors()
   if wraps_errors then return end
   wraps_errors = true
-  local plain_error, plain_assert = globals.error, globals.assert
+  local plain_error, plain_assert = panda.dragoman_error or globals.error, panda.dragoman_assert or globals.assert
+  panda.dragoman_error, panda.dragoman_assert = plain_error, plain_assert
   local function error_here(text, level)
     consider(text, getinfo(1, "f").func)
     level = level or 1
@@ -762,8 +768,8 @@ end
 
 -- A breakpoint came first: else the next line would be a stop again.
 function H.unpause()
-  local _, at = upvalue(panda.real_hook_process, "hitBP")
-  if at then setupvalue(panda.real_hook_process, at, false) end
+  local _, at = upvalue(process, "hitBP")
+  if at then setupvalue(process, at, false) end
   return {}
 end
 
@@ -865,7 +871,33 @@ local function look_now_and_then()
   end
 end
 
+-- LuaJIT reports a line again when a call in it returns: that is no new pass, neither for a step nor for a breakpoint.
+local function pass_over_returns()
+  if not is_jit or panda.dragoman_returns then return end
+  panda.dragoman_returns = true
+  local lines_of = setmetatable({}, { __mode = "k" })
+  local came_back = false
+  panda.real_hook_process = function(info)
+    local thread = running() or globals
+    local lines = lines_of[thread]
+    if not lines or #lines > 1000 then
+      lines = {}
+      lines_of[thread] = lines
+    end
+    local event, again = info.event, false
+    if event == "call" then lines[#lines + 1] = 0
+    elseif event == "return" then lines[#lines] = nil
+    elseif event == "line" then
+      again = came_back and lines[#lines] == info.currentline
+      lines[#lines == 0 and 1 or #lines] = info.currentline
+    end
+    came_back = event == "return"
+    if not again then process(info) end
+  end
+end
+
 answer_to_our_name()
+pass_over_returns()
 follow_wrapped_coroutines()
 look_now_and_then()
 pcall(function() upvalue(panda.sendMsg, "sock"):setoption("tcp-nodelay", true) end)
