@@ -110,7 +110,17 @@ async def test_an_uncaught_exception_stops_by_default_and_a_caught_one_does_not(
         stop = stop_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=30))
         assert (stop.reason, stop.frames[0].line, values(stop)["x"]) == ("exception", 3, "7")
         assert stop.raised is not None
-        assert "bad 7" in stop.raised.message
+        assert ("bad 7" in stop.raised.message, stop.raised.uncaught) == (True, True)
+
+
+async def test_a_step_over_a_call_is_not_lost_to_a_hit_in_it_that_does_not_count(stage: Stage) -> None:
+    client = stage.client
+    async with service_in(stage.workspace, JAVASCRIPT) as service:
+        await service.set_breakpoint(client, stage.at(NODE.calls, condition="n == 4"))
+        await service.set_breakpoint(client, stage.at(NODE.computes, hit_condition=">= 100"))
+        await service.start(client, stage.wish(), within_s=30)
+        over = stop_of(await service.step(client, "", "over", thread_id=None, within_s=20))
+        assert (over.reason, over.frames[0].line, values(over)["n"]) == ("step", NODE.prints, "4")
 
 
 READS = "let t = '';\nprocess.stdin.on('data', d => t += d).on('end', () => console.log('read', JSON.stringify(t)));\n"

@@ -17,10 +17,11 @@ class Steps:
         self._out_ends_inside = out_ends_inside
         self._thread = 0
         self._depth = 0
+        self._line = 0
         self._unfinished = ""
 
-    def told(self, thread_id: int, depth: int) -> None:
-        self._thread, self._depth, self._unfinished = thread_id, depth, ""
+    def told(self, thread_id: int, depth: int, line: int) -> None:
+        self._thread, self._depth, self._line, self._unfinished = thread_id, depth, line, ""
 
     def interrupted(self, command: str, thread_id: int, depth: int) -> str:
         """What the program is sent on with; nothing: the step has arrived where it was going."""
@@ -31,8 +32,11 @@ class Steps:
         self._unfinished = command
         return "stepOut"
 
-    def taken_up(self, made: str, thread_id: int, depth: int) -> str:
-        """At the end of a step out: the next one on the way back, or the step itself; nothing: it has arrived."""
+    def taken_up(self, made: str, thread_id: int, depth: int, line: int) -> str:
+        """At the end of a step out: the next one on the way back, or the step itself; nothing: it has arrived.
+
+        Where nothing of the line is left to do after the call, a step out of it may end on the next line already.
+        """
         of_callers = "stepOut" if made == "stepOut" and self._out_ends_inside else ""
         command = (self._unfinished or of_callers) if thread_id == self._thread else ""
         if not command:
@@ -40,7 +44,8 @@ class Steps:
         if depth > self._goal(command):
             return "next" if self._out_ends_inside else "stepOut"
         self._unfinished = ""
-        return "next" if command == "next" and not self._out_ends_inside else ""
+        is_on_its_way = command == "next" and line == self._line and not self._out_ends_inside
+        return "next" if is_on_its_way else ""
 
     def _goal(self, command: str) -> int:
         return self._depth - (command == "stepOut")

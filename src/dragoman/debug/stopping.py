@@ -84,10 +84,10 @@ class Stopping:
             on = self._steps.interrupted(command, thread_id, seen.total_frames)
             body, hit = (body, hit) if on else (msgspec.structs.replace(body, reason="step"), None)
         else:
-            on = self._steps.taken_up(command, thread_id, seen.total_frames) if body.reason == "step" else ""
+            on = self._steps.taken_up(command, thread_id, *_depth_and_line(seen)) if body.reason == "step" else ""
         if on and await self._goes_on(thread_id, on):
             return None
-        self._steps.told(thread_id, seen.total_frames)
+        self._steps.told(thread_id, *_depth_and_line(seen))
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
 
     def output_since(self) -> str:
@@ -184,6 +184,11 @@ class Stopping:
 
 def _top(seen: Snapshot) -> Frame | None:
     return seen.frames[0] if seen.frames else None
+
+
+def _depth_and_line(seen: Snapshot) -> tuple[int, int]:
+    top = _top(seen)
+    return seen.total_frames, top.line if top else 0
 
 
 def _cut(text: str | None) -> str | None:

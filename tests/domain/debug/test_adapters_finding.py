@@ -9,6 +9,8 @@ import pytest
 from dragoman.debug.adapters import commands, finding
 from dragoman.debug.adapters.commands import install_command
 from dragoman.debug.adapters.finding import Found, find_adapter, missing, on_path
+from dragoman.debug.adapters.javascript import JAVASCRIPT
+from dragoman.debug.adapters.spec import Situation
 from dragoman.debug.adapters.versions import version_of
 from dragoman.errors import DragomanError
 from dragoman.places import Places, find_places
@@ -169,3 +171,22 @@ def test_lldb_tells_its_version_in_its_first_answer() -> None:
     found = find_adapter("lldb", os.environ)
     assert found is not None
     assert version_of("lldb", found.path)[0].isdigit()
+
+
+def test_the_clients_node_runs_js_debug_and_the_configurations_runs_the_program(
+    user: dict[str, str], places: Places, tmp_path: Path
+) -> None:
+    """A folder on the PATH of a launch file must not give us what we start."""
+    adapter = program(places.adapters_folder / "javascript" / "vsDebugServer.cjs")
+    clients, programs = program(tmp_path / "bin" / "node"), program(tmp_path / "other" / "node")
+    situation = Situation(
+        "launch",
+        {"program": "a.js"},
+        {**user, "PATH": str(programs.parent)},
+        tmp_path,
+        at="socket",
+        client_environment=user,
+    )
+    assert JAVASCRIPT.command(situation).argv == [str(clients), str(adapter), "socket"]
+    assert JAVASCRIPT.arguments(situation)["runtimeExecutable"] == str(programs)
+    assert JAVASCRIPT.facts(situation)["interpreter"] == str(programs)

@@ -20,21 +20,23 @@ COUNTED_HERE = Dialect(hit_forms=frozenset())
 
 
 class Walking(FakeAdapter):
-    """Goes where a script says: for each command, the reason of its stop and how deep the stack is then."""
+    """Goes where a script says: for each command, the reason of its stop, how deep the stack is then, and the line."""
 
-    def __init__(self, *script: tuple[str, str, int]) -> None:
+    def __init__(self, *script: tuple[str, str, int] | tuple[str, str, int, int]) -> None:
         super().__init__()
         self.depth = 2
+        self.line = 5
         self.script = list(script)
         for command in ("next", "stepIn", "stepOut", "continue"):
             self.answers[command] = lambda _, command=command: self._walk(command)  # type: ignore[misc]
         self.answers["stackTrace"] = lambda _: {
-            "stackFrames": [{"id": 1, "name": "f", "line": 5, "source": {"path": "/p/a.py"}}],
+            "stackFrames": [{"id": 1, "name": "f", "line": self.line, "source": {"path": "/p/a.py"}}],
             "totalFrames": self.depth,
         }
 
     def _walk(self, command: str) -> dict[str, Any]:
-        expected, reason, self.depth = self.script.pop(0)
+        expected, reason, self.depth, *line = self.script.pop(0)
+        self.line = line[0] if line else 5
         assert command == expected
         self.stop(reason, **({"hitBreakpointIds": [105]} if reason == "breakpoint" else {}))
         return {}
@@ -45,6 +47,7 @@ class Walking(FakeAdapter):
     [
         ("over", [("next", "breakpoint", 4), ("stepOut", "step", 3), ("stepOut", "step", 2), ("next", "step", 2)]),
         ("over", [("next", "breakpoint", 2)]),
+        ("over", [("next", "breakpoint", 3), ("stepOut", "step", 2, 6)]),
         ("out", [("stepOut", "breakpoint", 3), ("stepOut", "step", 2), ("stepOut", "step", 1)]),
         ("into", [("stepIn", "breakpoint", 3)]),
         (

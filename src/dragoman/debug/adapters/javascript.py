@@ -32,7 +32,7 @@ _NOT_INHERITED = frozenset({"VSCODE_INSPECTOR_OPTIONS"})
 
 def _command(situation: Situation) -> Command:
     adapter = require_adapter("javascript", situation.searched)
-    start = [_node(situation), str(adapter)] if adapter.suffix in _SCRIPTS else [str(adapter)]
+    start = [_node(situation.searched), str(adapter)] if adapter.suffix in _SCRIPTS else [str(adapter)]
     environment = {name: value for name, value in situation.environment.items() if name not in _NOT_INHERITED}
     return Command([*start, situation.at], environment, situation.workspace)
 
@@ -47,7 +47,7 @@ def _arguments(situation: Situation) -> dict[str, Any]:
         return {**usual, "timeout": _ATTACHED_WITHIN_MS, **given, **ours}
     return {
         **usual,
-        "runtimeExecutable": _node(situation),
+        "runtimeExecutable": _node(situation.environment),
         **given,
         **ours,
         "console": "integratedTerminal",
@@ -55,9 +55,9 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     }
 
 
-def _node(situation: Situation) -> str:
-    """The client's: the program's own where the configuration names one."""
-    found = on_path("node", situation.environment)
+def _node(environment: Mapping[str, str]) -> str:
+    """The client's runs the adapter; the program has the one of its own environment."""
+    found = on_path("node", environment)
     if found is None:
         raise DragomanError(
             "no_node",
@@ -70,7 +70,7 @@ def _node(situation: Situation) -> str:
 def _facts(situation: Situation) -> Mapping[str, str]:
     named = situation.arguments.get("runtimeExecutable")
     adapter = require_adapter("javascript", situation.searched)
-    facts = {"interpreter": str(named or _node(situation))} if situation.request == "launch" else {}
+    facts = {"interpreter": str(named or _node(situation.environment))} if situation.request == "launch" else {}
     return {**facts, "adapter": str(adapter)}
 
 
@@ -89,8 +89,8 @@ JAVASCRIPT = AdapterSpec(
     transport="unix",
     command=_command,
     arguments=_arguments,
-    # It has no way to say a remainder.
-    dialect=Dialect(hit_forms=frozenset({"==", ">", ">=", "<", "<="}), heeds_one_alone=True),
+    # It has no way to say a remainder, and a hit that does not count makes it forget the step that is under way.
+    dialect=Dialect(hit_forms=frozenset(), heeds_one_alone=True),
     exception_filters=("uncaught",),
     exit_code_from_process=True,
     ends_with_its_children=True,
