@@ -1,0 +1,110 @@
+"""Programs that somebody else started, and the ports by which each language lets a debugger in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import anyio.to_thread
+import psutil
+
+from dragoman.debug.adapters.finding import require_adapter
+from dragoman.transport.streams import free_port
+from tests.conformance.table.stage import Stage, eventually
+
+_Command = Sequence[str]
+
+
+def _python(stage: Stage, port: int) -> _Command:
+    return (sys.executable, "-m", "debugpy", "--listen", str(port), str(stage.program), "walk")
+
+
+def _node(stage: Stage, port: int) -> _Command:
+    return ("node", f"--inspect=127.0.0.1:{port}", str(stage.program), "walk")
+
+
+def _delve(stage: Stage, port: int) -> _Command:
+    served = ("--headless", "--accept-multiclient", "--continue", f"--listen=127.0.0.1:{port}")
+    return ("dlv", "exec", *served, str(stage.program), "--", "walk")
+
+
+def _lldb_server(stage: Stage, port: int) -> _Command:
+    """The program is no child of it, and keeps where it writes when the server goes."""
+    server = str(require_adapter("lldb", os.environ)).replace("lldb-dap", "lldb-server")
+    both = f'"$1" walk & exec {server} gdbserver 127.0.0.1:{port} --attach $!'
+    return ("sh", "-c", both, "sh", str(stage.program))
+
+
+def _rdbg(stage: Stage, port: int) -> _Command:
+    rdbg = str(require_adapter("ruby", os.environ))
+    return (rdbg, "-n", "--open", "--port", str(port), "-c", "--", "ruby", str(stage.program), "walk")
+
+
+_LISTENS: Mapping[str, Callable[[Stage, int], _Command]] = {
+    "debugpy": _python,
+    "node": _node,
+    "go": _delve,
+    "lldb": _lldb_server,
+    "codelldb": _lldb_server,
+    "rdbg": _rdbg,
+}
+_NAMED: Mapping[str, Callable[[int], dict[str, Any]]] = {
+    "debugpy": lambda port: {"connect": {"host": "127.0.0.1", "port": port}},
+    "node": lambda port: {"port": port},
+    "go": lambda port: {"mode": "remote", "port": port},
+    "lldb": lambda port: {"attachCommands": [f"gdb-remote 127.0.0.1:{port}"]},
+    "codelldb": lambda port: {"processCreateCommands": [f"gdb-remote 127.0.0.1:{port}"]},
+    "rdbg": lambda port: {"debugPort": str(port)},
+}
+_RUNS = {"debugpy": (sys.executable,), "node": ("node",), "rdbg": ("ruby",)}
+
+
+def by_pid(stage: Stage) -> _Command:
+    return (*_RUNS.get(stage.language.type, ()), str(stage.program), "walk")
+
+
+@contextmanager
+def running(command: _Command) -> Iterator[subprocess.Popen[bytes]]:
+    """In a group of its own: a program outlives the server that lets a debugger in."""
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True) as started:
+        try:
+            yield started
+        finally:
+            os.killpg(started.pid, signal.SIGKILL)
+
+
+@contextmanager
+def listening(stage: Stage) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any], int]]:
+    type, port = stage.language.type, free_port()
+    with running(_LISTENS[type](stage, port)) as started:
+        yield started, _NAMED[type](port), port
+
+
+async def program_at(started: subprocess.Popen[bytes], port: int) -> int:
+    """The program itself, once it or its server listens. Asked of the system: some take whoever knocks for a client."""
+
+    def found() -> list[int]:
+        heard = psutil.net_connections("tcp")
+        if not any(it.status == psutil.CONN_LISTEN and it.laddr.port == port for it in heard):
+            return []
+        return [process.pid for process in _tree(started.pid) if process.cmdline()[-1:] == ["walk"]]
+
+    async def listens() -> bool:
+        with contextlib.suppress(psutil.Error):  # one that has gone meanwhile
+            return bool(await anyio.to_thread.run_sync(found))
+        return False
+
+    await eventually(listens)
+    return found()[-1]
+
+
+def _tree(pid: int) -> list[psutil.Process]:
+    root = psutil.Process(pid)
+    return [root, *root.children(recursive=True)]

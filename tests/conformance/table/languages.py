@@ -1,0 +1,148 @@
+"""The columns of the table: in each language the same program, and what differs, as data."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+
+
+@dataclass(frozen=True)
+class Language:
+    name: str
+    adapter: str
+    type: str
+    """As in launch.json."""
+    source: str
+    needs: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
+    """The command that makes the program, without its last word: the source."""
+    twice: str = "twice"
+    """What a function breakpoint calls it."""
+    column: str = "twice(first)"
+    """Where the second of two statements in a line can be stopped at."""
+    raised: tuple[str, str] = ("", "too large: 4")
+    """Type and message of what is thrown."""
+    cannot: Mapping[str, str] = field(default_factory=dict)
+    """Behaviours that its adapter has not, and a pattern of how it says or shows so."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def built_in(self, folder: Path) -> Path:
+        source = Path(shutil.copy(PROGRAMS / self.source, folder))
+        if not self.build:
+            return source
+        subprocess.run([*self.build, str(source)], check=True, capture_output=True, cwd=folder)
+        return folder / "walk"
+
+
+_NO_COLUMNS = {"column breakpoint": r"asked for column"}
+_NO_DATA = {"data breakpoint": r"does not say supportsDataBreakpoints"}
+_NO_CHILDREN = {"a breakpoint in a child process": r"the child ran past the breakpoint"}
+_RAISED = "exception breakpoint: stops where one is raised that is caught"
+_BLIND = {"not bound, with the reason": r"takes a line of a file that is not loaded for bound"}
+
+PYTHON = Language(
+    "Python",
+    "debugpy",
+    "debugpy",
+    "python/walk.py",
+    raised=("ValueError", "too large: 4"),
+    cannot={**_NO_COLUMNS, **_NO_DATA, **_BLIND},
+)
+JAVASCRIPT = Language(
+    "JavaScript",
+    "js-debug",
+    "node",
+    "javascript/walk.js",
+    ("javascript",),
+    raised=("TypeError", "too large: 4"),
+    cannot={"function breakpoint": r"does not say supportsFunctionBreakpoints", **_NO_DATA},
+)
+GO = Language(
+    "Go",
+    "Delve",
+    "go",
+    "go/walk.go",
+    ("go",),
+    ("go", "build", "-gcflags", "all=-N -l", "-o", "walk"),
+    twice="main.twice",
+    cannot={
+        **_NO_COLUMNS,
+        **_NO_DATA,
+        **_NO_CHILDREN,
+        "a line without code: bound to another, which is told": r"could not find statement",
+        _RAISED: r"no such exception filter\. It has: -",
+    },
+)
+
+# LLDB gives the program a terminal, tells an end by a signal as a code, and follows no children.
+_LLDB = {
+    **_NO_CHILDREN,
+    "output by kind: stdout and stderr": r"came as stdout: warned",
+    "death by a signal": r"of an end by SIGKILL it told: .* exit code 9",
+}
+_NOT_C = {_RAISED: r"the first stop was not where it was raised: .*SIGSEGV"}
+_NOT_RUST = {_RAISED: r"the first stop was not where it was raised: .*panic"}
+_C = ("gcc", "-g", "-O0", "-pthread", "-o", "walk")
+_CPP = ("g++", "-g", "-O0", "-pthread", "-o", "walk")
+_RUST = ("rustc", "-g", "-o", "walk")
+_CRASH = ("(?i)signal", "SIGSEGV")
+
+C = Language("C", "lldb-dap", "lldb", "c/walk.c", ("lldb", "c"), _C, raised=_CRASH, cannot=_LLDB | _NOT_C)
+CPP = Language(
+    "C++",
+    "lldb-dap",
+    "lldb",
+    "cpp/walk.cpp",
+    ("lldb", "c"),
+    _CPP,
+    column="(first)",
+    raised=("signal", "SIGABRT"),
+    cannot=_LLDB,
+)
+RUST = Language(
+    "Rust",
+    "lldb-dap",
+    "lldb",
+    "rust/walk.rs",
+    ("lldb", "rust"),
+    _RUST,
+    raised=("panic", ""),
+    cannot=_LLDB | _NOT_RUST,
+)
+C_BY_CODELLDB = Language(
+    "C", "CodeLLDB", "codelldb", "c/walk.c", ("codelldb", "c"), _C, raised=_CRASH, cannot=_LLDB | _NOT_C
+)
+RUST_BY_CODELLDB = Language(
+    "Rust",
+    "CodeLLDB",
+    "codelldb",
+    "rust/walk.rs",
+    ("codelldb", "rust"),
+    _RUST,
+    raised=("panic", ""),
+    cannot=_LLDB | _NOT_RUST,
+)
+RUBY = Language(
+    "Ruby",
+    "rdbg",
+    "rdbg",
+    "ruby/walk.rb",
+    ("ruby",),
+    raised=("ArgumentError", "too large: 4"),
+    cannot={
+        **_NO_COLUMNS,
+        **_NO_DATA,
+        **_NO_CHILDREN,
+        **_BLIND,
+        "function breakpoint": r"says supportsFunctionBreakpoints, and then",
+        "a line without code: bound to another, which is told": r"says of line \d+ only: verified",
+        "attached to by its process id, and let go alive": r"only where it listens for a debugger",
+    },
+)

@@ -1,0 +1,7 @@
+"""The table's column for GO."""
+
+from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
+from tests.conformance.table.languages import GO as LANGUAGE
+
+__all__ = ["adapters", "anyio_backend", "cells", "stage", "test_cell"]
+pytestmark = marks(LANGUAGE)
