@@ -42,6 +42,7 @@ TABLE = {
     "Values are cut to {length} characters, so that all of them fit; a smaller count shows more of each.": "各值截断为 {length} 个字符，以便全部容纳；减小 count 可使每个值显示更多。",
     "Values are cut; max_chars shows more of them.": "有的值被截断；max_chars 可显示更多。",
     "Cut: the debugger sent {length} characters; max_chars shows more, a smaller expression less.": "已截断：调试器发来 {length} 个字符；max_chars 可显示更多，更小的表达式可取其一部分。",
+    "{count} characters are left: read on with the cursor.": "还有 {count} 个字符：用游标继续读取。",
     "{count} characters before are not shown.": "之前的 {count} 个字符没有显示。",
     "No breakpoints in this workspace.": "此工作区没有断点。",
     "No debug sessions in this workspace.": "此工作区没有调试会话。",

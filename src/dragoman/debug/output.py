@@ -16,6 +16,14 @@ class Piece(NamedTuple):
     text: str
 
 
+class Reading(NamedTuple):
+    text: str
+    missed: int
+    """Characters before the text that have gone."""
+    next: int
+    """The cursor to read on with."""
+
+
 class Output:
     """Positions count every character ever printed, so a cursor stays true after old pieces have gone."""
 
@@ -57,3 +65,26 @@ class Output:
         whole = "".join(texts)
         missed = max(0, self.start - cursor)
         return whole[-most:] if most else "", missed + max(0, len(whole) - most)
+
+    def page(self, cursor: int, *, most: int, categories: frozenset[str] = frozenset()) -> Reading:
+        """Forward from the cursor. A page ends with a line where one ends in it: what is hidden by its shape, such as a
+        secret, is then seen whole."""
+        begin, room, spans = max(cursor, self.start), most, list[tuple[int, str]]()
+        for piece in self._pieces:
+            start = max(begin, piece.start)
+            new = piece.text[start - piece.start :][:room] if not categories or piece.category in categories else ""
+            spans += [(start, new)] if new else []
+            room -= len(new)
+            if not room:
+                return _whole_lines(spans, begin - cursor)
+        return Reading("".join(text for _, text in spans), begin - cursor, self.end)
+
+
+def _whole_lines(spans: list[tuple[int, str]], missed: int) -> Reading:
+    """A page that is full goes to the end of its last line, wherever in the output that lies."""
+    for index in range(len(spans) - 1, -1, -1):
+        start, text = spans[index]
+        if end := text.rfind("\n") + 1:
+            return Reading("".join(it for _, it in spans[:index]) + text[:end], missed, start + end)
+    start, text = spans[-1]
+    return Reading("".join(it for _, it in spans), missed, start + len(text))

@@ -112,6 +112,32 @@ def test_output_is_cut_at_the_front_and_says_how_much() -> None:
     assert output.since(0, most=10, categories=frozenset({"stderr"})) == ("def", 0)
 
 
+@given(
+    pieces=st.lists(st.tuples(st.sampled_from(["stdout", "stderr"]), st.text("a\n", max_size=12)), max_size=30),
+    most=st.integers(1, 20),
+    category=st.sampled_from(["", "stdout"]),
+)
+def test_pages_of_output_put_together_are_the_output(pieces: list[tuple[str, str]], most: int, category: str) -> None:
+    output, cursor, read = Output(), 0, ""
+    for kind, text in pieces:
+        output.append(kind, text)
+    wanted = frozenset({category}) if category else frozenset[str]()
+    while cursor < output.end:
+        page = output.page(cursor, most=most, categories=wanted)
+        assert len(page.text) <= most
+        assert page.next > cursor
+        read, cursor = read + page.text, page.next
+    assert read == "".join(text for kind, text in pieces if not category or kind == category)
+
+
+def test_a_page_of_output_ends_with_a_line_and_says_what_has_gone() -> None:
+    output = Output(kept=10)
+    for number, text in enumerate(("one\n", "two\n", "three\n", "fo")):
+        output.append(("stdout", "stderr")[number % 2], text)
+    assert output.page(0, most=7) == ("three\n", 8, 14)
+    assert output.page(14, most=9) == ("fo", 0, 16)
+
+
 def test_output_in_the_smallest_pieces_costs_no_more_than_in_large_ones() -> None:
     """A program that prints a character at a time, and an adapter that sends empty outputs."""
     output = Output(kept=10_000)

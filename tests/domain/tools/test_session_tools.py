@@ -158,6 +158,21 @@ async def test_output_is_read_from_a_cursor_by_kind_and_says_what_is_missing(tmp
     assert rest.text.splitlines()[1:] == ["  | two\\x1b[0m"]
 
 
+async def test_output_is_read_on_page_by_page_and_nothing_of_it_is_cut(tmp_path: Path) -> None:
+    printed = "".join(f"line {number}\n" for number in range(200)) + "\x1b" * 50
+    async with opened(tmp_path) as bench:
+        bench.adapter.emit("output", output=printed, category="stdout")
+        await bench.started()
+        page = await bench.call("get_output", cursor=0, max_chars=100)
+        assert page.text.splitlines()[-1] == f"{page['left']} characters are left: read on with the cursor."
+        read = page["output"]
+        while page["left"]:
+            page = await bench.call("get_output", cursor=page["cursor"], max_chars=100)
+            assert len(page["output"]) <= 100
+            read += page["output"]
+    assert read == printed.replace("\x1b", "\\x1b")
+
+
 async def test_output_of_nothing_is_an_error(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         answer = await bench.call("get_output")

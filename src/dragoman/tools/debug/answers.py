@@ -243,6 +243,13 @@ class StopEventData(Result):
     total_threads: Maybe[int] = None
 
 
+class NoteAnswer(Result):
+    """`about` is in the words of the file that it speaks of."""
+
+    message: str
+    about: str
+
+
 class AlsoStarted(Result):
     session_id: str
     name: str
@@ -252,7 +259,8 @@ class AlsoStarted(Result):
 class Awaited(Result):
     """What came of a waiting tool; which fields there are follows from `status`.
 
-    `runs_with` says in the first answer of a session which interpreter and which adapter it got.
+    `runs_with` says in the first answer of a session which interpreter and which adapter it got, `notes` what of its
+    configuration may not be as it was meant.
     """
 
     status: Literal["stopped", "completed", "timeout", "interrupted", "success"]
@@ -266,6 +274,7 @@ class Awaited(Result):
     unbound_breakpoints: Maybe[list[UnboundBreakpoint]] = None
     runs_with: Maybe[dict[str, str]] = None
     other_sessions: Maybe[list[AlsoStarted]] = None
+    notes: Maybe[list[NoteAnswer]] = None
     hint: Maybe[str] = None
 
 
@@ -314,10 +323,11 @@ class Sessions(_Success):
 
 
 class ProgramOutput(_Success):
-    """`cursor` is what to ask with next; `missed` characters before the text were cut or have gone."""
+    """`cursor` is what to ask with next; `missed` characters before the text were cut or have gone, `left` follow."""
 
     session_id: str
     state: str
     output: str
     cursor: int
     missed: int
+    left: int

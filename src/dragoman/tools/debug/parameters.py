@@ -165,6 +165,8 @@ class GetSource(Parameters):
 
 
 class GetOutput(OfSession):
-    cursor: Annotated[int, Field(ge=0, le=2**53, description="Of the answer before; 0: from the start.")] = 0
+    cursor: Annotated[
+        Maybe[int], Field(ge=0, le=2**53, description="From here on; 0: from the start. Default: the newest.")
+    ] = None
     category: Annotated[Literal["", "stdout", "stderr", "console"], Field(description="Only this kind.")] = ""
-    max_chars: Annotated[int, Field(ge=1, le=MOST_CHARACTERS, description="The newest so many.")] = OUTPUT_CHARACTERS
+    max_chars: Annotated[int, Field(ge=1, le=MOST_CHARACTERS)] = OUTPUT_CHARACTERS

@@ -12,6 +12,7 @@ import anyio.to_thread
 
 from dragoman.clock import Clock
 from dragoman.debug.model import ThreadSeen
+from dragoman.debug.output import Output, Reading
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE, State
@@ -94,16 +95,31 @@ class SessionTools:
     async def output(self, caller: Caller, wanted: take.GetOutput) -> Outcome:
         session = latest(self.service, client_of(caller), wanted.session_id)
         categories = frozenset({wanted.category}) if wanted.category else frozenset[str]()
-        end = session.output.end
-        text, missed = session.output.since(wanted.cursor, most=wanted.max_chars, categories=categories)
+        read = self._onward if wanted.cursor is not None else self._newest
+        shown, seen = read(session.output, wanted, categories)
         answer = answers.ProgramOutput(
             session_id=session.id,
             state=session.state.value,
-            output=self.values.tail(text, wanted.max_chars),
-            cursor=end,
-            missed=missed,
+            output=shown,
+            cursor=seen.next,
+            missed=seen.missed,
+            left=session.output.end - seen.next,
         )
         return Outcome(_output_lines(answer), answer)
+
+    def _newest(self, output: Output, wanted: take.GetOutput, categories: frozenset[str]) -> tuple[str, Reading]:
+        seen = Reading(*output.since(0, most=wanted.max_chars, categories=categories), output.end)
+        return self.values.tail(seen.text, wanted.max_chars), seen
+
+    def _onward(self, output: Output, wanted: take.GetOutput, categories: frozenset[str]) -> tuple[str, Reading]:
+        """Nothing of a page is cut: where escapes make it too long, it is a shorter page."""
+        most = wanted.max_chars
+        while True:
+            seen = output.page(wanted.cursor or 0, most=most, categories=categories)
+            shown = self.values.whole(seen.text)
+            if len(shown) <= wanted.max_chars or most == 1:
+                return shown, seen
+            most = max(1, most // 2)
 
     def _active(self, client: Client) -> str:
         try:
@@ -172,4 +188,5 @@ def _output_lines(answer: answers.ProgramOutput) -> list[Phrase]:
     )
     missed = [say("{count} characters before are not shown.", count=answer.missed)] if answer.missed else []
     lines = [say("{text}", text=f"  | {one_line(line)}") for line in answer.output.splitlines()]
-    return [head, *missed, *lines]
+    left = [say("{count} characters are left: read on with the cursor.", count=answer.left)] if answer.left else []
+    return [head, *missed, *lines, *left]

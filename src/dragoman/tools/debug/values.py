@@ -44,6 +44,9 @@ class Values:
         shown = escaped(self.redactor.text(text[: most + _LOOK_AHEAD]))
         return shown if len(shown) <= most else f"{shown[:most]}…"
 
+    def whole(self, text: str) -> str:
+        return escaped(self.redactor.text(text))
+
     def tail(self, text: str, most: int) -> str:
         """The end of a text, which is what matters of an output."""
         shown = escaped(self.redactor.text(text[-most - _LOOK_AHEAD :]))
