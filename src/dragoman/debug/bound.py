@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from dragoman.debug.model import Binding
 from dragoman.debug.shared_lines import Shared
 from dragoman.phrases import say
 from dragoman.wire.dap import bodies
+
+# The name of a sentence that js-debug has in no language: it stands in the place of the reason.
+_NAME_OF_A_SENTENCE = re.compile(r"[A-Za-z]+(?:\.[A-Za-z]+)+")
 
 
 class Bound:
@@ -48,7 +52,8 @@ def _binding(answer: bodies.Breakpoint) -> Binding:
     """Line 0 is how debugpy says, of a line above all code, that it found none."""
     if answer.line == 0:
         return Binding(message=answer.message or str(say("There is no code at this line.")))
-    return Binding(verified=answer.verified, line=answer.line, message=answer.message or _why_not(answer))
+    said = "" if _NAME_OF_A_SENTENCE.fullmatch(answer.message or "") else answer.message
+    return Binding(verified=answer.verified, line=answer.line, message=said or _why_not(answer))
 
 
 def _why_not(answer: bodies.Breakpoint) -> str:

@@ -159,8 +159,8 @@ class Family:
     async def _take_stopped(self, member: Member, event: Event) -> None:
         body = self._with_our_thread(member, event)
         if body.get("hitBreakpointIds"):
-            ours = (self._lists.breakpoints.number(member.place, it) for it in body["hitBreakpointIds"])
-            body["hitBreakpointIds"] = [number for number in ours if number is not None]
+            ours = [self._lists.breakpoints.number(member.place, it) for it in body["hitBreakpointIds"]]
+            body["hitBreakpointIds"] = [] if None in ours else ours  # else the place tells it better than half of them
         if self._turns.stopped(member.place, told := made("stopped", **body)):
             await self.tell(told)
 

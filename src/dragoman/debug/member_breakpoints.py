@@ -50,8 +50,8 @@ class MemberBreakpoints:
         entry = self._entry(member, answer.get("id"))
         if entry is None:
             return None
-        before = entry.told()
-        entry.said[member, answer.get("id")] = {**entry.said[member, answer.get("id")], **answer}
+        before, said = entry.told(), entry.said[member, answer.get("id")]
+        entry.said[member, answer.get("id")] = {**_without_reason(said), **answer}
         return entry.told() if entry.told() != before else None
 
     def left(self, member: int) -> None:
@@ -63,7 +63,13 @@ class MemberBreakpoints:
         return entry.number if entry else None
 
     def _entry(self, member: int, theirs: int | None) -> _Entry | None:
+        """None also where it gave several the same id, as js-debug does in a list that it is sent again: then the id
+        tells nothing."""
         entries = itertools.chain.from_iterable(self._lists.values())
-        return (
-            next((entry for entry in entries if (member, theirs) in entry.said), None) if theirs is not None else None
-        )
+        found = [entry for entry in entries if (member, theirs) in entry.said] if theirs is not None else []
+        return found[0] if len(found) == 1 else None
+
+
+def _without_reason(said: Answer) -> Answer:
+    """Why it was not bound is over once it is; a reason that still holds is told again."""
+    return {name: value for name, value in said.items() if name != "message"}

@@ -140,6 +140,31 @@ async def test_a_members_change_of_a_breakpoint_is_told_under_our_number() -> No
         assert [body["breakpoint"]["id"] for body in it.bodies("breakpoint")] in ([number], [number, number])
 
 
+async def test_an_id_that_a_member_gave_twice_says_nothing_and_changes_nothing() -> None:
+    async with scene() as it:
+        child = await it.child()
+        child.answers["setBreakpoints"] = lambda asked: {
+            "breakpoints": [{"id": 1, "verified": True, "line": wanted["line"]} for wanted in asked["breakpoints"]]
+        }
+        await it.ask("setBreakpoints", {**FILE, "breakpoints": [{"line": 9}, {"line": 4}]})
+        child.emit("breakpoint", reason="changed", breakpoint={"id": 1, "verified": True, "line": 4})
+        child.stop(hitBreakpointIds=[1])
+        await it.told_stops(1)
+        assert it.bodies("stopped")[0]["hitBreakpointIds"] == []
+        assert it.bodies("breakpoint") == []
+
+
+async def test_why_a_breakpoint_was_not_bound_is_over_once_it_is() -> None:
+    async with scene() as it:
+        child = await it.child()
+        unbound = {"breakpoints": [{"id": 3, "verified": False, "message": "not yet"}]}
+        it.root.answers["setBreakpoints"] = child.answers["setBreakpoints"] = lambda _: unbound
+        await it.ask("setBreakpoints", {**FILE, "breakpoints": [{"line": 5}]})
+        child.emit("breakpoint", reason="changed", breakpoint={"id": 3, "verified": True, "line": 5})
+        await it.until(lambda: bool(it.bodies("breakpoint")))
+        assert "message" not in it.bodies("breakpoint")[-1]["breakpoint"]
+
+
 async def test_threads_of_a_child_have_numbers_of_their_own_and_its_process_in_their_names() -> None:
     async with scene() as it:
         child = await it.child()
