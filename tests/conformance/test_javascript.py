@@ -11,6 +11,7 @@ import anyio
 import psutil
 import pytest
 
+from dragoman.debug import members
 from dragoman.debug.adapters.javascript import JAVASCRIPT
 from dragoman.debug.model import Stop
 from dragoman.debug.service import Wish
@@ -172,6 +173,18 @@ async def test_a_breakpoint_in_a_child_process_stops_there_and_the_program_ends_
         assert evaluated.result == "42"
         ended = end_of(await service.resume(client, "", thread_id=None, within_s=20))
         assert (ended.exit_code, "child" in ended.output) == (0, True)
+
+
+async def test_children_beyond_the_bound_run_free_to_their_end(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(members, "DEBUGGED_AT_MOST", 1)
+    (workspace / "child.js").write_text("setTimeout(() => console.log('ran'), 1500);\n")
+    forking = "for (let n = 0; n < 3; n++) require('child_process').fork('./child.js');\n"
+    (workspace / "main.js").write_text(forking)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        ended = end_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=40))
+        assert (ended.exit_code, ended.output.count("ran\n"), ended.output.count("[1 child processes")) == (0, 3, 1)
 
 
 @pytest.mark.parametrize("program", ["main.js", "main.ts"])

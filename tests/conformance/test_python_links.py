@@ -15,6 +15,7 @@ import anyio.abc
 import anyio.to_thread
 import pytest
 
+from dragoman.debug import members
 from dragoman.debug.adapters import PYTHON
 from dragoman.debug.model import Stop
 from dragoman.debug.service import Client, DebugService, Wish
@@ -73,6 +74,21 @@ async def test_a_child_that_outlives_the_program_does_not_keep_the_session(tmp_p
         ended = end_of(await service.start(client_of(tmp_path), Wish(program="main.py"), within_s=30))
         assert (ended.exit_code, ended.output) == (0, "done\n")
         await eventually(lambda: not sleepers())
+
+
+async def test_children_beyond_the_bound_run_free_to_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(members, "DEBUGGED_AT_MOST", 1)
+    forking = "import os, time\nfor n in range(3):\n    if os.fork() == 0:\n"
+    forking += "        time.sleep(1)\n        work(n)\n        os.write(1, b'ran\\n')\n        os._exit(0)\n"
+    (tmp_path / "main.py").write_text(f"{WORK}{forking}for n in range(3):\n    os.wait()\n")
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        await service.set_breakpoint(client, at(tmp_path, LINE_OF_INNER))
+        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        assert stop.frames[0].name == "work"
+        ended = end_of(await service.resume(client, "", thread_id=None, within_s=30))
+        said = stop.output + ended.output
+        assert (ended.exit_code, said.count("ran\n"), said.count("[1 child processes")) == (0, 3, 1)
 
 
 async def test_several_children_that_stop_at_once_are_told_one_after_another(tmp_path: Path) -> None:
