@@ -710,10 +710,11 @@ end
 -- Breakpoints
 ---------------------------------------------------------------------------------------------------
 
-local Breaks, any_line, break_lines, lines, rebuild_lines
+local Breaks, of_function, any_line, break_lines, lines, rebuild_lines
 do
 
-Breaks = { by_key = {}, by_source = {}, of_function = setmetatable({}, { __mode = "k" }) }
+Breaks = { by_key = {}, by_source = {} }
+of_function = setmetatable({}, { __mode = "k" }) -- function -> its breakpoints by line, false without any
 any_line = setmetatable({}, { __index = function() return true end })
 break_lines = { [0] = true }
 lines = break_lines -- what the hook looks at first; 0 is the count event
@@ -725,7 +726,7 @@ function rebuild_lines()
       for line in next, nodes do break_lines[line] = true end
     end
   end
-  Breaks.by_source, Breaks.of_function = {}, setmetatable({}, { __mode = "k" })
+  Breaks.by_source, of_function = {}, setmetatable({}, { __mode = "k" })
 end
 
 function Breaks.exist() return next(Breaks.by_key) ~= nil end
@@ -775,7 +776,7 @@ local function of_source(source)
 end
 
 function Breaks.of(func)
-  local found = Breaks.of_function[func]
+  local found = of_function[func]
   if found == nil then
     local source = getinfo(func, "S").source
     found = Breaks.by_source[source]
@@ -783,7 +784,7 @@ function Breaks.of(func)
       found = of_source(source)
       Breaks.by_source[source] = found
     end
-    Breaks.of_function[func] = found
+    of_function[func] = found
   end
   return found
 end
@@ -1482,14 +1483,17 @@ local function arrive(line)
   if busy then return end
   if not line then return tick() end
   local func = getinfo(3, "f").func
-  local nodes = Breaks.of_function[func]
-  local node = nodes and nodes[line]
-  if nodes == nil then node = breakpoint_at(func, line) end
+  local node = breakpoint_at(func, line)
   if node or step then at_work(on_line, func, node) end
 end
 
+-- For every line of the program: hence one look into a table, and for a line that some file has a breakpoint on, no more
+-- than it takes to see that this function has none.
 function hook(_, line)
-  if lines[line or 0] then arrive(line) end
+  if lines[line or 0] then
+    if not step and line and of_function[getinfo(2, "f").func] == false then return end
+    arrive(line)
+  end
 end
 
 end
