@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from dragoman.debug.backend import Backend
 from dragoman.debug.opening import Launch
 
-
 _BEGUN_WITHIN_S = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -71,13 +71,13 @@ class Preparation:
     stop_all: bool = False
     """The end of one ends the others."""
 
-
-class Starter(Protocol):
-    """Turns a wish into backends: the launch file, its tasks, the adapter's table, the processes."""
     @property
     def begun_unawaited_within_s(self) -> float:
         """For whoever does not wait: that it runs, or why not, is worth a moment, unless tasks run first."""
         return 0.0 if any(it.takes_its_time for it in self.sessions) else _BEGUN_WITHIN_S
 
+
+class Starter(Protocol):
+    """Turns a wish into backends: the launch file, its tasks, the adapter's table, the processes."""
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation: ...
