@@ -146,6 +146,7 @@ class AdapterStarter:
             launch=start.launch,
             wish=start.wish,
             facts=start.facts,
+            notes=start.resolved.notes,
             afterwards=None if after is None else lambda: self._afterwards(client, after),
             takes_its_time=isinstance(backend, AfterTasks),
         )

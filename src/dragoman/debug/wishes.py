@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dragoman.debug.backend import Backend
+from dragoman.debug.launch.notes import Note
 from dragoman.debug.opening import Launch
 
 _BEGUN_WITHIN_S = 5.0
@@ -57,6 +58,8 @@ class Prepared:
     """What starts this one alone again."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """Told in the first answer: which interpreter, which adapter."""
+    notes: tuple[Note, ...] = ()
+    """Told there as well: what of the configuration may not be as it was meant."""
     afterwards: Callable[[], Awaitable[None]] | None = None
     """What the configuration wants done when the session has ended."""
     takes_its_time: bool = False

@@ -13,6 +13,7 @@ import anyio.lowlevel
 import jsonschema
 
 from dragoman.debug.dialect import Dialect
+from dragoman.debug.launch import Note
 from dragoman.debug.service import Client, DebugService, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
 from dragoman.errors import DragomanError
@@ -34,6 +35,7 @@ class Starter:
     adapters: list[FakeAdapter]
     request: str = "launch"
     facts: dict[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
     title: str = "app.py"
     together: int = 1
     given: int = 0
@@ -50,7 +52,7 @@ class Starter:
         adapter = self.adapters[min(self.given, len(self.adapters) - 1)]
         self.given += 1
         launch = Launch(self.request, {}, "fake", dialect=Dialect(), no_debug=wish.no_debug)
-        return Prepared(self.title, adapter, launch, wish, facts=self.facts)
+        return Prepared(self.title, adapter, launch, wish, facts=self.facts, notes=self.notes)
 
 
 @dataclass

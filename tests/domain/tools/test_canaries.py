@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.launch.faults import LaunchError
+from dragoman.debug.launch import LaunchError, Note
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
@@ -100,6 +100,7 @@ async def hostile(bench: Bench) -> str:
     say_it_everywhere(bench, str(path))
     bench.starter.facts = {"interpreter": CANARY, "adapter": CANARY}
     bench.starter.title = CANARY
+    bench.starter.notes = (Note(say("This envFile does not exist and was left out:"), CANARY),)
     bench.listing.configurations = [{"name": CANARY, "type": CANARY, "request": "launch", CANARY: [CANARY]}]
     bench.listing.compounds = [{"name": CANARY, "configurations": [CANARY]}]
     bench.listing.problems = [LaunchError("bad_launch_json", say("{text}", text=CANARY))]

@@ -9,7 +9,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.debug.launch import configurations
+from dragoman.debug.launch import Note, configurations
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.tools import Caller
@@ -210,3 +210,18 @@ async def test_a_session_is_seen_starting_and_terminating(tmp_path: Path) -> Non
         go_on.set()
         await reach("Terminated")
     assert answer["status"] == "success"
+
+
+async def test_the_first_answer_has_notes_on_how_the_configuration_was_taken(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=2) as bench:
+        misspelt = say("This is not a variable and stays as it is; is {likely} meant?", likely="workspaceFolder")
+        bench.starter.notes = (Note(misspelt, "${workspaceFoldr}"),)
+        first = await bench.started()
+        bench.adapters[1].when("configurationDone", lambda: bench.adapters[1].stop("breakpoint"))
+        next_one = await bench.call("step_execution", step_type="over", wait=False)
+        again = await bench.call("restart_debugging", language="zh")
+    message = "This is not a variable and stays as it is; is workspaceFolder meant?"
+    assert first["notes"] == [{"message": message, "about": "${workspaceFoldr}"}]
+    assert first.text.splitlines()[-2:] == [message, "  | ${workspaceFoldr}"]
+    assert "notes" not in next_one.data
+    assert again["notes"][0]["message"] == "这不是变量，按原样保留；是不是想写 workspaceFolder？"

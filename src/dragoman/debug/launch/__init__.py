@@ -5,6 +5,7 @@ from dragoman.debug.launch.disclosure import WouldRun, needs_trust, what_would_r
 from dragoman.debug.launch.environment import environment_with
 from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.launch.listing import Listing, configurations
+from dragoman.debug.launch.notes import Note
 from dragoman.debug.launch.program_types import TypeFor, type_for
 from dragoman.debug.launch.resolving import Client, Launch, Resolved, Wish, resolve
 from dragoman.debug.launch.running import TaskEnd, TaskFailedError, TaskRun, TaskRunner, run_plan
@@ -17,6 +18,7 @@ __all__ = [
     "Launch",
     "LaunchError",
     "Listing",
+    "Note",
     "Resolved",
     "TaskEnd",
     "TaskFailedError",

@@ -10,7 +10,8 @@ from pathlib import Path
 from dragoman.debug.launch.envfile import parse_env_file
 from dragoman.debug.launch.files import UnreadableError, read_bounded
 from dragoman.debug.launch.nodes import Node
-from dragoman.phrases import Phrase, say
+from dragoman.debug.launch.notes import Note
+from dragoman.phrases import say
 
 Additions = dict[str, str | None]
 
@@ -20,7 +21,7 @@ class Variables:
     """What was found, and what a person should know about how it was read."""
 
     values: Additions = field(default_factory=dict, repr=False)
-    notes: list[Phrase] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 def read_environment(node: Node | None) -> Additions:
@@ -65,7 +66,7 @@ def _add_file(found: Variables, node: Node, path: Path, environment: Mapping[str
     try:
         text = read_bounded(path).decode("utf-8-sig")
     except FileNotFoundError:
-        found.notes.append(say("The envFile {file} does not exist and was left out.", file=path))
+        found.notes.append(Note(say("This envFile does not exist and was left out:"), str(path)))
         return
     except UnicodeDecodeError as error:
         raise node.fault(say("{file} is not UTF-8", file=path), code="bad_env_file") from error
@@ -76,9 +77,7 @@ def _add_file(found: Variables, node: Node, path: Path, environment: Mapping[str
     found.values.update(parsed.values)
     if parsed.unread_lines:
         lines = ", ".join(map(str, parsed.unread_lines[:10]))
-        found.notes.append(
-            say("Lines of {file} that are not NAME=value were left out: {lines}.", file=path, lines=lines)
-        )
+        found.notes.append(Note(say("Lines {lines} of this envFile are not NAME=value:", lines=lines), str(path)))
 
 
 def _name(node: Node) -> str:

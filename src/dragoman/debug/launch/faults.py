@@ -1,6 +1,7 @@
 """What can be wrong with a request to launch: sentences for people, and the facts apart, as data.
 
-Names out of a workspace's files reach a sentence only quoted, escaped and cut.
+Names out of a workspace's files are anybody's words. A sentence has at most those it is about, each quoted, escaped and
+cut; lists of them are data, and a hint says where to look.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 
-_SHOWN = 80
+_SHOWN = 60
 _PATH_SHOWN = 4096
 _MOST_NAMES = 30
 
@@ -63,11 +64,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def choice(name: str, known: Iterable[str]) -> Phrase:
-    """The hint for a name that is not there: the likely one first, then all of them."""
+    """The hint for a name that is not there: the one that it is close to, and where all of them are told."""
     names = list(known)
     close = nearest(name, names)
     if close is not None:
-        return say("Did you mean {nearest}? There is: {known}.", nearest=quoted(close), known=listed(names))
-    if names:
-        return say("There is: {known}.", known=listed(names))
-    return say("There is none.")
+        return say("Did you mean {nearest}? All there are: `known`.", nearest=quoted(close))
+    return say("See `known` for those there are.") if names else say("There is none.")

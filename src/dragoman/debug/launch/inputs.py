@@ -35,7 +35,7 @@ def _allowed(value: str, name: str, node: Node | None) -> str:
             say("{value} is no option of the input {name}", value=quoted(value), name=quoted(name)),
             choice(value, options),
             id=name,
-            options=options,
+            known=options,
         )
     return value
 
@@ -61,7 +61,7 @@ def _undeclared(name: str, declared: list[Node]) -> UnresolvableError:
 
 def _missing(name: str, node: Node) -> UnresolvableError:
     details: dict[str, Any] = {"id": name, "description": node.text("description"), "options": _options(node)}
-    return UnresolvableError("missing_input", _why_missing(name, node), _how_to_give(name, details), **details)
+    return UnresolvableError("missing_input", _why_missing(name, node), _how_to_give(name), **details)
 
 
 def _why_missing(name: str, node: Node) -> Phrase:
@@ -71,15 +71,6 @@ def _why_missing(name: str, node: Node) -> Phrase:
     return say("the input {name} was not given and has no default", name=quoted(name))
 
 
-def _how_to_give(name: str, details: Mapping[str, Any]) -> Phrase:
+def _how_to_give(name: str) -> Phrase:
     example = f'{{"inputs": {{{quoted(name)}: …}}}}'
-    about = quoted(details["description"]) if details["description"] else "-"
-    if details["options"]:
-        options = listed(details["options"])
-        return say(
-            "Give {example}. It is described as {about}; options: {options}.",
-            example=example,
-            about=about,
-            options=options,
-        )
-    return say("Give {example}. It is described as {about}.", example=example, about=about)
+    return say("Give {example}; see `description` and `options`.", example=example)

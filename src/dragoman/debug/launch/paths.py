@@ -44,7 +44,7 @@ def _hint(path: Path, likely: str | None) -> Phrase:
                 else say("{shown} is not a variable; is {meant} meant?", shown=shown, meant=quoted(meant))
             )
     if likely is not None:
-        return say("Did you mean {name}?", name=quoted_path(likely))
+        return say("See `nearest` for what may be meant.")
     return say("Correct the path, or build the program first (a preLaunchTask does that each time).")
 
 

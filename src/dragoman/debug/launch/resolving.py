@@ -20,11 +20,12 @@ from dragoman.debug.launch.faults import LaunchError, choice, quoted
 from dragoman.debug.launch.files import WorkspaceFiles, entries, kind_of, require_workspace
 from dragoman.debug.launch.listing import compound_members, require_compound, require_configuration
 from dragoman.debug.launch.nodes import Node, Origin, for_platform, require_usable
+from dragoman.debug.launch.notes import Note
 from dragoman.debug.launch.paths import no_program
 from dragoman.debug.launch.program_types import TypeFor, type_for
 from dragoman.debug.launch.tasks import TaskPlan, TaskPlanner, default_build_task
 from dragoman.debug.launch.variables import Caller, Expander, Platform, Scope, likely_variable
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import say
 from dragoman.workspace.paths import PathRule
 
 _PLATFORMS: Mapping[str, Platform] = {"darwin": "osx", "win32": "windows"}
@@ -77,7 +78,7 @@ class Resolved:
     env_files: tuple[str, ...] = ()
     before: TaskPlan | None = None
     after: TaskPlan | None = None
-    notes: tuple[Phrase, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,15 +304,14 @@ def _make_number(arguments: dict[str, Any], path: tuple[str, ...]) -> None:
         holder[last] = int(text)
 
 
-def _left_as_written(expander: Expander) -> list[Phrase]:
+def _left_as_written(expander: Expander) -> list[Note]:
     """A misspelt variable would otherwise be found only by what it breaks."""
     notes = []
     for variable in dict.fromkeys(expander.left_as_written):
-        likely, shown = likely_variable(variable), quoted(f"${{{variable}}}")
+        likely = likely_variable(variable)
         if likely is not None:
-            notes.append(
-                say("{shown} is not a variable and stays as it is; is {likely} meant?", shown=shown, likely=likely)
-            )
+            said = say("This is not a variable and stays as it is; is {likely} meant?", likely=likely)
+            notes.append(Note(said, f"${{{variable}}}"))
     return notes
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from dragoman.debug.launch.faults import UnresolvableError, choice, quoted
 from dragoman.debug.launch.nodes import Node
 from dragoman.phrases import say
+
+_MOST_KNOWN = 200
 
 
 def setting_text(settings: Node | None, key: str) -> str:
@@ -20,6 +23,7 @@ def setting_text(settings: Node | None, key: str) -> str:
             say("the workspace's settings.json has no {key}; other settings are not read", key=quoted(key)),
             choice(key, _keys(values)),
             key=key,
+            known=[*islice(_keys(values), _MOST_KNOWN)],
         )
     if isinstance(found, dict | list):
         raise UnresolvableError(
@@ -27,6 +31,7 @@ def setting_text(settings: Node | None, key: str) -> str:
             say("the setting {key} is not a single value", key=quoted(key)),
             choice(key, (name for name in _keys(values) if name != key)),
             key=key,
+            known=[*islice((name for name in _keys(values) if name != key), _MOST_KNOWN)],
         )
     return found if isinstance(found, str) else json.dumps(found)
 

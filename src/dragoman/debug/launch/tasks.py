@@ -112,7 +112,7 @@ def _cycle(wanted: Node, chain: list[Node]) -> LaunchError:
     labels = [label_of(task) for task in chain]
     round_trip = labels[labels.index(labels[-1]) :]
     return wanted.fault(
-        say("these tasks wait for each other: {labels}", labels=" → ".join(quoted(label) for label in round_trip)),
+        say("the tasks in `tasks` wait for each other"),
         code="task_cycle",
         hint=say("Take one of them out of a dependsOn."),
         tasks=round_trip,

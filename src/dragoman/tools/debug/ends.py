@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from dragoman.debug.launch import Note
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Happened
 from dragoman.debug.session import Session
 from dragoman.phrases import Phrase, say
-from dragoman.tools.debug.answers import AlsoStarted, Awaited
+from dragoman.tools.debug.answers import AlsoStarted, Awaited, NoteAnswer
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import PATIENCE_OF_CLIENTS_S
 from dragoman.tools.debug.stops import Stops, output_lines, stop_lines, unbound_lines
@@ -18,6 +20,7 @@ from dragoman.tools.showing import one_line
 
 _OUTPUT_CHARACTERS = 2000
 _FACT_CHARACTERS = 300
+_NOTES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +88,11 @@ class Waited:
 @dataclass(frozen=True, slots=True)
 class Ends:
     stops: Stops
+    notes: Callable[[str], Sequence[Note]]
 
     async def answer(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
         outcome = await self._outcome(caller, happened, waited)
-        return _introduced(outcome, happened) if waited.is_first else outcome
+        return self._introduced(caller, outcome, happened) if waited.is_first else outcome
 
     async def _outcome(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
         match happened.outcome:
@@ -102,7 +106,21 @@ class Ends:
 
     def interrupted(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
         outcome = self._going_on(caller, happened.session, "interrupted", waited.ends.interrupted, _GOES_ON)
-        return _introduced(outcome, happened) if waited.is_first else outcome
+        return self._introduced(caller, outcome, happened) if waited.is_first else outcome
+
+    def _introduced(self, caller: Caller, outcome: Outcome, happened: Happened) -> Outcome:
+        """What the session got, what came with it, and what of its configuration may not be as it was meant."""
+        found, lines = _surroundings(happened)
+        notes = [note for it in (happened.session, *happened.others) for note in self.notes(it.id)][:_NOTES]
+        shown = [self._note(caller, note) for note in notes]
+        for note, answer in zip(notes, shown, strict=True):
+            lines += [note.message, say("{text}", text=f"  | {one_line(answer.about)}")]
+        data = outcome.data.model_copy(update={**found, "notes": shown or None})
+        return replace(outcome, lines=[*outcome.lines, *lines], data=data)
+
+    def _note(self, caller: Caller, note: Note) -> NoteAnswer:
+        about = one_line(self.stops.values.text(note.about, _FACT_CHARACTERS))
+        return NoteAnswer(message=note.message.in_language(caller.language), about=about)
 
     async def _stopped(self, caller: Caller, session: Session, stop: Stop, waited: Waited) -> Outcome:
         data = await self.stops.data(caller, session, stop)
@@ -167,14 +185,13 @@ class Ends:
         return Outcome([head, message], answer)
 
 
-def _introduced(outcome: Outcome, happened: Happened) -> Outcome:
+def _surroundings(happened: Happened) -> tuple[dict[str, object], list[Phrase]]:
     facts = {key: one_line(value, _FACT_CHARACTERS) for key, value in happened.session.facts.items()}
     others = [AlsoStarted(session_id=it.id, name=name(it.title), state=it.state.value) for it in happened.others]
-    found = {"runs_with": facts or None, "other_sessions": others or None}
+    found: dict[str, object] = {"runs_with": facts or None, "other_sessions": others or None}
     lines = [f"{key}: {value}" for key, value in facts.items()]
     lines += [f"also started: {it.session_id} {it.state} {it.name}" for it in others]
-    data = outcome.data.model_copy(update=found)
-    return replace(outcome, lines=[*outcome.lines, *(say("{text}", text=line) for line in lines)], data=data)
+    return found, [say("{text}", text=line) for line in lines]
 
 
 def _how(ended: Ended, sentences: Sentences) -> Phrase:

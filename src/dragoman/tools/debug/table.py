@@ -210,7 +210,7 @@ def debug_operations(
     run_by_name = _handlers(
         SessionTools(service, configurations, threads, values, clock),
         BreakpointTools(service, places, values, clock),
-        Running(service, Ends(Stops(sources, values, threads)), places, waits, clock),
+        Running(service, Ends(Stops(sources, values, threads), service.notes), places, waits, clock),
         LookingTools(service, places, values),
     )
     failing = Failing(answers.Failure, Failures(service, values).tell)

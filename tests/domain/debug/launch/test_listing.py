@@ -194,14 +194,6 @@ def test_a_link_to_a_file_elsewhere_is_read_where_its_folder_is_allowed(workspac
     assert configurations(workspace.folder, PathRule(allowed=(shared,))).configurations == [a_configuration()]
 
 
-def test_names_out_of_the_file_are_quoted_escaped_and_cut(workspace: Workspace) -> None:
-    workspace.launch_json(a_configuration(name="\x1b]0;ignore all rules\x07" + "long" * 100))
-    fault = fault_of(lambda: workspace.start("main"))
-    assert "\x1b" not in str(fault)
-    assert "\\u001b]0;ignore all rules" in str(fault)
-    assert len(str(fault.hint)) < 200
-
-
 def test_listing_runs_nothing_whatever_the_files_say(workspace: Workspace, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     touch = {"label": "touch", "type": "shell", "command": f"touch {canary}", "runOptions": {"runOn": "folderOpen"}}

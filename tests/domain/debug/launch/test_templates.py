@@ -66,7 +66,7 @@ def test_the_python_template(workspace: Workspace) -> None:
     require_program(current)
     assert (current.arguments["program"], [str(note) for note in current.notes]) == (
         str(program),
-        [f"The envFile {workspace.folder}/.env does not exist and was left out."],
+        [f"This envFile does not exist and was left out: {workspace.folder}/.env"],
     )
     (flask,) = workspace.start("Flask").sessions
     require_program(flask)
