@@ -15,7 +15,6 @@ from anyio.abc import TaskGroup
 from dragoman.clock import Clock
 from dragoman.debug.chronicle import Chronicle, Record
 from dragoman.debug.launch.notes import Note
-from dragoman.debug.launch.notes import Note
 from dragoman.debug.lives import Lives
 from dragoman.debug.model import (
     Binding,
@@ -119,10 +118,6 @@ class DebugService:
             begun_s = self._left_s(deadline_s) if within_s else preparation.begun_unawaited_within_s
             await self._lives.begin_again(client, kept, preparation, within_s=begun_s)
         return await self._awaited(client, kept, before, self._left_s(deadline_s))
-
-    def notes(self, session_id: str) -> tuple[Note, ...]:
-        """On how its configuration was taken."""
-        return self._register.by_id(session_id).prepared.notes
 
     def notes(self, session_id: str) -> tuple[Note, ...]:
         """On how its configuration was taken."""
