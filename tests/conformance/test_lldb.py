@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters import CODELLDB, LLDB, finding
+from dragoman.debug.adapters import CODELLDB, LLDB, AdapterSpec, finding
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
@@ -68,6 +68,14 @@ fn main() {
     println!("{}", (0..5).map(risky).sum::<i32>());
 }
 """
+PANICS_WHEN_TOLD = """fn main() {
+    let go = std::env::args().nth(1).unwrap();
+    while !std::path::Path::new(&go).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("told to");
+}
+"""
 THROWS = """#include <stdexcept>
 int risky(int n) {
     if (n > 2) throw std::runtime_error("too large");
@@ -97,16 +105,42 @@ int main(void) {
 """
 
 
-@pytest.mark.needs("lldb", "rust")
-async def test_a_rust_panic_is_told_as_an_exception_where_it_is(tmp_path: Path) -> None:
+BOTH = [
+    pytest.param(LLDB, marks=pytest.mark.needs("lldb", "rust"), id="lldb"),
+    pytest.param(CODELLDB, marks=pytest.mark.needs("codelldb", "rust"), id="codelldb"),
+]
+
+
+@pytest.mark.parametrize("spec", BOTH)
+async def test_a_rust_panic_is_told_as_an_exception_with_its_message(
+    tmp_path: Path, home: Path, spec: AdapterSpec
+) -> None:
+    give_adapters(home)
     compiled(tmp_path, "main.rs", PANICS)
-    async with service_in(tmp_path, LLDB) as service:
-        stop = stop_of(await service.start(client_of(tmp_path), Wish(program="main"), within_s=60))
-        assert (stop.reason, stop.raised and stop.raised.type) == ("exception", "panic")
+    async with service_in(tmp_path, spec) as service:
+        wish = Wish(configuration={"type": spec.name, "request": "launch", "name": "x", "program": "main"})
+        stop = stop_of(await service.start(client_of(tmp_path), wish, within_s=60))
+        assert stop.raised is not None
+        assert (stop.reason, stop.raised.type, stop.raised.message) == ("exception", "panic", "too large: 3")
         assert "too large: 3" in stop.output
         assert any("risky" in frame.name and frame.line == 2 for frame in stop.frames)
         ended = end_of(await service.resume(client_of(tmp_path), "", thread_id=None, within_s=20))
         assert ended.exit_code == 101
+
+
+@pytest.mark.parametrize("spec", BOTH)
+async def test_a_rust_panic_stops_a_program_that_was_attached_to(tmp_path: Path, home: Path, spec: AdapterSpec) -> None:
+    give_adapters(home)
+    binary = compiled(tmp_path, "main.rs", PANICS_WHEN_TOLD)
+    client, go = client_of(tmp_path), tmp_path / "go"
+    with running_program(str(binary), str(go)) as running:
+        async with service_in(tmp_path, spec) as service:
+            wanted = {"type": spec.name, "request": "attach", "name": "x", "pid": running.pid}
+            started = await service.start(client, Wish(configuration=wanted), within_s=0)
+            go.touch()
+            stop = stop_of(await service.wait(client, started.session.id, within_s=30))
+            assert stop.raised is not None
+            assert (stop.reason, stop.raised.type) == ("exception", "panic")
 
 
 @pytest.mark.needs("lldb", "c")

@@ -111,3 +111,17 @@ async def test_attaching_without_a_port_says_how_to_start_the_program(tmp_path: 
 def is_open(port: int) -> bool:
     """Without connecting, which rdbg would take for its debugger."""
     return any(it.laddr.port == port and it.status == "LISTEN" for it in psutil.net_connections("tcp") if it.laddr)
+
+
+async def test_an_element_that_rdbg_cannot_set_is_refused_and_the_session_stays(stage: Stage) -> None:
+    """It ends the session at a `setVariable` that it never said it could do."""
+    client = stage.client
+    async with service_in(stage.workspace, RUBY) as service:
+        await service.set_breakpoint(client, stage.at(LANGUAGE.computes))
+        await service.start(client, stage.wish(), within_s=30)
+        made = await service.evaluate(client, "", "[1, 2]", frame=None, context="repl", within_s=10)
+        with pytest.raises(DragomanError) as caught:
+            await service.set_variable(client, "", name="0", value="7", reference=made.reference, frame=None)
+        assert caught.value.code == "not_supported"
+        answer = await service.evaluate(client, "", "n + 40", frame=None, context="repl", within_s=10)
+        assert answer.result == "40"

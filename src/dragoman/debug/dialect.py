@@ -25,6 +25,8 @@ class Dialect:
     """Of a condition, a hit condition and a log message it heeds one: the other two are then done by us."""
     log_prefix: str = ""
     """A pattern at the start of a logpoint's text that is the adapter's and not the user's."""
+    own_notes: str = ""
+    """A pattern of what it writes behind the name of an exception's type or of a frame: taken off."""
     failure_types: frozenset[str] = frozenset()
     """Types by which an evaluation that "succeeded" says that it failed."""
     stops_unasked: frozenset[str] = frozenset()
@@ -45,8 +47,12 @@ class Dialect:
     """A line can have several places in the machine code, and it stops at each."""
     assigns: str = ""
     """An expression that changes a variable, with `name` and `value`, where it has no request for that."""
+    swallows_bad_values: bool = False
+    """Its `setVariable` answers with the old value where the new one cannot be had: an assignment is refused then."""
     raises_in: Mapping[str, str] = field(default_factory=dict)
     """Patterns of functions in which it stops because something was raised, and what to call that."""
+    prints_raised: str = ""
+    """A pattern in the program's output by which it says the `message` of what it raised, for `raises_in`."""
     raised_local: str = ""
     """The local in which a frame has what it raised, where no request says what that was."""
     build_failed: str = ""

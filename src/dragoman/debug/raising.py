@@ -19,20 +19,29 @@ def as_watched(dialect: Dialect, body: bodies.StoppedBody) -> bodies.StoppedBody
     return msgspec.structs.replace(body, reason="data breakpoint", hit_breakpoint_ids=None)
 
 
-def as_raised(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> tuple[bodies.StoppedBody, Snapshot]:
-    raised = _by_local(dialect, body, seen) or _by_function(dialect, body, seen)
+def as_raised(
+    dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot, printed: str
+) -> tuple[bodies.StoppedBody, Snapshot]:
+    """`printed`: what the program said since it was last seen."""
+    raised = _by_local(dialect, body, seen) or _by_function(dialect, body, seen, printed)
     if raised is None:
         return body, seen
     return msgspec.structs.replace(body, reason="exception", hit_breakpoint_ids=None), replace(seen, raised=raised)
 
 
-def _by_function(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> Raised | None:
+def _by_function(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot, printed: str) -> Raised | None:
     """Where it has no filter for what a language raises, and stops in the function that raises it."""
     if body.reason != "breakpoint" or not seen.frames:
         return None
     name = seen.frames[0].name
     found = next((type for pattern, type in dialect.raises_in.items() if re.fullmatch(pattern, name)), None)
-    return Raised(type=found, message="") if found else None
+    return Raised(type=found, message=_printed_message(dialect, printed)) if found else None
+
+
+def _printed_message(dialect: Dialect, printed: str) -> str:
+    """Of the newest. A program whose output is not ours, or that prints nothing, leaves it empty."""
+    said = list(re.finditer(dialect.prints_raised, printed)) if dialect.prints_raised else []
+    return said[-1]["message"] if said else ""
 
 
 def _by_local(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> Raised | None:

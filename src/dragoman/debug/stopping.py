@@ -72,7 +72,8 @@ class Stopping:
         self.thread_id = thread_id
         self._threads.stopped(thread_id, body)
         asks = body.reason == "exception" and not self._launch.dialect.raised_local
-        body, seen = as_raised(self._launch.dialect, body, await looking.snapshot(thread_id, exception=asks))
+        seen = await looking.snapshot(thread_id, exception=asks)
+        body, seen = as_raised(self._launch.dialect, body, seen, self._unseen_output())
         seen = replace(seen, raised=self._bindings.judged(seen.raised))
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
         hit = await self._holding(hit, seen, looking)
@@ -81,8 +82,9 @@ class Stopping:
         if self._is_unasked(body, seen, command):
             on = "continue"
         elif await self._is_passed_over(seen, hit, looking):
-            on = self._steps.interrupted(command, thread_id, seen.total_frames)
-            body, hit = (body, hit) if on else (msgspec.structs.replace(body, reason="step"), None)
+            on = self._steps.interrupted(command, thread_id, seen.total_frames) if self._can_go_on(command) else ""
+            reason = "step" if self._can_go_on(command) else "pause"
+            body, hit = (body, hit) if on else (msgspec.structs.replace(body, reason=reason), None)
         else:
             on = self._steps.taken_up(command, thread_id, *_depth_and_line(seen)) if body.reason == "step" else ""
         if on and await self._goes_on(thread_id, on):
@@ -93,9 +95,16 @@ class Stopping:
     def output_since(self) -> str:
         """What was printed and not yet told. What comes later than its stop is told with the next: a step is not held
         up for it, and while a stop is looked at its output has time to arrive."""
-        text, _ = self._output.since(self._told_output, most=_OUTPUT_AT_A_STOP)
+        text = self._unseen_output()
         self._told_output = self._output.end
         return text
+
+    def _unseen_output(self) -> str:
+        return self._output.since(self._told_output, most=_OUTPUT_AT_A_STOP)[0]
+
+    def _can_go_on(self, command: str) -> bool:
+        """rdbg loses a pause that reaches it while it stands: then it stands where it was asked to."""
+        return command != "pause" or not self._launch.dialect.holds
 
     def _is_unasked(self, body: bodies.StoppedBody, seen: Snapshot, command: str) -> bool:
         """A stop that the adapter makes by itself, or an end on purpose that it takes for an exception."""

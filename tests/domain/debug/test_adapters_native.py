@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dragoman.debug.adapters import CODELLDB, LLDB, AdapterSpec, Situation
-from dragoman.debug.adapters.native import native_arguments
+from dragoman.debug.adapters.native import NATIVE, native_arguments
 from dragoman.errors import DragomanError
 from dragoman.places import find_places
 
@@ -90,3 +91,18 @@ def test_without_input_nothing_is_written(tmp_path: Path) -> None:
     told = LLDB.arguments(situation(tmp_path, program="a"))
     assert os.devnull in told["initCommands"][1]
     assert "postRunCommands" not in told
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "thread 'main' panicked at 'too large\nby 3', src/main.rs:2:16\nnote: run with `RUST_BACKTRACE=1` …\n",
+        "thread 'main' panicked at src/main.rs:2:16:\ntoo large\nby 3\nnote: run with `RUST_BACKTRACE=1` …\n",
+        "thread 'w' (71) panicked at src/main.rs:2:16:\ntoo large\nby 3\nstack backtrace:\n   0: std::panicking\n",
+        "thread 'w' panicked at src/main.rs:2:16:\ntoo large\nby 3\n",
+    ],
+)
+def test_the_message_of_a_panic_is_read_as_old_and_new_rust_print_it(printed: str) -> None:
+    found = re.search(NATIVE.prints_raised, "before\n" + printed)
+    assert found is not None
+    assert found["message"] == "too large\nby 3"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dragoman.debug.adapters.finding import require_adapter
-from dragoman.debug.adapters.native import NATIVE, native_arguments, reading_from
+from dragoman.debug.adapters.native import NATIVE, native_arguments, reading_from, stopping_at_panics
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.transport.command import Command
 
@@ -23,7 +23,7 @@ def _command(situation: Situation) -> Command:
 
 
 def _arguments(situation: Situation) -> dict[str, Any]:
-    given = native_arguments(situation)
+    given = stopping_at_panics(native_arguments(situation), quiet="")
     if situation.request != "launch":
         return given
     # Expressions as the language writes them, not as its Python wrapper does; and no terminal, for there is none.

@@ -39,6 +39,11 @@ NATIVE = Dialect(
     takes_log_messages=False,  # it writes one for every place of the line
     says_watched=r"watchpoint \d+",
     raises_in={r"(?:.*::)?rust_panic(?:::h[0-9a-f]+)?": "panic"},
+    # Before Rust 1.73 the message stood in quotes before the place.
+    prints_raised=(
+        r"(?s)panicked at (?:'|[^\n]+:\n)(?P<message>.*?)"
+        r"(?:', [^\n]+:\d+:\d+\n|\nstack backtrace:\n|\nnote: [^\n]*RUST_BACKTRACE|\n?\Z)"
+    ),
 )
 
 _BUILDS: Mapping[str, str] = {
@@ -63,14 +68,22 @@ def native_arguments(situation: Situation) -> dict[str, Any]:
     return given
 
 
+def stopping_at_panics(given: dict[str, Any], *, quiet: str) -> dict[str, Any]:
+    """`quiet` keeps a command out of sight."""
+    return _with_commands(given, "initCommands", f"{quiet}breakpoint set --name rust_panic")
+
+
 def reading_from(given: dict[str, Any], stdin: str | None, *, quiet: str) -> dict[str, Any]:
-    """With its input from a file, which goes once the program has opened it; `quiet` keeps a command out of sight."""
+    """With its input from a file, which goes once the program has opened it."""
     source = input_file(stdin)
-    first = ("breakpoint set --name rust_panic", f"settings set target.input-path {shlex.quote(str(source))}")
-    ours = {"initCommands": [f"{quiet}{command}" for command in first]}
-    if source != Path(os.devnull):
-        ours["postRunCommands"] = [f"{quiet}platform shell rm -f {shlex.quote(str(source))}"]
-    return given | {key: [*commands, *given.get(key, ())] for key, commands in ours.items()}
+    fed = _with_commands(given, "initCommands", f"{quiet}settings set target.input-path {shlex.quote(str(source))}")
+    if source == Path(os.devnull):
+        return fed
+    return _with_commands(fed, "postRunCommands", f"{quiet}platform shell rm -f {shlex.quote(str(source))}")
+
+
+def _with_commands(given: dict[str, Any], key: str, ours: str) -> dict[str, Any]:
+    return given | {key: [ours, *given.get(key, ())]}
 
 
 def built_program(path: Path) -> Path:
