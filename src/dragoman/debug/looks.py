@@ -136,6 +136,11 @@ class Looks:
 
     async def _set(self, moment: Moment, name: str, value: str, holder: int, frame: int | None) -> Evaluated:
         can = self._opening.capabilities
+        if holder and self._launch.dialect.swallows_bad_values:
+            target = await self._target(moment, name, holder)
+            if target:
+                return await self._assigned(moment, target, value, moment.looking.container(holder).frame)
+            await moment.looking.evaluate(value, frame, "watch", timeout_s=_ANSWERED_WITHIN_S)
         if holder and can.has("supportsSetVariable"):
             number = moment.handles.take_variables(holder)
             return await self._asked(
@@ -143,12 +148,25 @@ class Looks:
             )
         if can.has("supportsSetExpression"):
             await self._require_known(moment, name, frame)
-            asked: dict[str, Any] = {"expression": name, "value": value}
-            asked |= {"frameId": moment.handles.take_frame(frame)} if frame is not None else {}
-            return await self._asked(moment, "setExpression", asked)
+            return await self._assigned(moment, name, value, frame)
         if can.has("supportsSetVariable"):
             raise faults.unknown_variable(name)
         raise faults.not_supported(say("change variables"), self._launch.adapter_id)
+
+    async def _target(self, moment: Moment, name: str, holder: int) -> str:
+        """What an assignment in the frame would change; empty where it would not change this one."""
+        if moment.looking.container(holder).is_outer:
+            return ""
+        found = await moment.looking.variables(holder)
+        return next((it.evaluate_name or "" for it in found if it.name == name), "")
+
+    async def _assigned(self, moment: Moment, target: str, value: str, frame: int | None) -> Evaluated:
+        asked: dict[str, Any] = {"expression": target, "value": value}
+        asked |= {"frameId": moment.handles.take_frame(frame)} if frame is not None else {}
+        try:
+            return await self._asked(moment, "setExpression", asked)
+        except AdapterRefusedError as refused:
+            raise AdapterRefusedError("setExpression", self._launch.dialect.fault_of(value) or refused.reason) from None
 
     async def _require_known(self, moment: Moment, name: str, frame: int | None) -> None:
         """Else a slip of the pen would make a new variable, and pass for the change of one."""

@@ -5,6 +5,7 @@ A slow or half-broken adapter gives a smaller snapshot, not a lost stop.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,6 +46,8 @@ class Container:
     frame: int | None = None
     named: int | None = None
     indexed: int | None = None
+    is_outer: bool = False
+    """A scope whose names are not the frame's own: an assignment in the frame would make new ones."""
 
 
 class Looking:
@@ -77,7 +80,7 @@ class Looking:
     async def scopes(self, frame: int) -> tuple[Scope, ...]:
         answer = await self._ask("scopes", {"frameId": self._handles.take_frame(frame)}, answers.ScopesAnswer)
         scopes = tuple(self._scope(scope) for scope in answer.scopes)
-        self._containers |= {it.reference: Container(frame=frame, named=it.named, indexed=it.indexed) for it in scopes}
+        self._containers |= {it.reference: _of_scope(it, frame) for it in scopes}
         return scopes
 
     async def variables(
@@ -139,7 +142,7 @@ class Looking:
         if not message:  # js-debug has both in one: `TypeError: x is undefined`
             type, _, message = type.partition(": ")
         return Raised(
-            type=type[:KEPT],
+            type=self._plain(type[:KEPT]),
             message=message[:KEPT],
             uncaught=info.break_mode in {"unhandled", "userUnhandled"},
             where=(details.stack_trace or "")[:KEPT],
@@ -154,12 +157,15 @@ class Looking:
         except (DragomanError, RemoteProtocolError, msgspec.ValidationError):
             return otherwise
 
+    def _plain(self, name: str) -> str:
+        return re.sub(self._dialect.own_notes, "", name, flags=re.DOTALL) if self._dialect.own_notes else name
+
     def _frame(self, frame: answers.StackFrame) -> Frame:
         source = frame.source
         path = (source.path or "") if source else ""
         return Frame(
             id=self._handles.give_frame(frame.id),
-            name=frame.name,
+            name=self._plain(frame.name),
             path=path,
             line=frame.line,
             column=frame.column,
@@ -188,6 +194,10 @@ class Looking:
             named=variable.named_variables,
             indexed=variable.indexed_variables,
         )
+
+
+def _of_scope(scope: Scope, frame: int) -> Container:
+    return Container(frame=frame, named=scope.named, indexed=scope.indexed, is_outer=scope.hint != "locals")
 
 
 def _container(found: Variable | Evaluated, expression: str | None, frame: int | None) -> Container:

@@ -40,6 +40,8 @@ _STARTED_BY_US = {"console": "integratedTerminal", "redirectOutput": False}
 
 # `python` says the same, and debugpy refuses to be told twice.
 _SAID_OTHERWISE = frozenset({"pythonPath"})
+# These catch what a test raises, so nothing of it is uncaught; it leaves the user's own code all the same.
+_RUN_TESTS = frozenset({"pytest", "py.test", "unittest", "nose2"})
 _ENTRY = Path(__file__).with_name("debugpy_entry.py")
 
 _CONDITION_FAILED = (
@@ -108,6 +110,12 @@ def _facts(situation: Situation) -> Mapping[str, str]:
     return adapter if situation.request != "launch" else {"interpreter": " ".join(_python(situation)), **adapter}
 
 
+def _filters_for_tests(situation: Situation) -> tuple[str, ...]:
+    given = situation.arguments
+    runs = {str(given.get("module") or "").partition(".")[0], Path(str(given.get("program") or "")).name}
+    return ("userUnhandled",) if runs & _RUN_TESTS else ()
+
+
 def _bad_port(port: object) -> DragomanError:
     return DragomanError(
         "bad_port",
@@ -136,11 +144,13 @@ PYTHON = AdapterSpec(
     arguments=_arguments,
     dialect=Dialect(
         hit_spelling={"%": "% {number} - {remainder}"},  # it writes `== 0` behind it
-        ways_to_end=frozenset({"SystemExit"}),
+        ways_to_end=frozenset({"SystemExit", "Skipped", "SkipTest", "unittest.case.SkipTest"}),
+        own_notes=r"\s+\((?:note: full exception trace is shown|Current frame\)).*",
         or_word="or",
         fault_of=_fault_of,
         properties={"skipPrintBreakpointException": []},  # else a condition with a wrong name is silently never true
         condition_failed=_CONDITION_FAILED,
+        swallows_bad_values=True,
         exception_category="Python Exceptions",
         cut_marks=frozenset({"more", "Unable to handle:"}),
         own_children=frozenset({"special variables", "function variables", "class variables", "len()"}),
@@ -152,6 +162,7 @@ PYTHON = AdapterSpec(
         is_interrupted=True,
     ),
     exception_filters=("uncaught",),
+    more_filters=_filters_for_tests,
     listens_already=_listens_already,
     tells_signals_in_eight_bits=True,
     facts=_facts,

@@ -1,0 +1,77 @@
+"""What debugpy says that is not so, and what is told instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.debug.service import Client, DebugService, Wish
+from dragoman.errors import DragomanError
+from dragoman.workspace.breakpoints import Breakpoint
+from tests.conformance.test_python import client_of, end_of, service_in, stop_of
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+HOLDERS = """\
+import types
+counter = 1
+
+def shown(a):
+    d = {"k": [1, 2]}
+    o = types.SimpleNamespace(x=1)
+    print(counter, d, o, a)
+
+shown(2)
+print("then", counter)
+"""
+
+
+async def stopped_in(service: DebugService, client: Client, source: str, line: int) -> None:
+    program = client.workspace / "main.py"
+    program.write_text(source)
+    await service.set_breakpoint(client, Breakpoint(id=0, path=str(program), line=line))
+    stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+
+
+async def references(service: DebugService, client: Client) -> dict[str, int]:
+    """Of the scopes, and of what they hold."""
+    scopes = await service.scopes(client, "", frame=None)
+    found = {scope.name: scope.reference for scope in scopes}
+    for variable in (await service.page(client, "", scopes[0].reference, start=0, count=50)).variables:
+        found[variable.name] = variable.reference
+    return found
+
+
+@pytest.mark.parametrize("value", ["nope_y", "a+", "nope(", "1 / 0"])
+async def test_a_value_that_cannot_be_had_is_refused_and_nothing_is_printed(tmp_path: Path, value: str) -> None:
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        await stopped_in(service, client, HOLDERS, 7)
+        by_name = await references(service, client)
+        for name, reference in (
+            ("a", None),
+            ("a", by_name["Locals"]),
+            ("counter", by_name["Globals"]),
+            ("x", by_name["o"]),
+        ):
+            with pytest.raises(DragomanError) as caught:
+                await service.set_variable(client, "", name=name, value=value, reference=reference, frame=None)
+            assert caught.value.code == "adapter_refused"
+        ended = end_of(await service.resume(client, "", thread_id=None, within_s=10))
+        assert ended.output.splitlines() == ["1 {'k': [1, 2]} namespace(x=1) 2", "then 1"]
+
+
+async def test_whatever_holds_a_variable_it_is_that_one_that_is_changed(tmp_path: Path) -> None:
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        await stopped_in(service, client, HOLDERS, 7)
+        by_name = await references(service, client)
+        changes = [("a", None, "7"), ("'k'", by_name["d"], "[5]"), ("x", by_name["o"], "a + 1"), ("counter", None, "a")]
+        answers = [
+            (await service.set_variable(client, "", name=name, value=value, reference=reference, frame=None)).result
+            for name, reference, value in changes
+        ]
+        assert answers == ["7", "[5]", "8", "7"]
+        ended = end_of(await service.resume(client, "", thread_id=None, within_s=10))
+        assert ended.output.splitlines() == ["7 {'k': [5]} namespace(x=8) 7", "then 7"]
