@@ -71,6 +71,9 @@ TABLE: dict[str, str] = {
     "It is busy with it still: ask again in a few seconds. stop_debugging ends the session at any time.": "它仍在忙于此事：请几秒后再问。stop_debugging 随时可结束会话。",
     "The debugger is still busy with `{command}`, for {seconds} seconds: nothing else was asked of it.": "调试器仍在忙于 `{command}`，已 {seconds} 秒：没有再向它提出其他请求。",
     "Ask again in a few seconds. stop_debugging ends the session, restart_debugging begins afresh.": "请几秒后再问。stop_debugging 结束会话，restart_debugging 重新开始。",
+    "The session was ended by {who}.": "会话由{who}结束。",
+    "this client": "此客户端",
+    "The debugger is gone, and has not said how the program ended.": "调试器已不在，且没有说明程序是如何结束的。",
     "The program was sent on, which the debugger has not confirmed yet.": "程序已被要求继续运行，调试器尚未确认。",
     "A look at the program did not end and was interrupted with SIGINT ({count} times). A KeyboardInterrupt that the program sees next may come from that.": "对程序的一次查看没有结束，已用 SIGINT 中断（{count} 次）。程序随后看到的 KeyboardInterrupt 可能由此而来。",
 }

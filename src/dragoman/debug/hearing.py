@@ -78,6 +78,10 @@ class Hearing:
         with anyio.move_on_after(_DRAINED_WITHIN_S):
             await first_of(self._is_drained, self.terminated)
 
+    @property
+    def has_ended(self) -> bool:
+        return self.exited.is_set() or self.terminated.is_set()
+
     async def an_end(self) -> None:
         await first_of(self.exited, self.terminated)
 

@@ -25,6 +25,9 @@ from dragoman.workspace.breakpoints import BreakpointBook
 
 log = logging.getLogger(__name__)
 
+OURSELVES = "dragoman"
+"""Who ends a session that nobody uses, or that belongs to one that has ended."""
+
 _AFTERWARDS_WITHIN_S = 60.0
 _AT_OUR_OWN_END_WITHIN_S = 5.0  # whoever ends the daemon waits for it
 _TIDIED_WITHIN_S = 3.0
@@ -56,8 +59,19 @@ class Lives:
             self._register.require_room(len(preparation.sessions))
             sessions = [self._made(new_id("debug"), prepared) for prepared in preparation.sessions]
         kept = [self._register.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
+        for prepared in preparation.sessions:
+            if prepared.newcomers is not None:
+                self._group.start_soon(self._welcome, client, prepared.newcomers)
         await self._begun(kept, stop_all=preparation.stop_all, within_s=within_s)
         return sessions
+
+    async def _welcome(self, client: Client, newcomers: AsyncIterator[Prepared]) -> None:
+        """One that cannot be begun is no reason to turn the next away."""
+        async for prepared in newcomers:
+            try:
+                await self.begin(client, Preparation((prepared,)), within_s=0.0)
+            except DragomanError as error:
+                log.info("a program that came to us got no session: %s", error)
 
     @contextmanager
     def restarting(self, kept: Kept) -> Iterator[None]:
@@ -73,16 +87,16 @@ class Lives:
     async def begin_again(self, client: Client, kept: Kept, preparation: Preparation, *, within_s: float) -> None:
         (prepared,) = preparation.sessions
         async with _let_go_on_failure(preparation):
-            await self._over(kept)
+            await self._over(kept, client.id)
             session = self._made(kept.session.id, prepared, follows=kept.session)
         kept.session, kept.prepared, kept.let_go = session, prepared, anyio.Event()
         kept.client, kept.failure = client.id, None
         await self._begun([kept], stop_all=False, within_s=within_s)
 
-    async def _over(self, kept: Kept) -> None:
+    async def _over(self, kept: Kept, by: str) -> None:
         """The old life is over, with its processes and its afterwards, before the next one begins."""
         if kept.session.state in LIVE:
-            await kept.session.terminate()
+            await kept.session.terminate(by=by)
         with anyio.move_on_after(_OVER_WITHIN_S):
             await kept.let_go.wait()
 
@@ -176,6 +190,7 @@ class Lives:
     def _ended(self, kept: Kept, session: Session) -> None:
         ended = session.ended
         told: dict[str, Any] = {"exit_code": ended.exit_code} if ended and ended.exit_code is not None else {}
+        told |= {"by": ended.by} if ended and ended.by else {}
         self._chronicle.tell("debug.ended", session.id, session.title, told)
         if kept.restarted is None:
             self._group.start_soon(self._end_with, kept.ends_with)
@@ -184,7 +199,7 @@ class Lives:
         for id in ids:
             session = self._register.by_id(id).session
             if session.state in LIVE:
-                await session.terminate()
+                await session.terminate(by=OURSELVES)
 
     async def _tidy(self, kept: Kept, session: Session, afterwards_s: float) -> None:
         """Shielded: a daemon that ends does it as well."""

@@ -95,12 +95,16 @@ class Stop(_Noun, frozen=True):
 
 
 class Ended(_Noun, frozen=True):
-    """How it ended. Neither code nor signal: the adapter did not tell."""
+    """How it ended. Neither code nor signal: the adapter did not tell, or it was ended by us."""
 
     exit_code: int | None = None
     signal: str = ""
     message: str = ""
     output: str = ""
+    by: str = ""
+    """Who ended it, where somebody did."""
+    is_untold: bool = False
+    """The adapter went without a word: whether the program ended by itself is not known."""
 
 
 class Until(_Noun, frozen=True):

@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 from dragoman.clock import Clock
 from dragoman.debug.chronicle import Chronicle, Record
 from dragoman.debug.launch.notes import Note
-from dragoman.debug.lives import Lives
+from dragoman.debug.lives import OURSELVES, Lives
 from dragoman.debug.model import (
     Binding,
     Ended,
@@ -161,7 +161,7 @@ class DebugService:
 
     async def stop(self, client: Client, session_id: str) -> Session:
         session = self.find(client, session_id)
-        await session.terminate()
+        await session.terminate(by=client.id)
         return session
 
     def find(self, client: Client, session_id: str = "") -> Session:
@@ -177,7 +177,7 @@ class DebugService:
         """A session lives by a lease: so long after the last call, and with nobody waiting, it is ended."""
         for session in self._register.unused(linger_s):
             log.info("session %s is ended: unused for more than %d seconds", session.id, linger_s)
-            await session.terminate()
+            await session.terminate(by=OURSELVES)
 
     # Looking.
 

@@ -21,6 +21,7 @@ from dragoman.debug import faults
 from dragoman.debug.asking import Asking, Question
 from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.bindings import Bindings, temporary
+from dragoman.debug.ending import ENDS_WITHIN_S, Ending
 from dragoman.debug.hearing import Hearing, Ordered
 from dragoman.debug.interrupting import Interrupting
 from dragoman.debug.life import Life
@@ -32,7 +33,7 @@ from dragoman.debug.output import Output
 from dragoman.debug.running import Running, Tell
 from dragoman.debug.states import LIVE, Happening, State
 from dragoman.debug.stopping import Moment, Stopping
-from dragoman.debug.telling import place_of, signal_of
+from dragoman.debug.telling import place_of
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.wire.dap import Capabilities, bodies
@@ -42,13 +43,8 @@ __all__ = ["Launch", "Session"]
 
 log = logging.getLogger(__name__)
 
-_ENDS_WITHIN_S = 5.0
 _LAST_WORDS_WITHIN_S = 10.0
-_WHY_WITHIN_S = 0.5
 _LAST_WORDS = 4000
-# How long the other half of an end is waited for: the exit code after `terminated`, `terminated` after the exit code.
-_EXIT_CODE_WITHIN_S = 0.1
-_TERMINATED_WITHIN_S = 1.0
 
 
 @runtime_checkable
@@ -97,8 +93,10 @@ class Session:
         self._moment: Moment | None = None
         self._until: Until | None = None
         self._wanted: tuple[Breakpoint, ...] = ()
-        self._dismissal: dict[str, Any] = {}
-        self._dismissed = anyio.Event()
+        self._ending = Ending(
+            backend, self._hearing, self._life, is_launch=launch.is_launch, output=self._stopping.output_since
+        )
+        self._ending.told = self._told_end
         self._when_ended: Callable[[], None] = lambda: None
         self._scope = anyio.CancelScope()
 
@@ -154,7 +152,7 @@ class Session:
             async with anyio.create_task_group() as group:
                 self._asking.begin(group, free=self._free, late=self._running.answered_late)
                 self._scope = group.cancel_scope
-                for task in (self._hear, self._handle, self._see_the_end, self._dismiss):
+                for task in (self._hear, self._handle, self._ending.see, self._dismiss):
                     group.start_soon(task)
                 await self._open()
                 started = True
@@ -164,7 +162,7 @@ class Session:
             failure = await self._explained(errors, started=started)
         finally:
             self._asking.close()
-            self._end(str(failure) if failure else "")
+            self._ending.tell(str(failure) if failure else "")
             await self._let_go()
         if not started and self._opening.launched.is_set() and failure is None:
             task_status.started()  # a short program may be over before its adapter has said so much as hello
@@ -189,7 +187,7 @@ class Session:
         return failure
 
     def _why_not_started(self) -> DragomanError:
-        if self._dismissal:
+        if self._ending.is_asked_for:
             return faults.already_ended()
         return faults.adapter_gone(self.ended.output if self.ended else "")
 
@@ -202,14 +200,14 @@ class Session:
 
     async def abandon(self) -> None:
         """For a launch that was given up, perhaps before it began to live."""
-        self._end()
+        self._ending.tell()
         await self._let_go()
 
     async def _let_go(self) -> None:
         """A backend that cannot even end is our fault, and must not take other sessions with it."""
         self._mailbox.close()
         self._hearing.close()
-        with anyio.CancelScope(shield=True), anyio.move_on_after(_ENDS_WITHIN_S):
+        with anyio.CancelScope(shield=True), anyio.move_on_after(ENDS_WITHIN_S):
             try:
                 await self._backend.end()
             except Exception:
@@ -221,18 +219,8 @@ class Session:
         """The end of the stream is an end, whatever the adapter said or did not say before it."""
         await self._hearing.listen()
         await self._hearing.drained()
-        self._end(await self._fault_of_backend())
+        await self._ending.adapter_has_gone()
         self._scope.cancel("the adapter has gone")
-
-    async def _fault_of_backend(self) -> str:
-        """Whoever asks a backend that has gone is told why; an adapter that broke the protocol did not simply end."""
-        if self._dismissed.is_set() or self._hearing.terminated.is_set():
-            return ""
-        try:
-            await self._backend.request("threads", timeout_s=_WHY_WITHIN_S)
-        except DragomanError as error:
-            return str(error) if error.code == "adapter_broke_protocol" else ""
-        return ""
 
     async def _handle(self) -> None:
         async for body in self._hearing.in_order():
@@ -275,44 +263,11 @@ class Session:
         if self.stop is None or not self._threads.is_stopped(self.stop.thread_id):
             self._life.move(Happening.RESUMED)
 
-    async def _see_the_end(self) -> None:
-        """Told as soon as it is known, not when the adapter has tidied up after itself."""
-        await self._hearing.an_end()
-        with anyio.move_on_after(_TERMINATED_WITHIN_S):
-            await self._hearing.terminated.wait()
-        self._begin_end({})
-        await self._hear_exit_code()
-        self._end()
-
-    async def _hear_exit_code(self) -> None:
-        with anyio.move_on_after(_EXIT_CODE_WITHIN_S):
-            await self._hearing.exited.wait()
-
-    def _begin_end(self, arguments: dict[str, Any]) -> None:
-        self._life.move(Happening.ENDING)
-        if not self._dismissed.is_set():
-            self._dismissal = arguments
-            self._dismissed.set()
-
     async def _dismiss(self) -> None:
-        """In a task of its own: neither a command under way nor an unfinished start holds up an end, and what the
-        adapter still says is read. One that does not answer is dismissed all the same."""
-        await self._dismissed.wait()
-        try:
-            await self._backend.request("disconnect", self._dismissal, timeout_s=_ENDS_WITHIN_S)
-        except DragomanError:
-            log.debug("session %s: the adapter left before it was dismissed", self.id)
-        await self._hear_exit_code()
-        self._end()
+        await self._ending.dismiss()
         self._scope.cancel("the session has ended")
 
-    def _end(self, message: str = "") -> None:
-        if self.ended is not None:
-            return
-        code = self._hearing.exit_code
-        self._life.end(
-            Ended(exit_code=code, signal=signal_of(code), message=message, output=self._stopping.output_since())
-        )
+    def _told_end(self) -> None:
         self._mailbox.end()
         self._when_ended()
 
@@ -348,11 +303,11 @@ class Session:
         if self.state in LIVE and self._opening.initialized.is_set():
             await self._mailbox.perform(self._send_breakpoints)
 
-    async def terminate(self) -> None:
+    async def terminate(self, *, by: str = "") -> None:
         """Returns as the request is sent; the end itself is awaited like any other outcome."""
         if self.state not in LIVE:
             raise faults.already_ended()
-        self._begin_end({"terminateDebuggee": self.launch.is_launch})
+        self._ending.ask(by)
 
     async def begun(self) -> None:
         """It is starting, or further: there is a state to be told."""

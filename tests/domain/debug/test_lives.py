@@ -61,7 +61,12 @@ class Starter:
         launch = Launch(self.request, {}, "fake")
         made = [
             Prepared(
-                f"{number}.py", adapter, launch, Wish(program=f"{number}.py"), {"adapter": "fake 1"}, self.afterwards
+                f"{number}.py",
+                adapter,
+                launch,
+                Wish(program=f"{number}.py"),
+                {"adapter": "fake 1"},
+                afterwards=self.afterwards,
             )
             for number, adapter in enumerate(self.preparations.pop(0))
         ]

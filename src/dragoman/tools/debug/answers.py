@@ -315,6 +315,7 @@ class SessionAnswer(Result):
     thread_id: Maybe[int] = None
     exit_code: Maybe[int] = None
     signal: Maybe[str] = None
+    ended_by: Maybe[str] = None
 
 
 class Sessions(_Success):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dragoman.debug.lives import OURSELVES
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE, State
+from dragoman.phrases import Phrase, say
 from dragoman.tools.operation import Caller
 
 
@@ -16,6 +18,13 @@ def client_of(caller: Caller) -> Client:
         environment=caller.environment,
         trusts_workspace=caller.trusts_workspace,
     )
+
+
+def who(id: str, caller: Caller) -> Phrase:
+    """Who did something, for a caller: ids of others say nothing to it."""
+    if id == OURSELVES:
+        return say("{text}", text=OURSELVES)
+    return say("this client") if id == caller.id else say("another client")
 
 
 def files_of_stacks(service: DebugService, client: Client) -> frozenset[str]:

@@ -11,6 +11,7 @@ from dragoman.debug.service import Happened
 from dragoman.debug.session import Session
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.answers import AlsoStarted, Awaited, NoteAnswer
+from dragoman.tools.debug.client import who
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import PATIENCE_OF_CLIENTS_S
 from dragoman.tools.debug.stops import Stops, output_lines, stop_lines, unbound_lines
@@ -136,7 +137,7 @@ class Ends:
     def _completed(self, caller: Caller, session: Session, ended: Ended, waited: Waited) -> Outcome:
         if ended.message:
             raise _broken(session, ended)
-        message = _how(ended, waited.ends)
+        message = _how(ended, waited.ends, caller)
         unbound = self.stops.unbound(session)
         answer = Awaited(
             status="completed",
@@ -194,7 +195,11 @@ def _surroundings(happened: Happened) -> tuple[dict[str, object], list[Phrase]]:
     return found, [say("{text}", text=line) for line in lines]
 
 
-def _how(ended: Ended, sentences: Sentences) -> Phrase:
+def _how(ended: Ended, sentences: Sentences, caller: Caller) -> Phrase:
+    if ended.by:
+        return say("The session was ended by {who}.", who=who(ended.by, caller))
+    if ended.is_untold:
+        return say("The debugger is gone, and has not said how the program ended.")
     if ended.signal:
         return say("The program was ended by the signal {signal}.", signal=ended.signal[:20])
     if ended.exit_code:

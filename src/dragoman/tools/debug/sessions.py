@@ -20,7 +20,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
-from dragoman.tools.debug.client import client_of, latest
+from dragoman.tools.debug.client import client_of, latest, who
 from dragoman.tools.debug.threads import ThreadList, thread_answers
 from dragoman.tools.debug.values import Values, name, timestamp
 from dragoman.tools.operation import Caller, Outcome
@@ -72,7 +72,7 @@ class SessionTools:
         active = self._active(client)
         sessions = self.service.sessions(client)
         seen = await self._seen(client, sessions)
-        found = [_session(session, active, seen[session.id]) for session in sessions]
+        found = [_session(session, active, seen[session.id], caller) for session in sessions]
         lines = [say("{text}", text=line) for session in found for line in _session_lines(session)]
         answer = answers.Sessions(timestamp=timestamp(self.clock.wall_ns()), sessions=found)
         return Outcome(lines or [say("No debug sessions in this workspace.")], answer)
@@ -144,7 +144,7 @@ class _Seen:
     memory_bytes: int | None = None
 
 
-def _session(session: Session, active: str, seen: _Seen) -> answers.SessionAnswer:
+def _session(session: Session, active: str, seen: _Seen, caller: Caller) -> answers.SessionAnswer:
     stop = session.stop if session.state is State.STOPPED else None
     ended = session.ended
     return answers.SessionAnswer(
@@ -161,6 +161,7 @@ def _session(session: Session, active: str, seen: _Seen) -> answers.SessionAnswe
         thread_id=stop.thread_id if stop else None,
         exit_code=ended.exit_code if ended else None,
         signal=(ended.signal or None) if ended else None,
+        ended_by=who(ended.by, caller).in_language(caller.language) if ended and ended.by else None,
     )
 
 
@@ -168,8 +169,9 @@ def _session_lines(session: answers.SessionAnswer) -> list[str]:
     mark = "* " if session.active else "  "
     code = f" exit {session.exit_code}" if session.exit_code is not None else ""
     signal = f" {session.signal}" if session.signal else ""
+    by = f" (ended by {session.ended_by})" if session.ended_by else ""
     memory = f", {session.memory_bytes / 1e6:.0f} MB" if session.memory_bytes else ""
-    head = f"{mark}{session.session_id} {session.state}{code}{signal} since {session.since}{memory}: {session.name}"
+    head = f"{mark}{session.session_id} {session.state}{code}{signal}{by} since {session.since}{memory}: {session.name}"
     threads = [f"    thread {it.thread_id} {it.state} {_at(it)}: {it.name}" for it in session.threads or ()]
     left = (session.total_threads or 0) - len(threads)
     return [head, *threads, *([f"    [{left} more threads]"] if left > 0 else [])]
