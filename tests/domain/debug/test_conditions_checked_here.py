@@ -90,3 +90,13 @@ async def test_one_that_was_moved_to_a_line_with_code_in_silence_is_known_by_the
         adapter.stop()
         adapter.emit("terminated")
         assert isinstance(await session.outcome(1, 2), Ended)
+
+
+async def test_who_asked_for_a_pause_gets_the_stop_at_what_was_removed() -> None:
+    adapter = answering()
+    async with living(session_of(adapter, dialect=KEEPS), AT_5) as session:
+        await session.update_breakpoints([])
+        await session.pause()
+        adapter.stop()
+        stop = await stopped(session)
+    assert (stop.reason, stop.hit_breakpoints) == ("pause", None)
