@@ -1272,10 +1272,11 @@ end
 -- Running: the hook, stepping, stopping
 ---------------------------------------------------------------------------------------------------
 
+local MOST_SELDOM = 512 -- instructions between two looks at the clock
 local Run, MAIN, threads, main_thread, step, hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
 do
 
-Run = { mode = "off", deaf = false, generation = 0, count = 1000, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
+Run = { mode = "off", deaf = false, generation = 0, count = MOST_SELDOM, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
 MAIN = {}
 local no_line = { [0] = true }
 local MASKS = { poll = "", line = "l" }
@@ -1353,9 +1354,10 @@ local function depth_here()
 end
 
 function set_step(kind)
-  step = { kind = kind }
+  step = { kind = kind, since = gettime() }
   if stop then
-    step.thread, step.depth, step.func = stop.thread, depth_here(), frame_info(0, nil, "f").func
+    local here = frame_info(0, nil, "lf")
+    step.thread, step.depth, step.func, step.line = stop.thread, depth_here(), here.func, here.currentline
   end
   Run.refresh()
 end
@@ -1364,13 +1366,19 @@ local function left_behind(thread) return thread ~= MAIN and status(thread) ~= "
 
 -- Over: a line of the same call, or of a caller. A function that is called next at the same depth is a sibling.
 local function over_is_done(func)
-  if frame_info(step.depth, nil, "l") then return false end
+  if frame_info(step.depth, nil, "l") then
+    step.called = true
+    return false
+  end
   local same_depth = frame_info(step.depth - 1, nil, "l") ~= nil
   if same_depth and step.func and func ~= step.func then
     step.depth, step.func = step.depth - 1, nil
     return false
   end
-  return true
+  -- LuaJIT tells a line again after each call in it.
+  local again = jit and step.called and same_depth and frame_info(0, nil, "l").currentline == step.line
+  step.called = false
+  return not again
 end
 
 local function out_is_done() return frame_info(step.depth - 1, nil, "l") == nil end
@@ -1455,8 +1463,8 @@ local function adapt(now)
   Run.last_tick = now
   local count = Run.count
   if since > POLL_S then
-    count = count > 256 and floor(count / 4) or 64
-  elseif since < POLL_S / 20 and count < 10000 then
+    count = MOST_SELDOM / 8
+  elseif since < POLL_S / 20 and count < MOST_SELDOM then
     count = count * 2
   end
   if count ~= Run.count or Run.applied[current_thread()] ~= Run.generation then
@@ -1466,10 +1474,13 @@ local function adapt(now)
   end
 end
 
+-- What was sent for the stop that comes with the next line is not read before it.
+local function stops_at_once(now) return step ~= nil and not DONE[step.kind] and now - step.since < 1 end
+
 local function tick()
   local now = gettime()
   adapt(now)
-  if now < next_poll then return end
+  if now < next_poll or stops_at_once(now) then return end
   next_poll = now + POLL_S
   at_work(poll)
 end
@@ -1569,8 +1580,8 @@ end
 
 local function on_error(anchor, value, uncaught)
   if busy or not sock or not session.extended or Errors.filter == "none" then return end
-  if Errors.filter == "uncaught" and not uncaught or Errors.last == value then return end
-  Errors.last = value
+  if Errors.filter == "uncaught" and not uncaught then return end
+  Errors.told = uncaught
   at_work(tell_error, anchor, value, uncaught)
 end
 
@@ -1590,14 +1601,15 @@ end
 Errors.error, Errors.assert = followed_error, followed_assert
 
 function Errors.set(filter)
-  Errors.filter, Errors.last = filter, nil
+  Errors.filter, Errors.told = filter, false
   if filter == "none" then return end
   if globals.error == error then globals.error = followed_error end
   if globals.assert == assert then globals.assert = followed_assert end
 end
 
+-- What error and assert have told of already comes here next.
 local function on_main_error(value)
-  on_error(Errors.handler, value, true)
+  if not Errors.told then on_error(Errors.handler, value, true) end
   local text = type(value) == "string" and value or error_text(value)
   return traceback(text, 2)
 end

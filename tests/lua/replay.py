@@ -62,7 +62,7 @@ def _catch_up(ide: Ide, came: list[Message], wanted: int, talk: frozenset[str]) 
 
 
 def comparable(message: Message, root: Path) -> Any:
-    """A message without what differs from run to run: addresses, folders, the order of a hash, numbers of references."""
+    """A message without what differs from run to run: addresses, folders, the order of a hash, references."""
     text = json.dumps(message, ensure_ascii=False, sort_keys=True).replace(str(root), "/proj")
     changed = json.loads(_ADDRESS.sub("ADDRESS", text))
     if message["cmd"] == "initSuccess":
