@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -104,7 +104,7 @@ class AdapterStarter:
         launches.require_target(session)
         situation = _situation(client, session, wish.stdin)
         facts = spec.facts(situation)  # also says what is missing, before a task has run
-        told = _launch(spec, session.request, spec.arguments(situation), no_debug=wish.no_debug)
+        told = _launch(spec, situation, no_debug=wish.no_debug)
         alone = wish if len(launch.sessions) == 1 else replace(wish, configuration_name=session.name)
         return _Start(session, spec, situation, told, alone, facts)
 
@@ -149,7 +149,12 @@ class AdapterStarter:
             notes=start.resolved.notes,
             afterwards=None if after is None else lambda: self._afterwards(client, after),
             takes_its_time=isinstance(backend, AfterTasks),
+            newcomers=self._newcomers(client, start, backend),
         )
+
+    def _newcomers(self, client: Client, start: _Start, backend: Backend) -> AsyncIterator[Prepared] | None:
+        others: AsyncIterator[Backend] | None = getattr(backend, "newcomers", None)
+        return None if others is None else (self._prepared(client, start, other) async for other in others)
 
     async def _afterwards(self, client: Client, plan: launches.TaskPlan) -> None:
         trees = TaskTrees(self._supervisors, self._group)
@@ -216,12 +221,12 @@ def _situation(client: Client, session: launches.Resolved, stdin: str | None) ->
     )
 
 
-def _launch(spec: AdapterSpec, request: str, arguments: dict[str, object], *, no_debug: bool) -> Launch:
+def _launch(spec: AdapterSpec, situation: Situation, *, no_debug: bool) -> Launch:
     return Launch(
-        request=request,
-        arguments=arguments,
+        request=situation.request,
+        arguments=spec.arguments(situation),
         adapter_id=spec.adapter_id,
         dialect=spec.dialect,
-        exception_filters=spec.exception_filters,
+        exception_filters=(*spec.exception_filters, *spec.more_filters(situation)),
         no_debug=no_debug,
     )

@@ -48,11 +48,11 @@ def _debug_this_failure(values: _Values) -> list[Phrase]:
         *where,
         say(
             "1. get_debugger_configurations shows what can be started. Without a fitting one, give start_debugging "
-            "`program` and `args` (for a test: the test runner as the program)."
+            "`program` and `args` (for a test: the test runner as the program, such as pytest)."
         ),
         say(
-            "2. start_debugging. An uncaught exception stops by itself; the answer then has the place, the stack, the "
-            "locals and the exception."
+            "2. start_debugging. An uncaught exception stops by itself, and so does what fails a Python test under "
+            "pytest or unittest; the answer then has the place, the stack, the locals and the exception."
         ),
         say(
             "3. If nothing stops it, set_breakpoint where the wrong result is made, with a `condition` that only the "

@@ -136,6 +136,13 @@ def test_the_arguments_of_reverse_requests_and_of_cancel_are_typed() -> None:
     assert read_arguments(cancel, b.CancelArguments) == b.CancelArguments(request_id=1)
 
 
+def test_a_program_to_run_may_come_without_the_folder_that_the_protocol_requires() -> None:
+    client, adapter = Connection(), Connection()
+    client.receive_data(adapter.send_request("runInTerminal", {"args": ["a"]}))
+    (run,) = (received.message for received in client.events() if isinstance(received, RequestReceived))
+    assert read_arguments(run, b.RunInTerminalArguments).cwd is None
+
+
 def test_progress_events_arrive_typed_in_their_order() -> None:
     client, adapter = Connection(), Connection()
     for name in ("progressStart", "progressUpdate", "progressEnd"):

@@ -71,6 +71,8 @@ class AdapterSpec:
     dialect: Dialect = field(default_factory=Dialect)
     exception_filters: tuple[str, ...] = ()
     """Switched on unless a client says otherwise: what stops at an uncaught exception."""
+    more_filters: Callable[[Situation], tuple[str, ...]] = lambda _: ()
+    """Switched on as well for some programs, such as those that run tests and catch what these raise."""
     listening: re.Pattern[str] | None = None
     """What it writes, to either output, once it listens: for `tcp` with a group `port`, for `unix` as the sign that it
     can be spoken to."""

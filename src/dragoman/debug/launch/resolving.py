@@ -23,6 +23,7 @@ from dragoman.debug.launch.nodes import Node, Origin, for_platform, require_usab
 from dragoman.debug.launch.notes import Note
 from dragoman.debug.launch.paths import no_program
 from dragoman.debug.launch.program_types import TypeFor, type_for
+from dragoman.debug.launch.scripts import installed_script
 from dragoman.debug.launch.tasks import TaskPlan, TaskPlanner, default_build_task
 from dragoman.debug.launch.variables import Caller, Expander, Platform, Scope, likely_variable
 from dragoman.phrases import say
@@ -145,11 +146,21 @@ class _Resolver:
         given = Node(_as_configuration(wish), (), origin)
         require_usable(given)
         cwd = Path(os.path.normpath(self._files.folder / given.text("cwd")))
-        path = _program_path(given.text("program"), self._files.folder, cwd)
+        path = self._program_path(given.text("program"), cwd)
         kind, env = self._type_for(path), read_environment(given.get("env"))
         told = {"name": path.name, "type": kind, "request": "launch", "program": str(path), "cwd": str(cwd)}
         arguments = {**given.object(), **told}
         return Launch(path.name, (Resolved(path.name, kind, "launch", arguments, env, self._files.folder),))
+
+    def _program_path(self, program: str, cwd: Path) -> Path:
+        """A relative path is the workspace's, as the caller sees it; else the folder's that it runs in."""
+        folder = self._files.folder
+        candidates = [Path(os.path.normpath(place / program)) for place in (folder, cwd)]
+        found = next((path for path in candidates if kind_of(path) != "nothing"), None)
+        found = found or installed_script(program, folder, self._scope.environment)
+        if found is None:
+            raise no_program(candidates[0])
+        return found
 
     def _compound(self, node: Node, known: Mapping[str, Node]) -> Launch:
         require_compound(node)
@@ -266,15 +277,6 @@ def _over(session: Resolved, wish: Wish) -> Resolved:
 def _as_configuration(wish: Wish) -> dict[str, Any]:
     whole = {"program": wish.program, "args": list(wish.args), "cwd": wish.cwd, "env": dict(wish.env)}
     return {key: value for key, value in whole.items() if value}
-
-
-def _program_path(program: str, folder: Path, cwd: Path) -> Path:
-    """A relative path is the workspace's, as the caller sees it; else the folder's that it runs in."""
-    candidates = [Path(os.path.normpath(place / program)) for place in (folder, cwd)]
-    found = next((path for path in candidates if kind_of(path) != "nothing"), None)
-    if found is None:
-        raise no_program(candidates[0])
-    return found
 
 
 def _list_member(node: Node, key: str) -> Node | None:

@@ -123,8 +123,9 @@ class CancelArguments(_Body, frozen=True):
 
 
 class RunInTerminalArguments(_Body, frozen=True):
-    cwd: str
     args: tuple[str, ...]
+    cwd: str | None = None
+    """Required by the protocol; debugpy leaves it out for a module."""
     kind: str | None = None
     title: str | None = None
     env: dict[str, str | None] | None = None

@@ -292,6 +292,21 @@ def test_a_program_may_be_named_from_the_folder_it_runs_in(workspace: Workspace)
     assert session.arguments["program"] == str(path)
 
 
+@pytest.mark.parametrize(
+    ("script", "first_line", "kind"),
+    [(".venv/bin/pytest", "#!/x/python3", "python"), ("node_modules/.bin/mocha", "#!/usr/bin/env node", "node")],
+)
+def test_a_bare_name_is_what_was_installed_for_the_workspace(
+    workspace: Workspace, script: str, first_line: str, kind: str
+) -> None:
+    path = workspace.write(script, f"{first_line}\n")
+    workspace.write(".venv/bin/python", "").chmod(0o755)
+    (session,) = resolve(Wish(program=path.name), workspace.client()).sessions
+    assert (session.arguments["program"], session.type) == (str(path), kind)
+    fault = fault_of(lambda: resolve(Wish(program=f"./missing/{path.name}"), workspace.client()))
+    assert fault.code == "no_such_program"
+
+
 def test_the_table_of_types_is_the_callers_to_replace(workspace: Workspace) -> None:
     workspace.write("x.weird", "")
     (session,) = resolve(Wish(program="x.weird"), workspace.client(), type_for=lambda path: path.suffix).sessions
