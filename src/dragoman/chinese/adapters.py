@@ -45,6 +45,14 @@ TABLE: dict[str, str] = {
     "it must have types: the names by which launch.json asks for it": "必须有 types：launch.json 中用来指定它的名称",
     "its command must hold {{port}} for the transports tcp and calls, or {{socket}} for unix": "传输方式为 tcp 和 calls 时，command 中必须有 {{port}}；为 unix 时必须有 {{socket}}",
     "quirks.log_prefix must be a pattern": "quirks.log_prefix 必须是正则表达式",
+    "The process {pid} is not a node process.": "进程 {pid} 不是 node 进程。",
+    "Give the number of a process that runs `node`, or the type of debugger that this one needs.": (
+        "请给出运行 `node` 的进程号，或者使用该进程所需的调试器类型。"
+    ),
+    "The node process {pid} did not open its inspector.": "node 进程 {pid} 没有打开调试端口。",
+    "Its port 9229 may be taken: start it with `--inspect=PORT`, then attach with that `port`.": (
+        "端口 9229 可能已被占用：请用 `--inspect=PORT` 启动它，再用该 `port` 附加。"
+    ),
     "there is no such key": "没有这个键",
     "it must be the path of a file": "必须是文件路径",
     "it must be a list of words, the program first": "必须是单词列表，第一个是程序",

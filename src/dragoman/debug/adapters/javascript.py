@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dragoman.debug.adapters.finding import on_path, require_adapter
+from dragoman.debug.adapters.inspecting import open_inspector
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.errors import DragomanError
@@ -44,7 +45,7 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     ours = {"type": "pwa-node", "request": situation.request, "__workspaceFolder": str(situation.workspace)}
     usual = {"name": "program", "skipFiles": ["<node_internals>/**"], "cwd": str(situation.workspace)}
     if situation.request != "launch":
-        return {**usual, "timeout": _ATTACHED_WITHIN_MS, **given, **ours}
+        return {**usual, "timeout": _ATTACHED_WITHIN_MS, **_with_port(given), **ours}
     return {
         **usual,
         "runtimeExecutable": _node(situation.environment),
@@ -53,6 +54,12 @@ def _arguments(situation: Situation) -> dict[str, Any]:
         "console": "integratedTerminal",
         "outputCapture": "std",  # what it prints we read ourselves; `console` would tell it a second time
     }
+
+
+def _with_port(given: dict[str, Any]) -> dict[str, Any]:
+    """js-debug itself knows no process ids: its extension opens the inspector for it."""
+    pid = given.pop("processId", None)
+    return given if not isinstance(pid, int) or "port" in given else {**given, "port": open_inspector(pid)}
 
 
 def _node(environment: Mapping[str, str]) -> str:
