@@ -74,6 +74,10 @@ class Dialect:
     holds: str = ""
     """An expression that is `true` where a `condition` holds, for an adapter that neither changes nor forgets a
     breakpoint it was given: we check conditions then, and a stop at one that was removed is none."""
+    forgets: str = ""
+    """An expression that has such an adapter forget every breakpoint: asked when we leave a program to itself."""
+    leaves_standing: bool = False
+    """A program that it was attached to stays where it stopped when we go: we send it on before."""
     says_watched: str = ""
     """A pattern of a stop's description by which it tells that watched data changed, and calls it a breakpoint."""
     noise: str = ""

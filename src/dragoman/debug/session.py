@@ -97,6 +97,7 @@ class Session:
             backend, self._hearing, self._life, is_launch=launch.is_launch, output=self._stopping.output_since
         )
         self._ending.told = self._told_end
+        self._ending.before = self._send_on
         self._when_ended: Callable[[], None] = lambda: None
         self._scope = anyio.CancelScope()
 
@@ -262,6 +263,20 @@ class Session:
         self._threads.went_on(body.thread_id, everything=body.all_threads_continued is not False)
         if self.stop is None or not self._threads.is_stopped(self.stop.thread_id):
             self._life.move(Happening.RESUMED)
+
+    async def _send_on(self) -> None:
+        """A program that we came to goes on when we leave it, also past what it was stopped by."""
+        moment, dialect = self._moment, self.launch.dialect
+        thread = moment.stop.thread_id if moment else 0
+        if self.launch.is_launch or moment is None or not self._threads.is_stopped(thread):
+            return
+        if dialect.forgets:
+            asked = {"expression": dialect.forgets, "context": "repl"}
+            frame = moment.handles.take_frame(faults.top_frame(moment.stop).id)
+            await self._backend.request("evaluate", {**asked, "frameId": frame}, timeout_s=ENDS_WITHIN_S)
+        if dialect.leaves_standing:
+            await self.bindings.send([], self.capabilities)
+            await self._backend.request("continue", {"threadId": thread}, timeout_s=ENDS_WITHIN_S)
 
     async def _dismiss(self) -> None:
         await self._ending.dismiss()

@@ -5,12 +5,16 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from dragoman.debug.dialect import Dialect
 from dragoman.debug.model import Ended
 from dragoman.debug.session import Session
 from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.workspace.breakpoints import Breakpoint
 from tests.domain.debug.living import living, session_of, stopped
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
+
+AT_5 = Breakpoint(id=1, path="/p/a.py", line=5)
 
 
 async def end_of(session: Session) -> Ended:
@@ -65,3 +69,21 @@ async def test_an_exit_code_that_comes_a_moment_after_the_end_is_waited_for() ->
         await anyio.sleep(0.3)  # longer than a busy machine delays what an adapter says next
         adapter.emit("exited", exitCode=7)
         assert (await end_of(session)).exit_code == 7
+
+
+@pytest.mark.parametrize(("request_", "sent"), [("attach", ["setBreakpoints", "continue"]), ("launch", [])])
+async def test_a_program_that_would_be_left_standing_is_sent_on_before_we_leave_it(
+    request_: str, sent: list[str]
+) -> None:
+    """Delve, where several may debug one program, leaves it as it is."""
+    adapter = FakeAdapter()
+    adapter.when("attach", lambda: adapter.emit("initialized"))
+    dialect = Dialect(leaves_standing=True)
+    async with living(session_of(adapter, request=request_, dialect=dialect), AT_5) as session:
+        adapter.stop()
+        await stopped(session)
+        asked = len(adapter.requests)
+        await session.terminate(by="agent")
+        await end_of(session)
+    last = [name for name, _ in adapter.requests[asked:]]
+    assert last == [*sent, "disconnect"]

@@ -94,6 +94,7 @@ GO = AdapterSpec(
         log_prefix=r"> \[Go \d+\]: ",
         build_failed=r"(?i)build error",
         ready_within_s=_BUILT_WITHIN_S,
+        leaves_standing=True,
     ),
     listens_already=_listens_already,
     program_output_is_adapters=True,

@@ -83,8 +83,10 @@ RUBY = AdapterSpec(
         or_word="||",
         takes_log_messages=False,
         holds="!!({condition})",
+        forgets="DEBUGGER__::SESSION.delete_bp",
         assigns="{name} = ({value})",
         raised_local="_raised",
+        sourceless=r"\[C\] ",  # told with the place of its caller
         out_ends_inside=True,
         failure_types=_FAILURES,
         stops_unasked=frozenset({"pause"}),
