@@ -54,13 +54,16 @@ _LISTENS: Mapping[str, Callable[[Stage, int], _Command]] = {
     "codelldb": _lldb_server,
     "rdbg": _rdbg,
 }
-_NAMED: Mapping[str, Callable[[int], dict[str, Any]]] = {
-    "debugpy": lambda port: {"connect": {"host": "127.0.0.1", "port": port}},
-    "node": lambda port: {"port": port},
-    "go": lambda port: {"mode": "remote", "port": port},
-    "lldb": lambda port: {"attachCommands": [f"gdb-remote 127.0.0.1:{port}"]},
-    "codelldb": lambda port: {"processCreateCommands": [f"gdb-remote 127.0.0.1:{port}"]},
-    "rdbg": lambda port: {"debugPort": str(port)},
+_NAMED: Mapping[str, Callable[[Stage, int], dict[str, Any]]] = {
+    "debugpy": lambda _, port: {"connect": {"host": "127.0.0.1", "port": port}},
+    "node": lambda _, port: {"port": port},
+    "go": lambda _, port: {"mode": "remote", "port": port},
+    "lldb": lambda _, port: {"attachCommands": [f"gdb-remote 127.0.0.1:{port}"]},
+    "codelldb": lambda stage, port: {
+        "targetCreateCommands": [f"target create {stage.program}"],
+        "processCreateCommands": [f"gdb-remote 127.0.0.1:{port}"],
+    },
+    "rdbg": lambda _, port: {"debugPort": str(port)},
 }
 _RUNS = {"debugpy": (sys.executable,), "node": ("node",), "rdbg": ("ruby",)}
 
@@ -84,7 +87,7 @@ def running(command: _Command) -> Iterator[subprocess.Popen[bytes]]:
 def listening(stage: Stage) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, Any], int]]:
     type, port = stage.language.type, free_port()
     with running(_LISTENS[type](stage, port)) as started:
-        yield started, _NAMED[type](port), port
+        yield started, _NAMED[type](stage, port), port
 
 
 async def program_at(started: subprocess.Popen[bytes], port: int) -> int:
@@ -92,7 +95,7 @@ async def program_at(started: subprocess.Popen[bytes], port: int) -> int:
 
     def found() -> list[int]:
         heard = psutil.net_connections("tcp")
-        if not any(it.status == psutil.CONN_LISTEN and it.laddr.port == port for it in heard):
+        if not any(it.status == psutil.CONN_LISTEN and it.laddr and it.laddr.port == port for it in heard):
             return []
         return [process.pid for process in _tree(started.pid) if process.cmdline()[-1:] == ["walk"]]
 

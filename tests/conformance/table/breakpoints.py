@@ -30,7 +30,7 @@ async def line_breakpoint(stage: Stage, _: Stop) -> None:
 async def hit_ids(stage: Stage, _: Stop) -> None:
     by_line = {stage.line(mark): await stage.set(mark) for mark in ("calls", "returns", "done")}
     await stage.done("remove_breakpoint", breakpoint_id=by_line.pop(stage.line("returns")))
-    for _ in range(3):
+    for _n in range(3):
         stop = await stage.on()
         assert stop.hit == [by_line[stop.line]]
 

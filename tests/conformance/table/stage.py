@@ -49,7 +49,8 @@ class Stop:
 
     @property
     def hit(self) -> list[int] | None:
-        return self.data["hit_breakpoint_ids"]
+        ids: list[int] | None = self.data["hit_breakpoint_ids"]
+        return ids
 
     @property
     def function(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
+
 from tests.conformance.table.attaching import by_pid, listening, program_at, running
 from tests.conformance.table.rows import behaviour
 from tests.conformance.table.stage import Answer, CannotError, Stage, Stop, eventually
@@ -16,6 +18,7 @@ async def _attached_and_let_go(stage: Stage, configuration: Answer, pid: int) ->
         raise CannotError(f"{answer['message']} {answer.get('debugger_says') or ''}")
     assert answer["status"] == "stopped", answer
     stop = Stop(answer["stop_event_data"])
+    stop = stop if stop.hit else await stage.on()  # some halt it first where it is
     assert (stop.line, stop.hit) == (stage.line("computes"), [id])
     assert int(await stage.value("n * 10")) == int(stop.local["n"]) * 10
     await stage.step("over")
@@ -30,7 +33,10 @@ async def _goes_on(pid: int) -> None:
     async def works() -> bool:
         return _worked(pid) > before
 
-    await eventually(works)
+    try:
+        await eventually(works, within_s=4)
+    except TimeoutError:
+        raise CannotError(f"after `disconnect` the program did no more: {psutil.Process(pid).status()}") from None
 
 
 def _worked(pid: int) -> int:

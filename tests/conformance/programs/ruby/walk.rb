@@ -53,7 +53,8 @@ def work(number)
 end
 
 def threads
-  [1, 2].map { |number| Thread.new { work(number) } }.each(&:join)
+  Thread.new { sleep }
+  Thread.new { work(2) }.join
 end
 
 def child
