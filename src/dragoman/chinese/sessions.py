@@ -76,4 +76,5 @@ TABLE: dict[str, str] = {
     "The debugger is gone, and has not said how the program ended.": "调试器已不在，且没有说明程序是如何结束的。",
     "The program was sent on, which the debugger has not confirmed yet.": "程序已被要求继续运行，调试器尚未确认。",
     "A look at the program did not end and was interrupted with SIGINT ({count} times). A KeyboardInterrupt that the program sees next may come from that.": "对程序的一次查看没有结束，已用 SIGINT 中断（{count} 次）。程序随后看到的 KeyboardInterrupt 可能由此而来。",
+    "The breakpoints of this file were changed: the debugger counts its hits anew since then.": "此文件的断点已更改：调试器从那时起重新计算其命中次数。",
 }

@@ -5,6 +5,7 @@ DAP's `setBreakpoints` replaces a whole file's list, so a file is always sent wh
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -25,6 +26,8 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.wire.dap import Capabilities, answers, bodies, read_body
 from dragoman.workspace.breakpoints import Breakpoint
+
+log = logging.getLogger(__name__)
 
 _SENT_WITHIN_S = 10.0
 _NOTHING = Capabilities(msgspec.Raw(b"{}"))
@@ -49,6 +52,7 @@ class Bindings:
         """Whether the adapter did not answer when it was last told: what is bound is then not known."""
         self._bound = Bound()
         self._hits = Hits(dialect)
+        self._lines: tuple[Breakpoint, ...] = ()
         self._sent: dict[str, tuple[Breakpoint, ...]] = {}
         self._ever: defaultdict[str, set[int]] = defaultdict(set)
         self._logged_here: dict[int, str] = {}
@@ -125,8 +129,15 @@ class Bindings:
     def told(self, hit: tuple[int, ...] | None) -> tuple[int, ...] | None:
         return hit if hit is None else tuple(id for id in hit if id != _TEMPORARY)
 
-    def counts(self, hit: Iterable[int]) -> bool:
-        return self._hits.counts(hit)
+    async def counts(self, hit: Iterable[int]) -> bool:
+        """Whether a hit is one to stop at. What never will be again is taken from the adapter."""
+        is_counted = self._hits.counts(hit)
+        if any(self._hits.is_spent(it.id) for group in self._sent.values() for it in group):
+            try:
+                await self._send_lines(self._lines)
+            except DragomanError as error:
+                log.warning("a breakpoint that will not stop again could not be taken away: %s", error)
+        return is_counted
 
     def messages_to_log(self, hit: Sequence[int]) -> list[str]:
         """Of logpoints that the adapter only stops at; none where one of those hit is there to stop."""
@@ -154,9 +165,10 @@ class Bindings:
         return [it for it in (*lines, *self._functions.sent) if it.condition and it.condition.strip() in condition]
 
     async def _send_lines(self, breakpoints: Iterable[Breakpoint]) -> None:
+        self._lines = tuple(breakpoints)
         wanted: defaultdict[str, list[Breakpoint]] = defaultdict(list)
-        for breakpoint in breakpoints:
-            if breakpoint.enabled:
+        for breakpoint in self._lines:
+            if breakpoint.enabled and not self._hits.is_spent(breakpoint.id):
                 wanted[breakpoint.path].append(breakpoint)
         for path in sorted({*wanted, *self._sent}):
             group = tuple(wanted.get(path, ()))
@@ -177,7 +189,13 @@ class Bindings:
         for place in places:
             self._note_faults(place)
         for place, answer in zip(places, read_body(response, answers.BreakpointsAnswer).breakpoints, strict=False):
-            self._bound.bind(place, answer)
+            self._bound.bind(place, self._with_count(place, answer))
+
+    def _with_count(self, place: Shared, answer: bodies.Breakpoint) -> bodies.Breakpoint:
+        if answer.message or not self._hits.is_anew(place.sent.id):
+            return answer
+        anew = say("The breakpoints of this file were changed: the debugger counts its hits anew since then.")
+        return msgspec.structs.replace(answer, message=str(anew))
 
     def _note_all(self, group: Iterable[Breakpoint], reason: str) -> None:
         for breakpoint in group:

@@ -13,6 +13,10 @@ class Dialect:
     """The comparisons it takes as we mean them; others are counted by us."""
     hit_spelling: Mapping[str, str] = field(default_factory=dict)
     """How it writes one, where it differs: a format with `number` and `remainder`."""
+    forgets_hits: bool = False
+    """It counts anew whenever the breakpoints of a file change."""
+    raises_in_each_frame: bool = False
+    """An exception that is raised stops it again in each caller on the way up: told once."""
     ways_to_end: frozenset[str] = frozenset()
     """Exceptions by which a program of this language ends on purpose: never told as a stop."""
     or_word: str = "||"

@@ -34,6 +34,11 @@ class HitCondition:
             return count % self.number == self.remainder
         return _COMPARE[self.compare](count, self.number)
 
+    def is_spent(self, count: int) -> bool:
+        """Whether it will never hold again."""
+        last = {"==": self.number, "<=": self.number, "<": self.number - 1}.get(self.compare)
+        return last is not None and count >= last
+
     def __str__(self) -> str:
         return f"% {self.number} == {self.remainder}" if self.compare == "%" else f"{self.compare} {self.number}"
 

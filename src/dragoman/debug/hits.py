@@ -9,12 +9,21 @@ from dragoman.debug.dialect import Dialect
 from dragoman.debug.hit_conditions import HitCondition, parse_hit_condition
 from dragoman.workspace.breakpoints import Breakpoint
 
+# A hit that we count costs a stop, some milliseconds of the program's time.
+_COUNTED_AT_MOST = 100
+
 
 class Hits:
+    """Where an adapter forgets its counts, small ones are counted here, over the whole run; of large ones it is told
+    that they begin anew."""
+
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._counted: dict[int, HitCondition] = {}
         self._hits: defaultdict[int, int] = defaultdict(int)
+        self._spent: set[int] = set()
+        self._left_to_adapter: set[int] = set()
+        self._anew: set[int] = set()
 
     def translated(self, breakpoint: Breakpoint) -> dict[str, str]:
         self._counted.pop(breakpoint.id, None)
@@ -25,16 +34,28 @@ class Hits:
         if not self._takes(breakpoint, condition, spelling):
             self._counted[breakpoint.id] = condition
             return {}
+        if self._dialect.forgets_hits and breakpoint.id in self._left_to_adapter:
+            self._anew.add(breakpoint.id)
+        self._left_to_adapter.add(breakpoint.id)
         shown = spelling.format(number=condition.number, remainder=condition.remainder) if spelling else str(condition)
         return {"hitCondition": shown}
 
     def _takes(self, breakpoint: Breakpoint, condition: HitCondition, spelling: str | None) -> bool:
         if breakpoint.condition:  # some count every pass, some stop where either holds: we count where both do
             return False
+        if self._dialect.forgets_hits and condition.number <= _COUNTED_AT_MOST:
+            return False
         if self._dialect.heeds_one_alone and breakpoint.log_message:
             return False
         has_no_word_for_it = spelling is not None and condition.remainder != 0 and "{remainder}" not in spelling
         return condition.compare in self._dialect.hit_forms and not has_no_word_for_it
+
+    def is_spent(self, id: int) -> bool:
+        """It will not stop the program again, which would only be slowed down by it."""
+        return id in self._spent
+
+    def is_anew(self, id: int) -> bool:
+        return id in self._anew
 
     def counts_here(self, id: int) -> bool:
         return id in self._counted
@@ -46,4 +67,6 @@ class Hits:
             self._hits[id] += 1
             condition = self._counted.get(id)
             verdicts.append(condition is None or condition.holds(self._hits[id]))
+            if condition is not None and condition.is_spent(self._hits[id]):
+                self._spent.add(id)
         return not verdicts or any(verdicts)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from dragoman.debug.dialect import Dialect
-from dragoman.debug.model import Raised
+from dragoman.debug.model import Frame, Raised
 from dragoman.debug.snapshot import Snapshot
 from dragoman.wire.dap import bodies
 
@@ -23,7 +23,7 @@ def as_raised(
     dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot, printed: str
 ) -> tuple[bodies.StoppedBody, Snapshot]:
     """`printed`: what the program said since it was last seen."""
-    raised = _by_local(dialect, body, seen) or _by_function(dialect, body, seen, printed)
+    raised = _by_local(dialect, body, seen) or _by_function(dialect, body, seen, printed) or _by_words(body, seen)
     if raised is None:
         return body, seen
     return msgspec.structs.replace(body, reason="exception", hit_breakpoint_ids=None), replace(seen, raised=raised)
@@ -44,6 +44,13 @@ def _printed_message(dialect: Dialect, printed: str) -> str:
     return said[-1]["message"] if said else ""
 
 
+def _by_words(body: bodies.StoppedBody, seen: Snapshot) -> Raised | None:
+    """What the stop itself says, where the adapter has no more to say: of a deadlock Delve knows no details."""
+    if body.reason != "exception" or seen.raised is not None or not (body.description or body.text):
+        return None
+    return Raised(type=body.description or body.reason, message=(body.text or "").strip('"'))
+
+
 def _by_local(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> Raised | None:
     """Among the locals of the frame that raised it. One that no filter stopped at is one that nothing catches."""
     if not dialect.raised_local or not seen.top_locals:
@@ -52,3 +59,32 @@ def _by_local(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> Rai
     if held is None:
         return None
     return Raised(type=held.type or held.value, message=held.value, uncaught=body.reason != "exception")
+
+
+class Propagation:
+    """An exception on its way up the stack: in a caller of where it was, at the line of the call."""
+
+    def __init__(self) -> None:
+        self._thread = 0
+        self._seen = Snapshot()
+
+    def goes_on(self, thread_id: int, seen: Snapshot) -> bool:
+        """Whether this is the one that was seen last. Notes it either way; nothing catches the one at its end."""
+        if seen.raised is None or seen.raised.uncaught or not seen.frames:
+            return False
+        before, was_of = self._seen, self._thread
+        self._seen, self._thread = seen, thread_id
+        up = before.total_frames - seen.total_frames
+        if was_of != thread_id or not _is_alike(before, seen) or not 0 < up < len(before.frames):
+            return False
+        return _place(before.frames[up]) == _place(seen.frames[0])
+
+
+def _is_alike(before: Snapshot, after: Snapshot) -> bool:
+    """What it says of its way grows on the way."""
+    told = [(it.raised.type, it.raised.message) for it in (before, after) if it.raised is not None]
+    return len(told) == len((before, after)) and told[0] == told[1]
+
+
+def _place(frame: Frame) -> tuple[object, ...]:
+    return (frame.name, frame.path, frame.line)

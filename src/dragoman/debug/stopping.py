@@ -15,7 +15,7 @@ from dragoman.debug.model import Frame, Stop
 from dragoman.debug.opening import Launch
 from dragoman.debug.output import Output
 from dragoman.debug.passes import Passes
-from dragoman.debug.raising import as_raised, as_watched
+from dragoman.debug.raising import Propagation, as_raised, as_watched
 from dragoman.debug.snapshot import KEPT, Looking, Snapshot
 from dragoman.debug.steps import Steps
 from dragoman.debug.threads import Threads
@@ -61,6 +61,7 @@ class Stopping:
         self.thread_id = 0
         """Of the stop that was looked at last."""
         self._passes = Passes()
+        self._propagation = Propagation()
         self._steps = Steps(out_ends_inside=launch.dialect.out_ends_inside)
 
     async def look(self, body: bodies.StoppedBody, number: int, by: str, command: str) -> Moment | None:
@@ -81,6 +82,8 @@ class Stopping:
             return None
         if self._is_unasked(body, seen, command):
             on = "continue"
+        elif self._is_on_its_way_up(thread_id, seen):
+            on = self._steps.interrupted(command, thread_id, seen.total_frames)
         elif await self._is_passed_over(seen, hit, looking):
             on = self._steps.interrupted(command, thread_id, seen.total_frames) if self._can_go_on(command) else ""
             reason = "step" if self._can_go_on(command) else "pause"
@@ -90,6 +93,7 @@ class Stopping:
         if on and await self._goes_on(thread_id, on):
             return None
         self._steps.told(thread_id, *_depth_and_line(seen))
+        seen = await looking.from_own_code(seen, body.reason)
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
 
     def output_since(self) -> str:
@@ -113,11 +117,14 @@ class Stopping:
         asked = command == "pause" or bool(self._launch.arguments.get("stopOnEntry"))
         return body.reason in self._launch.dialect.stops_unasked and not asked
 
+    def _is_on_its_way_up(self, thread_id: int, seen: Snapshot) -> bool:
+        return self._launch.dialect.raises_in_each_frame and self._propagation.goes_on(thread_id, seen)
+
     async def _is_passed_over(self, seen: Snapshot, hit: tuple[int, ...] | None, looking: Looking) -> bool:
         """A hit that does not count yet, a logpoint, which is answered here, or a breakpoint that is none any more."""
         if hit == () and self._launch.dialect.holds:
             return True
-        if hit and not self._bindings.counts(hit):
+        if hit and not await self._bindings.counts(hit):
             return True
         messages = self._bindings.messages_to_log(hit or ())
         for message in messages:
@@ -184,6 +191,7 @@ class Stopping:
             all_threads_stopped=body.all_threads_stopped,
             frames=seen.frames,
             total_frames=seen.total_frames,
+            at=seen.at,
             top_locals=seen.top_locals,
             hit_breakpoints=self._bindings.told(hit),
             raised=seen.raised,

@@ -9,6 +9,7 @@ import pytest
 
 from dragoman.debug.adapters import PYTHON
 from dragoman.debug.bindings import Bindings
+from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.wire.dap import bodies
 from dragoman.workspace.breakpoints import Breakpoint
@@ -116,5 +117,44 @@ async def test_what_is_not_bound_has_a_reason_though_the_adapter_gives_none(adap
 
 async def test_hits_are_counted_here_where_there_is_a_condition_as_well(adapter: FakeAdapter) -> None:
     """debugpy would stop where either holds."""
-    await sent(adapter, at(1, condition="n > 3", hit_condition="% 2 == 0"), at(2, line=9, hit_condition="% 2 == 0"))
-    assert asked(adapter) == [{"line": 5, "condition": "n > 3"}, {"line": 9, "hitCondition": "% 2 == 0"}]
+    every_other = {"hit_condition": "% 200 == 0"}
+    await sent(adapter, at(1, condition="n > 3", **every_other), at(2, line=9, **every_other))
+    assert asked(adapter) == [{"line": 5, "condition": "n > 3"}, {"line": 9, "hitCondition": "% 200 - 0"}]
+
+
+async def test_few_hits_are_counted_here_where_the_adapter_forgets_them_when_a_file_changes(
+    adapter: FakeAdapter,
+) -> None:
+    few = at(1, hit_condition="== 3")
+    bindings = await sent(adapter, few)
+    assert asked(adapter) == [{"line": 5}]
+    assert [await bindings.counts([1]), await bindings.counts([1])] == [False, False]
+    await bindings.send([few, at(2, line=9)])
+    assert await bindings.counts([1]) is True
+
+
+async def test_a_hit_condition_that_never_holds_again_is_taken_from_the_adapter_and_stays_bound(
+    adapter: FakeAdapter,
+) -> None:
+    bindings = await sent(adapter, at(1, hit_condition="== 1"), at(2, line=9))
+    assert await bindings.counts([1]) is True
+    assert asked(adapter) == [{"line": 9}]
+    assert bindings.of(1).verified
+    assert len(adapter.sent("setBreakpoints")) == 2
+
+
+async def test_of_many_hits_it_is_told_that_the_adapter_counts_them_anew(adapter: FakeAdapter) -> None:
+    many = at(1, hit_condition="== 5000")
+    bindings = await sent(adapter, many)
+    assert (asked(adapter), bindings.of(1).message) == ([{"line": 5, "hitCondition": "== 5000"}], "")
+    await bindings.send([many, at(2, line=9)])
+    assert (bindings.of(1).verified, "anew" in bindings.of(1).message) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("condition", "spent_at"),
+    [("== 3", 3), ("3", 3), ("<= 3", 3), ("< 3", 2), ("> 3", None), (">= 3", None), ("% 3", None)],
+)
+def test_a_hit_condition_knows_when_it_never_holds_again(condition: str, spent_at: int | None) -> None:
+    parsed = parse_hit_condition(condition)
+    assert next((count for count in range(1, 50) if parsed.is_spent(count)), None) == spent_at

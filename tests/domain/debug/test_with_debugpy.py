@@ -153,3 +153,48 @@ async def test_a_value_whose_text_never_ends_costs_a_stop_its_locals_and_not_the
                 await anyio.lowlevel.checkpoint()
         assert found == "41"
         assert "SIGINT" in first.session.output.since(0, most=1000)[0]
+
+
+async def test_hits_are_counted_over_the_whole_run_whatever_else_is_set_meanwhile(workspace: Path) -> None:
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        await service.set_breakpoint(client, at(workspace, LINE_OF_SUM, condition="n == 2"))
+        counted, _ = await service.set_breakpoint(client, at(workspace, LINE_OF_SUM - 1, hit_condition="== 5"))
+        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        assert values(stop_of(first))["n"] == "2"
+        await service.set_breakpoint(client, at(workspace, LINE_OF_END))
+        stop = stop_of(await service.resume(client, first.session.id, thread_id=None, within_s=10))
+        assert (stop.hit_breakpoints, values(stop)["n"]) == ((counted.id,), "3")
+        stop = stop_of(await service.resume(client, first.session.id, thread_id=None, within_s=10))
+        assert stop.frames[0].line == LINE_OF_END
+
+
+RAISES = """\
+def inner():
+    raise ValueError("once")
+
+def middle():
+    inner()
+
+def outer():
+    try:
+        middle()
+    except ValueError:
+        pass
+
+outer()
+outer()
+print("end")
+"""
+
+
+async def test_an_exception_on_its_way_up_is_told_once_and_the_next_one_again(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(RAISES)
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        await service.set_breakpoint(client, Breakpoint(id=0, kind="exception", filter="raised"))
+        happened = await service.start(client, Wish(program="main.py"), within_s=30)
+        for _ in range(2):
+            assert [it.name for it in stop_of(happened).frames][:2] == ["inner", "middle"]
+            happened = await service.resume(client, happened.session.id, thread_id=None, within_s=10)
+        assert end_of(happened).exit_code == 0

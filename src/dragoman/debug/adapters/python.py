@@ -143,6 +143,8 @@ PYTHON = AdapterSpec(
     command=_command,
     arguments=_arguments,
     dialect=Dialect(
+        forgets_hits=True,
+        raises_in_each_frame=True,
         hit_spelling={"%": "% {number} - {remainder}"},  # it writes `== 0` behind it
         ways_to_end=frozenset({"SystemExit", "Skipped", "SkipTest", "unittest.case.SkipTest"}),
         own_notes=r"\s+\((?:note: full exception trace is shown|Current frame\)).*",
