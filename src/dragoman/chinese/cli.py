@@ -135,6 +135,7 @@ TABLE: dict[str, str] = {
     "needed": "必填",
     "There is no command `{word}`.": "没有命令 `{word}`。",
     "There is no option {word} here.": "这里没有选项 {word}。",
+    "It is a number from {least} to {most}.": "应为 {least} 到 {most} 之间的数。",
     "Did you mean `{name}`?": "是不是 `{name}`？",
     "This is too much: {words}.": "多余的内容：{words}。",
     "{name} needs a value.": "{name} 需要一个值。",

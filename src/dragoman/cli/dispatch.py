@@ -50,10 +50,26 @@ def _wants_json(arguments: list[str]) -> bool:
 
 
 def _fast(arguments: list[str]) -> Callable[[], int] | None:
+    if arguments[:1] == ["debug"]:
+        return _fast_move(arguments[1:])
     *words, last = arguments or [""]
     if tuple(words) in _FAST_WITH_VALUE and not last.startswith("-"):
         return lambda: _FAST_WITH_VALUE[tuple(words)](last)
     return _FAST.get(tuple(arguments))
+
+
+def _fast_move(words: list[str]) -> Callable[[], int] | None:
+    """A person or a script steps many times: each in its plain form, without a library that only parses options."""
+    name, *options = words or [""]
+    if name not in _MOVES or options not in ([], ["--json"]):
+        return None
+
+    def moved() -> int:
+        from dragoman.cli.debug.moves import move
+
+        return move(name, as_json=bool(options))
+
+    return moved
 
 
 def _version() -> int:
@@ -94,6 +110,8 @@ def _prepared(arguments: list[str]) -> list[str]:
 
     return folded(arguments)
 
+
+_MOVES = frozenset({"next", "step", "out", "continue", "pause", "wait", "restart", "stop"})
 
 _FAST: dict[tuple[str, ...], Callable[[], int]] = {
     ("--version",): _version,

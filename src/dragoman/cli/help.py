@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from cyclopts import CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+from cyclopts import ValidationError as OutOfRangeError
 from cyclopts.exceptions import RepeatArgumentError, UnknownCommandError
 from cyclopts.help import DefaultFormatter, HelpEntry, HelpPanel, InlineText
+from cyclopts.validators import Number
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
@@ -98,6 +100,17 @@ def _bad_value(error: CoercionError) -> Iterator[Phrase]:
         yield say("It is one of: {choices}.", choices=", ".join(map(str, get_args(error.target_type))))
 
 
+def _out_of_range(error: OutOfRangeError) -> Iterator[Phrase]:
+    validators = error.argument.parameter.validator if error.argument else ()
+    bounds = [it for it in validators if isinstance(it, Number)] if isinstance(validators, tuple) else []
+    if error.argument is None or not bounds:
+        yield from _as_it_says(error)
+        return
+    given = error.argument.tokens[0]
+    yield say("{name} cannot be {value}.", name=_name(error, given.keyword), value=ascii(given.value[:100]))
+    yield say("It is a number from {least} to {most}.", least=bounds[0].gte, most=bounds[0].lte)
+
+
 def _name(error: CycloptsError, keyword: str | None) -> str:
     """As it is written: an option with its dashes, an argument as the help shows it."""
     if keyword or error.argument is None:
@@ -113,4 +126,5 @@ _TELLS: tuple[tuple[type[CycloptsError], Callable[[Any], Iterator[Phrase]]], ...
     (MissingArgumentError, _missing),
     (RepeatArgumentError, _repeated),
     (CoercionError, _bad_value),
+    (OutOfRangeError, _out_of_range),
 )

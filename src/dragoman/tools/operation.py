@@ -52,6 +52,8 @@ class Effects:
     leaves_machine: bool = False
 
 
+# With whatever else is chosen: an agent can always ask what runs, and what happened.
+GENERAL = "general"
 READS = Effects(reads_only=True, repeatable=True)
 
 
@@ -83,7 +85,7 @@ class Operation:
     run: Callable[[Caller, Any], Awaitable[Outcome]]
     effects: Effects
     failing: Failing | None = None
-    set: str = "general"
+    set: str = GENERAL
     """The set it comes with, for those who choose what an agent is shown."""
 
     @cached_property

@@ -13,7 +13,7 @@ from dragoman.journal import Journal
 from dragoman.phrases import say
 from dragoman.tools.bounds import require_bounded
 from dragoman.tools.journal import SearchJournal
-from dragoman.tools.operation import Caller, Operation, Outcome, Parameters
+from dragoman.tools.operation import GENERAL, Caller, Operation, Outcome, Parameters
 from dragoman.tools.redaction import Redactor
 from dragoman.tools.showing import one_line
 from dragoman.tools.status import ShowStatus
@@ -44,11 +44,11 @@ class Toolbox:
             _ = operation.input_schema, operation.output_schema
 
     def of_sets(self, names: Iterable[str]) -> Toolbox:
-        """Those of the sets named, in the order that they have here whatever the order of the names."""
+        """Those of the sets named and the general ones, in the order that they have here whatever that of the names."""
         wanted = frozenset(names)
         if not wanted or not wanted <= set(self.sets):
             raise _no_such_set(sorted(wanted - set(self.sets)), self.sets)
-        return Toolbox(operation for operation in self._operations.values() if operation.set in wanted)
+        return Toolbox(operation for operation in self._operations.values() if operation.set in wanted | {GENERAL})
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Outcome:
         operation = self._operations.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -64,9 +65,13 @@ async def test_a_set_is_chosen_by_name_and_keeps_the_order_of_the_whole(tmp_path
         everything = [it.name for it in toolbox.operations]
         assert toolbox.sets == ("general", "debug")
         assert [it.name for it in toolbox.of_sets(["debug", "general"]).operations] == everything
-        assert [it.name for it in toolbox.of_sets(["debug"]).operations] == [tool.name for tool in TOOLS]
-        for wrong in (["debug", "canvas\x1b"], []):
-            with pytest.raises(DragomanError, match="Sets there are: general, debug") as caught:
+        more = replace(bench.toolbox.operations[0], name="more", set="canvas")
+        toolbox = build_toolbox(dict, journal, [*bench.toolbox.operations, more])
+        assert [it.name for it in toolbox.of_sets(["debug"]).operations] == everything
+        assert [it.name for it in toolbox.of_sets(["canvas"]).operations] == [*everything[:2], "more"]
+        assert [it.name for it in toolbox.of_sets(["general"]).operations] == ["dragoman_status", "search_journal"]
+        for wrong in (["debug", "paint\x1b"], []):
+            with pytest.raises(DragomanError, match="Sets there are: general, debug, canvas") as caught:
                 toolbox.of_sets(wrong)
             assert caught.value.code == "unknown_tool_set"
             assert "\x1b" not in str(caught.value)

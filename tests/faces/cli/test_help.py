@@ -34,7 +34,8 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
         ("up --port", "--port needs a value."),
         ("up --port 1 --port 2", "--port was given twice."),
         ("completions tcsh", "SHELL cannot be 'tcsh'. It is one of: bash, zsh, fish."),
-        ("up --port 99999", "65535"),
+        ("up --port 99999", "--port cannot be '99999'. It is a number from 0 to 65535."),
+        ("debug next --timeout 1e9", "--timeout cannot be '1e9'. It is a number from 0 to 3600."),
     ],
 )
 def test_what_is_not_understood_is_said_and_ends_with_two(
@@ -46,7 +47,9 @@ def test_what_is_not_understood_is_said_and_ends_with_two(
 
 
 @pytest.mark.usefixtures("chinese")
-@pytest.mark.parametrize("line", ["nope", "stat", "up --prot 3", "up a b", "config get", "up --port x", "up --port"])
+@pytest.mark.parametrize(
+    "line", ["nope", "stat", "up --prot 3", "up a b", "config get", "up --port x", "up --port", "up --port 99999"]
+)
 def test_no_english_is_left_in_what_was_not_understood(capsys: pytest.CaptureFixture[str], line: str) -> None:
     _, told = said(capsys, *line.split())
     names = {*line.split(), "dragoman", "--help", "--port", "status", "KEY"}

@@ -14,11 +14,12 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from dragoman.events import Event
 from dragoman.mcp.prompts import PROMPTS
 from dragoman.mcp.server import build_server
 from dragoman.phrases import Language
 from dragoman.tools import Caller, Toolbox
-from dragoman.tools.debug.reading import OUTPUT_CHARACTERS, SessionReadings
+from dragoman.tools.debug.reading import EVENTS, OUTPUT_CHARACTERS, SessionReadings
 from dragoman.tools.debug.table import TOOLS
 from dragoman.tools.debug.values import Values
 from dragoman.tools.redaction import Redactor
@@ -130,6 +131,21 @@ async def session_in(bench: Bench, client: Client, output: str = "") -> str:
     started = await client.call_tool("start_debugging", {"program": "app.py"})
     assert started.structured_content is not None
     return str(started.structured_content["session_id"])
+
+
+@pytest.mark.parametrize("more", [0, 1, 700])
+async def test_of_a_long_record_the_newest_events_are_read(tmp_path: Path, more: int) -> None:
+    async with opened(tmp_path) as bench, reader(bench) as client:
+        session_id = await session_in(bench, client)
+        with anyio.fail_after(10):
+            while not await bench.journal.read(kinds=["debug.stopped"]):
+                await bench.journal.wait_past(bench.journal.last_sequence)
+        told = [Event(kind="debug.resumed", session=session_id, text=f"step {at}") for at in range(EVENTS + more)]
+        for first in range(0, len(told), 500):
+            await bench.journal.append(told[first : first + 500])
+        lines = (await read(client, f"dragoman://session/{session_id}/journal")).splitlines()
+    assert lines[0] == "…"
+    assert [line.rsplit(" ", 2)[1:] for line in lines[1:]] == [["step", str(at)] for at in range(more, EVENTS + more)]
 
 
 async def test_the_texts_of_a_session_are_listed_and_read(tmp_path: Path) -> None:

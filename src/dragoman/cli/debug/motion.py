@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from dragoman.cli.debug import options as take
-from dragoman.cli.debug.asking import asking, tell_outcome
+from dragoman.cli.debug.moves import move
 from dragoman.cli.debug.places import place_of
 from dragoman.cli.output import shown
 from dragoman.phrases import say
 
 
-def _stepping(kind: str) -> Callable[..., int]:
+def _stepping(name: str) -> Callable[..., int]:
     def step(
         *,
         session: take.Session = None,
@@ -24,13 +23,12 @@ def _stepping(kind: str) -> Callable[..., int]:
         workspace: take.Workspace = None,
         json: take.Json = False,
     ) -> int:
-        asked = {"step_type": kind, "session_id": session, "thread_id": thread, "timeout_s": timeout}
-        return _asked(workspace, "step_execution", asked, as_json=json)
+        return move(name, workspace, as_json=json, session_id=session, thread_id=thread, timeout_s=timeout)
 
     return step
 
 
-step, next_, out = map(_stepping, ("into", "over", "out"))
+step, next_, out = map(_stepping, ("step", "next", "out"))
 
 
 def continue_(
@@ -42,11 +40,15 @@ def continue_(
     workspace: take.Workspace = None,
     json: take.Json = False,
 ) -> int:
-    asked: dict[str, Any] = {"session_id": session, "thread_id": thread, "timeout_s": timeout}
-    if until is not None:
-        file, line, _ = place_of(until)
-        asked["until"] = {"file_path": file, "line_number": line}
-    return _asked(workspace, "continue_debugging", asked, as_json=json)
+    said = {"session_id": session, "thread_id": thread, "timeout_s": timeout, "until": _place(until)}
+    return move("continue", workspace, as_json=json, **said)
+
+
+def _place(until: str | None) -> dict[str, Any] | None:
+    if until is None:
+        return None
+    file, line, _ = place_of(until)
+    return {"file_path": file, "line_number": line}
 
 
 def pause(
@@ -56,7 +58,7 @@ def pause(
     workspace: take.Workspace = None,
     json: take.Json = False,
 ) -> int:
-    return _asked(workspace, "pause_debugging", {"session_id": session, "timeout_s": timeout}, as_json=json)
+    return move("pause", workspace, as_json=json, session_id=session, timeout_s=timeout)
 
 
 def wait(
@@ -66,7 +68,7 @@ def wait(
     workspace: take.Workspace = None,
     json: take.Json = False,
 ) -> int:
-    return _asked(workspace, "wait_for_stop", {"session_id": session, "timeout_s": timeout}, as_json=json)
+    return move("wait", workspace, as_json=json, session_id=session, timeout_s=timeout)
 
 
 def restart(
@@ -76,14 +78,8 @@ def restart(
     workspace: take.Workspace = None,
     json: take.Json = False,
 ) -> int:
-    return _asked(workspace, "restart_debugging", {"session_id": session, "timeout_s": timeout}, as_json=json)
+    return move("restart", workspace, as_json=json, session_id=session, timeout_s=timeout)
 
 
 def stop(*, session: take.Session = None, workspace: take.Workspace = None, json: take.Json = False) -> int:
-    return _asked(workspace, "stop_debugging", {"session_id": session}, as_json=json)
-
-
-def _asked(workspace: Path | None, tool: str, asked: dict[str, Any], *, as_json: bool) -> int:
-    with asking(workspace) as asker:
-        told = asker.call(tool, **asked)
-    return tell_outcome(told, as_json=as_json)
+    return move("stop", workspace, as_json=json, session_id=session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,7 +26,7 @@ _KINDS = (
     Kind(
         "journal",
         say("Journal of a debug session"),
-        say("What happened in the session, one event a line: when, what kind, and a short text."),
+        say("The newest that happened in the session, one event a line: when, what kind, and a short text."),
     ),
     Kind(
         "output",
@@ -60,8 +61,13 @@ class SessionReadings:
         return await table[kind](self.service.find(client_of(caller), subject_id))
 
     async def _journal(self, session: Session) -> str:
-        rows = await self.record.read(limit=EVENTS, session=session.id)
-        return "\n".join(self._line(row) for row in rows)
+        """The newest; a mark where there were others before them."""
+        newest, total, after = deque[Recorded](maxlen=EVENTS), 0, 0
+        while rows := await self.record.read(after, limit=EVENTS, session=session.id):
+            newest.extend(rows)
+            total, after = total + len(rows), rows[-1].sequence
+        lines = [self._line(row) for row in newest]
+        return "\n".join(["…", *lines] if total > EVENTS else lines)
 
     async def _output(self, session: Session) -> str:
         """Kept with a margin: a secret may begin before the cut."""
