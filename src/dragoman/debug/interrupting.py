@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import anyio
 import anyio.to_thread
+import psutil
 
 from dragoman.debug.asking import LOOKS, Question
 from dragoman.debug.dialect import Dialect
@@ -28,8 +31,11 @@ class Interrupting:
 
     def learn(self, body: bodies.ProcessBody) -> None:
         """With its start: a number that another process got meanwhile must not be taken for it."""
-        began_s = started_s(body.system_process_id) if self._is_allowed and body.system_process_id else None
-        self._process = (body.system_process_id or 0, began_s) if began_s is not None else None
+        pid = body.system_process_id
+        if not self._is_allowed or not pid or body.is_local_process is False:
+            return
+        with contextlib.suppress(psutil.Error, ValueError, OverflowError):  # it has ended already, or never was
+            self._process = (pid, started_s(pid))
 
     async def free(self, question: Question, thread_id: int) -> None:
         """What it costs is told: the interrupt may reach the program itself, once the debugger lets go of it."""

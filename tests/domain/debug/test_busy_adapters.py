@@ -278,3 +278,12 @@ async def test_whoever_asks_while_a_look_ends_gets_an_answer(monkeypatch: pytest
         assert adapter.sent("next") == []
         answered.set()
         assert (await stopped(session, after=1)).number == 2
+
+
+@pytest.mark.parametrize("pid", [2**22 + 1, 2**70, -1])
+async def test_a_process_that_there_is_not_hurts_no_session(pid: int) -> None:
+    adapter = FakeAdapter()
+    async with living(session_of(adapter, dialect=PYTHON)) as session:
+        adapter.emit("process", name="p", systemProcessId=pid)
+        adapter.stop()
+        assert (await stopped(session)).number == 1
