@@ -31,4 +31,5 @@ TABLE: dict[str, str] = {
     "Is it LuaPanda that connects to this port? See the session's output, then start anew.": "连接此端口的是 LuaPanda 吗？请查看会话输出，然后重新启动。",
     "This stop has answered 2,000 questions; more could overflow the stack of the Lua program.": "此次停止已回答 2,000 次请求；再多可能使 Lua 程序栈溢出。",
     "Step or continue: at the next stop there are 2,000 more.": "请单步或继续：下一次停止时又有 2,000 次。",
+    "Listening on {host}:{port}: other machines can reach it, and what is said there is not secret.": "正在监听 {host}:{port}：其他机器可以访问，且通信内容不保密。",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -64,6 +64,8 @@ class Prepared:
     """What the configuration wants done when the session has ended."""
     takes_its_time: bool = False
     """Tasks run first, for as long as they need: nobody is kept until it has begun."""
+    newcomers: AsyncIterator[Prepared] | None = None
+    """Programs that come to where this one came: each is a session of its own, as long as one of them lives."""
 
 
 @dataclass(frozen=True, slots=True)

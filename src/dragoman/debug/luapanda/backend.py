@@ -16,16 +16,15 @@ from dragoman.debug.backend import AdapterRefusedError, Owns
 from dragoman.debug.luapanda.bridge import Bridge
 from dragoman.debug.luapanda.places import Place
 from dragoman.debug.luapanda.settings import LuaSettings
-from dragoman.debug.messages import answer, made
+from dragoman.debug.messages import answer, made, output
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.phrases import say
+from dragoman.phrases import Phrase, say
 from dragoman.transport.luapanda_driver import LuaPandaDriver, silent
 from dragoman.wire.dap import Event, Response
 
 log = logging.getLogger(__name__)
 
 _HELD_EVENTS = 64
-_INITIALISED_WITHIN_S = 10.0
 _DETACHED_WITHIN_S = 3.0
 
 CAPABILITIES: Mapping[str, Any] = {
@@ -52,12 +51,22 @@ class LuaBackend:
 
     owns = Owns()
 
-    def __init__(self, stack: AsyncExitStack, place: Place, bridge: Bridge, settings: LuaSettings) -> None:
+    def __init__(
+        self,
+        stack: AsyncExitStack,
+        place: Place,
+        bridge: Bridge,
+        settings: LuaSettings,
+        newcomers: AsyncIterator[LuaBackend] | None = None,
+    ) -> None:
+        self.newcomers = newcomers
+        """Further Lua states that come to the same port: each is a session of its own."""
         self._stack = stack
         self._place = place
         self._bridge = bridge
         self._settings = settings
         self._life = anyio.CancelScope()
+        self._no_debug = False
         self._wanted = anyio.Event()
         self._ready = anyio.Event()
         self._failure: DragomanError | None = None
@@ -119,21 +128,41 @@ class LuaBackend:
             self._told.close()
 
     async def _live(self, group: TaskGroup) -> None:
-        stream = await self._place.connect(group, self._tell)
-        driver = LuaPandaDriver(stream, self._bridge.hear)
-        group.start_soon(driver.run)
-        await self._bridge.open(driver, group)
-        await self._tell(made("initialized"))
-        self._ready.set()
-        await driver.closed.wait()
+        if self._no_debug:
+            await self._place.run(group, self._tell)
+            self._ready.set()
+        else:
+            driver = await self._met(group)
+            await self._bridge.open(driver, group)
+            await self._tell(made("initialized"))
+            self._ready.set()
+            await driver.closed.wait()
         for event in await self._place.ended():
             await self._tell(event)
+
+    async def _met(self, group: TaskGroup) -> LuaPandaDriver:
+        """Where programs come to us, a stranger may as well: one that does not speak LuaPanda is sent away."""
+        while True:
+            driver = LuaPandaDriver(await self._place.connect(group, self._tell), self._bridge.hear)
+            group.start_soon(driver.run)
+            try:
+                await self._bridge.greet(driver, within_s=self._place.greeted_within_s)
+            except DragomanError as error:
+                await driver.close()
+                if not self._place.others_may_come:
+                    raise
+                log.info("who came to a port for Lua programs was sent away: %s", error)
+            else:
+                return driver
 
     async def _initialize(self, _: Mapping[str, Any], __: float) -> Mapping[str, Any]:
         return CAPABILITIES
 
-    async def _open(self, _: Mapping[str, Any], __: float) -> None:
+    async def _open(self, arguments: Mapping[str, Any], _: float) -> None:
         """Waits for the program, as long as the session lives: nobody knows when a game gets so far."""
+        self._no_debug = arguments.get("noDebug") is True
+        if self._settings.is_open_to_others and self._settings.way == "listening":
+            await self._tell(output(f"{_open_to_others(self._settings)}\n", "important"))
         self._wanted.set()
         await self._ready.wait()
         if self._failure is not None:
@@ -149,3 +178,11 @@ class LuaBackend:
             await self._told.send(event)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             log.debug("an event of a session that has ended was passed over")
+
+
+def _open_to_others(settings: LuaSettings) -> Phrase:
+    return say(
+        "Listening on {host}:{port}: other machines can reach it, and what is said there is not secret.",
+        host=settings.host,
+        port=settings.port,
+    )

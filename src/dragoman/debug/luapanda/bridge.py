@@ -29,7 +29,6 @@ from dragoman.wire.luapanda import Message
 log = logging.getLogger(__name__)
 
 _ANSWERED_WITHIN_S = 5.0
-_INITIALISED_WITHIN_S = 10.0
 _MESSAGES = 256
 _STEPS = {"next": "stopOnStep", "stepIn": "stopOnStepIn", "stepOut": "stopOnStepOut"}
 _REASONS = {
@@ -84,10 +83,13 @@ class Bridge:
 
     # The life.
 
+    async def greet(self, driver: LuaPandaDriver, *, within_s: float) -> None:
+        """The IDE speaks first. The answer is all that is ever told of who is there."""
+        await driver.ask("initSuccess", self._settings.init(), timeout_s=within_s)
+
     async def open(self, driver: LuaPandaDriver, group: TaskGroup) -> None:
         """Until the program stands at its entry, and what is needed there is set up."""
         self._driver = driver
-        await driver.ask("initSuccess", self._settings.init(), timeout_s=_INITIALISED_WITHIN_S)
         self._inside = self._chosen(driver)
         self._looking = Looking(self._inside, self._paths, self._coroutines)
         self._breakpoints = Breakpoints(driver, self._inside, self._paths, self._settings)

@@ -9,44 +9,51 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Callable
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup
+from anyio.streams.memory import MemoryObjectReceiveStream
 
 from dragoman.transport.streams import TcpStream
 from dragoman.transport.tcp import bind_tcp
 
 log = logging.getLogger(__name__)
 
-Newcomer = Callable[[ByteStream], None]
+_WAITING_AT_MOST = 16
 
 
 class Berth:
-    """A session's place at a port: the connection that is, or will be, its own."""
+    """A session's place at a port: the connection that is, or will be, its own, and those that came after it."""
 
     def __init__(self, harbour: Harbour, port: _Port) -> None:
         self._harbour = harbour
         self._port = port
-        self._stream: ByteStream | None = None
-        self._arrived = anyio.Event()
-        self.on_newcomer: Newcomer | None = None
-
-    @property
-    def is_free(self) -> bool:
-        return self._stream is None
+        self.is_free = True
+        self._own, self._taken = anyio.create_memory_object_stream[ByteStream](1)
+        self._others, self.newcomers = anyio.create_memory_object_stream[ByteStream](_WAITING_AT_MOST)
 
     def give(self, stream: ByteStream) -> None:
-        self._stream = stream
-        self._arrived.set()
+        self.is_free = False
+        self._own.send_nowait(stream)
+
+    def welcome(self, stream: ByteStream) -> bool:
+        try:
+            self._others.send_nowait(stream)
+        except (anyio.WouldBlock, anyio.BrokenResourceError):
+            return False
+        return True
 
     async def taken(self) -> ByteStream:
-        await self._arrived.wait()
-        assert self._stream is not None
-        return self._stream
+        """Asked again, it waits for the next: the one before was not who is waited for."""
+        self.is_free = self._own.statistics().current_buffer_used == 0
+        return await self._taken.receive()
 
-    def leave(self) -> None:
+    async def leave(self) -> None:
         self._harbour.left(self._port, self)
+        self._own.close()
+        self._others.close()
+        await _dismissed(self._taken)
+        await _dismissed(self.newcomers)
 
 
 class _Port:
@@ -100,8 +107,13 @@ class Harbour:
         if free is not None:
             free.give(stream)
             return
-        newcomer = next((berth.on_newcomer for berth in port.berths if berth.on_newcomer), None)
-        if newcomer is None:
+        if not any(berth.welcome(stream) for berth in port.berths):
             stream.close()
-            return
-        newcomer(stream)
+
+
+async def _dismissed(streams: MemoryObjectReceiveStream[ByteStream]) -> None:
+    """Who came for a session that has ended."""
+    with contextlib.suppress(anyio.EndOfStream, anyio.WouldBlock, anyio.ClosedResourceError):
+        while True:
+            await streams.receive_nowait().aclose()
+    streams.close()

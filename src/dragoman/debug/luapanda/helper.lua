@@ -703,14 +703,15 @@ end
 -- Errors. Lua has no hook for them: what can be wrapped is wrapped.
 
 local filter, wraps_errors = "none", false
-local stop_here = (loadstring or load)("return function()\nlocal stopped = true\nreturn stopped\nend", LINE_CHUNK)()
+-- LuaPanda forgets a wish to stop at the first call: it must be made, and met, within one function.
+local stop_here = (loadstring or load)("return function(stop)\nstop()\nreturn true\nend", LINE_CHUNK)()
 
 local function stop_for(text, uncaught, handler)
-  if raised or not panda.BP() then return end
+  if raised then return end
   local _, shown = reason(text)
   raised = { text = printable(shown), uncaught = uncaught, handler = handler }
   raised.traceback = printable(debug.traceback("", 3))
-  stop_here()
+  stop_here(panda.BP)
   raised = nil
 end
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import socket
 from collections.abc import Mapping
@@ -24,16 +25,26 @@ from dragoman.transport.supervised import Child, Tree
 from dragoman.transport.tcp import bind_tcp
 from dragoman.wire.dap import Event
 
+log = logging.getLogger(__name__)
+
 INTERPRETERS = ("lua", "lua5.4", "lua5.3", "luajit", "lua5.1", "lua5.2")
 _MEET_WITHIN_S = 20.0
 _TRY_EVERY_S = 1.0
-_TRY_FOR_S = 0.8
+_TRY_FOR_S = 10.0  # it answers when a hook of it fires
 _SAID_WITHIN_S = 0.5
 _ENDS_WITHIN_S = 2.0
 _HERE = Path(__file__).parent
 
 
 class Place(Protocol):
+    greeted_within_s: float
+    others_may_come: bool
+    """Whether who came and did not speak LuaPanda is no loss."""
+
+    async def run(self, group: TaskGroup, tell: Tell) -> None:
+        """Without a debugger."""
+        ...
+
     async def connect(self, group: TaskGroup, tell: Tell) -> ByteStream:
         """Waits as long as it takes; what the program writes is told from here on."""
         ...
@@ -74,21 +85,32 @@ class Program:
 class Started:
     """A Lua file, with a debugger that it need not know of."""
 
+    greeted_within_s = 10.0
+    others_may_come = False
+
     def __init__(self, tree: Tree, settings: LuaSettings, situation: Situation) -> None:
         self._tree = tree
         self._settings = settings
         self._situation = situation
         self._program: Program | None = None
 
+    async def run(self, group: TaskGroup, tell: Tell) -> None:
+        interpreter = interpreter_of(self._settings, self._situation.searched)
+        await self._start([interpreter, str(self._settings.program), *self._settings.args], group, tell)
+
     async def connect(self, group: TaskGroup, tell: Tell) -> ByteStream:
         with bind_tcp(LOOPBACK, 0) as listener:
             return await self._met(listener, group, tell)
 
+    async def _start(self, argv: list[str], group: TaskGroup, tell: Tell) -> Program:
+        child = await self._tree.start(Command(argv, self._situation.environment, self._settings.cwd))
+        self._program = Program(self._tree, child, self._situation.stdin)
+        group.start_soon(self._program.hear, tell)
+        return self._program
+
     async def _met(self, listener: socket.socket, group: TaskGroup, tell: Tell) -> ByteStream:
         argv = command_line(self._settings, self._situation.searched, listener.getsockname()[1])
-        child = await self._tree.start(Command(argv, self._situation.environment, self._settings.cwd))
-        program = self._program = Program(self._tree, child, self._situation.stdin)
-        group.start_soon(program.hear, tell)
+        program = await self._start(argv, group, tell)
         async with anyio.create_task_group() as waiting:
             waiting.start_soon(_raise_when_ended, program)
             stream = await accept_from(listener, program.pids, deadline_s=_MEET_WITHIN_S)
@@ -102,6 +124,9 @@ class Started:
 class Listening:
     """A program connects to us: one that somebody else started, or that we start beside."""
 
+    greeted_within_s = 10.0
+    others_may_come = True
+
     def __init__(self, berth: Berth, tree: Tree | None, settings: LuaSettings, situation: Situation) -> None:
         self._berth = berth
         self._tree = tree
@@ -110,12 +135,16 @@ class Listening:
         self._program: Program | None = None
 
     async def connect(self, group: TaskGroup, tell: Tell) -> ByteStream:
+        if self._program is None:
+            await self.run(group, tell)
+        return await self._berth.taken()
+
+    async def run(self, group: TaskGroup, tell: Tell) -> None:
         if self._tree is not None and self._settings.program is not None:
             argv = [str(self._settings.program), *self._settings.args]
             child = await self._tree.start(Command(argv, self._situation.environment, self._settings.cwd))
             self._program = Program(self._tree, child, self._situation.stdin)
             group.start_soon(self._program.hear, tell)
-        return await self._berth.taken()
 
     async def ended(self) -> list[Event]:
         if self._program is not None:
@@ -127,8 +156,14 @@ class Listening:
 class Connecting:
     """The program listens. Tried as LuaPanda's own IDE does: once a second, and never given up before it is there."""
 
+    greeted_within_s = 3_600.0  # a connection can wait at its door until a hook of it fires
+    others_may_come = True
+
     def __init__(self, settings: LuaSettings) -> None:
         self._settings = settings
+
+    async def run(self, _: TaskGroup, __: Tell) -> None:
+        """It runs already."""
 
     async def connect(self, _: TaskGroup, __: Tell) -> ByteStream:
         while True:
@@ -138,6 +173,8 @@ class Connecting:
             except DragomanError as error:
                 if error.code not in {"connection_refused", "no_answer"}:
                     raise
+            except OSError as error:
+                log.info("a Lua program hung up before it was spoken to: %s", error)
             await anyio.sleep(_TRY_EVERY_S)
 
     async def ended(self) -> list[Event]:

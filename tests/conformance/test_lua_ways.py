@@ -1,0 +1,175 @@
+"""The three ways to a Lua program, with real ones: we start it, it comes to us, or we go to it."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from dragoman.debug.model import Ended, Stop
+from dragoman.debug.states import State
+from tests.conformance.lua_runtimes import LUA, RUNTIMES, LuaWorkspace, free_port
+from tests.conformance.test_python import end_of, eventually, service_in, stop_of, values
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+LOOP = """local function tick(n)
+  local seen = n * 2
+  return seen
+end
+for n = 1, tonumber(arg and arg[1] or 5) do
+  tick(n)
+end
+print("done")
+"""
+
+
+@pytest.fixture(params=RUNTIMES)
+def lua(request: pytest.FixtureRequest, tmp_path: Path) -> LuaWorkspace:
+    return LuaWorkspace.made(tmp_path, request.param)
+
+
+async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: LuaWorkspace) -> None:
+    program, port = lua.write("main.lua", LOOP), free_port()
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 2, condition="n == 3"))
+        waits = await service.start(lua.client, lua.listening(port), within_s=0.2)
+        assert (waits.outcome, waits.session.state) == (None, State.STARTING)
+        with lua.running(program, f"start('127.0.0.1', {port})") as process:
+            stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
+            assert (stop.reason, stop.frames[0].path, values(stop)["n"]) == ("breakpoint", str(program), "3")
+            assert stop.frames[0].name == "tick"
+            await service.stop(lua.client, waits.session.id)
+            await service.wait(lua.client, waits.session.id, within_s=10)
+            assert process.communicate(timeout=20)[0].rstrip().endswith("done")
+            assert process.returncode == 0
+
+
+async def test_each_lua_state_on_one_port_is_a_session_of_its_own(lua: LuaWorkspace) -> None:
+    program, port = lua.write("main.lua", LOOP), free_port()
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 2, condition="n == 3"))
+        first = await service.start(lua.client, lua.listening(port), within_s=0.1)
+        call = f"start('127.0.0.1', {port})"
+        with lua.running(program, call) as one, lua.running(program, call) as other:
+            await eventually(lambda: len([it for it in service.sessions(lua.client) if it.stop]) == 2)
+            sessions = service.sessions(lua.client)
+            assert first.session in sessions
+            for session in sessions:
+                assert values(session.require_stopped())["n"] == "3"
+                stopped = await service.step(lua.client, session.id, "over", thread_id=None, within_s=10)
+                assert values(stop_of(stopped))["seen"] == "6"
+                end_of(await service.resume(lua.client, session.id, thread_id=None, within_s=10))
+            assert (one.wait(10), other.wait(10)) == (0, 0)
+
+
+async def test_a_stranger_at_the_port_is_sent_away_and_the_program_is_still_waited_for(lua: LuaWorkspace) -> None:
+    program, port = lua.write("main.lua", LOOP), free_port()
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 2))
+        waits = await service.start(lua.client, lua.listening(port), within_s=0.2)
+        with socket.create_connection(("127.0.0.1", port)) as stranger:
+            stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            stranger.settimeout(10)
+            await eventually(lambda: _has_closed(stranger))
+        with lua.running(program, f"start('127.0.0.1', {port})"):
+            stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
+            assert values(stop)["n"] == "1"
+
+
+async def test_a_program_that_listens_is_gone_to_until_it_is_there(lua: LuaWorkspace) -> None:
+    program, port = lua.write("main.lua", LOOP), free_port()
+    wish = lua.listening(port, VSCodeAsClient=True, connectionIP="127.0.0.1", cwd=str(lua.folder))
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 2, condition="n > 10"))
+        waits = await service.start(lua.client, wish, within_s=0.2)
+        assert waits.outcome is None
+        with lua.running(program, f"startServer('127.0.0.1', {port})", "30000000"):
+            stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=30))
+            assert stop.reason == "breakpoint"
+            assert int(values(stop)["n"]) > 10
+
+
+async def test_a_running_program_is_paused_and_goes_on(lua: LuaWorkspace) -> None:
+    program = lua.write("main.lua", "n = 0\nwhile n >= 0 do\n  n = n + 1\nend\nprint('left')\n")
+    async with service_in(lua.folder, LUA) as service:
+        started = await service.start(lua.client, lua.launch(program), within_s=0.5)
+        assert started.outcome is None
+        paused = stop_of(await service.pause(lua.client, "", within_s=10))
+        assert (paused.reason, paused.frames[0].path) == ("pause", str(program))
+        await service.evaluate(lua.client, "", "n = -5", frame=None, context="repl", within_s=5)
+        ended = end_of(await service.resume(lua.client, "", thread_id=None, within_s=10))
+        assert (ended.exit_code, "left" in ended.output) == (0, True)
+
+
+async def test_an_error_that_nothing_catches_stops_where_it_was_raised(lua: LuaWorkspace) -> None:
+    program = lua.write(
+        "main.lua",
+        "local function read(t)\n  local key = 'b'\n  return t[key].c\nend\nprint(pcall(read, {}))\nread({ a = 1 })\n",
+    )
+    async with service_in(lua.folder, LUA) as service:
+        stop = stop_of(await service.start(lua.client, lua.launch(program), within_s=20))
+        assert (stop.reason, stop.frames[0].line, stop.frames[0].name) == ("exception", 3, "read")
+        assert stop.raised is not None
+        assert stop.raised.uncaught
+        assert "attempt to index" in stop.raised.message
+        assert values(stop)["key"] == '"b"'
+        found = await service.evaluate(lua.client, "", "t.a, key", frame=None, context="repl", within_s=5)
+        assert found.result == '1, "b"'
+        ended = end_of(await service.resume(lua.client, "", thread_id=None, within_s=20))
+        assert (ended.exit_code, "attempt to index" in ended.output) == (1, True)
+
+
+async def test_stepping_past_the_last_line_is_the_end(lua: LuaWorkspace) -> None:
+    program = lua.write("main.lua", "local a = 1\nlocal b = a\n")
+    async with service_in(lua.folder, LUA) as service:
+        happened = await service.start(lua.client, lua.launch(program, stopOnEntry=True), within_s=20)
+        assert (stop_of(happened).reason, stop_of(happened).frames[0].line) == ("entry", 1)
+        for _ in range(4):
+            happened = await service.step(lua.client, "", "over", thread_id=None, within_s=20)
+            if isinstance(happened.outcome, Ended):
+                break
+        assert end_of(happened).exit_code == 0
+
+
+async def test_without_debugging_it_simply_runs(lua: LuaWorkspace) -> None:
+    program = lua.write("main.lua", LOOP)
+    wish = lua.launch(program)
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 2))
+        happened = await service.start(
+            lua.client, type(wish)(configuration=wish.configuration, no_debug=True), within_s=20
+        )
+        assert (end_of(happened).exit_code, end_of(happened).output.strip()) == (0, "done")
+
+
+async def test_breakpoints_in_wrapped_coroutines_are_hit_and_their_threads_are_told(lua: LuaWorkspace) -> None:
+    program = lua.write(
+        "main.lua",
+        "local next_one = coroutine.wrap(function()\n  for i = 1, 2 do\n    local inner = i\n"
+        "    coroutine.yield(inner)\n  end\nend)\nprint(next_one(), next_one())\n",
+    )
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 4))
+        stop = stop_of(await service.start(lua.client, lua.launch(program), within_s=20))
+        assert (stop.reason, values(stop)["inner"]) == ("breakpoint", "1")
+        threads = await service.threads(lua.client, "")
+        assert {"main", f"{threads[0].name}"} <= {it.name for it in threads}
+        assert any(it.name.startswith("thread: ") and it.line == 4 for it in threads)
+        again = stop_of(await service.resume(lua.client, "", thread_id=None, within_s=20))
+        assert isinstance(again, Stop)
+        assert values(again)["inner"] == "2"
+
+
+def _has_closed(stranger: socket.socket) -> bool:
+    """It is greeted first, as any program would be."""
+    stranger.setblocking(False)
+    try:
+        while stranger.recv(65536):
+            pass
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+    return True
