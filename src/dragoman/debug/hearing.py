@@ -18,6 +18,7 @@ from dragoman.debug.dialect import Dialect
 from dragoman.debug.interrupting import Interrupting
 from dragoman.debug.mailbox import first_of
 from dragoman.debug.output import Output
+from dragoman.debug.program import Program
 from dragoman.debug.threads import Threads
 from dragoman.errors import RemoteProtocolError
 from dragoman.wire.dap import Event, bodies, typed_body
@@ -43,6 +44,8 @@ class Hearing:
         self.exit_code: int | None = None
         self.exited = anyio.Event()
         self.terminated = anyio.Event()
+        self.program = Program()
+        self._next_stop = anyio.Event()
         self._backend = backend
         self._line_end = "\r\n" if dialect.ends_lines_as_terminals else "\n"
         self._log_prefix = re.compile(dialect.log_prefix or "")
@@ -85,6 +88,10 @@ class Hearing:
     async def an_end(self) -> None:
         await first_of(self.exited, self.terminated)
 
+    async def an_end_or_a_stop(self) -> None:
+        self._next_stop = anyio.Event()
+        await first_of(self.exited, self.terminated, self._next_stop)
+
     def close(self) -> None:
         self._queue.close()
         self._queued.close()
@@ -99,6 +106,7 @@ class Hearing:
                 self._threads.changed(body)
             case bodies.ProcessBody() as body:
                 self._interrupting.learn(body)
+                self.program.learn(body)
             case bodies.ExitedBody() as body:
                 self.exit_code = body.exit_code
                 self.exited.set()
@@ -107,6 +115,8 @@ class Hearing:
             case (
                 bodies.InitializedBody() | bodies.StoppedBody() | bodies.ContinuedBody() | bodies.CapabilitiesBody()
             ) as body:
+                if isinstance(body, bodies.StoppedBody):
+                    self._next_stop.set()
                 await self.put_back(body)
 
     def _hear(self, body: bodies.OutputBody) -> None:

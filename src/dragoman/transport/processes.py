@@ -17,10 +17,20 @@ def started_s(pid: int) -> float:
 
 
 def interrupt(pid: int, process_started: float) -> None:
-    """As Ctrl-C does, to that very process alone; to none where it has gone or is not ours to interrupt."""
+    """As Ctrl-C does."""
+    _send(pid, process_started, signal.SIGINT)
+
+
+def ask_to_end(pid: int, process_started: float) -> None:
+    """As a service manager does: the program may tidy up first."""
+    _send(pid, process_started, signal.SIGTERM)
+
+
+def _send(pid: int, process_started: float, which: signal.Signals) -> None:
+    """To that very process alone; to none where it has gone or is not ours to signal."""
     if is_running(pid, process_started):
         with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGINT)
+            os.kill(pid, which)
 
 
 def is_running(pid: int, process_started: float) -> bool:

@@ -8,7 +8,13 @@ from typing import Any
 
 from dragoman.debug.adapters.codelldb import CODELLDB
 from dragoman.debug.adapters.finding import find_adapter, require_adapter
-from dragoman.debug.adapters.native import NATIVE, native_arguments, reading_from, stopping_at_panics
+from dragoman.debug.adapters.native import (
+    NATIVE,
+    answering_sigterm,
+    native_arguments,
+    reading_from,
+    stopping_at_panics,
+)
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.transport.command import Command
 
@@ -23,7 +29,7 @@ def _command(situation: Situation) -> Command:
 
 
 def _arguments(situation: Situation) -> dict[str, Any]:
-    given = stopping_at_panics(native_arguments(situation), quiet="?")
+    given = answering_sigterm(stopping_at_panics(native_arguments(situation), quiet="?"), quiet="?")
     if situation.request != "launch":
         return given
     return reading_from({"cwd": str(situation.workspace), **given}, situation.stdin, quiet="?")

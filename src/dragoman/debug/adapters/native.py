@@ -73,6 +73,13 @@ def stopping_at_panics(given: dict[str, Any], *, quiet: str) -> dict[str, Any]:
     return _with_commands(given, "initCommands", f"{quiet}breakpoint set --name rust_panic")
 
 
+def answering_sigterm(given: dict[str, Any], *, quiet: str) -> dict[str, Any]:
+    """A request to end is the program's to answer, as without a debugger: LLDB would stop there."""
+    return _with_commands(
+        given, "initCommands", f"{quiet}process handle --stop false --notify false --pass true SIGTERM"
+    )
+
+
 def reading_from(given: dict[str, Any], stdin: str | None, *, quiet: str) -> dict[str, Any]:
     """With its input from a file, which goes once the program has opened it."""
     source = input_file(stdin)

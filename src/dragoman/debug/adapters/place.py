@@ -88,6 +88,10 @@ class Own:
         place.terminal = Terminal(tree, command.environment, situation.workspace, situation.stdin)
         return place
 
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
     def pids(self) -> list[int]:
         return [*self._tree.pids(), *_attached_pid(self._situation)]
 

@@ -159,6 +159,8 @@ class SpawnedAdapter:
         root = await self._link()
         traits = Traits(self._spec.ends_with_its_children, self._spec.shows_old_values)
         self._family = Family(root, self._join, self._last, traits)
+        if self._spec.program_output_is_adapters and isinstance(self._place, Own):
+            await self._tell(_is_the_program(self._place.pid))
         group.start_soon(self._tell_early)
 
     async def _link(self, configuration: Mapping[str, Any] | None = None) -> DapLink:
@@ -176,7 +178,10 @@ class SpawnedAdapter:
             self._family.welcome(asked.request, asked.configuration)
             return {}
         if request.command == "runInTerminal" and self._place.terminal is not None:
-            return await self._place.terminal.run(request, self._links, self._tell, self._spec.noise)
+            started = await self._place.terminal.run(request, self._links, self._tell, self._spec.noise)
+            if self._spec.exit_code_from_process:  # else it is the adapter's launcher, which tells of the program
+                await self._tell(_is_the_program(started["processId"]))
+            return started
         raise DragomanError("not_served", say("`{command}` is not served.", command=request.command))
 
     def _heard(self, event: Event) -> list[Event]:
@@ -215,6 +220,10 @@ class SpawnedAdapter:
             await self._place.hear_out()
             told += [output(self._place.last_words, "stderr")] if self._place.last_words else []
         return told
+
+
+def _is_the_program(pid: int) -> Event:
+    return made("process", name="", systemProcessId=pid)
 
 
 def _attach_timed_out(within_s: float) -> DragomanError:
