@@ -10,7 +10,9 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import os
 import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +24,7 @@ from urllib.parse import urlsplit
 from bench.agent import INTRODUCTION, PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
 from bench.raw_dap import js_debug, stock_python
+from dragoman.debug.adapters.finding import find_adapter
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 
@@ -30,6 +33,8 @@ _WIDTH_MS = _TO_MS - _FROM_MS
 _REQUESTS = 100
 _STEPS = 40
 _MOST = 0.05
+# Program, the adapter that debugs it, and what builds or runs it.
+_OTHERS = (("rounds.go", "go", "go"), ("rounds.c", "lldb", "cc"), ("rounds.rb", "ruby", "ruby"))
 _ids = itertools.count()
 
 
@@ -101,15 +106,20 @@ def _programs(workspace: Path) -> Iterator[str]:
     yield "orders.py"
     if js_debug() is not None:
         yield "orders.js"
+    for program, adapter, tool in _OTHERS:
+        if find_adapter(adapter, os.environ) is not None and shutil.which(tool):
+            yield program
 
 
 def _debugged(agent: Agent, program: str) -> list[float]:
     """Steps and evaluations: a step is four requests to the adapter, an evaluation is one."""
+    if program.endswith(".c"):
+        subprocess.run(["cc", "-g", "-O0", program, "-o", Path(program).stem], cwd=agent.workspace, check=True)
     agent.call("set_breakpoint", file_path=program, line_text="doubled = ")
     session = agent.call("start_debugging", program=program)["session_id"]
     took = []
     for _ in range(_STEPS):
-        agent.call("evaluate_expression", expression="number", session_id=session)
+        agent.call("evaluate_expression", expression="result", session_id=session)
         took.append(agent.took_s)
         agent.call("step_execution", step_type="over", session_id=session)
         took.append(agent.took_s)
