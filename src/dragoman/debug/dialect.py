@@ -31,6 +31,8 @@ class Dialect:
     """A pattern at the start of a logpoint's text that is the adapter's and not the user's."""
     own_notes: str = ""
     """A pattern of what it writes behind the name of an exception's type or of a frame: taken off."""
+    sourceless: str = ""
+    """A pattern at the start of the names of frames that have no code of the language, though a place is told."""
     failure_types: frozenset[str] = frozenset()
     """Types by which an evaluation that "succeeded" says that it failed."""
     stops_unasked: frozenset[str] = frozenset()
