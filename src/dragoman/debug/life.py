@@ -33,6 +33,11 @@ class Life:
         self.stop, self.stops = stop, stop.number
         self.move(Happening.STOPPED)
 
+    def seen_anew(self, stop: Stop) -> None:
+        """The same stop, of which something was changed since."""
+        if self.stop is not None and self.stop.number == stop.number:
+            self.stop = stop
+
     def leave(self) -> None:
         """The program was sent on from its stop; until the debugger confirms it, it stands."""
         self._left = self.stops

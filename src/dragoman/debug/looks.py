@@ -188,7 +188,7 @@ class Looks:
             return
         found = await moment.looking.top_locals(stop.frames[0].id)
         if found is not None and self._life.stop is stop:
-            self._life.stop = msgspec.structs.replace(stop, top_locals=found)
+            self._life.seen_anew(msgspec.structs.replace(stop, top_locals=found))
 
     async def _placed(self, thread: ThreadSeen) -> ThreadSeen:
         if thread.state != "stopped" or self._life.stop is None:

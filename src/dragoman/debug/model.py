@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -131,6 +131,3 @@ class Evaluated(_Noun, frozen=True):
     reference: int = 0
     named: int | None = None
     indexed: int | None = None
-
-
-Arguments = dict[str, Any]

@@ -13,7 +13,7 @@ import msgspec
 from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.mailbox import first_of
-from dragoman.wire.dap import Capabilities, read_body
+from dragoman.wire.dap import Capabilities, bodies, read_body
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,9 @@ class Opening:
         self._backend = backend
         self._launch = launch
         self._send_breakpoints = send_breakpoints
+
+    def learn(self, body: bodies.CapabilitiesBody) -> None:
+        self.capabilities = self.capabilities.merged(body.capabilities)
 
     async def run(self) -> None:
         """Adapters differ in when they answer the launch: it is never waited for before the configuration is done."""

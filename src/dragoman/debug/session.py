@@ -239,7 +239,7 @@ class Session:
             case bodies.ContinuedBody():
                 self._continued(body)
             case bodies.CapabilitiesBody():
-                self._opening.capabilities = self.capabilities.merged(body.capabilities)
+                self._opening.learn(body)
 
     async def _stopped(self, body: bodies.StoppedBody) -> None:
         """The stop is told when the look at it is complete: a caller never sees half of one."""
