@@ -33,18 +33,19 @@ LIGHT = {
     "runuser": "util-linux",
     "tmux": "tmux",
     "zsh": "zsh",
+    "/usr/include/stdio.h": "libc6-dev",
+    "/usr/lib/x86_64-linux-gnu/lua/5.4/socket/core.so /usr/lib/aarch64-linux-gnu/lua/5.4/socket/core.so": "lua-socket",
 }
 HEAVY = {
     "chromium": "chromium",
     "dlv": "delve",
     "g++": "g++",
     "go": "golang-go",
-    "lldb-dap lldb-dap-19": "lldb-19",
+    "lldb-dap lldb-dap-19 lldb-dap-20 lldb-dap-21 lldb-dap-22": "lldb-19",
     "node": "nodejs",
     "npm": "npm",
-    "rdbg rdbg3.1": "ruby",
+    "rdbg rdbg3.1 rdbg3.2 rdbg3.3": "ruby",
     "rustc": "rustc",
-    "/usr/include/stdio.h": "libc6-dev",
 }
 ADAPTERS = ("javascript", "codelldb")
 
@@ -85,7 +86,7 @@ def find_interpreter() -> str:
 def install_package(*, with_tests: bool) -> None:
     """Skipped while what decides it has not changed since the last time."""
     stamp = VENV / f".dragoman-{'test' if with_tests else 'run'}"
-    digest = digest_of("pyproject.toml", "constraints.txt", "tools/bootstrap.py")
+    digest = digest_of("pyproject.toml", "constraints.txt")
     if stamp.exists() and stamp.read_text() == digest:
         return
     say("Installing dragoman and what it needs")
@@ -121,11 +122,19 @@ def install_packages(packages: "list[str]") -> None:
         say(f"Some tests need programs that are not here. Install them: {' '.join(packages)}")
         return
     say(f"Installing {' '.join(packages)}")
+    apt_get("update")
+    if apt_get("install", *packages):
+        return
+    failed = [package for package in packages if not apt_get("install", package)]  # one that is unknown fails them all
+    if failed:
+        say(f"apt-get could not install: {' '.join(failed)}")
+
+
+def apt_get(order: str, *packages: str) -> bool:
+    options = ["-y", "--no-install-recommends"] if packages else []
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.call(["apt-get", "update", "-qq"], env=quiet)
-    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
-    if subprocess.call(command, env=quiet, stdout=subprocess.DEVNULL) != 0:
-        say(f"apt-get could not install all of: {' '.join(packages)}")
+    command = ["apt-get", order, "-qq", *options, *packages]
+    return subprocess.call(command, env=quiet, stdout=subprocess.DEVNULL) == 0
 
 
 def digest_of(*names: str) -> str:
