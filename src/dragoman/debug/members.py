@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 ROOT = 0
 DEBUGGED_AT_MOST = 32  # children; each is a connection, and threads to ask for at every stop
 _JOINING_AT_MOST = 1_000
-_JOINING_AT_ONCE = 8  # the adapter is one process, and others want to be heard too
+_JOINING_AT_ONCE = 4  # the adapter is one process, and others want to be heard too
 _JOINED_WITHIN_S = 20.0
 _LEFT_WITHIN_S = 1.0
 

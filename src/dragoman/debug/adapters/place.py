@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -103,12 +103,17 @@ class Own:
         """For a child session where its configuration says, otherwise as for the first."""
         address = _address_in(configuration)
         if address is not None:
-            return await connect_to(address, of=self._tree.pids)
+            return await connect_to(address, of=self._likely_pids)
         async with anyio.create_task_group() as group:
             group.start_soon(self._raise_when_gone)
             stream = await self._meeting.connect(self._child)
             group.cancel_scope.cancel("connected")
         return stream
+
+    def _likely_pids(self) -> Iterator[int]:
+        """The adapter first: as a rule it is the one, and the others need not be looked for."""
+        yield self._child.pid
+        yield from self._tree.pids()
 
     async def hear(self, tell: Tell) -> None:
         """An adapter's outputs must be read, or it waits; their end is the reason when it dies at once."""
