@@ -1,5 +1,7 @@
 """The table's column for C."""
 
+from __future__ import annotations
+
 from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
 from tests.conformance.table.languages import C as LANGUAGE
 

@@ -1,4 +1,6 @@
-"""The table's column for C_BY_CODELLDB."""
+"""The table's column for C by CodeLLDB."""
+
+from __future__ import annotations
 
 from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
 from tests.conformance.table.languages import C_BY_CODELLDB as LANGUAGE

@@ -1,4 +1,6 @@
-"""The table's column for GO."""
+"""The table's column for Go."""
+
+from __future__ import annotations
 
 from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
 from tests.conformance.table.languages import GO as LANGUAGE

@@ -1,4 +1,6 @@
-"""The table's column for JAVASCRIPT."""
+"""The table's column for JavaScript."""
+
+from __future__ import annotations
 
 from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
 from tests.conformance.table.languages import JAVASCRIPT as LANGUAGE

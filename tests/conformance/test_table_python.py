@@ -1,4 +1,6 @@
-"""The table's column for PYTHON."""
+"""The table's column for Python."""
+
+from __future__ import annotations
 
 from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
 from tests.conformance.table.languages import PYTHON as LANGUAGE

@@ -1,4 +1,6 @@
-"""The table's column for RUBY."""
+"""The table's column for Ruby."""
+
+from __future__ import annotations
 
 from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
 from tests.conformance.table.languages import RUBY as LANGUAGE

@@ -1,4 +1,6 @@
-"""The table's column for RUST."""
+"""The table's column for Rust."""
+
+from __future__ import annotations
 
 from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
 from tests.conformance.table.languages import RUST as LANGUAGE

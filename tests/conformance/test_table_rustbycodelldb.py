@@ -1,4 +1,6 @@
-"""The table's column for RUST_BY_CODELLDB."""
+"""The table's column for Rust by CodeLLDB."""
+
+from __future__ import annotations
 
 from tests.conformance.table.column import adapters, anyio_backend, cells, marks, stage, test_cell
 from tests.conformance.table.languages import RUST_BY_CODELLDB as LANGUAGE

@@ -58,7 +58,7 @@ _NAMED: Mapping[str, Callable[[Stage, int], dict[str, Any]]] = {
     "debugpy": lambda _, port: {"connect": {"host": "127.0.0.1", "port": port}},
     "node": lambda _, port: {"port": port},
     "go": lambda _, port: {"mode": "remote", "port": port},
-    "lldb": lambda _, port: {"attachCommands": [f"gdb-remote 127.0.0.1:{port}"]},
+    "lldb": lambda _, port: {"gdb-remote-port": port, "gdb-remote-hostname": "127.0.0.1"},
     "codelldb": lambda stage, port: {
         "targetCreateCommands": [f"target create {stage.program}"],
         "processCreateCommands": [f"gdb-remote 127.0.0.1:{port}"],

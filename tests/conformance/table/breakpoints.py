@@ -160,5 +160,5 @@ async def unbound(stage: Stage, _: Stop) -> None:
     stop = await stage.on()
     told = {it["id"]: it["reason"] for it in stop.data.get("unbound_breakpoints") or ()}
     if made["breakpoint"]["id"] not in told:
-        raise CannotError(f"it takes a line of a file that is not loaded for bound: {made['breakpoint']}")
+        raise CannotError(f"of a line in a file that is not loaded it says: verified {made['breakpoint']['verified']}")
     assert told[made["breakpoint"]["id"]]

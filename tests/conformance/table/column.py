@@ -62,7 +62,7 @@ async def test_cell(stage: Stage, cells: dict[str, str], title: str) -> None:
     try:
         await BEHAVIOURS[title].prove(stage)
     except CannotError as cannot:
-        evidence = " ".join(str(cannot).split())
+        evidence = " ".join(str(cannot).replace(f"{stage.workspace}/", "").split())
     declared = stage.language.cannot.get(title)
     if declared is None:
         assert not evidence, f"not declared: {evidence}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from tests.conformance.table import typescript
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 
@@ -34,6 +36,8 @@ class Language:
         return self.name
 
     def built_in(self, folder: Path) -> Path:
+        if self.source.endswith(".ts"):
+            return typescript.written(PROGRAMS / JAVASCRIPT.source, folder)
         source = Path(shutil.copy(PROGRAMS / self.source, folder))
         if not self.build:
             return source
@@ -45,7 +49,7 @@ _NO_COLUMNS = {"column breakpoint": r"asked for column"}
 _NO_DATA = {"data breakpoint": r"does not say supportsDataBreakpoints"}
 _NO_CHILDREN = {"a breakpoint in a child process": r"the child ran past the breakpoint"}
 _RAISED = "exception breakpoint: stops where one is raised that is caught"
-_BLIND = {"not bound, with the reason": r"takes a line of a file that is not loaded for bound"}
+_BLIND = {"not bound, with the reason": r"a file that is not loaded it says: verified True"}
 
 PYTHON = Language(
     "Python",
@@ -64,6 +68,7 @@ JAVASCRIPT = Language(
     raised=("TypeError", "too large: 4"),
     cannot={"function breakpoint": r"does not say supportsFunctionBreakpoints", **_NO_DATA},
 )
+TYPESCRIPT = replace(JAVASCRIPT, name="TypeScript", source="walk.ts")
 GO = Language(
     "Go",
     "Delve",
