@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.debug.adapters.lua import LUA
-from dragoman.debug.luapanda.places import runtime_file
+from dragoman.debug.luapanda.runtime import runtime_file
 from dragoman.debug.service import Client, DebugService, Wish
 from dragoman.transport.streams import free_port
 from dragoman.workspace.breakpoints import Breakpoint

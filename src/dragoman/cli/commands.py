@@ -38,6 +38,7 @@ _COMMANDS = (
         "client-config", "client_config:client_config", say("Print, copy or write one MCP client's configuration.")
     ),
     Command("adapters", "adapters:app", say("List the debug adapters, and install one.")),
+    Command("lua", "lua:app", say("The Lua runtime: where it is, a copy for a project, and what is wrong.")),
     Command("config get", "config:config_get", say("Show one setting.")),
     Command("config set", "config:config_set", say("Change one setting; comments are kept.")),
     Command("config list", "config:config_list", say("Show all settings and where each comes from.")),

@@ -8,7 +8,7 @@ from typing import Any
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.luapanda.opening import open_lua
-from dragoman.debug.luapanda.places import interpreter_of
+from dragoman.debug.luapanda.runtime import interpreter_of
 from dragoman.debug.luapanda.settings import LuaSettings, read_settings
 from dragoman.transport.command import Command
 

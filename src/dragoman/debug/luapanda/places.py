@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from anyio.abc import ByteStream, TaskGroup
 from dragoman.debug.adapters.run_in_terminal import Tell, exited, feed, hear
 from dragoman.debug.adapters.spec import Situation
 from dragoman.debug.luapanda.harbour import Berth
+from dragoman.debug.luapanda.runtime import interpreter_of, runtime_file
 from dragoman.debug.luapanda.settings import LOOPBACK, LuaSettings
 from dragoman.debug.messages import made
 from dragoman.errors import DragomanError
@@ -27,7 +27,6 @@ from dragoman.wire.dap import Event
 
 log = logging.getLogger(__name__)
 
-INTERPRETERS = ("lua", "lua5.4", "lua5.3", "luajit", "lua5.1", "lua5.2")
 _MEET_WITHIN_S = 20.0
 _TRY_EVERY_S = 1.0
 _TRY_FOR_S = 10.0  # it answers when a hook of it fires
@@ -191,27 +190,6 @@ def command_line(settings: LuaSettings, environment: Mapping[str, str], port: in
         return [interpreter, str(runtime), f"{LOOPBACK}:{port}", program, *settings.args]
     searched = ";".join(_pattern(one, settings.cwd) for one in settings.package_path)
     return [interpreter, str(_HERE / "boot.lua"), str(port), searched, program, *settings.args]
-
-
-def interpreter_of(settings: LuaSettings, environment: Mapping[str, str]) -> str:
-    names = (settings.interpreter,) if settings.interpreter else INTERPRETERS
-    for name in names:
-        found = shutil.which(name, path=environment.get("PATH", ""))
-        if found is not None:
-            return found
-    raise DragomanError(
-        "adapter_missing",
-        say("There is no Lua interpreter: {names}.", names=", ".join(names)),
-        hint=say("Install Lua and luasocket (Debian: `apt install lua5.4 lua-socket`), or set `luaPath`."),
-    )
-
-
-def runtime_file() -> Path | None:
-    """`lua/dragoman.lua`: beside the package where it is installed, in the repository where it is not."""
-    for place in (_HERE.parents[1] / "lua" / "dragoman.lua", _HERE.parents[3] / "lua" / "dragoman.lua"):
-        if place.is_file():
-            return place
-    return None
 
 
 def _panda_below(entry: str, cwd: Path) -> Path | None:

@@ -1,0 +1,119 @@
+"""`dragoman lua`: where the Lua runtime is, a copy of it for a project, and what is wrong with Lua here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclopts import App
+
+from dragoman.cli.output import ExitCode, show_text, shown, tell, warn
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+
+if TYPE_CHECKING:
+    from dragoman.debug.luapanda.runtime import Copy, Interpreter
+
+
+def path() -> int:
+    from dragoman.debug.luapanda.runtime import require_runtime
+
+    show_text(str(require_runtime()))
+    return ExitCode.OK
+
+
+def install(folder: Path, /, *, name: str = "LuaPanda.lua") -> int:
+    """Under LuaPanda's own name, so that `require("LuaPanda")` finds it. What is there and is another's stays."""
+    from dragoman.debug.luapanda.runtime import require_runtime
+
+    source, target = require_runtime(), folder / name
+    if not folder.is_dir():
+        raise DragomanError(
+            "no_folder", say("There is no folder {path}.", path=folder), hint=say("Make it first, or name another.")
+        )
+    if target.exists() and "dragoman" not in target.read_text("utf-8", "replace")[:2000].lower():
+        raise DragomanError(
+            "file_exists",
+            say("{path} is there already and is not ours.", path=target),
+            hint=say("Move it away, or choose another name with --name."),
+        )
+    shutil.copyfile(source, target)
+    tell(say("Copied to {path}.", path=target))
+    return ExitCode.OK
+
+
+def doctor(folder: Path = Path(), /) -> int:
+    from dragoman.debug.luapanda.runtime import copies, interpreters, runtime_file
+
+    found = interpreters(os.environ)
+    problems = [trouble for one in found if (trouble := _trouble(one))]
+    lines = [_shown(one) for one in found]
+    if not found:
+        problems.append(say("There is no Lua here: `apt install lua5.4 lua-socket`, or your system's own way."))
+    runtime = runtime_file()
+    lines.append(shown(say("runtime: {path}", path=runtime or "-")))
+    lines += [_copy(one) for one in copies(folder.resolve())]
+    show_text("\n".join(lines))
+    problems += _configurations(folder.resolve())
+    for problem in problems:
+        warn(problem)
+    return ExitCode.FAILED if problems else ExitCode.OK
+
+
+def _shown(one: Interpreter) -> str:
+    return f"{one.version}  {one.path}  luasocket: {'✓' if one.has_socket else '-'}"
+
+
+def _copy(one: Copy) -> str:
+    return f"LuaPanda {one.version}{' (dragoman)' if one.is_ours else ''}  {one.path}"
+
+
+def _trouble(one: Interpreter) -> Phrase | None:
+    if one.has_socket:
+        return None
+    return say("{path} has no luasocket: a program that it runs cannot reach a debugger.", path=one.path)
+
+
+def _configurations(folder: Path) -> list[Phrase]:
+    """Of the project's launch file, what would keep breakpoints from being hit."""
+    from dragoman.debug.luapanda.settings import read_settings
+    from dragoman.jsonc import JsoncError, read
+
+    file = folder / ".vscode" / "launch.json"
+    if not file.is_file():
+        return []
+    problems: list[Phrase] = []
+    try:
+        told = read(file.read_text("utf-8")).value()
+    except (JsoncError, UnicodeDecodeError):
+        return [say("{path} cannot be read: it is not JSON.", path=file)]
+    for each in (told.get("configurations") if isinstance(told, dict) else None) or ():
+        if isinstance(each, dict) and each.get("type") in ("lua", "luapanda", "lua-panda"):
+            given = {key: _expanded(value, folder) for key, value in each.items()}
+            settings = read_settings(str(each.get("request") or "launch"), given, folder)
+            problems += _faults(str(each.get("name") or "?"), settings.cwd, settings.program)
+    return problems
+
+
+def _faults(name: str, cwd: Path, program: Path | None) -> list[Phrase]:
+    missing = [("cwd", cwd, cwd.is_dir())]
+    missing += [("program", program, program.exists())] if program is not None else []
+    return [
+        say("{name}: `{key}` is {path}, which does not exist.", name=name, key=key, path=place)
+        for key, place, is_there in missing
+        if not is_there and "${" not in str(place)
+    ]
+
+
+def _expanded(value: object, folder: Path) -> object:
+    if not isinstance(value, str):
+        return value
+    return value.replace("${workspaceFolder}", str(folder)).replace("${workspaceRoot}", str(folder))
+
+
+app = App(name="lua", help=shown(say("The Lua runtime: where it is, a copy for a project, and what is wrong.")))
+app.command(path, name="path", help=shown(say("Print where dragoman.lua is.")))
+app.command(install, name="install", help=shown(say("Copy it into a folder, as LuaPanda.lua.")))
+app.command(doctor, name="doctor", help=shown(say("Check the Luas, luasocket, and a project's paths.")))

@@ -1,0 +1,105 @@
+"""The runtime that we ship, and the Luas of this machine: what they are, and what they lack."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.debug.luapanda.settings import LuaSettings
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+
+INTERPRETERS = ("lua", "lua5.4", "lua5.3", "luajit", "lua5.1", "lua5.2")
+_HERE = Path(__file__).parent
+_ANSWERS_WITHIN_S = 5.0
+_VERSION = re.compile(r'\bdebuggerVer\s*=\s*"([^"]+)"')
+_SKIPPED = frozenset({".git", "node_modules", ".venv"})
+_QUESTION = (
+    "io.write(_VERSION, '|', type(jit) == 'table' and jit.version or '', '|', "
+    "pcall(require, 'socket.core') and 'socket' or '')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    path: str
+    version: str
+    has_socket: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A LuaPanda in a project: the original with its version, or ours."""
+
+    path: Path
+    version: str
+    is_ours: bool
+
+
+def runtime_file() -> Path | None:
+    """`lua/dragoman.lua`: within the package where it is installed, beside it in the repository."""
+    for place in (_HERE.parents[1] / "lua" / "dragoman.lua", _HERE.parents[3] / "lua" / "dragoman.lua"):
+        if place.is_file():
+            return place
+    return None
+
+
+def require_runtime() -> Path:
+    found = runtime_file()
+    if found is None:
+        raise DragomanError(
+            "runtime_missing",
+            say("dragoman.lua is not part of this installation."),
+            hint=say("Install dragoman again, or use your own LuaPanda.lua: `packagePath` says where it is."),
+        )
+    return found
+
+
+def interpreter_of(settings: LuaSettings, environment: Mapping[str, str]) -> str:
+    names = (settings.interpreter,) if settings.interpreter else INTERPRETERS
+    for name in names:
+        found = shutil.which(name, path=environment.get("PATH", ""))
+        if found is not None:
+            return found
+    raise DragomanError(
+        "adapter_missing",
+        say("There is no Lua interpreter: {names}.", names=", ".join(names)),
+        hint=say("Install Lua and luasocket (Debian: `apt install lua5.4 lua-socket`), or set `luaPath`."),
+    )
+
+
+def interpreters(environment: Mapping[str, str]) -> list[Interpreter]:
+    found: dict[Path, Interpreter] = {}
+    for name in INTERPRETERS:
+        path = shutil.which(name, path=environment.get("PATH", ""))
+        if path is not None and Path(path).resolve() not in found:
+            found[Path(path).resolve()] = _asked(path, environment)
+    return list(found.values())
+
+
+def copies(project: Path) -> Iterator[Copy]:
+    for path in sorted(project.rglob("LuaPanda.lua")):
+        if _SKIPPED.isdisjoint(path.parts):
+            text = path.read_text("utf-8", "replace")
+            version = _VERSION.search(text)
+            yield Copy(path, version[1] if version else "?", is_ours="dragoman" in text[:2000].lower())
+
+
+def _asked(path: str, environment: Mapping[str, str]) -> Interpreter:
+    try:
+        asked = subprocess.run(  # noqa: S603  an interpreter of the user's own PATH
+            [path, "-e", _QUESTION],
+            capture_output=True,
+            env=dict(environment),
+            text=True,
+            timeout=_ANSWERS_WITHIN_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return Interpreter(path, "?", has_socket=False)
+    version, jit, socket, *_ = (*asked.stdout.split("|"), "", "", "")
+    return Interpreter(path, jit or version or "?", has_socket=socket == "socket")

@@ -1,0 +1,68 @@
+"""`dragoman lua`: the runtime's file, a copy of it, and what is wrong in a project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli.lua import doctor, install, path
+from dragoman.debug.luapanda.runtime import copies, interpreters, require_runtime
+from dragoman.errors import DragomanError
+
+
+def test_the_path_is_that_of_the_file_that_programs_are_started_with(capsys: pytest.CaptureFixture[str]) -> None:
+    assert path() == 0
+    assert Path(capsys.readouterr().out.strip()).samefile(require_runtime())
+
+
+def test_a_copy_is_found_as_luapanda_and_may_be_renewed(tmp_path: Path) -> None:
+    assert install(tmp_path) == 0
+    assert (tmp_path / "LuaPanda.lua").read_bytes() == require_runtime().read_bytes()
+    (found,) = copies(tmp_path)
+    assert found.is_ours
+    assert install(tmp_path) == 0
+
+
+def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "LuaPanda.lua").write_text('local debuggerVer = "3.3.1"\n')
+    with pytest.raises(DragomanError) as caught:
+        install(tmp_path)
+    assert caught.value.code == "file_exists"
+    (found,) = copies(tmp_path)
+    assert (found.version, found.is_ours) == ("3.3.1", False)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DragomanError) as caught:
+        install(tmp_path / "nowhere")
+    assert caught.value.code == "no_folder"
+
+
+def test_the_doctor_names_what_a_launch_file_gets_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = {"name": "game", "type": "lua", "request": "launch", "cwd": "${workspaceFolder}/nope", "program": "x.lua"}
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode" / "launch.json").write_text("// mine\n" + json.dumps({"configurations": [wrong]}))
+    assert doctor(tmp_path) == 1
+    said = capsys.readouterr().err
+    assert f"game: `cwd` is {tmp_path}/nope" in said
+    assert "`program` is" in said
+
+
+def test_the_doctor_says_that_a_launch_file_is_no_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode" / "launch.json").write_text("{")
+    assert doctor(tmp_path) == 1
+    assert "is not JSON" in capsys.readouterr().err
+
+
+def test_a_lua_without_luasocket_is_told_from_one_with_it(tmp_path: Path) -> None:
+    fake = tmp_path / "lua"
+    fake.write_text("#!/bin/sh\nprintf 'Lua 5.4||'\n")
+    fake.chmod(0o755)
+    (found,) = interpreters({"PATH": str(tmp_path)})
+    assert (found.version, found.has_socket) == ("Lua 5.4", False)
+    fake.write_text("#!/bin/sh\nprintf 'Lua 5.1|LuaJIT 2.1|socket'\n")
+    (found,) = interpreters({"PATH": str(tmp_path)})
+    assert (found.version, found.has_socket) == ("LuaJIT 2.1", True)
