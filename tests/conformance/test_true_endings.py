@@ -144,3 +144,38 @@ async def test_one_that_stands_at_a_breakpoint_does_not_run_on_to_its_end(tmp_pa
         ended = (await service.wait(client, service.sessions(client)[0].id, within_s=4)).outcome
         assert isinstance(ended, Ended)
     assert not (tmp_path / "went_on").exists()
+
+
+ENDS = """\
+#include <signal.h>
+#include <stdlib.h>
+int main(int count, char **words) {
+  switch (words[1][0]) {
+  case 'k': raise(SIGKILL); break;
+  case 'n': return 9;
+  case 's': *(volatile int *)0 = 1; break;
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.needs("lldb")
+@pytest.mark.parametrize(
+    ("way", "code", "signal"), [("killed", -9, "SIGKILL"), ("nine", 9, ""), ("segv", -11, "SIGSEGV")]
+)
+async def test_a_signal_that_ends_a_c_program_is_named_and_a_code_is_not_taken_for_one(
+    tmp_path: Path, way: str, code: int, signal: str
+) -> None:
+    (tmp_path / "main.c").write_text(ENDS)
+    await anyio.run_process(("cc", "-g", "-O0", "main.c", "-o", "main"), cwd=tmp_path)
+    client = client_of(tmp_path)
+    named = {"type": "lldb", "request": "launch", "name": way, "program": str(tmp_path / "main"), "args": [way]}
+    async with service_in(tmp_path, LLDB) as service:
+        happened = await service.start(client, Wish(configuration=named), within_s=30)
+        if way == "segv":
+            assert stop_of(happened).reason == "exception"
+            happened = await service.resume(client, "", thread_id=None, within_s=30)
+        ended = happened.outcome
+        assert isinstance(ended, Ended)
+        assert (ended.exit_code, ended.signal, ended.output) == (code, signal, "")

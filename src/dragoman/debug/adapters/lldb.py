@@ -20,6 +20,10 @@ from dragoman.transport.command import Command
 
 # Its remarks on the commands that we give it and on the life of the process, which we tell ourselves.
 _NOISE = re.compile(r"Running \w+Commands:|\(lldb\) |Process \d+ (?:exited|launched|stopped|detached)")
+# It tells an end by signal 9 as the exit code 9. The last packet of its server knows: that is an X, and otherwise a W.
+_PACKETS = "process plugin packet history"
+_LAST_REMARKS = re.compile(rf"^\(lldb\) {_PACKETS}$", re.MULTILINE)
+_SIGNAL = re.compile(r"^history\[\d+\] .* read packet: \$X(?P<signal>[0-9a-f]{2})[;#]", re.MULTILINE)
 
 
 def _command(situation: Situation) -> Command:
@@ -30,6 +34,7 @@ def _command(situation: Situation) -> Command:
 
 def _arguments(situation: Situation) -> dict[str, Any]:
     given = answering_sigterm(stopping_at_panics(native_arguments(situation), quiet="?"), quiet="?")
+    given["exitCommands"] = [*given.get("exitCommands", ()), _PACKETS]
     if situation.request != "launch":
         return given
     return reading_from({"cwd": str(situation.workspace), **given}, situation.stdin, quiet="?")
@@ -53,6 +58,8 @@ LLDB = AdapterSpec(
     arguments=_arguments,
     dialect=NATIVE,
     noise=_NOISE,
+    last_remarks=_LAST_REMARKS,
+    signal_in_last_remarks=_SIGNAL,
     stand_in=_stand_in,
     facts=_facts,
 )

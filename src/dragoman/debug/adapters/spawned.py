@@ -65,6 +65,8 @@ class SpawnedAdapter:
         self._family: Family
         self._early: deque[Event] | None = deque(maxlen=_EARLY_AT_MOST)
         self._exit_told = False
+        self._is_at_last_remarks = False
+        self._signal: int | None = None
         # Whoever attaches waits for a program that is there; only with `listen` it has yet to come.
         attaches = situation.request == "attach" and "listen" not in situation.arguments
         self._hurried = frozenset({"initialize", "attach"} if attaches else ())
@@ -122,11 +124,8 @@ class SpawnedAdapter:
         async for event in self._family.events():
             if event.event == "stopped":
                 self._patient.stops()
-            if event.event == "exited" and self._spec.tells_signals_in_eight_bits:
-                yield with_signal(event)
-                continue
             for told in self._heard(event) if event.event == "output" else (event,):
-                yield told
+                yield self._with_signal(told) if told.event == "exited" else told
 
     def memory_bytes(self) -> int | None:
         """Resident, of the whole tree; not for the event loop."""
@@ -184,6 +183,11 @@ class SpawnedAdapter:
             return started
         raise DragomanError("not_served", say("`{command}` is not served.", command=request.command))
 
+    def _with_signal(self, event: Event) -> Event:
+        if self._signal is not None:
+            return made("exited", exitCode=-self._signal)
+        return with_signal(event) if self._spec.tells_signals_in_eight_bits else event
+
     def _heard(self, event: Event) -> list[Event]:
         """Of an adapter's own remarks: the exit code where only they hold it, and what is worth telling."""
         if self._spec.noise is None and self._spec.exit_code_in_output is None:
@@ -191,11 +195,22 @@ class SpawnedAdapter:
         body = fields(event)
         if body.get("category", "console") != "console":
             return [event]
-        text = str(body.get("output", ""))
+        text = self._without_last_remarks(str(body.get("output", "")))
         code = self._spec.exit_code_in_output.search(text) if self._spec.exit_code_in_output else None
         told = [made("exited", exitCode=int(code["code"]))] if code else []
         rest = without_noise(text, self._spec.noise)
         return told + ([made("output", **{**body, "output": rest})] if rest else [])
+
+    def _without_last_remarks(self, text: str) -> str:
+        begin, signal = self._spec.last_remarks, self._spec.signal_in_last_remarks
+        if begin is None or signal is None:
+            return text
+        found = begin.search(text)
+        kept = 0 if self._is_at_last_remarks else found.start() if found else len(text)
+        self._is_at_last_remarks |= found is not None
+        for named in signal.finditer(text, kept):
+            self._signal = int(named["signal"], 16)
+        return text[:kept]
 
     async def _tell(self, event: Event) -> None:
         if self._early is not None:

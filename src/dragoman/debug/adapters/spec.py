@@ -93,6 +93,10 @@ class AdapterSpec:
     """Lines of output, matched from their start, that are the adapter's and not the program's: not told."""
     exit_code_in_output: re.Pattern[str] | None = None
     """How a line of its output says the exit code that no event tells: a group `code`."""
+    last_remarks: re.Pattern[str] | None = None
+    """The line of its output after which it tells of the end, for us alone."""
+    signal_in_last_remarks: re.Pattern[str] | None = None
+    """How they say which signal ended the program, which its event tells as a code: a group `signal`, hexadecimal."""
     stand_in: Callable[[Mapping[str, str]], AdapterSpec | None] = lambda _: None
     """Another that is taken instead, where this one is not found in the client's environment."""
     opens: Open | None = None
