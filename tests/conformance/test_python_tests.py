@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -68,4 +67,4 @@ async def test_a_module_runs_in_the_workspace_where_no_folder_is_said(tmp_path: 
     (tmp_path / "here.py").write_text("import os\nprint(os.getcwd())\n")
     async with service_in(tmp_path) as service:
         ended = end_of(await service.start(client_of(tmp_path), module("here"), within_s=60))
-        assert (ended.exit_code, os.path.realpath(tmp_path) in ended.output) == (0, True)
+        assert (ended.exit_code, tmp_path.name in ended.output) == (0, True)

@@ -113,11 +113,11 @@ class Looks:
         return self._moment()
 
     async def _frame(self, moment: Moment, frame: int | None, thread_id: int | None) -> int | None:
-        """Without either, the top frame of the stop; of another thread, the top frame there."""
+        """Without either, the frame to look at; of another thread, the top frame there."""
         if frame is not None:
             return frame
         if thread_id is None or thread_id == moment.stop.thread_id:
-            return moment.stop.frames[0].id if moment.stop.frames else None
+            return moment.stop.frame.id if moment.stop.frame else None
         await self._threads.require(thread_id)
         if not self._threads.is_stopped(thread_id):
             raise faults.thread_runs(thread_id)
@@ -184,9 +184,9 @@ class Looks:
 
     async def _refresh(self, moment: Moment) -> None:
         stop = self._life.stop
-        if stop is None or stop.number != moment.stop.number or not stop.frames:
+        if stop is None or stop.number != moment.stop.number or stop.frame is None:
             return
-        found = await moment.looking.top_locals(stop.frames[0].id)
+        found = await moment.looking.top_locals(stop.frame.id)
         if found is not None and self._life.stop is stop:
             self._life.seen_anew(msgspec.structs.replace(stop, top_locals=found))
 

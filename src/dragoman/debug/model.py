@@ -86,12 +86,20 @@ class Stop(_Noun, frozen=True):
     all_threads_stopped: bool | None = None
     frames: tuple[Frame, ...] = ()
     total_frames: int = 0
+    at: int = 0
+    """The frame to look at: the first of the user's own code, where the program stopped below that by itself."""
     top_locals: Locals | None = None
+    """Of the frame to look at."""
     hit_breakpoints: tuple[int, ...] | None = None
     raised: Raised | None = None
     output: str = ""
     by: str = ""
     """Who caused it, when it was not the caller: a person, another agent."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The frame to look at."""
+        return self.frames[self.at] if self.frames else None
 
 
 class Ended(_Noun, frozen=True):

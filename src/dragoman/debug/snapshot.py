@@ -6,8 +6,7 @@ A slow or half-broken adapter gives a smaller snapshot, not a lost stop.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import anyio
@@ -17,6 +16,7 @@ from dragoman.debug.backend import AdapterRefusedError, Answering
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.handles import Handles
 from dragoman.debug.model import Evaluated, Frame, Locals, Raised, Scope, Variable
+from dragoman.debug.own_code import is_library, where_to_look
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.wire.dap import answers, read_body
 
@@ -35,6 +35,8 @@ class Snapshot:
     total_frames: int = 0
     top_locals: Locals | None = None
     raised: Raised | None = None
+    at: int = 0
+    """The frame to look at: see `Stop`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,16 @@ class Looking:
             if exception:
                 raised = await self._tolerated(self._raised(thread_id), None)
         return Snapshot(frames, total, top, raised)
+
+    async def from_own_code(self, seen: Snapshot, reason: str) -> Snapshot:
+        """The same, with the locals of the user's own frame where the program stopped below it."""
+        at = where_to_look(reason, seen.frames)
+        if not at:
+            return seen
+        found: Locals | None = None
+        with anyio.move_on_after(BUDGET_S):
+            found = await self.top_locals(seen.frames[at].id)
+        return replace(seen, at=at, top_locals=found)
 
     async def stack(self, thread_id: int, levels: int) -> tuple[tuple[Frame, ...], int]:
         asked = {"threadId": thread_id, "startFrame": 0, "levels": levels}
@@ -169,8 +181,16 @@ class Looking:
             path=path,
             line=frame.line,
             column=frame.column,
-            is_library=frame.presentation_hint in _LIBRARY_HINTS or _is_library(path),
+            is_library=self._is_library(frame, path),
             address=frame.instruction_pointer_reference or "",
+        )
+
+    def _is_library(self, frame: answers.StackFrame, path: str) -> bool:
+        sourceless = self._dialect.sourceless
+        return (
+            frame.presentation_hint in _LIBRARY_HINTS
+            or is_library(path)
+            or bool(sourceless and re.match(sourceless, frame.name))
         )
 
     def _scope(self, scope: answers.Scope) -> Scope:
@@ -202,10 +222,3 @@ def _of_scope(scope: Scope, frame: int) -> Container:
 
 def _container(found: Variable | Evaluated, expression: str | None, frame: int | None) -> Container:
     return Container(expression or "", found.type or "", frame, found.named, found.indexed)
-
-
-_LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules", ".cargo", "rustlib"})
-
-
-def _is_library(path: str) -> bool:
-    return not _LIBRARY_FOLDERS.isdisjoint(Path(path).parts)

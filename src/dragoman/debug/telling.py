@@ -9,7 +9,7 @@ from dragoman.debug.model import Stop
 
 
 def place_of(stop: Stop) -> tuple[str, dict[str, Any]]:
-    top = stop.frames[0] if stop.frames else None
+    top = stop.frame
     place = {"path": top.path, "line": top.line, "function": top.name} if top else {}
     hit = {"hit": list(stop.hit_breakpoints)} if stop.hit_breakpoints else {}
     text = f"{stop.reason} {top.path}:{top.line}" if top else stop.reason

@@ -141,7 +141,7 @@ async def test_the_text_of_a_stop_is_a_few_lines(tmp_path: Path) -> None:
         "     7  line 7",
         "locals:",
         f"  items = [1, 2]  [{items['variables_reference']}]",
-        "stack: app.py:5 total < [2 library] < app.py:9 <module>",
+        "stack: #1000001 app.py:5 total < [2 library] < #1000004 app.py:9 <module>",
         "output:",
         "  | one",
         "  | two",
@@ -290,3 +290,39 @@ async def test_later_stops_and_lists_have_later_timestamps(tmp_path: Path) -> No
         bench.adapter.when("next", lambda: bench.adapter.stop("step"))
         second = (await bench.call("step_execution", step_type="over"))["stop_event_data"]["timestamp"]
     assert first < listed < second
+
+
+async def test_a_program_that_failed_below_the_own_code_is_looked_at_from_there(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        path = str(bench.file)
+        runtime = [frame(8 + depth, f"raise_{depth}", "/usr/lib/runtime.c", 40) for depth in range(9)]
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of(*runtime, frame(2, "total", path, 5))
+        with_variables(bench, variable("count", "10"))
+        answer = await stopped(bench, "exception")
+        evaluated = await bench.call("evaluate_expression", expression="count")
+        scopes = await bench.call("get_scopes")
+        asked = [bench.adapter.sent(command)[-1]["frameId"] for command in ("evaluate", "scopes")]
+    stop = answer["stop_event_data"]
+    assert stop["at_frame_id"] == stop["call_stack"][9]["frame_id"]
+    assert (stop["source"]["path"], stop["line"], stop["source_lines"]["start"]) == (path, 5, 3)
+    assert stop["call_stack"][0]["function_name"] == "raise_0"
+    assert f"at: app.py:5 total (frame {stop['at_frame_id']})" in answer.text
+    own = f"#{stop['at_frame_id']} app.py:5 total"
+    assert f"stack: #1000001 /usr/lib/runtime.c:40 raise_0 < [8 library] < {own}" in answer.text
+    assert asked == [2, 2]
+    assert evaluated["at_frame_id"] == scopes["at_frame_id"] == stop["at_frame_id"]
+    assert f"frame: {stop['at_frame_id']}" in evaluated.text
+
+
+@pytest.mark.parametrize("reason", ["step", "breakpoint"])
+async def test_who_goes_into_a_library_sees_the_library(tmp_path: Path, reason: str) -> None:
+    async with opened(tmp_path) as bench:
+        library = tmp_path / "node_modules" / "lib.js"
+        library.parent.mkdir()
+        library.write_text("one\ntwo\n")
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of(
+            frame(8, "inside", str(library), 2), frame(2, "total", str(bench.file), 5)
+        )
+        stop = (await stopped(bench, reason))["stop_event_data"]
+    assert "at_frame_id" not in stop
+    assert (stop["source"]["path"], stop["line"]) == (str(library), 2)

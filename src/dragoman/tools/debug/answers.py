@@ -112,8 +112,11 @@ class ScopeAnswer(Result):
 
 
 class Scopes(_Success):
+    """`at_frame_id`: whose, where no frame was asked for and it is not the top one. So too in an evaluation."""
+
     session_id: str
     scopes: list[ScopeAnswer]
+    at_frame_id: Maybe[int] = None
 
 
 class VariableAnswer(Result):
@@ -146,6 +149,7 @@ class Evaluation(_Success):
     variables_reference: int
     truncated: Maybe[Literal[True]] = None
     length: Maybe[int] = None
+    at_frame_id: Maybe[int] = None
 
 
 class VariableSet(_Success):
@@ -217,6 +221,9 @@ class OtherThread(Result):
 
 
 class StopEventData(Result):
+    """`at_frame_id` is there where the program stopped below the user's own code: the frame whose source, line, lines
+    and variables these are, as an editor would show it. `call_stack` begins at the top all the same."""
+
     model_config = ConfigDict(json_schema_extra=_required_alone)
 
     session_id: str
@@ -234,6 +241,7 @@ class StopEventData(Result):
     total_frames: int
     top_frame_variables: TopFrameVariables | None
     hit_breakpoint_ids: list[int] | None
+    at_frame_id: Maybe[int] = None
     library_frames_left_out: Maybe[int] = None
     exception: Maybe[ExceptionAnswer] = None
     output: Maybe[str] = None

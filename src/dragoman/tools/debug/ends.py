@@ -132,7 +132,7 @@ class Ends:
             stop_event_data=data,
             hint=_said(waited.hint, caller),
         )
-        return Outcome([*stop_lines(data, stop.frames, caller.workspace), *_also(waited.hint)], answer)
+        return Outcome([*stop_lines(data, stop, caller.workspace), *_also(waited.hint)], answer)
 
     def _completed(self, caller: Caller, session: Session, ended: Ended, waited: Waited) -> Outcome:
         if ended.message:

@@ -48,7 +48,9 @@ class LookingTools:
             for scope in found
         ]
         lines = [f"  {it.name} [{it.variables_reference}]{' expensive' if it.expensive else ''}" for it in scopes]
-        return Outcome(_data(lines or ["-"]), answers.Scopes(session_id=session.id, scopes=scopes))
+        at = _lower_frame(session, wanted)
+        lines = [*_of_frame(at), *(lines or ["-"])]
+        return Outcome(_data(lines), answers.Scopes(session_id=session.id, scopes=scopes, at_frame_id=at))
 
     async def variables(self, caller: Caller, wanted: take.Variables) -> Outcome:
         client = client_of(caller)
@@ -83,8 +85,9 @@ class LookingTools:
             variables_reference=found.reference,
             truncated=None if shown.is_whole else True,
             length=None if shown.is_whole else shown.length,
+            at_frame_id=_lower_frame(session, wanted),
         )
-        return Outcome([*_data(_result_lines(answer)), *_cut(answer.length)], answer)
+        return Outcome([*_data([*_of_frame(answer.at_frame_id), *_result_lines(answer)]), *_cut(answer.length)], answer)
 
     async def set_variable(self, caller: Caller, wanted: take.SetVariable) -> Outcome:
         client = client_of(caller)
@@ -133,6 +136,17 @@ def _matching(found: tuple[Variable, ...], wanted: take.Variables) -> tuple[tupl
 def _in_text(shown: Sequence[answers.VariableAnswer]) -> int:
     share = fair_share([min(len(it.value), _VALUE_IN_TEXT) for it in shown], _TEXT_IN_ALL)
     return _VALUE_IN_TEXT if share is None else share
+
+
+def _lower_frame(session: Session, wanted: take.Scopes | take.Evaluate) -> int | None:
+    """The frame that was looked at unasked, where that is not the top of the stack."""
+    stop = session.stop
+    is_default = wanted.frame_id is None and (wanted.thread_id is None or (stop and wanted.thread_id == stop.thread_id))
+    return stop.frame.id if is_default and stop and stop.at and stop.frame else None
+
+
+def _of_frame(id: int | None) -> list[str]:
+    return [] if id is None else [f"frame: {id}"]
 
 
 def _data(lines: list[str]) -> list[Phrase]:

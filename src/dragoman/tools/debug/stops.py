@@ -46,7 +46,7 @@ class Stops:
     threads: ThreadList
 
     async def data(self, caller: Caller, session: Session, stop: Stop) -> answers.StopEventData:
-        top = stop.frames[0] if stop.frames else None
+        frame = stop.frame
         threads = await self.threads.of(client_of(caller), session, placed=False)
         shown, left_out = _without_underside(stop.frames)
         return answers.StopEventData(
@@ -58,18 +58,19 @@ class Stops:
             description=self._optional(stop.description),
             text=self._optional(stop.text if stop.text is not None or not stop.raised else stop.raised.message),
             all_threads_stopped=stop.all_threads_stopped,
-            source=answers.Source(path=path(top.path), name=name(Path(top.path).name)) if top and top.path else None,
-            line=top.line if top and top.path and top.line else None,
-            column=top.column if top and top.path and top.column else None,
+            source=_source(frame),
+            line=frame.line if frame and frame.path and frame.line else None,
+            column=frame.column if frame and frame.path and frame.column else None,
+            at_frame_id=frame.id if frame and stop.at else None,
             call_stack=[_frame(frame) for frame in shown[:FRAMES]],
             total_frames=max(stop.total_frames, len(stop.frames)),
             library_frames_left_out=left_out or None,
             top_frame_variables=self._locals(stop),
             hit_breakpoint_ids=list(stop.hit_breakpoints) if stop.hit_breakpoints is not None else None,
-            exception=self._exception(stop.raised, top),
+            exception=self._exception(stop.raised, frame),
             output=self.values.tail(stop.output, _OUTPUT_CHARACTERS) or None,
             unbound_breakpoints=self.unbound(session),
-            source_lines=await self._around(caller, top),
+            source_lines=await self._around(caller, frame),
             other_threads=other_threads(threads, stop.thread_id) or None,
             total_threads=len(threads) if len(threads) > 1 else None,
         )
@@ -122,6 +123,10 @@ def _without_underside(frames: Sequence[Frame]) -> tuple[Sequence[Frame], int]:
     return frames[:kept], max(0, len(frames) - kept)
 
 
+def _source(frame: Frame | None) -> answers.Source | None:
+    return answers.Source(path=path(frame.path), name=name(Path(frame.path).name)) if frame and frame.path else None
+
+
 def _frame(frame: Frame) -> answers.CallFrame:
     return answers.CallFrame(
         frame_id=frame.id,
@@ -135,14 +140,14 @@ def _frame(frame: Frame) -> answers.CallFrame:
 # The lines. Each is either a sentence of ours with numbers in it, or a label and what the program says.
 
 
-def stop_lines(stop: answers.StopEventData, frames: Sequence[Frame], workspace: Path) -> list[Phrase]:
+def stop_lines(stop: answers.StopEventData, seen: Stop, workspace: Path) -> list[Phrase]:
     return [
         _head(stop),
-        *_labelled("at", _place(stop, frames, workspace)),
+        *_labelled("at", _place(seen, workspace)),
         *_exception_line(stop.exception),
         *_data(_source_lines(stop)),
         *_locals_lines(stop.top_frame_variables),
-        *_labelled("stack", _stack(frames, stop.total_frames, workspace)),
+        *_labelled("stack", _stack(seen, workspace)),
         *_labelled("other threads", _threads(stop)),
         *output_lines(stop.output),
         *unbound_lines(stop.unbound_breakpoints, workspace),
@@ -169,8 +174,11 @@ def _labelled(label: str, text: str) -> list[Phrase]:
     return _data([f"{label}: {text}"]) if text else []
 
 
-def _place(stop: answers.StopEventData, frames: Sequence[Frame], workspace: Path) -> str:
-    return _at(frames[0], workspace) if frames else (stop.source.path if stop.source else "")
+def _place(seen: Stop, workspace: Path) -> str:
+    """Where it is not the top of the stack that is shown, its number says so."""
+    if seen.frame is None:
+        return ""
+    return _at(seen.frame, workspace) + (f" (frame {seen.frame.id})" if seen.at else "")
 
 
 def _at(frame: Frame, workspace: Path) -> str:
@@ -206,19 +214,19 @@ def _locals_lines(found: answers.TopFrameVariables | None) -> list[Phrase]:
     return [*_data(["locals:"]), *_data(lines[:_LOCALS_IN_TEXT]), *more]
 
 
-def _stack(frames: Sequence[Frame], total: int, workspace: Path) -> str:
-    """Callers after callees; neighbours of a library count as one."""
+def _stack(seen: Stop, workspace: Path) -> str:
+    """Callers after callees, each with the number that other tools take; neighbours of a library count as one."""
     parts: list[str] = []
     folded = 0
-    for frame in frames:
+    for frame in seen.frames:
         if frame.is_library and parts:
             folded += 1
             continue
         parts += [f"[{folded} library]"] if folded else []
         folded = 0
-        parts.append(_at(frame, workspace))
+        parts.append(f"#{frame.id} {_at(frame, workspace)}")
     parts += [f"[{folded} library]"] if folded else []
-    hidden = max(0, len(parts) - _FRAMES_IN_TEXT) + max(0, total - len(frames))
+    hidden = max(0, len(parts) - _FRAMES_IN_TEXT) + max(0, seen.total_frames - len(seen.frames))
     shown = parts[:_FRAMES_IN_TEXT] + ([f"[{hidden} more]"] if hidden else [])
     return " < ".join(shown) if len(shown) > 1 else ""
 
