@@ -110,16 +110,10 @@ def test_an_exit_code_is_told(native: Native) -> None:
     assert (end["status"], end["exit_code"]) == ("completed", 3)
 
 
-@pytest.mark.parametrize("native", [GO], indirect=True)
-def test_a_go_program_that_was_killed_is_told_with_the_signal(native: Native) -> None:
+@pytest.mark.parametrize("native", [GO, C], indirect=True)
+def test_a_program_that_was_killed_is_told_with_the_signal(native: Native) -> None:
     end = native.start("killed")
     assert (end["status"], end["signal"]) == ("completed", "SIGKILL")
-
-
-@pytest.mark.parametrize("native", [C], indirect=True)
-def test_of_a_c_program_that_was_killed_lldb_tells_the_signals_number(native: Native) -> None:
-    end = native.start("killed")
-    assert (end["status"], end["exit_code"]) == ("completed", 9)
 
 
 @pytest.mark.parametrize(
