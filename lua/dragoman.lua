@@ -12,14 +12,14 @@ local this = {}
 -- The program may replace library functions, or hide them: ours are taken once.
 local type, tostring, tonumber, pairs, ipairs, select, next = type, tostring, tonumber, pairs, ipairs, select, next
 local pcall, xpcall, error, assert, setmetatable, rawget, rawset = pcall, xpcall, error, assert, setmetatable, rawget, rawset
-local rawlen = rawlen or function(value) return #value end
-local format, find, sub, gsub, byte, char, rep = string.format, string.find, string.sub, string.gsub, string.byte, string.char, string.rep
-local concat, insert, remove, sort = table.concat, table.insert, table.remove, table.sort
+local format, find, match, gmatch, sub, gsub = string.format, string.find, string.match, string.gmatch, string.sub, string.gsub
+local byte, char, lower = string.byte, string.char, string.lower
+local concat, remove, sort = table.concat, table.remove, table.sort
 local floor = math.floor
 local getinfo, getlocal, setlocal, getupvalue, setupvalue = debug.getinfo, debug.getlocal, debug.setlocal, debug.getupvalue, debug.setupvalue
-local getmetatable, sethook, traceback = debug.getmetatable, debug.sethook, debug.traceback
+local getmetatable, sethook, gethook, traceback = debug.getmetatable, debug.sethook, debug.gethook, debug.traceback
 local create, wrap, resume, running, status = coroutine.create, coroutine.wrap, coroutine.resume, coroutine.running, coroutine.status
-local collectgarbage, os_time, os_clock = collectgarbage, os.time, os.clock
+local collectgarbage, os_time = collectgarbage, os.time
 local setfenv, getfenv, load, loadstring = setfenv, getfenv, load, loadstring
 local globals = _G
 local jit = rawget(_G, "jit")
@@ -30,10 +30,11 @@ local count_is_free = jit ~= nil or is_51 or _VERSION == "Lua 5.2"
 
 local VERSION = "3.3.1"
 local EXTENSION = "1"
-local POLL_S, ATTACH_S, HANDSHAKE_S, FIRST_MESSAGE_S, SEND_S = 0.02, 1, 2, 1, 5
+local POLL_S, ATTACH_S, HANDSHAKE_S, FIRST_MESSAGE_S, SEND_S = 0.02, 1, 1, 1, 3
 local CONNECT_FIRST_S, CONNECT_AGAIN_S, ACCEPT_S = 0.2, 0.005, 0.5
 local VALUE_S, EVALUATE_S = 0.25, 5
-local LINE_BYTES, FRAMES_TOLD, SORTED_KEYS, COUNTED_KEYS = 67108864, 100, 1000, 10000
+local LINE_BYTES, FRAMES_TOLD, OLD_FRAMES_TOLD = 67108864, 100, 1000
+local SORTED_KEYS, COUNTED_KEYS, OLD_FIELDS = 1000, 10000, 100000
 
 local function pack(...) return { n = select("#", ...), ... } end
 local unpack = rawget(table, "unpack") or rawget(_G, "unpack")
@@ -124,10 +125,10 @@ end
 local WORDS = { ["true"] = true, ["false"] = false, ["null"] = Json.null }
 
 local function decode_word(text, position)
-  local word = text:match("^%a+", position)
+  local word = match(text, "^%a+", position)
   if word and WORDS[word] ~= nil then return WORDS[word], position + #word end
   -- The original makes text of every number; ids and settings rely on it.
-  local digits = text:match("^%-?%d[%d%.eE%+%-]*", position)
+  local digits = match(text, "^%-?%d[%d%.eE%+%-]*", position)
   if digits then return digits, position + #digits end
   error("no JSON value at " .. position, 0)
 end
@@ -297,21 +298,21 @@ function exists(path)
 end
 
 function folded(path)
-  if session.ignores_case then path = path:lower() end
+  if session.ignores_case then path = lower(path) end
   path = gsub(path, "\\", "/")
   local parts = {}
-  for part in path:gmatch("[^/]+") do
-    if part == ".." and #parts > 0 and not parts[#parts]:match("^%a:$") then
+  for part in gmatch(path, "[^/]+") do
+    if part == ".." and #parts > 0 and not match(parts[#parts], "^%a:$") then
       remove(parts)
     elseif part ~= "." then
       parts[#parts + 1] = part
     end
   end
   local whole = (sub(path, 1, 1) == "/" and "/" or "") .. concat(parts, "/")
-  return session.windows and gsub(whole, "^%a:", string.lower) or whole
+  return session.windows and gsub(whole, "^%a:", lower) or whole
 end
 
-local function is_absolute(path) return sub(path, 1, 1) == "/" or path:match("^%a:") ~= nil end
+local function is_absolute(path) return sub(path, 1, 1) == "/" or match(path, "^%a:") ~= nil end
 
 -- Hosts name a chunk after the argument of require: a.b is a/b. A file that is there keeps its dots.
 local function undotted(path)
@@ -358,7 +359,7 @@ local function told_path(source)
   return path
 end
 
-function key_of(path) return session.names_only and path:match("[^/]*$") or path end
+function key_of(path) return session.names_only and match(path, "[^/]*$") or path end
 
 -- Code that was loaded from a string has no file to stop in.
 function has_file(source)
@@ -375,7 +376,7 @@ function Paths.of(source)
   return known
 end
 
-Paths.extension = own_source:match("(%.[%w]+)$") or ""
+Paths.extension = match(own_source, "(%.[%w]+)$") or ""
 
 end
 
@@ -388,10 +389,12 @@ local leave_session
 
 local function send_all(text)
   local from, deadline = 1, gettime() + SEND_S
-  sock:settimeout(SEND_S)
   while from <= #text do
+    local left = deadline - gettime()
+    if left <= 0 then return false end
+    sock:settimeout(left)
     local sent, why, last = sock:send(text, from)
-    if not sent and (why ~= "timeout" or gettime() > deadline) then return false end
+    if not sent and why ~= "timeout" then return false end
     from = (sent or last) + 1
   end
   return true
@@ -439,7 +442,7 @@ end
 -- The program's own code, run for the debugger: it may raise, and it may never end
 ---------------------------------------------------------------------------------------------------
 
-local Guard, guard_hook, TIMED_OUT, restore_hook, safe_text
+local Guard, guard_hook, TIMED_OUT, without_compiler, restore_hook, safe_text
 do
 
 Guard = { deadline = nil }
@@ -466,7 +469,10 @@ function Guard.run(seconds, action, ...)
   if Guard.deadline then return pcall(action, ...) end
   Guard.deadline, Guard.home = gettime() + seconds, running()
   local thread = create(action)
-  if jit then allow_hooks() end
+  if jit then
+    allow_hooks()
+    without_compiler()
+  end
   sethook(thread, guard_hook, "", 1000)
   local results = pack(guarded_results(thread, resume(thread, ...)))
   Guard.deadline = nil
@@ -548,17 +554,30 @@ end
 
 function is_shown(info) return info.currentline and info.currentline >= 0 and info.source ~= own_source end
 
+-- To reach a level costs as many steps as it is deep, so that a runaway recursion is halved, not walked.
+function Stack.level_count(thread)
+  local low, high = 0, 1
+  while frame_info(high, thread, "l") do low, high = high, high * 2 end
+  while high - low > 1 do
+    local middle = floor((low + high) / 2)
+    if frame_info(middle, thread, "l") then low = middle else high = middle end
+  end
+  return high
+end
+
+-- The frames of a page, and how many there are in all; of a stack that goes on, its levels.
 function Stack.entries(thread, from, limit)
   local entries, depth, offset = {}, 0, 0
-  while true do
+  while #entries < limit do
     local info = frame_info(offset, thread, "nSl" .. (is_51 and "" or "t"))
     if not info then return entries, depth end
     if is_shown(info) then
       depth = depth + 1
-      if depth > from and #entries < limit then entries[#entries + 1] = stack_entry(info, offset) end
+      if depth > from then entries[#entries + 1] = stack_entry(info, offset) end
     end
     offset = offset + 1
   end
+  return entries, frame_info(offset, thread, "l") and Stack.level_count(thread) or depth
 end
 
 function Stack.frame(index, thread)
@@ -716,11 +735,11 @@ do
 Breaks = { by_key = {}, by_source = {} }
 of_function = setmetatable({}, { __mode = "k" }) -- function -> its breakpoints by line, false without any
 any_line = setmetatable({}, { __index = function() return true end })
-break_lines = { [0] = true }
-lines = break_lines -- what the hook looks at first; 0 is the count event
+break_lines = {}
+lines = break_lines -- what the hook looks at first
 
 function rebuild_lines()
-  break_lines = { [0] = true }
+  break_lines = {}
   for _, files in next, Breaks.by_key do
     for _, nodes in next, files do
       for line in next, nodes do break_lines[line] = true end
@@ -829,7 +848,7 @@ COMPARISONS["="], COMPARISONS[""] = COMPARISONS["=="], COMPARISONS[">="]
 local function hits_suffice(node)
   node.hits = node.hits + 1
   if not node.hitCondition then return true end
-  local operator, number = tostring(node.hitCondition):match("^%s*([=<>%%]*)%s*(%d+)%s*$")
+  local operator, number = match(tostring(node.hitCondition), "^%s*([=<>%%]*)%s*(%d+)%s*$")
   local comparison = operator and COMPARISONS[operator]
   if not comparison then tell_failure(node, node.hitCondition, "not a hit condition") end
   return comparison ~= nil and comparison(node.hits, tonumber(number))
@@ -926,6 +945,7 @@ end
 local function old_fields(value, plain)
   local list = {}
   for key, field in next, value do
+    if #list >= OLD_FIELDS then break end
     local name = type(key) == "string" and (plain and key or '"' .. key .. '"') or safe_text(key) or type(key)
     list[#list + 1] = Old.variable(name, field)
   end
@@ -997,7 +1017,7 @@ local LITERALS = { ["true"] = { value = true }, ["false"] = { value = false }, [
 
 -- What the text of a new value means: a literal, or the name of a variable.
 local function old_new_value(text, frame)
-  local quoted_text = text:match('^"(.*)"$') or text:match("^'(.*)'$")
+  local quoted_text = match(text, '^"(.*)"$') or match(text, "^'(.*)'$")
   if quoted_text then return { value = quoted_text } end
   if tonumber(text) then return { value = tonumber(text) } end
   if LITERALS[text] then return LITERALS[text] end
@@ -1272,14 +1292,14 @@ end
 -- Running: the hook, stepping, stopping
 ---------------------------------------------------------------------------------------------------
 
-local MOST_SELDOM = 512 -- instructions between two looks at the clock
-local Run, MAIN, threads, main_thread, step, hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
+local Run, MAIN, threads, main_thread, step, hook, poll_hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
 do
 
-Run = { mode = "off", deaf = false, generation = 0, count = MOST_SELDOM, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
+Run = { mode = "off", deaf = false, generation = 0, pace = 8, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
 MAIN = {}
-local no_line = { [0] = true }
-local MASKS = { poll = "", line = "l" }
+local no_line = {}
+local INSTRUCTIONS, LINES = 64, 8 -- between two looks at the clock, at the pace of 1
+local lines_left = LINES
 threads = setmetatable({}, { __mode = "k" }) -- coroutine -> what made it
 
 function current_thread()
@@ -1306,22 +1326,28 @@ local function follow_compiler()
   end
 end
 
+-- Never lines and counts together: after a count, Lua up to 5.3 compares the line with that of another function.
+local HOOKS = {
+  line = function() return hook, "l", 0 end,
+  poll = function() return poll_hook, "", INSTRUCTIONS * Run.pace end,
+  off = function() end,
+}
+
 function apply(thread)
-  local mask = MASKS[Run.mode]
-  if thread and mask then
-    sethook(thread, hook, mask, Run.count)
-  elseif thread then
-    sethook(thread)
-  elseif mask then
-    sethook(hook, mask, Run.count)
-  else
-    sethook()
+  if thread then sethook(thread, HOOKS[Run.mode]()) else sethook(HOOKS[Run.mode]()) end
+end
+
+-- Compiled code would not see the guard's hook either.
+function without_compiler()
+  if compiler_was_on and Run.mode ~= "line" then
+    jit.off()
+    jit.flush()
   end
 end
 
 function restore_hook()
   apply()
-  follow_compiler()
+  if Run.mode ~= "line" then follow_compiler() end
 end
 
 -- The original follows no coroutine of coroutine.wrap, where hooks belong to coroutines.
@@ -1347,17 +1373,11 @@ function Run.refresh()
   if main_thread and running() ~= main_thread then apply(main_thread) end
 end
 
-local function depth_here()
-  local depth = 0
-  while frame_info(depth, nil, "l") do depth = depth + 1 end
-  return depth
-end
-
 function set_step(kind)
   step = { kind = kind, since = gettime() }
   if stop then
     local here = frame_info(0, nil, "lf")
-    step.thread, step.depth, step.func, step.line = stop.thread, depth_here(), here.func, here.currentline
+    step.thread, step.depth, step.func, step.line = stop.thread, Stack.level_count(), here.func, here.currentline
   end
   Run.refresh()
 end
@@ -1402,7 +1422,7 @@ local STOP_COMMANDS = {
 local REASONS = { over = "step", ["in"] = "step", out = "step" }
 
 local function tell_stop(kind, detail)
-  local entries, depth = Stack.entries(nil, 0, session.extended and FRAMES_TOLD or 1 / 0)
+  local entries, depth = Stack.entries(nil, 0, session.extended and FRAMES_TOLD or OLD_FRAMES_TOLD)
   local info = {}
   if session.extended then
     info = detail or {}
@@ -1461,14 +1481,14 @@ end
 local function adapt(now)
   local since = now - Run.last_tick
   Run.last_tick = now
-  local count = Run.count
+  local pace = Run.pace
   if since > POLL_S then
-    count = MOST_SELDOM / 8
-  elseif since < POLL_S / 20 and count < MOST_SELDOM then
-    count = count * 2
+    pace = 1
+  elseif since < POLL_S / 20 and pace < 64 then
+    pace = pace * 2
   end
-  if count ~= Run.count or Run.applied[current_thread()] ~= Run.generation then
-    Run.count = count
+  if pace ~= Run.pace or Run.applied[current_thread()] ~= Run.generation then
+    Run.pace = pace
     Run.applied[current_thread()] = Run.generation
     apply()
   end
@@ -1477,12 +1497,16 @@ end
 -- What was sent for the stop that comes with the next line is not read before it.
 local function stops_at_once(now) return step ~= nil and not DONE[step.kind] and now - step.since < 1 end
 
+function Run.look(now)
+  if busy or now < next_poll or stops_at_once(now) then return end
+  next_poll = now + POLL_S
+  at_work(poll)
+end
+
 local function tick()
   local now = gettime()
   adapt(now)
-  if now < next_poll or stops_at_once(now) then return end
-  next_poll = now + POLL_S
-  at_work(poll)
+  Run.look(now)
 end
 
 local function breakpoint_at(func, line)
@@ -1492,7 +1516,6 @@ end
 
 local function arrive(line)
   if busy then return end
-  if not line then return tick() end
   local func = getinfo(3, "f").func
   local node = breakpoint_at(func, line)
   if node or step then at_work(on_line, func, node) end
@@ -1501,10 +1524,16 @@ end
 -- For every line of the program: hence one look into a table, and for a line that some file has a breakpoint on, no more
 -- than it takes to see that this function has none.
 function hook(_, line)
-  if lines[line or 0] then
-    if not step and line and of_function[getinfo(2, "f").func] == false then return end
-    arrive(line)
+  if lines[line] and (step or of_function[getinfo(2, "f").func] ~= false) then arrive(line) end
+  lines_left = lines_left - 1
+  if lines_left <= 0 then
+    lines_left = LINES * Run.pace
+    if not busy then tick() end
   end
+end
+
+function poll_hook()
+  if not busy then tick() end
 end
 
 end
@@ -1657,10 +1686,10 @@ local function process_id()
     if file then file:close() end
     return line
   end)
-  return ok and text and tonumber(text:match("^%d+")) or Json.null
+  return ok and text and tonumber(match(text, "^%d+")) or Json.null
 end
 
-local state_name = tostring({}):match("0x%x+") or tostring(os_time())
+local state_name = match(tostring({}), "0x%x+") or tostring(os_time())
 
 local function greeting()
   local info = { debuggerVer = VERSION, UseHookLib = "0", UseLoadstring = "1", isNeedB64EncodeStr = session.encodes_text }
@@ -1976,7 +2005,7 @@ local function old_command(cmd, info)
 end
 
 local function understood(line)
-  local text = line:match("^%s*(.-)%s*$")
+  local text = match(line, "^%s*(.-)%s*$")
   if sub(text, -3) == "|*|" then text = sub(text, 1, -4) end
   local message, why = Json.decode(text, session.extended)
   if type(message) ~= "table" or type(message.cmd) ~= "string" then return nil, message == nil and why or "no command" end
@@ -2074,20 +2103,17 @@ function poll()
   if attach_wanted and host and gettime() - last_attempt >= ATTACH_S then Link.attempt(CONNECT_AGAIN_S, 0) end
 end
 
--- Where a hook would cost every instruction, the garbage collector and a few slow functions give the beat instead.
-local waiting, ticking, pulsing = false, false, false
+-- Hooks see neither compiled code nor a program that sleeps, and while nobody listens they would cost 5.3 and 5.4 every
+-- instruction: a few slow functions give the beat as well, and there the garbage collector.
+local ticking, pulsing = false, false
 
 local function is_waiting() return attach_wanted and host ~= nil and sock == nil end
-
-local function pulse()
-  if waiting and not busy and is_waiting() and gettime() - last_attempt >= ATTACH_S then at_work(poll) end
-end
 
 local function with_pulse(holder, name)
   local original = holder[name]
   if type(original) ~= "function" then return end
   holder[name] = function(...)
-    if waiting then pulse() end
+    if not busy and (sock or is_waiting()) then Run.look(gettime()) end
     return original(...)
   end
 end
@@ -2097,12 +2123,13 @@ local function install_pulse()
   pulsing = true
   with_pulse(os, "time")
   with_pulse(os, "clock")
-  for _, name in ipairs({ "sleep", "select" }) do with_pulse(libraries(), name) end
+  with_pulse(libraries(), "sleep")
+  with_pulse(libraries(), "select")
 end
 
-local function once(_, line)
+local function once()
   sethook()
-  pulse()
+  Run.look(gettime())
   if Run.mode ~= "off" then apply() end
 end
 
@@ -2113,16 +2140,15 @@ local function arm_ticker()
       ticking = false
       return
     end
-    if not debug.gethook() and gettime() - last_attempt >= ATTACH_S then sethook(once, "", 1) end
+    if not gethook() and gettime() - last_attempt >= ATTACH_S then sethook(once, "", 1) end
     arm_ticker()
   end })
 end
 
 function Link.wait()
-  waiting = is_waiting()
-  if not waiting or count_is_free then return end
+  if not is_waiting() then return end
   install_pulse()
-  if not ticking then
+  if not ticking and not count_is_free then
     ticking = true
     arm_ticker()
   end
@@ -2132,6 +2158,7 @@ local function begin(new_host, new_port, serves)
   if sock then return complain("the debugger is already started") end
   if not libraries() then return complain("luasocket was not found: the program runs without a debugger") end
   host, port, as_server, attach_wanted = new_host, new_port, serves, true
+  install_pulse()
   at_work(Link.attempt, CONNECT_FIRST_S, ACCEPT_S)
   Link.wait()
 end
@@ -2212,7 +2239,7 @@ end
 
 local function breakpoint_in(file)
   for path in next, this.getBreaks() do
-    if key_of(path):match("[^/]*$") == file:match("[^/]*$") then return path end
+    if match(key_of(path), "[^/]*$") == match(file, "[^/]*$") then return path end
   end
 end
 
@@ -2287,7 +2314,7 @@ local function run_program(address, path, ...)
     os.exit(1)
   end
   shifted_arguments()
-  local target_host, target_port = address:match("^(.*):(%d+)$")
+  local target_host, target_port = match(address, "^(.*):(%d+)$")
   this.start(target_host, target_port)
   local ok, text = run_main(chunk, pack(...))
   if ok then return end
@@ -2298,6 +2325,6 @@ end
 rawset(globals, "LuaPanda", this)
 
 local is_program = type(arg) == "table" and arg[0] ~= nil and own_source == "@" .. arg[0] and select("#", ...) >= 2
-if is_program and tostring((...)):match("^.*:%d+$") then return run_program(...) end
+if is_program and match(tostring((...)), "^.*:%d+$") then return run_program(...) end
 
 return this

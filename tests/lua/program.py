@@ -67,11 +67,20 @@ class Ide:
     def write(self, data: bytes) -> None:
         self._connection.sendall(data)
 
+    def option(self, level: int, name: int, value: bytes) -> None:
+        self._connection.setsockopt(level, name, value)
+
     def send(self, cmd: str, info: Any = None, **fields: Any) -> str:
         self._ids += 1
         line = {"callbackId": str(self._ids), "cmd": cmd, "info": {} if info is None else info, **fields}
         self.write(command_line(line))
         return str(line["callbackId"])
+
+    def send_many(self, count: int, cmd: str, info: Any) -> list[str]:
+        ids = [str(self._ids + place) for place in range(1, count + 1)]
+        self._ids += count
+        self.write(b"".join(command_line({"callbackId": id, "cmd": cmd, "info": info}) for id in ids))
+        return ids
 
     def next_message(self, within_s: float = PATIENCE_S) -> Message | None:
         """The next message, or None when the program has closed the connection."""
@@ -79,7 +88,7 @@ class Ide:
         while (line := self._reader.next_line()) is None:
             self._connection.settimeout(max(0.001, deadline - time.monotonic()))
             try:
-                data = self._connection.recv(1 << 20)
+                data = self._connection.recv(1 << 16)
             except ConnectionResetError:
                 return None
             if not data:
