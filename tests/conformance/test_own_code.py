@@ -30,7 +30,7 @@ class Failing:
         return next(spec for spec in BUILT_IN if spec.name == self.adapter)
 
 
-C = "#include <stdlib.h>\nint fail(int n) {\n  if (n > 2) abort();\n  return n;\n}\nint main(void) { return fail(9); }\n"
+C = "#include <stdlib.h>\nint fail(int n) {\n  if (n > 2) abort();\n  return n;\n}\nint main(void) { fail(9); }\n"
 RUST = "fn fail(n: usize) -> i32 {\n    vec![1, 2][n]\n}\nfn main() {\n    fail(9);\n}\n"
 GO = "package main\n\nfunc fail(n int) int {\n\treturn []int{1, 2}[n]\n}\n\nfunc main() {\n\tprintln(fail(9))\n}\n"
 RUBY = "def fail_with(n)\n  n / 0\nend\nfail_with(9)\n"
@@ -46,7 +46,7 @@ PROGRAMS = [
 async def test_locals_and_evaluations_are_those_of_the_own_frame(tmp_path: Path, failing: Failing) -> None:
     (tmp_path / failing.file).write_text(failing.text)
     if failing.build:
-        subprocess.run(failing.build, cwd=tmp_path, check=True, capture_output=True)  # noqa: ASYNC221, S603
+        subprocess.run(failing.build, cwd=tmp_path, check=True, capture_output=True)  # noqa: ASYNC221
     program = str(tmp_path / ("a" if failing.build else failing.file))
     wish = Wish(configuration={"type": failing.adapter, "request": "launch", "name": "x", "program": program})
     client = client_of(tmp_path)

@@ -69,7 +69,7 @@ class Terminal:
         merged = {**self._environment, **changes}
         return {name: value for name, value in merged.items() if value is not None}
 
-    def _in(self, cwd: str) -> Path:
+    def _in(self, cwd: str | None) -> Path:
         return self._folder / cwd if cwd else self._folder
 
 
