@@ -73,6 +73,11 @@ class Breakpoints:
     def at(self, path: str, line: int) -> list[Place]:
         return [place for place in self._places.get(path, ()) if place.line == line]
 
+    def is_of_a_twin(self, path: str, line: int) -> bool:
+        """Matched by the file's name alone, a breakpoint is hit in every file of that name."""
+        name = Path(path).name
+        return any(self.at(other, line) for other in self._places if Path(other).name == name)
+
     async def learn(self, chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
         """What is loaded now. Those that bind, or that are looked for under another name, are told and sent anew."""
         self._chunks = chunks

@@ -191,6 +191,7 @@ class Bridge:
             reason=reason,
             frames=list(found["frames"]),
             depth=int(found["depth"]),
+            cmd=message.cmd,
             coroutine=str(found.get("coroutine") or MAIN),
             exception=exception,
         )

@@ -65,11 +65,14 @@ class Pausing:
             return False
         if wanted and stop.reason != "pause" and isinstance(self._inside, Helper):
             await self._inside.ask("unpause", {}, timeout_s=_LOOKED_WITHIN_S)
-        if stop.reason != "breakpoint" or not isinstance(self._inside, Bare) or not stop.frames:
+        if stop.cmd != "stopOnBreakpoint" or not stop.frames:
             return False
         top = stop.frames[0]
-        hit = self._breakpoints.at(self._paths.place_of(chunk_of(top)), int(top["line"]))
-        return bool(hit) and not [place for place in hit if await self._counts(place, stop, looking, tell)]
+        path, line = self._paths.place_of(chunk_of(top)), int(top["line"])
+        hit = self._breakpoints.at(path, line)
+        if not hit or not isinstance(self._inside, Bare):
+            return not hit and self._breakpoints.is_of_a_twin(path, line)
+        return not [place for place in hit if await self._counts(place, stop, looking, tell)]
 
     async def _counts(self, place: Place, stop: LuaStop, looking: Looking, tell: Tell) -> bool:
         """What a runtime without code cannot do is done here: its hits are counted, its message is told."""

@@ -32,6 +32,7 @@ class LuaStop:
     frames: list[dict[str, Any]]
     """Of the coroutine that stopped, the innermost first; perhaps not all."""
     depth: int
+    cmd: str = ""
     coroutine: str = MAIN
     exception: dict[str, Any] | None = None
     places: dict[int, FramePlace] = field(default_factory=dict)
