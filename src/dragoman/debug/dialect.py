@@ -61,6 +61,8 @@ class Dialect:
     """A pattern in the program's output by which it says the `message` of what it raised, for `raises_in`."""
     raised_local: str = ""
     """The local in which a frame has what it raised, where no request says what that was."""
+    shows_raised: str = ""
+    """A pattern of how that local is shown, with the `message` in it."""
     build_failed: str = ""
     """A pattern in its refusal to launch that says that the program could not be built: its output has the reason."""
     ready_within_s: float = 30.0

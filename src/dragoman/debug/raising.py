@@ -58,7 +58,9 @@ def _by_local(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot) -> Rai
     held = next((it for it in seen.top_locals.variables if it.name == dialect.raised_local), None)
     if held is None:
         return None
-    return Raised(type=held.type or held.value, message=held.value, uncaught=body.reason != "exception")
+    shown = re.fullmatch(dialect.shows_raised, held.value) if dialect.shows_raised else None
+    message = shown["message"] if shown else held.value
+    return Raised(type=held.type or held.value, message=message, uncaught=body.reason != "exception")
 
 
 class Propagation:

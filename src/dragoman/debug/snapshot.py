@@ -61,17 +61,23 @@ class Looking:
         self._dialect = dialect
         self._containers: dict[int, Container] = {}
 
-    async def snapshot(self, thread_id: int, *, exception: bool) -> Snapshot:
+    async def snapshot(self, thread_id: int, *, exception: bool, with_locals: bool = True) -> Snapshot:
         """Requests one after another: adapters answer parallel ones slower than in turn."""
         frames: tuple[Frame, ...] = ()
         total, top, raised = 0, None, None
         with anyio.move_on_after(BUDGET_S):
             frames, total = await self._tolerated(self.stack(thread_id, FRAMES), ((), 0))
-            if frames:
+            if frames and with_locals:
                 top = await self.top_locals(frames[0].id)
             if exception:
                 raised = await self._tolerated(self._raised(thread_id), None)
         return Snapshot(frames, total, top, raised)
+
+    async def with_locals(self, seen: Snapshot) -> Snapshot:
+        found: Locals | None = None
+        with anyio.move_on_after(BUDGET_S):
+            found = await self.top_locals(seen.frames[0].id) if seen.frames else None
+        return replace(seen, top_locals=found)
 
     async def from_own_code(self, seen: Snapshot, reason: str) -> Snapshot:
         """The same, with the locals of the user's own frame where the program stopped below it."""

@@ -73,7 +73,8 @@ class Stopping:
         self.thread_id = thread_id
         self._threads.stopped(thread_id, body)
         asks = body.reason == "exception" and not self._launch.dialect.raised_local
-        seen = await looking.snapshot(thread_id, exception=asks)
+        is_decided_by_place = "breakpoint" in body.reason and not self._launch.dialect.raised_local
+        seen = await looking.snapshot(thread_id, exception=asks, with_locals=not is_decided_by_place)
         body, seen = as_raised(self._launch.dialect, body, seen, self._unseen_output())
         seen = replace(seen, raised=self._bindings.judged(seen.raised))
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
@@ -93,6 +94,7 @@ class Stopping:
         if on and await self._goes_on(thread_id, on):
             return None
         self._steps.told(thread_id, *_depth_and_line(seen))
+        seen = await looking.with_locals(seen) if is_decided_by_place else seen
         seen = await looking.from_own_code(seen, body.reason)
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
 

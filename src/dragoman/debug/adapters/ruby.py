@@ -86,6 +86,7 @@ RUBY = AdapterSpec(
         forgets="DEBUGGER__::SESSION.delete_bp",
         assigns="{name} = ({value})",
         raised_local="_raised",
+        shows_raised=r"(?s)#<[\w:]+: (?P<message>.*?)>?",
         sourceless=r"\[C\] ",  # told with the place of its caller
         out_ends_inside=True,
         failure_types=_FAILURES,
