@@ -1525,11 +1525,13 @@ end
 -- than it takes to see that this function has none.
 function hook(_, line)
   if lines[line] and (step or of_function[getinfo(2, "f").func] ~= false) then arrive(line) end
-  lines_left = lines_left - 1
-  if lines_left <= 0 then
-    lines_left = LINES * Run.pace
-    if not busy then tick() end
+  local left = lines_left
+  if left > 0 then
+    lines_left = left - 1
+    return
   end
+  lines_left = LINES * Run.pace
+  if not busy then tick() end
 end
 
 function poll_hook()
