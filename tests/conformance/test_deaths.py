@@ -71,7 +71,7 @@ async def scene(workspace: Path, language: Language, state: str) -> AsyncIterato
         if state == "stopped":
             path = str(workspace / language.file)
             await service.set_breakpoint(client, Breakpoint(id=0, path=path, line=LINE[language.file]))
-        started = await service.start(client, Wish(program=language.file), within_s=30 if state == "stopped" else 2)
+        started = await service.start(client, Wish(program=language.file), within_s=30 if state == "stopped" else 0)
         if state == "stopped":
             stop_of(started)
         yield Scene(service, client, started, *processes(language))

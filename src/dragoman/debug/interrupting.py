@@ -8,7 +8,7 @@ import anyio
 import anyio.to_thread
 import psutil
 
-from dragoman.debug.asking import LOOKS, Question
+from dragoman.debug.asking import Question
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.output import Output
 from dragoman.debug.threads import Threads
@@ -16,6 +16,7 @@ from dragoman.phrases import say
 from dragoman.transport.processes import interrupt, started_s
 from dragoman.wire.dap import bodies
 
+_INTERRUPTED = frozenset({"variables", "scopes"})  # debugpy ends an evaluation itself: both at once end the program
 _EVERY_S = 1.0
 _AT_MOST = 4  # debuggers swallow some, and try the same again
 
@@ -39,7 +40,7 @@ class Interrupting:
 
     async def free(self, question: Question, thread_id: int) -> None:
         """What it costs is told: the interrupt may reach the program itself, once the debugger lets go of it."""
-        if question.command not in LOOKS or self._process is None or thread_id != self._threads.first:
+        if question.command not in _INTERRUPTED or self._process is None or thread_id != self._threads.first:
             return
         sent = 0
         while sent < _AT_MOST and not await _is_answered(question):

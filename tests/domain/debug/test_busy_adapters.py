@@ -167,6 +167,13 @@ async def test_a_program_that_ends_before_the_debugger_confirms_is_told_as_its_e
         assert outcome.exit_code == 0
 
 
+async def look_given_up(session: Session, adapter: FakeAdapter) -> anyio.Event:
+    answered = anyio.Event()
+    adapter.answers["variables"] = lambda _: answered
+    assert await code_of(lambda: session._asking.request("variables", {}, timeout_s=0.05)) == "adapter_silent"
+    return answered
+
+
 class Interrupted:
     """A process that counts how often it was interrupted."""
 
@@ -209,7 +216,7 @@ async def test_a_look_that_never_ends_is_interrupted_until_it_is_answered_and_th
         adapter.emit("process", name="p", systemProcessId=interrupted.process.pid)
         adapter.stop()
         await stopped(session)
-        answered = await given_up(session, adapter)
+        answered = await look_given_up(session, adapter)
         await until(lambda: interrupted.count >= 2)
         answered.set()
         await until(lambda: "SIGINT" in session.output.since(0, most=1000)[0])
@@ -224,7 +231,7 @@ async def test_a_program_that_interrupts_do_not_free_is_left_alone_after_a_few(i
         adapter.emit("process", name="p", systemProcessId=interrupted.process.pid)
         adapter.stop()
         await stopped(session)
-        await given_up(session, adapter)
+        await look_given_up(session, adapter)
         await until(lambda: "(4 times)" in session.output.since(0, most=1000)[0])
         assert await code_of(lambda: evaluated(session)) == "adapter_busy"
     interrupted.end()
@@ -232,10 +239,17 @@ async def test_a_program_that_interrupts_do_not_free_is_left_alone_after_a_few(i
 
 
 @pytest.mark.parametrize(
-    ("thread", "dialect", "is_launch"), [(2, PYTHON, True), (1, Dialect(), True), (1, PYTHON, False)]
+    ("thread", "dialect", "is_launch", "command"),
+    [
+        (2, PYTHON, True, "variables"),
+        (1, Dialect(), True, "variables"),
+        (1, PYTHON, False, "variables"),
+        (1, PYTHON, True, "evaluate"),
+        (1, PYTHON, True, "next"),
+    ],
 )
 async def test_nothing_is_interrupted_where_that_would_not_reach_the_look_or_is_not_ours(
-    thread: int, dialect: Dialect, is_launch: bool, interrupted: Interrupted
+    thread: int, dialect: Dialect, is_launch: bool, command: str, interrupted: Interrupted
 ) -> None:
     adapter = FakeAdapter()
     threads = Threads(adapter)
@@ -243,7 +257,7 @@ async def test_nothing_is_interrupted_where_that_would_not_reach_the_look_or_is_
     output = Output()
     tried = interrupting.Interrupting(dialect, threads, output, is_launch=is_launch)
     tried.learn(bodies.ProcessBody(name="p", system_process_id=interrupted.process.pid))
-    await tried.free(asking.Question("evaluate", 0.0), thread)
+    await tried.free(asking.Question(command, 0.0), thread)
     await adapter.end()
     interrupted.end()
     assert (interrupted.count, output.end) == (0, 0)
