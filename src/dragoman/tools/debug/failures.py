@@ -92,8 +92,8 @@ def _hint(tool: str, error: DragomanError, caller: Caller) -> str | None:
 # Where a tool knows better what to do than whoever raised the error.
 _HINTS: Mapping[tuple[str, str], Phrase] = {
     ("evaluate_expression", "adapter_silent"): say(
-        "The program is still stopped. In a Python program the expression is interrupted now: ask again in a few "
-        "seconds. restart_debugging begins afresh."
+        "The program is still stopped. A Python expression is interrupted 20 seconds after its start: ask again then. "
+        "restart_debugging begins afresh."
     ),
 }
 
