@@ -75,3 +75,25 @@ async def test_whatever_holds_a_variable_it_is_that_one_that_is_changed(tmp_path
         assert answers == ["7", "[5]", "8", "7"]
         ended = end_of(await service.resume(client, "", thread_id=None, within_s=10))
         assert ended.output.splitlines() == ["7 {'k': [5]} namespace(x=8) 7", "then 7"]
+
+
+LOOP = """\
+for n in range(8):
+    print(n)
+"""
+
+
+async def test_of_two_clients_breakpoints_at_a_line_the_one_is_told_that_was_meant(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(LOOP)
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        ids = {}
+        for condition in ("n == 3", "n in (3, 5)", "n % 7 and not n % 6"):
+            wanted = Breakpoint(id=0, owner=condition, path=str(tmp_path / "main.py"), line=2, condition=condition)
+            ids[condition] = (await service.set_breakpoint(client, wanted))[0].id
+        first = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        second = stop_of(await service.resume(client, "", thread_id=None, within_s=20))
+        third = stop_of(await service.resume(client, "", thread_id=None, within_s=20))
+        assert first.hit_breakpoints == (ids["n == 3"], ids["n in (3, 5)"])
+        assert second.hit_breakpoints == (ids["n in (3, 5)"],)
+        assert third.hit_breakpoints == (ids["n % 7 and not n % 6"],)

@@ -44,8 +44,9 @@ class Bound:
             self.bind(shared, body.breakpoint)
 
     def ours(self, adapters_ids: Iterable[int]) -> tuple[int, ...]:
+        """All that stand there: which of their conditions held, the adapter does not say."""
         known = self._shared_by_adapters
-        return tuple(ours for id in adapters_ids if id in known for ours in known[id].told_at_a_hit)
+        return tuple(ours.id for id in adapters_ids if id in known for ours in known[id].stands_for)
 
 
 def _binding(answer: bodies.Breakpoint) -> Binding:

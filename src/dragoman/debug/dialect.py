@@ -21,6 +21,8 @@ class Dialect:
     """Exceptions by which a program of this language ends on purpose: never told as a stop."""
     or_word: str = "||"
     """Between two conditions of which one is enough."""
+    truth: str = "!!({condition})"
+    """An expression that is shown as true where a `condition` holds: asked where several share a line."""
     fault_of: Callable[[str], str] = lambda _: ""
     """What is wrong with a condition, where the adapter would only never stop; nothing wrong: empty."""
     takes_log_messages: bool = True

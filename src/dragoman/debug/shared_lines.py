@@ -20,12 +20,6 @@ class Shared:
     stands_for: tuple[Breakpoint, ...]
     left_out: tuple[Breakpoint, ...] = ()
 
-    @property
-    def told_at_a_hit(self) -> tuple[int, ...]:
-        """Where one stops always, nobody has asked whether the conditions of the others hold."""
-        known = [it.id for it in self.stands_for if it.condition == self.sent.condition]
-        return tuple(known or [it.id for it in self.stands_for])
-
 
 def one_a_place(
     group: Iterable[Breakpoint], *, or_word: str, is_sound: Callable[[Breakpoint], bool]

@@ -25,6 +25,7 @@ from dragoman.wire.dap import bodies
 _ANSWERED_WITHIN_S = 10.0
 _LOGGED_WITHIN_S = 2.0
 _OUTPUT_AT_A_STOP = 4000
+_TRUE = frozenset({"true", "1"})
 # What a program that stopped for nobody is sent on with, by what it was sent on with before.
 _ON = {"continue": "continue", "pause": "continue", "next": "next", "stepIn": "stepIn", "stepOut": "stepOut"}
 
@@ -94,6 +95,7 @@ class Stopping:
         if on and await self._goes_on(thread_id, on):
             return None
         self._steps.told(thread_id, *_depth_and_line(seen))
+        hit = await self._narrowed(hit, seen, looking)
         seen = await looking.with_locals(seen) if is_decided_by_place else seen
         seen = await looking.from_own_code(seen, body.reason)
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
@@ -150,6 +152,20 @@ class Stopping:
         if answer not in {"true", "false"}:
             self._bindings.failed(id, condition, answer.strip("<>"))
         return answer == "true"
+
+    async def _narrowed(self, hit: tuple[int, ...] | None, seen: Snapshot, looking: Looking) -> tuple[int, ...] | None:
+        """Of several that share a line, those whose conditions hold; all, where not one can be told to."""
+        conditions = {id: self._bindings.condition_of(id) for id in hit or ()}
+        if self._launch.dialect.holds or len(set(conditions.values())) < 2:
+            return hit
+        held = [
+            id for id, condition in conditions.items() if not condition or await self._is_true(condition, seen, looking)
+        ]
+        return tuple(held) or hit
+
+    async def _is_true(self, condition: str, seen: Snapshot, looking: Looking) -> bool:
+        answer = await self._logged(self._launch.dialect.truth.format(condition=condition), seen, looking)
+        return answer.lower() in _TRUE
 
     async def _logged(self, expression: str, seen: Snapshot, looking: Looking) -> str:
         """What cannot be evaluated says so in its place: a logpoint never stops."""

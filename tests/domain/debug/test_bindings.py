@@ -46,10 +46,10 @@ async def test_two_clients_conditions_at_one_line_are_sent_as_one_that_holds_for
     assert [bindings.of(id).verified for id in (1, 2)] == [True, True]
 
 
-async def test_where_one_client_stops_always_only_its_breakpoint_is_known_to_be_hit(adapter: FakeAdapter) -> None:
+async def test_where_one_client_stops_always_all_that_stand_there_may_have_been_hit(adapter: FakeAdapter) -> None:
     bindings = await sent(adapter, at(1, condition="n == 3"), at(2), at(3))
     assert asked(adapter) == [{"line": 5}]
-    assert bindings.hit("breakpoint", [105], None) == (2, 3)
+    assert bindings.hit("breakpoint", [105], None) == (1, 2, 3)
 
 
 async def test_the_same_condition_twice_is_sent_once(adapter: FakeAdapter) -> None:

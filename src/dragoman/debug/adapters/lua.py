@@ -45,6 +45,7 @@ LUA = AdapterSpec(
     arguments=_arguments,
     dialect=Dialect(
         or_word="or",
+        truth="not not ({condition})",
         hit_spelling={"%": "% {number}"},
         condition_failed=r"condition: (?P<condition>.*)\nfailed: (?P<error>.*)\n",
         ready_within_s=_A_DAY_S,  # nobody knows when a game gets so far; who waits has a deadline of their own

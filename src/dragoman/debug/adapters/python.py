@@ -149,6 +149,7 @@ PYTHON = AdapterSpec(
         ways_to_end=frozenset({"SystemExit", "Skipped", "SkipTest", "unittest.case.SkipTest"}),
         own_notes=r"\s+\((?:note: full exception trace is shown|Current frame\)).*",
         or_word="or",
+        truth="bool({condition})",
         fault_of=_fault_of,
         properties={"skipPrintBreakpointException": []},  # else a condition with a wrong name is silently never true
         condition_failed=_CONDITION_FAILED,
