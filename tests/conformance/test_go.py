@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,21 +11,9 @@ from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage, n_of, running_program
 from tests.conformance.test_python import client_of, end_of, service_in, stop_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180), pytest.mark.needs("go")]
-
-LANGUAGE = Language("go", GO, "go/main.go", computes=10, calls=21, prints=22)
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return Stage(LANGUAGE, tmp_path, Path(shutil.copy(PROGRAMS / LANGUAGE.source, tmp_path)))
-
-
-class TestGo(Behaviours):
-    """What every language does."""
 
 
 def module(folder: Path, **files: str) -> Path:
@@ -39,11 +25,6 @@ def module(folder: Path, **files: str) -> Path:
 
 def names_in(folder: Path) -> set[str]:
     return {it.name for it in folder.iterdir()}
-
-
-def built(folder: Path, what: str) -> None:
-    build = ["go", "build", "-gcflags", "all=-N -l", "-o", "app", what]
-    subprocess.run(build, check=True, capture_output=True, cwd=folder)
 
 
 MAIN = "package main\n\nfunc main() {\n\tprintln(value())\n}\n"
@@ -58,7 +39,6 @@ func TestValue(t *testing.T) {
 	}
 }
 """
-PANICS = 'package main\n\nfunc main() {\n\tvar m map[string]int\n\tm["a"] = 1\n}\n'
 
 
 @pytest.mark.parametrize("program", [".", "main.go"])
@@ -88,15 +68,6 @@ async def test_tests_are_debugged_by_their_file(tmp_path: Path) -> None:
         assert (ended.exit_code, "value_test.go:7: 42" in ended.output) == (1, True)
 
 
-async def test_a_built_program_is_run_as_it_is(stage: Stage) -> None:
-    binary = stage.workspace / "app"
-    built(stage.workspace, stage.source.name)
-    async with service_in(stage.workspace, GO) as service:
-        await service.set_breakpoint(stage.client, stage.at(LANGUAGE.computes, condition="n == 3"))
-        wanted = {"type": "go", "request": "launch", "name": "x", "program": str(binary)}
-        assert n_of(stop_of(await service.start(stage.client, Wish(configuration=wanted), within_s=60))) == 3
-
-
 @pytest.mark.requirement("debug:start:error-compile")
 async def test_a_program_that_does_not_compile_is_an_error_with_the_compilers_lines(tmp_path: Path) -> None:
     module(tmp_path, main=MAIN)
@@ -107,41 +78,3 @@ async def test_a_program_that_does_not_compile_is_an_error_with_the_compilers_li
     assert isinstance(error, LaunchError)
     assert (error.code, error.message.in_language("zh")) == ("build_failed", "编译错误导致无法启动。")
     assert any("undefined: value" in line for line in error.details["last_lines"])
-
-
-async def test_a_panic_stops_the_program_where_it_is(tmp_path: Path) -> None:
-    module(tmp_path, main=PANICS)
-    async with service_in(tmp_path, GO) as service:
-        stop = stop_of(await service.start(client_of(tmp_path), Wish(program="main.go"), within_s=90))
-        assert stop.reason == "exception"
-        assert stop.raised is not None
-        assert "assignment to entry in nil map" in stop.raised.message
-        assert any(frame.name == "main.main" and frame.line == 5 for frame in stop.frames)
-
-
-async def test_a_running_program_is_attached_to_and_lives_on(tmp_path: Path) -> None:
-    source = module(tmp_path, main=WAITS) / "main.go"
-    built(tmp_path, ".")
-    client = client_of(tmp_path)
-    with running_program(str(tmp_path / "app")) as running:
-        async with service_in(tmp_path, GO) as service:
-            await service.set_breakpoint(client, Breakpoint(id=0, path=str(source), line=8))
-            wanted = {"type": "go", "request": "attach", "name": "x", "mode": "local", "processId": running.pid}
-            started = await service.start(client, Wish(configuration=wanted), within_s=60)
-            assert stop_of(started).frames[0].line == 8
-            await service.stop(client, "")
-            await service.wait(client, started.session.id, within_s=10)
-            assert running.poll() is None
-
-
-WAITS = """package main
-
-import "time"
-
-func main() {
-	for n := 0; n < 600; n++ {
-		time.Sleep(100 * time.Millisecond)
-		println(n)
-	}
-}
-"""

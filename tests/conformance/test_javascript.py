@@ -17,9 +17,9 @@ from dragoman.debug.model import Stop
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
+from tests.conformance.scenario import PROGRAMS, Language, Stage
 from tests.conformance.test_python import client_of, end_of, eventually, service_in, stop_of, values
-from tests.conformance.test_python_links import free_port, listening, running
+from tests.conformance.test_python_links import free_port
 from tests.peers import give_adapters
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120), pytest.mark.needs("javascript")]
@@ -61,10 +61,6 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(NODE, tmp_path, Path(shutil.copy(PROGRAMS / NODE.source, tmp_path)))
 
 
-class TestJavaScript(Behaviours):
-    """What every language does."""
-
-
 async def test_scopes_are_one_node_itself_is_folded_and_no_thread_is_zero(workspace: Path) -> None:
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
@@ -74,12 +70,6 @@ async def test_scopes_are_one_node_itself_is_folded_and_no_thread_is_zero(worksp
         out = stop_of(await service.step(client, "", "out", thread_id=None, within_s=10))
         assert {"i", "total"} <= set(values(out)) or values(out)["i"] == "3"
         assert [frame.is_library for frame in out.frames[:2]] == [False, True]
-
-
-async def test_without_stops_it_runs_to_its_end_with_its_output_and_exit_code(workspace: Path) -> None:
-    async with service_in(workspace, JAVASCRIPT) as service:
-        ended = end_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=30))
-        assert (ended.exit_code, ended.output.count("total 90"), "ebugger" in ended.output) == (3, 1, False)
 
 
 @pytest.mark.parametrize(
@@ -100,18 +90,6 @@ async def test_conditions_that_js_debug_cannot_join_or_write_hold_all_the_same(
             found.append(values(happened.outcome)["n"])
             happened = await service.resume(client, "", thread_id=None, within_s=10)
         assert found == seen
-
-
-async def test_an_uncaught_exception_stops_by_default_and_a_caught_one_does_not(workspace: Path) -> None:
-    source = (
-        "try { throw new Error('caught'); } catch { }\nfunction f(x) {\n  throw new TypeError('bad ' + x);\n}\nf(7);\n"
-    )
-    (workspace / "main.js").write_text(source)
-    async with service_in(workspace, JAVASCRIPT) as service:
-        stop = stop_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=30))
-        assert (stop.reason, stop.frames[0].line, values(stop)["x"]) == ("exception", 3, "7")
-        assert stop.raised is not None
-        assert ("bad 7" in stop.raised.message, stop.raised.uncaught) == (True, True)
 
 
 async def test_a_step_over_a_call_is_not_lost_to_a_hit_in_it_that_does_not_count(stage: Stage) -> None:
@@ -203,21 +181,6 @@ async def test_a_breakpoint_in_typescript_binds_and_stops_there(workspace: Path,
         stop = stop_of(await service.start(client, Wish(program=program), within_s=30))
         assert (Path(stop.frames[0].path).name, stop.frames[0].line) == ("main.ts", 3)
         assert (stop.hit_breakpoints, values(stop)["n"]) == ((made.id,), "21")
-
-
-async def test_a_node_process_is_attached_to_by_its_port_and_lives_on_after_the_stop(workspace: Path) -> None:
-    (workspace / "main.js").write_text("setInterval(() => {\n  let x = 1;\n}, 10);\n")
-    port, client = free_port(), client_of(workspace)
-    where = {"type": "node", "request": "attach", "name": "a", "port": port}
-    with running("node", f"--inspect=127.0.0.1:{port}", str(workspace / "main.js")) as process:
-        await listening(port)
-        async with service_in(workspace, JAVASCRIPT) as service:
-            await service.set_breakpoint(client, at(workspace, 2))
-            started = await service.start(client, Wish(configuration=where), within_s=20)
-            assert stop_of(started).frames[0].line == 2
-            await service.stop(client, "")
-            end_of(await service.wait(client, started.session.id, within_s=10))
-        assert process.poll() is None
 
 
 async def test_attaching_where_no_node_listens_is_told_within_seconds(workspace: Path) -> None:

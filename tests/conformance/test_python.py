@@ -19,7 +19,6 @@ from dragoman.debug.adapters import PYTHON, AdapterSpec, Situation
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Client, DebugService, Happened, Wish
 from dragoman.debug.starting import AdapterStarter
-from dragoman.debug.states import State
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.transport.command import Command
@@ -47,7 +46,6 @@ if __name__ == "__main__":
     sys.exit(3)
 """
 LINE_OF_RESULT = 4
-LINE_OF_TOTAL = 10
 
 
 @pytest.fixture
@@ -94,52 +92,6 @@ def values(stop: Stop) -> dict[str, str]:
     return {it.name: it.value for it in stop.top_locals.variables} if stop.top_locals else {}
 
 
-async def test_a_program_is_stopped_stepped_looked_into_and_run_to_its_end(workspace: Path) -> None:
-    client = client_of(workspace)
-    async with service_in(workspace) as service:
-        made, _ = await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, condition="n == 3"))
-        first = await service.start(client, Wish(program="main.py"), within_s=30)
-        stop, id = stop_of(first), first.session.id
-        assert (stop.reason, stop.hit_breakpoints, values(stop)["n"]) == ("breakpoint", (made.id,), "3")
-        assert [(frame.name, frame.line) for frame in stop.frames[:2]] == [("double", 4), ("main", LINE_OF_TOTAL)]
-        assert service.binding(client, made.id).verified
-
-        stepped = stop_of(await service.step(client, id, "over", thread_id=None, within_s=10))
-        assert (stepped.reason, values(stepped)["result"]) == ("step", "6")
-        out = stop_of(await service.step(client, id, "out", thread_id=None, within_s=10))
-        assert out.frames[0].name == "main"
-        evaluated = await service.evaluate(client, id, "total * 100", frame=None, context="repl", within_s=5)
-        assert evaluated.result == "600"
-        scopes = await service.scopes(client, id, out.frames[0].id)
-        page = await service.page(client, id, scopes[0].reference, start=0, count=0)
-        assert {"n", "total"} <= {it.name for it in page.variables}
-
-        ended = end_of(await service.resume(client, id, thread_id=None, within_s=20))
-        assert ended.exit_code == 3
-        assert "total 90" in ended.output
-
-
-async def test_an_uncaught_exception_stops_by_default_and_tells_what_it_is(workspace: Path) -> None:
-    (workspace / "main.py").write_text("def f(x):\n    return 1 / x\n\nf(0)\n")
-    client = client_of(workspace)
-    async with service_in(workspace) as service:
-        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
-        assert stop.reason == "exception"
-        assert stop.raised is not None
-        assert stop.raised.type == "ZeroDivisionError"
-        assert values(stop)["x"] == "0"
-
-
-async def test_a_program_without_stops_runs_to_its_end(workspace: Path) -> None:
-    client = client_of(workspace)
-    async with service_in(workspace) as service:
-        ended = end_of(await service.start(client, Wish(program="main.py"), within_s=30))
-        assert (ended.exit_code, "total 90" in ended.output) == (3, True)
-        with pytest.raises(DragomanError) as caught:
-            await service.resume(client, "", thread_id=None, within_s=1)
-        assert caught.value.code == "no_session"
-
-
 @pytest.mark.requirement("debug:start:no-debug-no-breakpoints")
 async def test_without_debugging_breakpoints_are_not_hit(workspace: Path) -> None:
     client = client_of(workspace)
@@ -147,40 +99,6 @@ async def test_without_debugging_breakpoints_are_not_hit(workspace: Path) -> Non
         await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT))
         ended = end_of(await service.start(client, Wish(program="main.py", no_debug=True), within_s=30))
         assert ended.exit_code == 3
-
-
-@pytest.mark.parametrize(("condition", "n"), [("> 5", "5"), ("== 3", "2"), ("% 2 == 0", "1"), ("4", "3")])
-async def test_hit_conditions_mean_what_they_say(workspace: Path, condition: str, n: str) -> None:
-    client = client_of(workspace)
-    async with service_in(workspace) as service:
-        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, hit_condition=condition))
-        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
-        assert values(stop)["n"] == n
-        await service.stop(client, "")
-
-
-async def test_a_logpoint_prints_and_does_not_stop(workspace: Path) -> None:
-    client = client_of(workspace)
-    async with service_in(workspace) as service:
-        await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, log_message="n is {n}"))
-        ended = end_of(await service.start(client, Wish(program="main.py"), within_s=30))
-        assert "n is 7" in ended.output
-
-
-async def test_breakpoints_set_during_a_run_and_a_pause_take_effect(workspace: Path) -> None:
-    (workspace / "main.py").write_text("import time\nn = 0\nwhile n < 10**9:\n    n += 1\n    time.sleep(0.001)\n")
-    client = client_of(workspace)
-    async with service_in(workspace) as service:
-        running = await service.start(client, Wish(program="main.py"), within_s=2)
-        assert (running.outcome, running.session.state) == (None, State.RUNNING)
-        paused = stop_of(await service.pause(client, "", within_s=10))
-        assert paused.reason == "pause"
-        await service.set_breakpoint(client, at(workspace, 5, condition="n % 7 == 0"))
-        stop = stop_of(await service.resume(client, "", thread_id=None, within_s=10))
-        assert (stop.reason, int(values(stop)["n"]) % 7) == ("breakpoint", 0)
-        await service.stop(client, "")
-        ended = end_of(await service.wait(client, running.session.id, within_s=10))
-        assert ended is running.session.ended
 
 
 @pytest.mark.requirement("debug:stop:launch-ends-process")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,27 +15,15 @@ import anyio.to_thread
 import pytest
 
 from dragoman.debug import members
-from dragoman.debug.adapters import PYTHON
 from dragoman.debug.model import Stop
 from dragoman.debug.service import Client, DebugService, Wish
 from dragoman.errors import DragomanError
 from dragoman.transport.peers import processes_at
-from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
 from tests.conformance.test_python import at, client_of, end_of, eventually, service_in, sleepers, stop_of, values
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 WORK = "def work(n):\n    inner = n * 2\n    return inner\n\n"
-PYTHONS = Language("python", PYTHON, "python/main.py", computes=5, calls=14, prints=15)
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return Stage(PYTHONS, tmp_path, Path(shutil.copy(PROGRAMS / PYTHONS.source, tmp_path)))
-
-
-class TestPython(Behaviours):
-    """What every language does."""
 
 
 CHILDREN = {
@@ -178,16 +165,6 @@ async def test_a_program_that_listens_is_attached_to_and_lives_on_after_the_stop
             await looked_into_and_left(service, client, wish)
             assert process.poll() is None
             await looked_into_and_left(service, client, wish)
-        assert process.poll() is None
-
-
-async def test_a_program_is_attached_to_by_its_process_id_and_lives_on_after_the_stop(tmp_path: Path) -> None:
-    (tmp_path / "main.py").write_text(LOOP)
-    client = client_of(tmp_path)
-    with running(sys.executable, str(tmp_path / "main.py")) as process:
-        async with service_in(tmp_path) as service:
-            await service.set_breakpoint(client, at(tmp_path, 5))
-            await looked_into_and_left(service, client, attaching(processId=process.pid))
         assert process.poll() is None
 
 
