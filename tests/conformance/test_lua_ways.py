@@ -30,6 +30,7 @@ def lua(request: pytest.FixtureRequest, tmp_path: Path) -> LuaWorkspace:
     return LuaWorkspace.made(tmp_path, request.param)
 
 
+@pytest.mark.requirement("luapanda:transport:tcp")
 async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: LuaWorkspace) -> None:
     program, port = lua.write("main.lua", LOOP), free_port()
     async with service_in(lua.folder, LUA) as service:

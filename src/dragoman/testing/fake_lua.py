@@ -38,6 +38,8 @@ class FakeLua:
         self.fault: RemoteProtocolError | None = None
         self.stops: deque[Message] = deque()
         self.notices: list[Message] = []
+        self.holds: anyio.Event | None = None
+        """Until it is set, no stop is told."""
         self._answers: defaultdict[str, deque[Any]] = defaultdict(deque)
         self._loads_code = loads_code
         self._dies_at = dies_at
@@ -99,6 +101,8 @@ class FakeLua:
         """To the next stop; behind the last one the program ends."""
         if not self.stops:
             return False
+        if self.holds is not None:
+            await self.holds.wait()
         stop = self.stops.popleft()
         await self._far.send(self._connection.send_stop(stop.cmd, stop.stack or ()))
         return True

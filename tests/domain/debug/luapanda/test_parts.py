@@ -1,0 +1,189 @@
+"""Settings, names of files, lines with code, values as Lua source: the parts that need no program."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.debug.luapanda.advice import why_not_bound
+from dragoman.debug.luapanda.breakpoints import message_parts
+from dragoman.debug.luapanda.code_lines import next_code_line
+from dragoman.debug.luapanda.literals import lua_string, lua_value
+from dragoman.debug.luapanda.looking import function_name, shown
+from dragoman.debug.luapanda.paths import Chunk, PathMap
+from dragoman.debug.luapanda.settings import read_settings
+from dragoman.errors import DragomanError
+from dragoman.wire.luapanda.commands import encoded_info
+
+LUA = next((name for name in ("lua5.4", "lua5.3", "lua5.1", "luajit") if shutil.which(name)), None)
+
+
+def paths_in(folder: Path, **given: Any) -> PathMap:
+    return PathMap(read_settings("attach", given, folder), folder)
+
+
+@pytest.mark.parametrize(
+    ("request_", "given", "way"),
+    [
+        ("launch", {"program": "main.lua"}, "started"),
+        ("launch", {"program": "main", "luaPath": "/usr/bin/lua"}, "started"),
+        ("launch", {"program": "game.exe"}, "listening"),
+        ("launch", {}, "listening"),
+        ("attach", {"connectionPort": 8820}, "listening"),
+        ("attach", {"VSCodeAsClient": True, "connectionIP": "10.0.0.2"}, "connecting"),
+        ("launch", {"VSCodeAsClient": "true"}, "connecting"),
+    ],
+)
+def test_who_starts_and_who_listens_follows_from_the_configuration(
+    request_: str, given: dict[str, Any], way: str
+) -> None:
+    assert read_settings(request_, given, Path("/w")).way == way
+
+
+def test_luapandas_defaults_are_taken_where_nothing_is_said() -> None:
+    settings = read_settings("attach", {}, Path("/w"))
+    assert (settings.host, settings.port, settings.auto_path) == ("127.0.0.1", 8818, True)
+    assert not read_settings("launch", {"program": "a.lua"}, Path("/w")).auto_path
+
+
+def test_what_is_sent_first_is_whole_and_its_flags_are_text() -> None:
+    given = {"luaFileExtension": ".lua.txt", "truncatedOPath": "x", "useCHook": "true", "logLevel": "7"}
+    told = encoded_info("initSuccess", read_settings("attach", given, Path("/w")).init())
+    assert (told["luaFileExtension"], told["useCHook"], told["logLevel"]) == ("lua.txt", "true", "1")
+    assert all(isinstance(value, str) for value in told.values())
+    assert told["TempFilePath"]
+
+
+@pytest.mark.parametrize("port", [0, 70000, "x", "-1", "８８１８"])
+def test_what_is_no_port_is_refused(port: object) -> None:
+    with pytest.raises(DragomanError) as caught:
+        read_settings("attach", {"connectionPort": port}, Path("/w"))
+    assert caught.value.code == "bad_configuration"
+
+
+def test_an_address_that_others_can_reach_is_known_as_one() -> None:
+    assert read_settings("attach", {"connectionIP": "0.0.0.0"}, Path("/w")).is_open_to_others
+    assert not read_settings("attach", {}, Path("/w")).is_open_to_others
+
+
+# Names.
+
+
+def test_dots_in_a_path_are_folders_to_the_runtime() -> None:
+    paths = paths_in(Path("/w"), autoPathMode=False)
+    assert paths.names_of("/w/my.game/a.b.lua") == ["/w/my/game/a/b.lua"]
+    assert paths.names_of("/w.x/a.lua") == ["/w/x/a.lua"]
+    assert PathMap(read_settings("attach", {"autoPathMode": False}, Path("/w.x")), Path("/w.x")).names_of(
+        "/w.x/a.lua"
+    ) == ["/w/x/a.lua", "/w.x/a.lua"]
+
+
+def test_a_loaded_chunk_says_for_certain_what_its_file_is_called(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    file = tmp_path / "src" / "mod.lua"
+    file.write_text("")
+    paths = paths_in(tmp_path, autoPathMode=False)
+    chunk = Chunk(source="@../elsewhere/src/mod.lua", file="/elsewhere/src/mod.lua")
+    assert paths.place_of(chunk) == str(file)
+    assert paths.names_of(str(file), [chunk])[0] == "/elsewhere/src/mod.lua"
+
+
+def test_of_equal_names_the_folders_decide_and_a_draw_decides_nothing(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mod.lua").write_text("")
+    paths = paths_in(tmp_path)
+    assert paths.place_of(Chunk(file="mod.lua", opath="x/b/mod.lua")) == str(tmp_path / "b" / "mod.lua")
+    assert paths.place_of(Chunk(file="mod.lua", opath="mod.lua")) == "mod.lua"
+
+
+def test_a_path_of_another_machine_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "m.lua").write_text("")
+    paths = paths_in(tmp_path, docPathReplace=["/phone/scripts", str(tmp_path)])
+    assert paths.place_of(Chunk(source="@/phone/scripts/m.lua")) == str(tmp_path / "m.lua")
+    assert paths.place_of(Chunk(source="@/phone/scriptsX/n.lua")) == "/phone/scriptsX/n.lua"
+
+
+@given(st.text(max_size=300))
+def test_whatever_a_program_calls_its_chunks_is_survived(name: str) -> None:
+    assert isinstance(paths_in(Path("/nowhere")).place_of(Chunk(source="@" + name)), str)
+
+
+@pytest.mark.parametrize(
+    ("given", "chunk", "expected"),
+    [
+        ({"cwd": "/w/sub"}, Chunk(source="@src/mod.lua"), "`cwd` /w in"),
+        ({}, Chunk(source="@src/Mod.lua", file="Mod.lua"), "`pathCaseSensitivity` false"),
+        ({}, Chunk(source="@src/mod", file="mod"), "`luaFileExtension` lua in"),
+        ({}, Chunk(source="@main.lua"), "Loaded: main.lua"),
+    ],
+)
+def test_the_advice_names_the_setting_that_would_fit(given: dict[str, Any], chunk: Chunk, expected: str) -> None:
+    settings = read_settings("attach", given, Path("/w"))
+    told = why_not_bound("/w/src/mod.lua", [chunk], PathMap(settings, Path("/w")), settings)
+    assert expected in told
+    assert "mod.lua" in told
+
+
+# Lines.
+
+CODE = """-- a comment
+local a = 1 -- behind code
+--[[ long
+comment ]] local b = 2
+--[==[ ]]
+]==]
+
+local s = [[
+inner
+]]
+local t = "--[["
+return a
+-- last"""
+
+
+@pytest.mark.parametrize(("line", "code"), [(1, 2), (2, 2), (3, 4), (5, 8), (7, 8), (9, 10), (11, 11), (12, 12)])
+def test_a_breakpoint_at_a_comment_moves_to_the_next_code(line: int, code: int) -> None:
+    assert next_code_line(CODE.splitlines(), line) == code
+
+
+@pytest.mark.parametrize("line", [0, 13, 14, 99])
+def test_behind_the_last_code_there_is_no_line(line: int) -> None:
+    assert next_code_line(CODE.splitlines(), line) is None
+
+
+# Lua source.
+
+
+@pytest.mark.skipif(LUA is None, reason="no Lua here")
+@given(st.binary(max_size=60))
+def test_every_string_of_bytes_is_the_same_in_lua(data: bytes) -> None:
+    text = lua_string(data.decode("utf-8", "surrogateescape"))
+    assert text.isascii()
+    assert "|" not in text
+    said = subprocess.run([str(LUA), "-e", f"io.write({text})"], capture_output=True, check=True).stdout
+    assert said == data
+
+
+def test_tables_are_written_with_their_keys() -> None:
+    assert lua_value({"a": 1, 7: [True, None, "x"]}) == '{["a"]=1,[7]={true,nil,"x"}}'
+
+
+def test_a_message_is_cut_at_its_expressions_and_doubled_braces_are_braces() -> None:
+    assert message_parts("n is {n}, {{x}}!", lambda it: [it]) == ["n is ", ["n"], ", ", "{", "x", "}", "!"]
+
+
+def test_strings_are_shown_in_quotes_and_cut_ones_say_so() -> None:
+    assert shown({"type": "string", "value": 'a"b\n', "length": 5000}) == '"a\\"b\\n"… (5000 bytes)'
+    assert shown({"type": "table", "value": "table", "failed": "boo"}) == "table <boo>"
+
+
+def test_a_function_without_a_name_is_told_by_its_line() -> None:
+    assert function_name({"function": "", "defined": 12}) == "function <12>"
+    assert function_name({}) == "?"
