@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,7 @@ def test_whatever_a_session_was_given_and_said_no_secret_is_in_the_files(cli: Cl
 
 def test_a_breakpoint_keeps_its_condition_and_the_record_of_it_has_no_secret(cli: Cli, agent: Agent) -> None:
     shaped, named = leaks(6)["gitlab"], password(7)
-    place = {"file_path": "values.py", "line_number": 1}
+    place: dict[str, Any] = {"file_path": "values.py", "line_number": 1}
     condition = f"token == {shaped!r} or password == {named!r}"
     agent.call("set_breakpoint", **place, condition=condition, log_message=f"tried {shaped}")
     told = cli("journal", "export").stdout

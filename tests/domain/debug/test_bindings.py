@@ -117,7 +117,7 @@ async def test_what_is_not_bound_has_a_reason_though_the_adapter_gives_none(adap
 
 async def test_hits_are_counted_here_where_there_is_a_condition_as_well(adapter: FakeAdapter) -> None:
     """debugpy would stop where either holds."""
-    every_other = {"hit_condition": "% 200 == 0"}
+    every_other: dict[str, Any] = {"hit_condition": "% 200 == 0"}
     await sent(adapter, at(1, condition="n > 3", **every_other), at(2, line=9, **every_other))
     assert asked(adapter) == [{"line": 5, "condition": "n > 3"}, {"line": 9, "hitCondition": "% 200 - 0"}]
 

@@ -75,8 +75,8 @@ def test_what_is_refused_names_some_that_are_not_known_and_all_that_are() -> Non
 @pytest.mark.parametrize("parameter", ["env", "inputs"])
 async def test_a_table_of_names_has_at_most_a_thousand(tmp_path: Path, parameter: str) -> None:
     async with opened(tmp_path) as bench:
-        table = {f"N{number}": "1" for number in range(1001)}
-        answer = await bench.call("start_debugging", program="app.py", **{parameter: table})
+        arguments: dict[str, Any] = {parameter: {f"N{number}": "1" for number in range(1001)}}
+        answer = await bench.call("start_debugging", program="app.py", **arguments)
         assert answer["code"] == "bad_arguments"
         assert bench.starter.wishes == []
 
@@ -93,7 +93,8 @@ async def test_an_agent_is_told_that_its_call_is_too_large(tmp_path: Path) -> No
 @pytest.mark.anyio
 async def test_the_name_of_an_unknown_argument_is_shown_short(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        answer = await bench.call("get_breakpoints", **{"x" * 100_000: 1, "\x1b[2J": 2})
+        arguments: dict[str, Any] = {"x" * 100_000: 1, "\x1b[2J": 2}
+        answer = await bench.call("get_breakpoints", **arguments)
         assert "x" * 60 + "…: Extra inputs" in answer["message"]
         assert r"\x1b[2J: " in answer["message"]
         assert len(answer["message"]) < 500

@@ -228,7 +228,7 @@ async def test_of_the_runtime_below_the_program_one_frame_is_told_and_a_count(
 ) -> None:
     async with opened(tmp_path) as bench:
         frames = [
-            frame(at, f"f{at}", "/x.js", at, **({"presentationHint": "deemphasize"} if library else {}))
+            frame(at, f"f{at}", "/x.js", at) | ({"presentationHint": "deemphasize"} if library else {})
             for at, library in enumerate(libraries, 1)
         ]
         bench.adapter.answers["stackTrace"] = lambda _: stack_of(*frames)

@@ -156,7 +156,7 @@ def _last_line(data: bytes) -> dict[str, Any]:
 
 
 def _shown(*lines: Any, language: Any = "en") -> list[str]:
-    data = ProgramOutput(session_id="", state="", output="", cursor=0, missed=0)
+    data = ProgramOutput(session_id="", state="", output="", cursor=0, missed=0, left=0)
     return shell_lines(Outcome(lines, data), language)
 
 
