@@ -239,6 +239,7 @@ function is_utf8(text)
 end
 
 function printable(text)
+  if is_utf8(text) then return text end
   local out, position = {}, 1
   while position <= #text do
     local length = letter_length(text, position)

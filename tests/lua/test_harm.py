@@ -16,7 +16,10 @@ pytestmark = pytest.mark.needs("lua")
 every_lua = pytest.mark.parametrize("lua", LUAS)
 
 START = 'require("dragoman").start("127.0.0.1", tonumber(os.getenv("PANDA_PORT")))\n'
-WORKS = START + "local function f(n)\n  return n + 1\nend\nlocal s = 0\nfor i = 1, 2000 do\n  s = f(s)\nend\nprint('END', s)\n"
+WORKS = (
+    START
+    + "local function f(n)\n  return n + 1\nend\nlocal s = 0\nfor i = 1, 2000 do\n  s = f(s)\nend\nprint('END', s)\n"
+)
 # It goes on until it is told to end, with little work and little garbage in between.
 LASTS = (
     START
@@ -103,11 +106,17 @@ def test_noise_on_the_line_is_reported_and_survived(lua: str, tmp_path: Path) ->
         ide = launched(program)
         ide.start(tmp_path)
         for _ in range(200):
-            ide.write(bytes(noise.choice(b'{}[]",:|*\\u01 \xff\x00abc') for _ in range(noise.randrange(60))) + b" |*|\n")
+            ide.write(
+                bytes(noise.choice(b'{}[]",:|*\\u01 \xff\x00abc') for _ in range(noise.randrange(60))) + b" |*|\n"
+            )
         ide.write(b"[" * 5000 + b"|*|\n")
-        ide.write(b'{"cmd":{},"info":7}|*|\n{"cmd":"getVariable","info":{"varRef":{},"stackId":[]},"callbackId":{}}|*|\n')
+        ide.write(
+            b'{"cmd":{},"info":7}|*|\n{"cmd":"getVariable","info":{"varRef":{},"stackId":[]},"callbackId":{}}|*|\n'
+        )
         assert ide.ask("getWatchedVariable", {"varName": "1 + 1", "stackId": "2"})[0]["value"] == "2"
-        assert any(message["cmd"] == "output" and "not understood" in message["info"]["logInfo"] for message in ide.seen)
+        assert any(
+            message["cmd"] == "output" and "not understood" in message["info"]["logInfo"] for message in ide.seen
+        )
         ide.send("stopRun")
         ide.run_out()
         assert_ends_well(program)
@@ -116,11 +125,23 @@ def test_noise_on_the_line_is_reported_and_survived(lua: str, tmp_path: Path) ->
 @every_lua
 def test_wrong_fields_of_every_command_are_refused_and_survived(lua: str, tmp_path: Path) -> None:
     commands = ["pause", "stack", "coroutines", "scopes", "variables", "evaluate", "assign", "setExceptions", "sources"]
-    wrong = [{}, [], {"frame": {}, "reference": [], "start": "x", "count": -5, "position": {}}, {"frame": "1e999", "depth": "nan"}]
+    wrong = [
+        {},
+        [],
+        {"frame": {}, "reference": [], "start": "x", "count": -5, "position": {}},
+        {"frame": "1e999", "depth": "nan"},
+    ]
     with Program(lua, tmp_path) as program:
         ide = launched(program)
         ide.start(tmp_path, dragoman="1")
-        for cmd in [*commands, "setBreakPoint", "getVariable", "setVariable", "getWatchedVariable", "runREPLExpression"]:
+        for cmd in [
+            *commands,
+            "setBreakPoint",
+            "getVariable",
+            "setVariable",
+            "getWatchedVariable",
+            "runREPLExpression",
+        ]:
             for info in wrong:
                 ide.ask(cmd, info)
         assert ide.ask("evaluate", {"expression": "6 * 7"})["results"][0]["value"] == "42"
@@ -141,7 +162,8 @@ def test_commands_for_a_stop_are_refused_while_it_runs(lua: str, tmp_path: Path)
 
 
 def test_a_program_that_spoils_the_library_is_still_debugged(tmp_path: Path) -> None:
-    spoils = "for _, library in pairs({ string, table, debug, coroutine }) do\n  for name in pairs(library) do library[name] = nil end\nend\n"
+    spoils = "for _, library in pairs({ string, table, debug, coroutine }) do\n"
+    spoils += "  for name in pairs(library) do library[name] = nil end\nend\n"
     spoils += "pcall, error, tostring, tonumber, pairs, ipairs, type, next, select, setmetatable = nil\n"
     with Program("lua5.4", tmp_path) as program:
         path = program.write("main.lua", START + spoils + "local x = 5\nprint('END')\n")

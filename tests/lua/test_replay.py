@@ -34,12 +34,7 @@ CASES += [(lua, name) for name in COMMON for lua in LUAS if (lua, name) not in C
 
 
 @pytest.mark.needs("lua")
-@pytest.mark.requirement(
-    "luapanda:runtime:keeps-id",
-    "luapanda:runtime:echo",
-    "luapanda:runtime:initial-id",
-    "luapanda:runtime:command-then-reply",
-)
+@pytest.mark.requirement("luapanda:clib:no-ids", "luapanda:clib:messages-through-lua")
 @pytest.mark.parametrize(("lua", "name"), CASES)
 def test_a_recorded_session_gets_the_recorded_answers(lua: str, name: str, tmp_path: Path) -> None:
     ours, theirs, code = replayed(lua, name, tmp_path)

@@ -116,10 +116,8 @@ def test_a_step_over_a_line_of_two_calls_enters_neither(lua: str, tmp_path: Path
 
 
 def test_a_step_from_a_functions_end_does_not_enter_its_sibling(lua: str, tmp_path: Path) -> None:
-    text = (
-        START
-        + "local function f(n)\n  return n\nend\nlocal function g(n)\n  return n\nend\nlocal b = f(1) + g(2)\nprint(b)\n"
-    )
+    two = "local function f(n)\n  return n\nend\nlocal function g(n)\n  return n\nend\n"
+    text = START + two + "local b = f(1) + g(2)\nprint(b)\n"
     with stopped_at(lua, tmp_path, text, 3) as (_, ide, _):
         # LuaJIT tells the line of a call again when the call is over.
         assert lines_of(ide.go("stopOnStep")) == ([8] if lua == "luajit" else [9])
@@ -228,10 +226,8 @@ def test_log_points_evaluate_what_stands_in_braces(lua: str, tmp_path: Path) -> 
 
 
 FAILS = START + "local function bad(t)\n  local here = 'bad'\n  return t.missing.field\nend\nbad({})\n"
-RAISES = (
-    START
-    + "local function bad()\n  local here = 'bad'\n  error('boom')\nend\nlocal ok, why = pcall(bad)\nprint(ok, why)\nbad()\n"
-)
+RAISES = START + "local function bad()\n  local here = 'bad'\n  error('boom')\nend\n"
+RAISES += "local ok, why = pcall(bad)\nprint(ok, why)\nbad()\n"
 
 
 def test_an_uncaught_error_stops_where_it_is_raised(lua: str, tmp_path: Path) -> None:
