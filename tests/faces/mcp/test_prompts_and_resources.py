@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from dragoman.events import Event
+from dragoman.events import Event, Recorded
 from dragoman.mcp.prompts import PROMPTS
 from dragoman.mcp.server import build_server
 from dragoman.phrases import Language
@@ -138,8 +138,9 @@ async def test_of_a_long_record_the_newest_events_are_read(tmp_path: Path, more:
     async with opened(tmp_path) as bench, reader(bench) as client:
         session_id = await session_in(bench, client)
         with anyio.fail_after(10):
-            while not await bench.journal.read(kinds=["debug.stopped"]):
-                await bench.journal.wait_past(bench.journal.last_sequence)
+            async for row in bench.journal.tail(kinds=["debug.stopped"]):
+                assert isinstance(row, Recorded)
+                break
         told = [Event(kind="debug.resumed", session=session_id, text=f"step {at}") for at in range(EVENTS + more)]
         for first in range(0, len(told), 500):
             await bench.journal.append(told[first : first + 500])
