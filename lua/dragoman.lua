@@ -1547,6 +1547,7 @@ end
 
 local function adopt(thread, maker)
   threads[thread] = maker
+  if jit then return end
   if Guard.deadline then
     sethook(thread, guard_hook, "", 1000)
   elseif Run.mode ~= "off" and is_followed(thread) then
@@ -1556,7 +1557,7 @@ end
 
 local function followed_create(body)
   local thread = create(body)
-  if not jit then adopt(thread, "create") end
+  adopt(thread, "create")
   return thread
 end
 
@@ -1564,7 +1565,7 @@ end
 local function followed_wrap(body)
   if type(body) ~= "function" then return wrap(body) end
   return wrap(function(...)
-    if not jit then adopt(running(), "wrap") end
+    adopt(running(), "wrap")
     return body(...)
   end)
 end
