@@ -97,3 +97,22 @@ async def test_of_two_clients_breakpoints_at_a_line_the_one_is_told_that_was_mea
         assert first.hit_breakpoints == (ids["n == 3"], ids["n in (3, 5)"])
         assert second.hit_breakpoints == (ids["n in (3, 5)"],)
         assert third.hit_breakpoints == (ids["n % 7 and not n % 6"],)
+
+
+async def test_what_logpoints_say_stands_where_it_was_said_among_what_the_program_prints(tmp_path: Path) -> None:
+    source = "for n in range(40):\n    word = chr(97 + n % 26) * 2\n    print(n)\nprint('end')\n"
+    (tmp_path / "main.py").write_text(source)
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        said = Breakpoint(id=0, path=str(tmp_path / "main.py"), line=3, log_message="now {word} and {n}; {nope}.")
+        await service.set_breakpoint(client, said)
+        ended = end_of(await service.start(client, Wish(program="main.py"), within_s=60))
+    lines = ended.output.splitlines()
+    assert lines[-3:] == [lines[-3], "39", "end"]
+    assert lines[:4] == [
+        "now aa and 0; <NameError: name 'nope' is not defined>.",
+        "0",
+        "now bb and 1; <NameError: name 'nope' is not defined>.",
+        "1",
+    ]
+    assert [line for line in lines if line.isdecimal()] == lines[1:-1:2] == [str(n) for n in range(40)]

@@ -27,6 +27,10 @@ class Dialect:
     """What is wrong with a condition, where the adapter would only never stop; nothing wrong: empty."""
     takes_log_messages: bool = True
     """Otherwise a logpoint is a stop that we answer ourselves: evaluate, tell, go on."""
+    as_text: str = "{expression}"
+    """What to evaluate for a value in the message of a logpoint that we answer."""
+    text_of: Callable[[str], str] = str
+    """The text, from how the answer shows it."""
     heeds_one_alone: bool = False
     """Of a condition, a hit condition and a log message it heeds one: the other two are then done by us."""
     log_prefix: str = ""

@@ -132,7 +132,7 @@ class Stopping:
             return True
         messages = self._bindings.messages_to_log(hit or ())
         for message in messages:
-            self._output.append("stdout", await filled(message, lambda it: self._logged(it, seen, looking)) + "\n")
+            self._output.append("stdout", await filled(message, lambda it: self._text_of(it, seen, looking)) + "\n")
         return bool(messages)
 
     async def _holding(self, hit: tuple[int, ...] | None, seen: Snapshot, looking: Looking) -> tuple[int, ...] | None:
@@ -166,6 +166,10 @@ class Stopping:
     async def _is_true(self, condition: str, seen: Snapshot, looking: Looking) -> bool:
         answer = await self._logged(self._launch.dialect.truth.format(condition=condition), seen, looking)
         return answer.lower() in _TRUE
+
+    async def _text_of(self, expression: str, seen: Snapshot, looking: Looking) -> str:
+        dialect = self._launch.dialect
+        return dialect.text_of(await self._logged(dialect.as_text.format(expression=expression), seen, looking))
 
     async def _logged(self, expression: str, seen: Snapshot, looking: Looking) -> str:
         """What cannot be evaluated says so in its place: a logpoint never stops."""

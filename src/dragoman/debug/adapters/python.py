@@ -135,6 +135,15 @@ def _fault_of(condition: str) -> str:
     return ""
 
 
+def _text_of(shown: str) -> str:
+    """Of a string that is shown in quotes; what is none says why there is no text."""
+    try:
+        found = ast.literal_eval(shown)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return shown
+    return found if isinstance(found, str) else shown
+
+
 PYTHON = AdapterSpec(
     name="python",
     types=frozenset({"python", "debugpy"}),
@@ -150,6 +159,10 @@ PYTHON = AdapterSpec(
         own_notes=r"\s+\((?:note: full exception trace is shown|Current frame\)).*",
         or_word="or",
         truth="bool({condition})",
+        # Its own would come by another way than what the program prints, and after it.
+        takes_log_messages=False,
+        as_text="str({expression})",
+        text_of=_text_of,
         fault_of=_fault_of,
         properties={"skipPrintBreakpointException": []},  # else a condition with a wrong name is silently never true
         condition_failed=_CONDITION_FAILED,
