@@ -685,11 +685,11 @@ local function compiled(text, environment)
 end
 
 -- An expression, or statements. The scope is filled in before each run.
-function Expression.compile(text)
+function Expression.compile(text, no_statements)
   local scope = { names = {}, globals = globals }
   local environment = environment_for(scope)
   local chunk, why = compiled("return " .. text, environment)
-  chunk = chunk or compiled(text, environment)
+  if not chunk and not no_statements then chunk = compiled(text, environment) end
   return chunk and { chunk = chunk, scope = scope }, why
 end
 
@@ -992,7 +992,7 @@ end
 function Old.watch(text, stack_id)
   if stop and not stack_id then return old_failure(text, '"输入了错误的变量信息"', "false") end
   local frame = stop and Stack.frame(stack_id)
-  local expression = Expression.compile(text)
+  local expression = Expression.compile(text, true)
   if not expression then return old_failure(text, '"未能找到变量的值"', "false") end
   local results = Expression.run(expression, frame and Stack.innermost_like(frame), within(EVALUATE_S))
   if not results[1] then return old_failure(text, '"输入了错误的变量信息"', "false") end
@@ -1001,14 +1001,16 @@ function Old.watch(text, stack_id)
   return { shown }
 end
 
+local REPL_UNREAD = '"指令执行错误。\n + 请检查指令是否正确\n + 可以直接输入表达式，执行函数或变量名，并观察执行结果"'
 local REPL_FAILED = '"输入错误指令。\n + 请检查指令是否正确\n + 指令仅能在[暂停在断点时]输入, 请不要在程序持续运行时输入"'
 
 -- On the program's own stack, without a limit: helpers that an IDE injects walk that stack.
 function Old.repl(text, stack_id)
   local expression = Expression.compile(text)
+  if not expression then return old_failure("Exp", REPL_UNREAD, false) end
   local frame = stop and Stack.frame(stack_id)
-  local results = expression and Expression.run(expression, frame and Stack.innermost_like(frame), pcall)
-  if not results or not results[1] then return old_failure("Exp", REPL_FAILED, false) end
+  local results = Expression.run(expression, frame and Stack.innermost_like(frame), pcall)
+  if not results[1] then return old_failure("Exp", REPL_FAILED, false) end
   local shown = Old.variable("Exp", results[2])
   shown.isSuccess = "true"
   return { shown }
@@ -1045,13 +1047,12 @@ function Old.set(info)
   local frame = Stack.frame(info.stackId)
   local new = old_new_value(tostring(info.newValue), frame)
   if not new then return { success = "false", tip = "输入的值无意义" } end
-  if not old_assign(tonumber(info.varRef) or 0, frame, name, new.value) then
-    return { success = "false", tip = "变量 " .. name .. " 赋值失败" }
-  end
-  local kind = type(new.value)
-  local reference = EXPANDS[kind] and tostring(keep({ value = new.value })) or "0"
-  local value = new.value
+  local kind, value = type(new.value), new.value
   if kind ~= "number" and kind ~= "boolean" and kind ~= "nil" then value = old_text(value) end
+  if not old_assign(tonumber(info.varRef) or 0, frame, name, new.value) then
+    return { success = "false", tip = "找不到要设置的变量", type = kind, value = value }
+  end
+  local reference = EXPANDS[kind] and tostring(keep({ value = new.value })) or "0"
   return { success = "true", tip = "变量 " .. name .. " 赋值成功", name = new.name or name, type = kind, value = value, variablesReference = reference }
 end
 
