@@ -299,7 +299,7 @@ def _programs(folder: Path) -> list[int]:
         ("main.py", None, "bad_process_id"),
         (-1, None, "bad_process_id"),
         (None, None, "nothing_to_attach_to"),
-        (os.getpid(), None, "own_process"),
+        pytest.param(os.getpid(), None, "own_process", id="our own"),
     ],
 )
 async def test_a_process_that_cannot_be_attached_to_is_told_before_anything_starts(
