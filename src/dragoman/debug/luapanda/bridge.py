@@ -156,10 +156,8 @@ class Bridge:
 
     async def _take_stop(self, message: Message) -> None:
         self._stops += 1
-        if isinstance(self._inside, Helper):
-            self._inside.stop = self._stops
-            if not self._entered.is_set():
-                await self._inside.install()
+        if isinstance(self._inside, Helper) and not self._entered.is_set():
+            await self._inside.install()
         elif isinstance(self._inside, Bare):
             self._inside.forget()
         stop = await self._made(message)
@@ -181,7 +179,7 @@ class Bridge:
         found: Mapping[str, Any] = {"frames": frames, "depth": info.get("depth") or len(frames), **info}
         exception = info if reason == "exception" else None
         if isinstance(self._inside, Helper):
-            found = await self._inside.ask("stack", {"count": 100}, timeout_s=_ANSWERED_WITHIN_S)
+            found = await self._inside.look(self._stops, timeout_s=_ANSWERED_WITHIN_S)
             exception = found.get("exception")
         if info.get("memory"):
             self._weigh(str(info["memory"]))

@@ -334,6 +334,7 @@ local function plain(value, most)
     return tostring(value)
   end
   if kind == "nil" or kind == "boolean" then return tostring(value) end
+  if kind == "table" then return next(value) == nil and "{}" or "{…}" end
   return kind
 end
 
@@ -525,6 +526,20 @@ function H.scopes(asked)
   local env = globals_of(frame.func)
   add("globals", { kind = "table", value = env }, counted(env), rawlen(env))
   return { scopes = found }
+end
+
+-- A stop as everybody first looks at it, in one answer: the frames, and the locals of the innermost.
+function H.look(asked)
+  local found, code, why = H.stack(asked)
+  if not found then return nil, code, why end
+  if found.frames[1] then
+    local scopes = H.scopes({ frame = found.frames[1].index })
+    if scopes then
+      found.scopes = scopes
+      found.locals = H.variables({ reference = scopes.scopes[1].reference, count = 200 })
+    end
+  end
+  return found
 end
 
 -- Expressions in a frame: names are its locals, its upvalues, then its globals, for reading and for setting.

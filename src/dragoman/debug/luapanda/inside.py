@@ -13,10 +13,11 @@ from dragoman.debug.backend import AdapterRefusedError
 from dragoman.debug.luapanda.literals import lua_string, lua_value
 from dragoman.errors import RemoteProtocolError
 from dragoman.transport.luapanda_driver import LuaPandaDriver
-from dragoman.wire.luapanda import TOP_STACK_ID, State, read_variables
+from dragoman.wire.luapanda import TOP_STACK_ID, read_variables
 
 WORD = "__dragoman"
 _INSTALLED_WITHIN_S = 10.0
+_CHANGES = frozenset({"evaluate", "assign"})
 
 
 class Inside(Protocol):
@@ -41,16 +42,33 @@ class Helper:
 
     def __init__(self, driver: LuaPandaDriver) -> None:
         self._driver = driver
-        self.stop = 0
-        """The number of the stop: references die with it."""
+        self._stop = 0
+        self._coroutine = ""
+        self._known: dict[tuple[str, int], dict[str, Any]] = {}
 
     async def install(self) -> dict[str, Any]:
         """In code that is loaded from a string: what is written into the expression itself has no true globals."""
         loaded = f'(loadstring or load)({lua_string(_source())})(LuaPanda,"{WORD}")'
         return await self._run("install", loaded, timeout_s=_INSTALLED_WITHIN_S)
 
+    async def look(self, stop: int, *, timeout_s: float) -> dict[str, Any]:
+        """The first look at a stop, of that number: what is asked next of its innermost frame is answered with it."""
+        self._stop, self._known = stop, {}
+        found = await self.ask("look", {}, timeout_s=timeout_s)
+        self._coroutine, scopes = str(found.get("coroutine") or ""), found.get("scopes")
+        if isinstance(scopes, dict) and scopes.get("scopes"):
+            self._known["scopes", int(found["frames"][0]["index"])] = scopes
+            self._known["variables", int(scopes["scopes"][0]["reference"])] = found.get("locals") or {}
+        return found
+
     async def ask(self, cmd: str, info: Mapping[str, Any], *, timeout_s: float) -> dict[str, Any]:
-        asked = lua_value({**info, "stop": self.stop})
+        is_here = info.get("coroutine", self._coroutine) == self._coroutine and not info.get("start")
+        known = self._known.pop((cmd, int(info.get("frame") or info.get("reference") or 0)), None) if is_here else None
+        if known is not None:
+            return known
+        if cmd in _CHANGES:
+            self._known = {}
+        asked = lua_value({**info, "stop": self._stop})
         return await self._run(cmd, f'{WORD}.call("{cmd}",{asked})', timeout_s=timeout_s)
 
     async def _run(self, cmd: str, expression: str, *, timeout_s: float) -> dict[str, Any]:
@@ -60,10 +78,6 @@ class Helper:
         if result is None or not result.is_success or result.type != "string":
             raise AdapterRefusedError(cmd, result.value if result else "")
         return checked(cmd, _decoded(result.value[1:-1]))
-
-    @property
-    def can_be_asked(self) -> bool:
-        return self._driver.connection.state in (State.STOPPED, State.RUNNING)
 
 
 def checked(cmd: str, info: Any) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from dragoman.phrases import say
 _PAGE = 200
 _CHILDREN_AT_MOST = 1_000
 _FRAMES = 100
+_PREVIEWED, _PREVIEW_TEXT = 6, 30
+_ADDRESS = re.compile(r"table: (?:0x)?[0-9A-Fa-f]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = frozenset(
     [
@@ -107,7 +109,8 @@ class Looking:
         start, most = int(asked.get("start") or 0), int(asked.get("count") or 0) or _CHILDREN_AT_MOST
         found: list[dict[str, Any]] = []
         while len(found) < most:
-            info = {"reference": reference, "start": start + len(found), "count": min(_PAGE, most - len(found))}
+            count = min(_PAGE, most - len(found))
+            info = {"reference": reference, "start": start + len(found), "count": count, "depth": 2}
             answer = await self._inside.ask("variables", info, timeout_s=timeout_s)
             page = _list(answer, "variables")
             found += page
@@ -132,7 +135,7 @@ class Looking:
 
     async def evaluate(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         place, expression = self._place(stop, asked), str(asked["expression"])
-        results = await self._results(place, expression, timeout_s)
+        results = [await self._expanded(each, timeout_s) for each in await self._results(place, expression, timeout_s)]
         told = [self._told(stop, each, expression if len(results) == 1 else "", place) for each in results]
         if len(told) == 1:
             (one,) = told
@@ -140,6 +143,14 @@ class Looking:
             return one
         text = ", ".join(str(one["value"]) for one in told) or str(say("(no value)"))
         return {"result": text, "type": told[0]["type"] if told else "", "variablesReference": 0}
+
+    async def _expanded(self, each: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+        """An address says nothing to anybody: a table is told with what it begins with."""
+        if not each.get("reference") or _ADDRESS.fullmatch(str(each.get("value"))) is None:
+            return each
+        info = {"reference": int(each["reference"]), "count": _PREVIEWED}
+        answer = await self._inside.ask("variables", info, timeout_s=timeout_s)
+        return {**each, "children": _list(answer, "variables")}
 
     async def _results(self, place: FramePlace, expression: str, timeout_s: float) -> list[dict[str, Any]]:
         info = {
@@ -209,7 +220,20 @@ def shown(each: Mapping[str, Any]) -> str:
     if each.get("type") == "string":
         cut = f"… ({each['length']} bytes)" if each.get("length") else ""
         return '"' + value.replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r") + '"' + cut
+    if each.get("type") == "table" and not each.get("reference") and _ADDRESS.fullmatch(value):
+        return "{}"
+    if isinstance(each.get("children"), list) and _ADDRESS.fullmatch(value):
+        value = _preview(each["children"], int(each.get("count") or 0))
     return f"{value} <{each['failed']}>" if each.get("failed") else value
+
+
+def _preview(children: list[Mapping[str, Any]], count: int) -> str:
+    parts = []
+    for each in children[:_PREVIEWED]:
+        text = "{…}" if _ADDRESS.fullmatch(str(each.get("value"))) else shown(each)
+        text = text if len(text) <= _PREVIEW_TEXT else text[:_PREVIEW_TEXT] + "…"
+        parts.append(text if each.get("keyType") == "number" else f"{each.get('name')} = {text}")
+    return "{" + ", ".join([*parts, *(["…"] if count > len(parts) else [])]) + "}"
 
 
 def _said(parent: str, name: str, key_type: str) -> str:
