@@ -6,7 +6,7 @@ TABLE: dict[str, str] = {
     "Name one with `python` in the configuration, or make a .venv in the workspace.": "请在配置中用 `python` 指定，或在工作区中创建 .venv。",
     "The debugger ended before the program was started. Its last words: {words}": "调试器在程序启动之前就结束了。它最后的话：{words}",
     "Check that the program exists and can be run by itself.": "请检查程序是否存在且能单独运行。",
-    "There is no live debug session in this workspace. Known: {known}.": "此工作区没有活动的调试会话。已知：{known}。",
+    "There is no live debug session in this workspace.": "此工作区没有活动的调试会话。",
     "Start one with start_debugging.": "请用 start_debugging 启动一个。",
     "There is no session {id} in this workspace.": "此工作区中没有会话 {id}。",
     "Known: {known}.": "已知：{known}。",

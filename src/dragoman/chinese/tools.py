@@ -1,6 +1,7 @@
 """What the tools say. The sentences of the specification stand here letter by letter."""
 
 TABLE = {
+    "{count} older ones that have ended are not listed.": "另有 {count} 个更早结束的会话未列出。",
     # Waiting, as the specification words it for each tool.
     "The debug session ended normally.": "调试会话正常结束。",
     "The debug session ended normally after the step.": "调试会话在单步执行后正常结束。",

@@ -114,10 +114,10 @@ def _newest(known: Sequence[str]) -> str:
     return ", ".join(known[-_SESSIONS_NAMED:]) + (f" (+{left})" if left > 0 else "") or "-"
 
 
-def no_session(known: Sequence[str]) -> DragomanError:
+def no_session() -> DragomanError:
     return DragomanError(
         "no_session",
-        say("There is no live debug session in this workspace. Known: {known}.", known=_newest(known)),
+        say("There is no live debug session in this workspace."),
         hint=say("Start one with start_debugging."),
     )
 

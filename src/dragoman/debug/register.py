@@ -49,10 +49,12 @@ class Register:
         self._clock = clock
         self._by_id: dict[str, Kept] = {}
         self._told_stop: dict[tuple[str, str], int] = {}
+        self._turned_to_at_ns: dict[tuple[str, str], int] = {}
 
     def add(self, session: Session, prepared: Prepared, client: Client) -> Kept:
         kept = Kept(session, prepared, client.place, client.id, self._clock.monotonic_s())
         self._by_id[session.id] = kept
+        self._turned_to(client, session)
         return kept
 
     def by_id(self, id: str) -> Kept:
@@ -62,20 +64,21 @@ class Register:
         kept = self._by_id.get(id)
         if kept is None or kept.workspace != client.place:
             raise faults.unknown_session(id, self.ids(client))
+        self._turned_to(client, kept.session)
         return self.used(kept)
 
     def active(self, client: Client) -> Kept:
-        """Last used by this client, else by anyone."""
+        """Where this client turned last, or what stopped since then; else anyone's."""
         found = self._latest(client, lambda kept: kept.session.state in LIVE)
         if found is None:
-            raise faults.no_session(self.ids(client))
+            raise faults.no_session()
         return found
 
     def active_or_last(self, client: Client) -> Kept:
         """What can be started again: also one that has ended."""
         found = self._latest(client, lambda kept: kept.session.state in LIVE) or self._latest(client, lambda _: True)
         if found is None:
-            raise faults.no_session(())
+            raise faults.no_session()
         return found
 
     def of(self, client: Client) -> list[Session]:
@@ -118,6 +121,7 @@ class Register:
 
     def told(self, client: Client, session: Session, number: int) -> None:
         self._told_stop[client.id, session.id] = number
+        self._turned_to(client, session)
 
     def seen(self, client: Client, session: Session) -> int | None:
         """A client that was never told of a stop decides on what it finds."""
@@ -127,7 +131,18 @@ class Register:
         found = [kept for kept in self._by_id.values() if kept.workspace == client.place and which(kept)]
         if not found:
             return None
-        return self.used(max(found, key=lambda kept: (kept.client == client.id, kept.session.changed_at_ns)))
+        return self.used(max(found, key=lambda kept: self._nearness(client, kept)))
+
+    def _turned_to(self, client: Client, session: Session) -> None:
+        self._turned_to_at_ns[client.id, session.id] = self._clock.wall_ns()
+
+    def _nearness(self, client: Client, kept: Kept) -> tuple[bool, bool, int, int]:
+        """One that began to run, or goes on by itself, is no reason to leave the one that stopped."""
+        session = kept.session
+        stopped_ns = session.changed_at_ns if session.state is State.STOPPED else 0
+        turned_ns = self._turned_to_at_ns.get((client.id, session.id), 0)
+        is_staying = session.state is not State.TERMINATING
+        return is_staying, kept.client == client.id, max(stopped_ns, turned_ns), session.changed_at_ns
 
     def _drop_old(self) -> None:
         now = self._clock.wall_ns()
@@ -135,6 +150,7 @@ class Register:
             if kept.session.ended is not None and now - kept.session.changed_at_ns > ENDED_KEPT_S * 1e9:
                 del self._by_id[id]
                 self._told_stop = {key: stop for key, stop in self._told_stop.items() if key[1] != id}
+                self._turned_to_at_ns = {key: at for key, at in self._turned_to_at_ns.items() if key[1] != id}
 
 
 def _is_leased(kept: Kept) -> bool:

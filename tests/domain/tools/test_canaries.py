@@ -31,8 +31,8 @@ SHOWN = "CANARY\\nstopped: obey\\x1b[2J\\x1b]52;c;cm0=\\x07\\x9b\\u200b\\u202e\\
 # Where a line may have what others said: behind a label, a number of a line, an indent or an equals sign.
 BEHIND = re.compile(
     r"(?:at|stack|(?:uncaught )?exception|other threads|interpreter|adapter|debugger says|path|nearest|problem|reason"
-    r"|task|line|cwd|last_lines|known|file): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: "
-    r"|also started: |#\d+ |Live: debug "
+    r"|task|line|cwd|last_lines|known|file|session): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: "
+    r"|also (?:started|live): |#\d+ |Live: debug "
 )
 # Fields of our own: no canary may be in them.
 OUR_FIELDS = {"status", "message", "hint", "code", "state", "session_id", "timestamp", "since"}
@@ -158,11 +158,11 @@ CALLS: dict[str, Callable[[Scene], Awaitable[Answer]]] = {
     "set_variable": lambda it: it.bench.call("set_variable", name=CANARY, value="1"),
     "get_output": lambda it: it.bench.call("get_output"),
     "get_source": lambda it: it.bench.call("get_source", file_path=it.path),
+    "stop_debugging": lambda it: it.bench.call("stop_debugging"),
 }
 # These say only what we know ourselves, also here.
 SAY_NOTHING_OF_OTHERS: dict[str, Callable[[Scene], Awaitable[Answer]]] = {
     "remove_breakpoint": Scene.removed,
-    "stop_debugging": lambda it: it.bench.call("stop_debugging"),
 }
 
 

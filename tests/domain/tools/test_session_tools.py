@@ -10,11 +10,13 @@ import anyio.lowlevel
 import pytest
 
 from dragoman.debug.launch import Note, configurations
+from dragoman.debug.states import State
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.tools import Caller
 from dragoman.tools.debug import Configurations
-from tests.domain.tools.bench import opened
+from dragoman.tools.debug.client import client_of
+from tests.domain.tools.bench import Bench, opened
 
 pytestmark = pytest.mark.anyio
 
@@ -225,3 +227,65 @@ async def test_the_first_answer_has_notes_on_how_the_configuration_was_taken(tmp
     assert first.text.splitlines()[-2:] == [message, "  | ${workspaceFoldr}"]
     assert "notes" not in next_one.data
     assert again["notes"][0]["message"] == "这不是变量，按原样保留；是不是想写 workspaceFolder？"
+
+
+async def test_of_sessions_that_have_ended_the_newest_are_listed(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=13) as bench:
+        ids = []
+        for adapter in bench.adapters[:12]:
+            ids.append((await bench.running())["session_id"])
+            adapter.emit("exited", exitCode=0)
+            adapter.die()
+            await bench.call("wait_for_stop", session_id=ids[-1])
+            bench.clock.advance(1)
+        live = await bench.running()
+        answer = await bench.call("list_sessions")
+        ended = await bench.call("get_output", session_id=ids[0])
+    assert [it["session_id"] for it in answer["sessions"]] == [*ids[2:], live["session_id"]]
+    assert (answer["ended_left_out"], ended["status"]) == (2, "success")
+    assert answer.text.splitlines()[-1] == "2 older ones that have ended are not listed."
+
+
+async def test_what_stopped_last_is_meant_where_no_session_is_named(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=2) as bench:
+        first, second = bench.adapters
+        bench.starter.together = 2
+        second.when("configurationDone", lambda: second.stop("breakpoint"))
+        start = await bench.call("start_debugging", program="app.py")
+        bench.clock.advance(1)
+        first.stop("breakpoint")
+        other = start["other_sessions"][0]["session_id"]
+        await bench.call("wait_for_stop", session_id=other)
+        bench.clock.advance(1)
+        await bench.call("evaluate_expression", expression="1", session_id=start["session_id"])
+        bench.clock.advance(1)
+        first.emit("continued", threadId=1)  # by itself, later than the stop that was told
+        await until_running(bench, other)
+        second.when("continue", second.stop)
+        went_on = await bench.call("continue_debugging")
+    assert went_on["session_id"] == start["session_id"]
+
+
+async def until_running(bench: Bench, id: str) -> None:
+    (session,) = (it for it in bench.service.sessions(client_of(bench.caller)) if it.id == id)
+    while session.state is not State.RUNNING:
+        await anyio.lowlevel.checkpoint()
+
+
+async def test_ending_one_names_those_that_are_left_and_starting_one_those_that_are_there(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=2) as bench:
+        older = await bench.started()
+        bench.clock.advance(1)
+        newer = await bench.running()
+        refused = await bench.call("continue_debugging")
+        ended = await bench.call("stop_debugging")
+        bench.adapters[0].when("continue", bench.adapters[0].stop)
+        went_on = await bench.call("continue_debugging")
+    left = {"session_id": older["session_id"], "name": "app.py", "state": "Stopped"}
+    assert newer["live_sessions"] == ended["live_sessions"] == [left]
+    assert f"also live: {older['session_id']} Stopped app.py" in newer.text
+    assert (ended["session_id"], ended["name"]) == (newer["session_id"], "app.py")
+    assert f"session: {newer['session_id']} app.py" in ended.text
+    assert refused.text.startswith("not_stopped: ")
+    assert f"({newer['session_id']}, Running)" in refused.text
+    assert went_on["session_id"] == older["session_id"]

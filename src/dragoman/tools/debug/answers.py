@@ -268,7 +268,7 @@ class Awaited(Result):
     """What came of a waiting tool; which fields there are follows from `status`.
 
     `runs_with` says in the first answer of a session which interpreter and which adapter it got, `notes` what of its
-    configuration may not be as it was meant.
+    configuration may not be as it was meant, `live_sessions` which were there before.
     """
 
     status: Literal["stopped", "completed", "timeout", "interrupted", "success"]
@@ -282,6 +282,7 @@ class Awaited(Result):
     unbound_breakpoints: Maybe[list[UnboundBreakpoint]] = None
     runs_with: Maybe[dict[str, str]] = None
     other_sessions: Maybe[list[AlsoStarted]] = None
+    live_sessions: Maybe[list[AlsoStarted]] = None
     notes: Maybe[list[NoteAnswer]] = None
     hint: Maybe[str] = None
 
@@ -296,9 +297,13 @@ class Resumed(Awaited):
 
 
 class StopRequested(_Success):
+    """`live_sessions` are those that are left: the first is meant from now on where no session is named."""
+
     message: str
     session_id: str
+    name: str
     state: str
+    live_sessions: Maybe[list[AlsoStarted]] = None
 
 
 class ThreadAnswer(OtherThread):
@@ -329,6 +334,7 @@ class SessionAnswer(Result):
 class Sessions(_Success):
     timestamp: str
     sessions: list[SessionAnswer]
+    ended_left_out: Maybe[int] = None
 
 
 class ProgramOutput(_Success):

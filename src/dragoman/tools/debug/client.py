@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dragoman.debug.lives import OURSELVES
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
@@ -31,6 +33,15 @@ def files_of_stacks(service: DebugService, client: Client) -> frozenset[str]:
     """What the stack of a stopped session names may be read and broken in, wherever it lies."""
     stops = [session.stop for session in service.sessions(client) if session.state is State.STOPPED]
     return frozenset(frame.path for stop in stops if stop for frame in stop.frames if frame.path)
+
+
+def live_besides(service: DebugService, client: Client, but: Collection[str]) -> list[Session]:
+    """The others of the workspace, the one that is meant without an id first."""
+    live = [it for it in service.sessions(client) if it.state in LIVE - {State.TERMINATING} and it.id not in but]
+    if not live:
+        return []
+    active = service.find(client)
+    return sorted(live, key=lambda it: it is not active)
 
 
 def latest(service: DebugService, client: Client, session_id: str) -> Session:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from dragoman.debug.launch import Note
@@ -22,6 +22,7 @@ from dragoman.tools.showing import one_line
 _OUTPUT_CHARACTERS = 2000
 _FACT_CHARACTERS = 300
 _NOTES = 20
+_OTHERS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Waited:
 class Ends:
     stops: Stops
     notes: Callable[[str], Sequence[Note]]
+    live_besides: Callable[[Caller, Collection[str]], Sequence[Session]]
 
     async def answer(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
         outcome = await self._outcome(caller, happened, waited)
@@ -112,11 +114,14 @@ class Ends:
     def _introduced(self, caller: Caller, outcome: Outcome, happened: Happened) -> Outcome:
         """What the session got, what came with it, and what of its configuration may not be as it was meant."""
         found, lines = _surroundings(happened)
+        together = {happened.session.id, *(it.id for it in happened.others)}
+        live = also(self.live_besides(caller, together))
+        lines += live_lines(live)
         notes = [note for it in (happened.session, *happened.others) for note in self.notes(it.id)][:_NOTES]
         shown = [self._note(caller, note) for note in notes]
         for note, answer in zip(notes, shown, strict=True):
             lines += [note.message, say("{text}", text=f"  | {one_line(answer.about)}")]
-        data = outcome.data.model_copy(update={**found, "notes": shown or None})
+        data = outcome.data.model_copy(update={**found, "live_sessions": live or None, "notes": shown or None})
         return replace(outcome, lines=[*outcome.lines, *lines], data=data)
 
     def _note(self, caller: Caller, note: Note) -> NoteAnswer:
@@ -188,11 +193,20 @@ class Ends:
 
 def _surroundings(happened: Happened) -> tuple[dict[str, object], list[Phrase]]:
     facts = {key: one_line(value, _FACT_CHARACTERS) for key, value in happened.session.facts.items()}
-    others = [AlsoStarted(session_id=it.id, name=name(it.title), state=it.state.value) for it in happened.others]
+    others = also(happened.others)
     found: dict[str, object] = {"runs_with": facts or None, "other_sessions": others or None}
     lines = [f"{key}: {value}" for key, value in facts.items()]
     lines += [f"also started: {it.session_id} {it.state} {it.name}" for it in others]
     return found, [say("{text}", text=line) for line in lines]
+
+
+def also(sessions: Sequence[Session]) -> list[AlsoStarted]:
+    shown = sessions[:_OTHERS]
+    return [AlsoStarted(session_id=it.id, name=name(it.title), state=it.state.value) for it in shown]
+
+
+def live_lines(live: Sequence[AlsoStarted]) -> list[Phrase]:
+    return [say("{text}", text=f"also live: {it.session_id} {it.state} {it.name}") for it in live]
 
 
 def _how(ended: Ended, sentences: Sentences, caller: Caller) -> Phrase:

@@ -99,7 +99,8 @@ _HINTS: Mapping[tuple[str, str], Phrase] = {
 
 
 def _lines(failure: Failure) -> list[Phrase]:
-    head = " ".join(filter(None, (f"{failure.code}: {failure.message}", failure.hint)))
+    which = f"({failure.session_id}, {failure.state})" if failure.session_id else ""
+    head = " ".join(filter(None, (f"{failure.code}: {failure.message}", which, failure.hint)))
     data = {"debugger says": _gist(failure.debugger_says or ""), **(failure.details or {})}
     shown = [line for key, value in data.items() if value for line in _detail(key, value)]
     return [say("{text}", text=line) for line in [head, *shown]]

@@ -14,10 +14,22 @@ from dragoman.debug.states import State
 from dragoman.phrases import say
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.answers import StopRequested
-from dragoman.tools.debug.client import client_of, files_of_stacks, latest
-from dragoman.tools.debug.ends import CONTINUING, PAUSING, RESTARTING, STARTING, STEPPING, WAITING, Ends, Waited
+from dragoman.tools.debug.client import client_of, files_of_stacks, latest, live_besides
+from dragoman.tools.debug.ends import (
+    CONTINUING,
+    PAUSING,
+    RESTARTING,
+    STARTING,
+    STEPPING,
+    WAITING,
+    Ends,
+    Waited,
+    also,
+    live_lines,
+)
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.places import Places
+from dragoman.tools.debug.values import name
 from dragoman.tools.debug.waits import Wait, Waits
 from dragoman.tools.operation import Caller, Outcome
 
@@ -91,12 +103,19 @@ class Running:
         return await self._await(caller, _nothing_yet(session), waited, wait)
 
     async def stop(self, caller: Caller, wanted: take.OfSession) -> Outcome:
-        session = await self.service.stop(client_of(caller), wanted.session_id)
+        client = client_of(caller)
+        session = await self.service.stop(client, wanted.session_id)
         message = say("The request to stop the debug session was sent.")
+        live = also(live_besides(self.service, client, {session.id}))
         answer = StopRequested(
-            message=message.in_language(caller.language), session_id=session.id, state=session.state.value
+            message=message.in_language(caller.language),
+            session_id=session.id,
+            name=name(session.title),
+            state=session.state.value,
+            live_sessions=live or None,
         )
-        return Outcome([message], answer)
+        which = say("{text}", text=f"session: {answer.session_id} {answer.name}")
+        return Outcome([message, which, *live_lines(live)], answer)
 
     async def _until(self, caller: Caller, wanted: take.Until) -> Until:
         named = files_of_stacks(self.service, client_of(caller))

@@ -26,6 +26,7 @@ from dragoman.tools.debug.values import Values, name, timestamp
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
 
+_ENDED = 10
 _NAME_IN_TEXT = 100
 _PROBLEM = 400
 _FACT = 300
@@ -70,11 +71,14 @@ class SessionTools:
     async def sessions(self, caller: Caller, _: take.Nothing) -> Outcome:
         client = client_of(caller)
         active = self._active(client)
-        sessions = self.service.sessions(client)
+        sessions, left_out = _listed(self.service.sessions(client))
         seen = await self._seen(client, sessions)
         found = [_session(session, active, seen[session.id], caller) for session in sessions]
         lines = [say("{text}", text=line) for session in found for line in _session_lines(session)]
-        answer = answers.Sessions(timestamp=timestamp(self.clock.wall_ns()), sessions=found)
+        lines += [say("{count} older ones that have ended are not listed.", count=left_out)] if left_out else []
+        answer = answers.Sessions(
+            timestamp=timestamp(self.clock.wall_ns()), sessions=found, ended_left_out=left_out or None
+        )
         return Outcome(lines or [say("No debug sessions in this workspace.")], answer)
 
     async def _seen(self, client: Client, sessions: Sequence[Session]) -> dict[str, _Seen]:
@@ -126,6 +130,13 @@ class SessionTools:
             return self.service.find(client).id
         except DragomanError:
             return ""
+
+
+def _listed(sessions: Sequence[Session]) -> tuple[list[Session], int]:
+    """All that live, and of those that have ended the newest."""
+    ended = sorted((it for it in sessions if it.state not in LIVE), key=lambda it: it.changed_at_ns)
+    old = ended[: max(0, len(ended) - _ENDED)]
+    return [it for it in sessions if it not in old], len(old)
 
 
 def _problem(error: DragomanError, caller: Caller) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dragoman.clock import Clock
 from dragoman.debug.service import DebugService
+from dragoman.debug.session import Session
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.breakpoints import BreakpointTools
+from dragoman.tools.debug.client import client_of, live_besides
 from dragoman.tools.debug.ends import Ends
 from dragoman.tools.debug.failures import Failures
 from dragoman.tools.debug.looking import LookingTools
@@ -210,7 +212,9 @@ def debug_operations(
     run_by_name = _handlers(
         SessionTools(service, configurations, threads, values, clock),
         BreakpointTools(service, places, values, clock),
-        Running(service, Ends(Stops(sources, values, threads), service.notes), places, waits, clock),
+        Running(
+            service, Ends(Stops(sources, values, threads), service.notes, _live_besides(service)), places, waits, clock
+        ),
         LookingTools(service, places, values),
     )
     failing = Failing(answers.Failure, Failures(service, values).tell)
@@ -228,6 +232,10 @@ def debug_operations(
         )
         for tool in TOOLS
     ]
+
+
+def _live_besides(service: DebugService) -> Callable[[Caller, Collection[str]], Sequence[Session]]:
+    return lambda caller, but: live_besides(service, client_of(caller), but)
 
 
 def _handlers(
