@@ -74,6 +74,7 @@ async def scene(workspace: Path, language: Language, state: str) -> AsyncIterato
         started = await service.start(client, Wish(program=language.file), within_s=30 if state == "stopped" else 0)
         if state == "stopped":
             stop_of(started)
+        await eventually(lambda: started.session.state.value.lower() == state)
         yield Scene(service, client, started, *processes(language))
     await eventually(lambda: not {it for it in children() if it.status() != psutil.STATUS_ZOMBIE} - before)
 
