@@ -14,6 +14,8 @@ run:
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
 # Of the domains: what kills processes, syncs disks and runs debuggers.
 SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
+	tests/domain/debug/test_starting.py tests/domain/debug/test_with_debugpy.py \
+	tests/domain/debug/launch/test_task_processes.py \
 	tests/domain/transport/test_supervised.py tests/domain/transport/test_supervisor_deaths.py
 WHOLE := $(SLOW) tests/faces tests/conformance tests/e2e
 
