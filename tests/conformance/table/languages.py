@@ -86,12 +86,12 @@ GO = Language(
     },
 )
 
-# LLDB gives the program a terminal, tells an end by a signal as a code, and follows no children.
+# LLDB gives the program a terminal, and follows no children.
 _LLDB = {
     **_NO_CHILDREN,
     "output by kind: stdout and stderr": r"came as stdout: warned",
-    "death by a signal": r"of an end by SIGKILL it told: .* exit code 9",
 }
+_CODELLDB = {**_LLDB, "death by a signal": r"of an end by SIGKILL it told: .* exit code 9"}
 _NOT_C = {_RAISED: r"the first stop was not where it was raised: .*SIGSEGV"}
 _NOT_RUST = {_RAISED: r"the first stop was not where it was raised: .*panic"}
 _C = ("gcc", "-g", "-O0", "-pthread", "-o", "walk")
@@ -122,7 +122,7 @@ RUST = Language(
     cannot=_LLDB | _NOT_RUST,
 )
 C_BY_CODELLDB = Language(
-    "C", "CodeLLDB", "codelldb", "c/walk.c", ("codelldb", "c"), _C, raised=_CRASH, cannot=_LLDB | _NOT_C
+    "C", "CodeLLDB", "codelldb", "c/walk.c", ("codelldb", "c"), _C, raised=_CRASH, cannot=_CODELLDB | _NOT_C
 )
 RUST_BY_CODELLDB = Language(
     "Rust",
@@ -132,7 +132,7 @@ RUST_BY_CODELLDB = Language(
     ("codelldb", "rust"),
     _RUST,
     raised=("panic", ""),
-    cannot=_LLDB | _NOT_RUST,
+    cannot=_CODELLDB | _NOT_RUST,
 )
 RUBY = Language(
     "Ruby",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conformance.table.rows import walking
-from tests.conformance.table.stage import Stage, Stop
+from tests.conformance.table.stage import Stage, Stop, eventually
 
 
 async def at_call(stage: Stage, n: int) -> Stop:
@@ -50,7 +50,13 @@ async def until(stage: Stage, _: Stop) -> None:
 
 @walking("pause")
 async def pause(stage: Stage, _: Stop) -> None:
+    cursor = (await stage.done("get_output"))["cursor"]
     await stage.done("continue_debugging", wait=False)
+
+    async def runs() -> bool:
+        return bool((await stage.done("get_output"))["cursor"] > cursor)
+
+    await eventually(runs)
     stop = await stage.stopped("pause_debugging")
     assert stop.data["call_stack"]
     assert stop.hit is None

@@ -65,11 +65,16 @@ static void *work(void *given) {
     return 0;
 }
 
+static void *idle(void *nothing) {
+    for (;;) usleep(10000);
+    return nothing;
+}
+
 static void threads(void) {
     pthread_t one, two;
-    pthread_create(&one, 0, work, (void *)1);
+    pthread_create(&one, 0, idle, 0);
     pthread_create(&two, 0, work, (void *)2);
-    pthread_join(one, 0);
+    pthread_join(two, 0);
 }
 
 static void child(void) {

@@ -80,7 +80,7 @@ func work(number int) {
 }
 
 func threads() {
-	go work(1)
+	go time.Sleep(time.Hour)
 	work(2)
 }
 

@@ -87,6 +87,8 @@ function killed() {
 const modes = { walk, once, fails, threads, child, born, killed };
 if (isMainThread) {
   modes[process.argv[2]]();
-} else {
+} else if (workerData === 2) {
   work(workerData);
+} else {
+  setInterval(() => {}, 1000);
 }

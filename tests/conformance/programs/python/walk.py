@@ -62,11 +62,10 @@ def work(number):
 
 
 def threads():
-    workers = [threading.Thread(target=work, args=(number,), daemon=True) for number in (1, 2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
+    worker = threading.Thread(target=work, args=(2,), daemon=True)
+    worker.start()
+    worker.join()
 
 
 def child():
