@@ -1634,9 +1634,39 @@ local function followed_assert(...)
 end
 Errors.error, Errors.assert = followed_error, followed_assert
 
+local function is_c(value) return type(value) == "function" and getinfo(value, "S").what == "C" end
+
+local function handled_by(original)
+  local function handler(value)
+    -- After an overflow there is little stack left, and none to stop on.
+    local overflows = type(value) == "string" and find(value, "stack overflow", 1, true)
+    if not Errors.told and not overflows then on_error(Errors.interpreter, value, true) end
+    if type(value) == "string" then return (traceback(value, 2)) end
+    return original(value)
+  end
+  Errors.interpreter = handler
+  return handler
+end
+
+-- The stand-alone interpreter keeps its message handler in the lowest frame, the last C function there, and looks for it
+-- only when an error has reached it, with the stack as it was: so ours may stand there.
+local function replace_handler()
+  if Errors.interpreter or current_thread() ~= MAIN then return end
+  local level, slot, original, place = 1, nil, nil, 1
+  while getinfo(level + 1, "l") and level < FRAMES_TOLD do level = level + 1 end
+  local name, value = getlocal(level, place)
+  while name and getinfo(level, "S").what == "C" do
+    if is_c(value) then slot, original = place, value end
+    place = place + 1
+    name, value = getlocal(level, place)
+  end
+  if slot then setlocal(level, slot, handled_by(original)) end
+end
+
 function Errors.set(filter)
   Errors.filter, Errors.told = filter, false
   if filter == "none" then return end
+  replace_handler()
   if globals.error == error then globals.error = followed_error end
   if globals.assert == assert then globals.assert = followed_assert end
 end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -276,3 +277,52 @@ def test_an_error_of_the_language_itself_stops_a_program_that_we_run(lua: str, t
         code, _, err = program.end()
     assert code == 1
     assert "fails.lua:3:" in err
+
+
+def told_at_the_end(end: tuple[int, str, str]) -> tuple[int, str, list[str]]:
+    """Without addresses, and without the frame of the function that stands for `error`."""
+    code, out, err = end
+    return code, out, [re.sub("0x[0-9a-f]+", "", line) for line in err.splitlines() if "dragoman.lua" not in line]
+
+
+def test_an_error_of_the_language_itself_stops_a_program_that_called_start(lua: str, tmp_path: Path) -> None:
+    with Program(lua, tmp_path) as program:
+        program.write("main.lua", FAILS)
+        program.run("main.lua", port=1)
+        alone = program.end()
+        ide = program.debug("main.lua")
+        ide.start(tmp_path, dragoman="1", exceptions="uncaught")
+        stop = ide.go()
+        assert (stop["cmd"], stop["info"]["uncaught"]) == ("stopOnException", True)
+        assert "main.lua:4:" in stop["info"]["text"]
+        assert lines_of(stop) == [4, 6]
+        assert value_of(ide, "here") == "bad"
+        ide.send("continue")
+        ide.run_out()
+        assert told_at_the_end(program.end()) == told_at_the_end(alone)
+
+
+def test_a_runaway_recursion_ends_as_it_does_without_a_debugger(lua: str, tmp_path: Path) -> None:
+    with Program(lua, tmp_path) as program:
+        program.write("main.lua", START + "local function down(n)\n  return 1 + down(n + 1)\nend\ndown(1)\n")
+        ide = program.debug("main.lua")
+        ide.start(tmp_path, dragoman="1", exceptions="all")
+        ide.send("continue")
+        ide.run_out()
+        code, _, err = program.end()
+    assert code == 1
+    assert "stack overflow" in err
+
+
+def test_an_error_object_of_any_kind_is_told_and_handed_on(lua: str, tmp_path: Path) -> None:
+    text = START + "error(setmetatable({}, { __tostring = function() return 'an object' end }))\n"
+    with Program(lua, tmp_path) as program:
+        program.write("main.lua", text)
+        program.run("main.lua", port=1)
+        alone = program.end()
+        ide = program.debug("main.lua")
+        ide.start(tmp_path, dragoman="1", exceptions="uncaught")
+        assert ide.go()["info"]["text"] == "an object"
+        ide.send("continue")
+        ide.run_out()
+        assert told_at_the_end(program.end()) == told_at_the_end(alone)
