@@ -101,7 +101,7 @@ async def running(service: DebugService, client: Client, program: Tidy) -> Sessi
     named = {"type": program.spec.name, "request": "launch", "name": "tidy", "cwd": str(client.workspace)}
     wish = Wish(configuration={**named, "program": str(client.workspace / (program.program or program.name))})
     session = (await service.start(client, wish, within_s=0)).session
-    await eventually(lambda: "up" in session.output.since(0, most=1000)[0])
+    await eventually(lambda: "up" in session.output.since(0, most=1000)[0].split())
     return session
 
 
