@@ -70,8 +70,9 @@ async def test_what_cannot_be_joined_with_a_breakpoint_at_its_place_is_told_as_n
 
 async def test_what_was_left_out_is_sent_once_its_place_is_free(adapter: FakeAdapter) -> None:
     bindings = await sent(adapter, at(1), at(2, log_message="x"))
+    assert bindings.messages_to_log((1,)) == []
     await bindings.send([at(2, log_message="x")])
-    assert asked(adapter) == [{"line": 5, "logMessage": "x"}]
+    assert (asked(adapter), bindings.messages_to_log((2,))) == ([{"line": 5}], ["x"])
     assert bindings.of(2).verified
 
 
