@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from dragoman.debug.model import Ended, Stop
@@ -43,8 +46,34 @@ async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: L
             assert stop.frames[0].name == "tick"
             await service.stop(lua.client, waits.session.id)
             await service.wait(lua.client, waits.session.id, within_s=10)
-            assert process.communicate(timeout=20)[0].rstrip().endswith("done")
+            assert (await _said(process)).rstrip().endswith("done")
             assert process.returncode == 0
+
+
+async def test_a_program_that_runs_is_let_go_and_runs_on(lua: LuaWorkspace) -> None:
+    text = (
+        "local t = os.time()\nlocal function tick() return os.time() end\nwhile tick() - t < 6 do end\nprint('done')\n"
+    )
+    program, port = lua.write("main.lua", text), free_port()
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 4))
+        waits = await service.start(lua.client, lua.listening(port), within_s=0.1)
+        with lua.running(program, f"start('127.0.0.1', {port})") as process:
+            await eventually(lambda: waits.session.state is State.RUNNING)
+            await service.stop(lua.client, waits.session.id)
+            end_of(await service.wait(lua.client, waits.session.id, within_s=10))
+            assert (await _said(process)).rstrip().endswith("done")
+            assert process.returncode == 0
+
+
+async def test_a_program_that_we_started_is_ended_where_it_stands(lua: LuaWorkspace) -> None:
+    program = lua.write("main.lua", "local a = 1\nio.open('ran.txt', 'w'):close()\n")
+    async with service_in(lua.folder, LUA) as service:
+        started = await service.start(lua.client, lua.launch(program, stopOnEntry=True), within_s=20)
+        assert stop_of(started).frames[0].line == 1
+        await service.stop(lua.client, started.session.id)
+        end_of(await service.wait(lua.client, started.session.id, within_s=10))
+    assert not (lua.folder / "ran.txt").exists()
 
 
 async def test_each_lua_state_on_one_port_is_a_session_of_its_own(lua: LuaWorkspace) -> None:
@@ -161,6 +190,10 @@ async def test_breakpoints_in_wrapped_coroutines_are_hit_and_their_threads_are_t
         again = stop_of(await service.resume(lua.client, "", thread_id=None, within_s=20))
         assert isinstance(again, Stop)
         assert values(again)["inner"] == "2"
+
+
+async def _said(process: subprocess.Popen[str]) -> str:
+    return (await anyio.to_thread.run_sync(lambda: process.communicate(timeout=20)))[0]
 
 
 def _has_closed(stranger: socket.socket) -> bool:

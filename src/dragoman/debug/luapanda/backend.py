@@ -168,10 +168,11 @@ class LuaBackend:
         if self._failure is not None:
             raise self._failure
 
-    async def _disconnect(self, _: Mapping[str, Any], __: float) -> None:
-        """The program goes on where it is not ours to end; one that is ends with its tree."""
+    async def _disconnect(self, arguments: Mapping[str, Any], _: float) -> None:
+        """The program goes on where it is not ours to end. One that is ends before it is let go: not a line more."""
         with anyio.move_on_after(_DETACHED_WITHIN_S):
-            await self._bridge.detach()
+            if arguments.get("terminateDebuggee") is not True or not await self._place.terminated():
+                await self._bridge.detach()
 
     async def _tell(self, event: Event) -> None:
         try:

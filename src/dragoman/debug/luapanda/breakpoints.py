@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
+from anyio.abc import TaskGroup
+
+from dragoman.debug.faults import of_group
 from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.debug.luapanda.advice import why_not_bound
 from dragoman.debug.luapanda.code_lines import next_code_line
@@ -89,22 +93,27 @@ class Breakpoints:
         news = [place for group in self._places.values() for place in group if place.id in before]
         return [it.told() for it in news if before[it.id] != (it.is_bound, it.message)]
 
-    async def clear(self) -> None:
-        for path in [path for path, group in self._places.items() if group]:
-            self._places[path] = []
-            await self._send(path)
+    def clear(self, group: TaskGroup) -> None:
+        """Begun in this group, in its order."""
+        names = [name for path, places in self._places.items() if places for name in self._names.get(path, ())]
+        self._places = {}
+        for name in names:
+            group.start_soon(self._set, name, [])
 
     async def carpet(self, paths: Iterable[str]) -> None:
         """Every line of these files: the next one that runs is a stop."""
-        for path in paths:
-            nodes = [{"line": line} for line in range(1, len(_lines_of(path)) + 1)]
-            for name in self._paths.names_of(path, self._chunks):
-                await self._set(name, nodes)
+        await self._set_all(
+            [
+                (name, [{"line": line} for line in range(1, len(_lines_of(path)) + 1)])
+                for path in paths
+                for name in self._paths.names_of(path, self._chunks)
+            ]
+        )
 
     async def restore(self, paths: Iterable[str]) -> None:
+        """What the carpet lay over."""
         for path in paths:
             self._places.setdefault(path, [])
-            self._names.pop(path, None)
             await self._send(path)
 
     def _place(self, path: str, each: Mapping[str, Any], code: Sequence[str]) -> Place:
@@ -132,11 +141,18 @@ class Breakpoints:
         names = self._paths.names_of(path, self._chunks)
         group = self._places[path]
         nodes = await self._nodes(path, group)
-        for name in [old for old in self._names.get(path, ()) if old not in names]:
-            await self._set(name, [])
-        for name in names:
-            await self._set(name, nodes)
+        gone = [old for old in self._names.get(path, ()) if old not in names]
+        await self._set_all([*((name, []) for name in gone), *((name, nodes) for name in names)])
         self._names[path] = names
+
+    async def _set_all(self, lists: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]) -> None:
+        """All at once: a running program looks for messages every two seconds, and then reads what there is."""
+        try:
+            async with anyio.create_task_group() as group:
+                for name, nodes in lists:
+                    group.start_soon(self._set, name, nodes)
+        except ExceptionGroup as errors:
+            raise of_group(errors) from errors
 
     async def _set(self, name: str, nodes: Sequence[Mapping[str, Any]]) -> None:
         await self._driver.ask("setBreakPoint", {"path": name, "bks": nodes}, timeout_s=_SENT_WITHIN_S)

@@ -56,6 +56,7 @@ class Bridge:
         self._stops = 0
         self._entered = anyio.Event()
         self._filter = "none"
+        self._is_open = False
         self._heard, self._to_hear = anyio.create_memory_object_stream[Message](_MESSAGES)
         self._driver: LuaPandaDriver
         self._inside: Inside
@@ -94,6 +95,7 @@ class Bridge:
         self._looking = Looking(self._inside, self._paths, self._coroutines)
         self._breakpoints = Breakpoints(driver, self._inside, self._paths, self._settings)
         self._pausing = Pausing(driver, self._inside, self._breakpoints, self._paths)
+        self._is_open = True
         group.start_soon(self._handle)
         group.start_soon(_set_when_closed, driver, self._entered)
         await self._entered.wait()
@@ -112,18 +114,29 @@ class Bridge:
         self._to_hear.close()
 
     async def detach(self) -> None:
-        """The program goes on, without breakpoints, and does not die of it."""
-        if not hasattr(self, "_pausing") or self._driver.closed.is_set():
+        """The program goes on, without breakpoints, and does not die of it.
+
+        Said at once, in this order: a running program may read it all in two seconds, and never again."""
+        if not self._is_open or self._driver.closed.is_set():
             return
         try:
-            await self._breakpoints.clear()
-            await self._set_filter("none")
-            if self._settings.way != "connecting":  # where it listens, it would never read again
-                extra = {"attach": False} if isinstance(self._inside, Native) else {}
-                await self._driver.ask("stopRun", extra, timeout_s=_ANSWERED_WITHIN_S)
-        except DragomanError as error:
-            log.info("a Lua program was left without a goodbye: %s", error)
-        await self._driver.close()
+            async with anyio.create_task_group() as group:
+                self._breakpoints.clear(group)
+                group.start_soon(self._set_no_filter)
+                group.start_soon(self._say_goodbye)
+        except* DragomanError as errors:
+            log.info("a Lua program was left without a goodbye: %s", errors.exceptions[0])
+        finally:
+            await self._driver.close()
+
+    async def _set_no_filter(self) -> None:
+        await self._set_filter("none")
+
+    async def _say_goodbye(self) -> None:
+        """Not where the program listens: it would never read again."""
+        if self._settings.way != "connecting":
+            extra = {"attach": False} if isinstance(self._inside, Native) else {}
+            await self._driver.ask("stopRun", extra, timeout_s=_ANSWERED_WITHIN_S)
 
     # What the runtime says.
 

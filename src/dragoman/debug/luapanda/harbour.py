@@ -89,10 +89,9 @@ class Harbour:
         if not port.berths and self._ports.get(port.address) is port:
             del self._ports[port.address]
             port.scope.cancel("nobody waits here any more")
-            port.listener.close()
 
     async def _accept(self, port: _Port) -> None:
-        with port.scope:
+        with port.listener, port.scope:
             while True:
                 try:
                     sock, _ = await asyncio.get_running_loop().sock_accept(port.listener)

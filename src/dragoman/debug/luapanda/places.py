@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -52,6 +53,10 @@ class Place(Protocol):
         """What there is to tell of the end, once the connection has gone."""
         ...
 
+    async def terminated(self) -> bool:
+        """Ends the program that we started; False where we did not."""
+        ...
+
 
 class Program:
     """One in a tree of ours: its outputs are heard, its end is told."""
@@ -72,6 +77,12 @@ class Program:
             if self.child.stderr is not None:
                 group.start_soon(hear, self.child.stderr, "stderr", tell, None)
         self._silent.set()
+
+    async def terminate(self) -> None:
+        """While it stands in its debugger nothing of its own runs: the signal is its end."""
+        self.child.signal(signal.SIGTERM)
+        with anyio.move_on_after(_ENDS_WITHIN_S):
+            await self.child.wait()
 
     async def ended(self) -> list[Event]:
         """Also of one that goes on after it has left the debugger: it is ours, and so is its end."""
@@ -119,6 +130,11 @@ class Started:
     async def ended(self) -> list[Event]:
         return [*(await self._program.ended() if self._program else ()), made("terminated")]
 
+    async def terminated(self) -> bool:
+        if self._program is not None:
+            await self._program.terminate()
+        return True
+
 
 class Listening:
     """A program connects to us: one that somebody else started, or that we start beside."""
@@ -151,6 +167,11 @@ class Listening:
                 return [*await self._program.ended(), made("terminated")]
         return [made("terminated")]
 
+    async def terminated(self) -> bool:
+        if self._program is not None:
+            await self._program.terminate()
+        return self._program is not None
+
 
 class Connecting:
     """The program listens. Tried as LuaPanda's own IDE does: once a second, and never given up before it is there."""
@@ -178,6 +199,9 @@ class Connecting:
 
     async def ended(self) -> list[Event]:
         return [made("terminated")]
+
+    async def terminated(self) -> bool:
+        return False
 
 
 def command_line(settings: LuaSettings, environment: Mapping[str, str], port: int) -> list[str]:

@@ -40,6 +40,9 @@ class AtHand:
     async def ended(self) -> list[Event]:
         return [made("terminated")]
 
+    async def terminated(self) -> bool:
+        return False
+
 
 class Played:
     """What a client of the backend sees: answers, and events as they came."""
@@ -94,4 +97,5 @@ async def playing(fake: FakeLua, **given: Any) -> AsyncIterator[Played]:
         finally:
             with anyio.CancelScope(shield=True):
                 await backend.end()
+                fake.close()
             group.cancel_scope.cancel()

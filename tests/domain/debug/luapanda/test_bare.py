@@ -1,0 +1,115 @@
+"""A runtime that may load no code: what its own commands give, and what is refused rather than pretended."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.debug.backend import AdapterRefusedError
+from dragoman.testing.fake_lua import FakeLua
+from dragoman.wire.dap import answers, read_body
+from tests.domain.debug.luapanda.playing import Played, playing
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
+
+FRAME = {"file": "/proj/a.lua", "oPath": "a.lua", "line": "4", "index": "2", "name": "文件名"}
+
+
+def line(cmd: str, info: Any = (), **more: Any) -> bytes:
+    return json.dumps({"cmd": cmd, "callbackId": "77", "info": info, **more}).encode() + b"|*|\n"
+
+
+def stops(*lines: int) -> list[bytes]:
+    entry = line("stopOnEntry", stack=[{**FRAME, "line": "1"}])
+    return [entry, *(line("stopOnBreakpoint", stack=[{**FRAME, "line": str(at)}]) for at in lines)]
+
+
+async def stopped_at_entry(played: Played, **breakpoint: Any) -> None:
+    await played.ask("attach")
+    await played.ask("setBreakpoints", source={"path": "/proj/a.lua"}, breakpoints=[{"line": 4, **breakpoint}])
+    await played.ask("configurationDone")
+
+
+async def test_hits_are_counted_by_us_and_the_others_are_passed_over() -> None:
+    fake = FakeLua(stops(4, 4, 4))
+    async with playing(fake, cwd="/proj") as played:
+        await stopped_at_entry(played, hitCondition="== 3")
+        await played.until("stopped")
+        assert [command.cmd for command in fake.commands].count("continue") == 3
+        assert len(played.named("stopped")) == 1
+
+
+async def test_log_messages_are_filled_with_names_and_the_program_goes_on() -> None:
+    watched = [{"name": "n", "type": "number", "value": "7", "variablesReference": "0", "isSuccess": "true"}]
+    fake = FakeLua([*stops(4), line("getWatchedVariable", watched)])
+    async with playing(fake, cwd="/proj") as played:
+        await stopped_at_entry(played, logMessage="n is {n}, {n + 1}")
+        await played.until("terminated")
+        (told,) = [fields["output"] for fields in map(_body, played.named("output"))]
+        assert told.startswith("n is 7, <")
+        assert not played.named("stopped")
+
+
+async def test_names_are_asked_and_expressions_are_refused() -> None:
+    fake = FakeLua(stops(4))
+    async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
+        await stopped_at_entry(played)
+        await played.until("stopped")
+        for expression in ("n + 1", "f()", "a.b.c"):
+            with pytest.raises(AdapterRefusedError):
+                await played.ask("evaluate", expression=expression)
+        asked = [command.info["varName"] for command in fake.commands if command.cmd == "getWatchedVariable"]
+        assert asked == ["a.b.c"]
+
+
+async def test_a_field_is_not_set_since_the_runtime_would_make_a_global_of_it() -> None:
+    locals_ = [{"name": "t", "type": "table", "value": "1 Members table", "variablesReference": 1}]
+    fields = [{"name": '"x"', "type": "string", "value": '"old"', "variablesReference": "0"}]
+    fake = FakeLua([*stops(4), line("getVariable", locals_), line("getVariable", fields)])
+    async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
+        await stopped_at_entry(played)
+        await played.until("stopped")
+        trace = read_body(await played.ask("stackTrace", threadId=1), answers.StackTraceAnswer)
+        scopes = read_body(await played.ask("scopes", frameId=trace.stack_frames[0].id), answers.ScopesAnswer)
+        (table,) = read_body(
+            await played.ask("variables", variablesReference=scopes.scopes[0].variables_reference),
+            answers.VariablesAnswer,
+        ).variables
+        (field,) = read_body(
+            await played.ask("variables", variablesReference=table.variables_reference), answers.VariablesAnswer
+        ).variables
+        assert (field.name, field.value) == ("x", '"old"')
+        with pytest.raises(AdapterRefusedError):
+            await played.ask("setVariable", variablesReference=table.variables_reference, name="x", value="1")
+        assert "setVariable" not in {command.cmd for command in fake.commands}
+
+
+async def test_output_notices_and_memory_find_their_places() -> None:
+    said = [
+        line("debug_console", {"logInfo": "[LogPoint Output]: hello"}),
+        line("tip", {"logInfo": "look here"}),
+        line("output", {"logInfo": "of the debugger"}),
+        line("refreshLuaMemory", {"memInfo": "2.5"}),
+        line("tipError", {"logInfo": "bad"}),
+    ]
+    fake = FakeLua([*said, *stops()])
+    async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
+        await stopped_at_entry(played)
+        await played.until("stopped")
+        told = [(body["category"], body["output"]) for body in map(_body, played.named("output"))]
+        assert told == [("stdout", "hello\n"), ("important", "look here\n"), ("important", "bad\n")]
+        assert played.backend.memory_bytes() == 2560
+
+
+async def test_what_is_not_served_is_refused_by_name() -> None:
+    fake = FakeLua(stops())
+    async with playing(fake, cwd="/proj") as played:
+        with pytest.raises(AdapterRefusedError, match="reverseContinue"):
+            await played.ask("reverseContinue")
+
+
+def _body(event: Any) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(bytes(event.body))
+    return body
