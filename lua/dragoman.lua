@@ -1461,8 +1461,37 @@ function halt(kind, detail)
   wait_for_orders()
 end
 
-local function on_line(func, node)
+-- LuaJIT tells a line again after each call in it, which is no new arrival. To know, every line of a function that has
+-- breakpoints is looked at. A call passes its first line, so there nothing is taken for a repetition.
+local arrivals, first_lines, first_lines_of = {}, nil, nil
+
+local function look_at_all_lines(func)
+  local first = 1 / 0
+  for line in next, getinfo(func, "L").activelines do
+    break_lines[line] = true
+    if line < first then first = line end
+  end
+  first_lines[func] = first
+end
+
+local function is_told_again(func, line)
+  if first_lines_of ~= break_lines then
+    arrivals, first_lines, first_lines_of = {}, setmetatable({}, { __mode = "k" }), break_lines
+  end
+  if not first_lines[func] then look_at_all_lines(func) end
+  local depth = Stack.level_count()
+  local last = arrivals[depth]
+  arrivals[depth] = { func = func, line = line, thread = stop.thread }
+  for deeper in next, arrivals do
+    if deeper > depth then arrivals[deeper] = nil end
+  end
+  return last and line ~= first_lines[func] and last.func == func and last.line == line and last.thread == stop.thread
+end
+
+local function on_line(func, line, nodes)
   stop = { anchor = hook, thread = current_thread() }
+  local node = nodes and nodes[line]
+  if jit and session.extended and nodes and is_told_again(func, line) then node = nil end
   if node and Breaks.stops(node) then
     halt("breakpoint", { hits = node.hits })
   elseif step and step_is_done(func, getinfo(func, "S").source) then
@@ -1511,16 +1540,12 @@ local function tick()
   Run.look(now)
 end
 
-local function breakpoint_at(func, line)
-  local ok, nodes = pcall(Breaks.of, func)
-  return ok and nodes and nodes[line]
-end
-
 local function arrive(line)
   if busy then return end
   local func = getinfo(3, "f").func
-  local node = breakpoint_at(func, line)
-  if node or step then at_work(on_line, func, node) end
+  local ok, nodes = pcall(Breaks.of, func)
+  nodes = ok and nodes
+  if step or nodes and (nodes[line] or jit) then at_work(on_line, func, line, nodes) end
 end
 
 -- For every line of the program: hence one look into a table, and for a line that some file has a breakpoint on, no more

@@ -173,6 +173,35 @@ def test_a_step_past_a_yield_arrives_at_the_resumer(lua: str, tmp_path: Path) ->
         assert lines_of(ide.go("stopOnStep"))[-1] == 10
 
 
+CALLS = (
+    START
+    + """local function f(n)
+  return n
+end
+local function down(n)
+  local m = n
+  if n > 0 then m = down(n - 1) + f(1) end
+  return m
+end
+for i = 1, 3 do
+  local here = i
+  local sum = f(i) + f(i) + down(2)
+end
+print("END")
+"""
+)
+
+
+@pytest.mark.parametrize(("line", "wanted"), [(3, 12), (6, 9), (7, 9), (11, 3), (12, 3)])
+def test_a_line_with_calls_in_it_is_arrived_at_once_each_time(lua: str, tmp_path: Path, line: int, wanted: int) -> None:
+    with Program(lua, tmp_path) as program:
+        ide, path = started(program, CALLS)
+        ide.breakpoints(path, {"line": line, "logMessage": "{n}"})
+        ide.send("continue")
+        ide.run_out()
+    assert sum(message["cmd"] == "debug_console" for message in ide.seen) == wanted
+
+
 HIT_CONDITIONS = {"3": [3, 4], "== 3": [3], ">= 9": [9, 10], "> 9": [10], "< 2": [1], "<= 2": [1, 2], "% 4": [4, 8]}
 
 
