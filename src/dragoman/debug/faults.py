@@ -40,15 +40,16 @@ def already_ended() -> DragomanError:
     )
 
 
-def moved_on(stop: Stop, by: str) -> DragomanError:
+def moved_on(stop: Stop, by: str, command: str) -> DragomanError:
     return DragomanError(
         "moved_on",
         say(
-            "The session moved on: it is now at stop {number}, caused by {who}.",
+            "The session moved on: {who} did `{command}`, and it is now at stop {number}.",
             number=stop.number,
             who=by or say("another client"),
+            command=command,
         ),
-        hint=say("Look at the latest stop, then decide again."),
+        hint=say("wait_for_stop shows where it is now; then decide again."),
     )
 
 
@@ -114,11 +115,14 @@ def _newest(known: Sequence[str]) -> str:
     return ", ".join(known[-_SESSIONS_NAMED:]) + (f" (+{left})" if left > 0 else "") or "-"
 
 
-def no_session() -> DragomanError:
+def no_session(ended: Sequence[str]) -> DragomanError:
+    again = say(
+        "Start one with start_debugging, or one that has ended with restart_debugging: {ended}.", ended=_newest(ended)
+    )
     return DragomanError(
         "no_session",
         say("There is no live debug session in this workspace."),
-        hint=say("Start one with start_debugging."),
+        hint=again if ended else say("Start one with start_debugging."),
     )
 
 

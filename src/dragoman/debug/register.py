@@ -71,14 +71,14 @@ class Register:
         """Where this client turned last, or what stopped since then; else anyone's."""
         found = self._latest(client, lambda kept: kept.session.state in LIVE)
         if found is None:
-            raise faults.no_session()
+            raise faults.no_session(self.ids(client))
         return found
 
     def active_or_last(self, client: Client) -> Kept:
         """What can be started again: also one that has ended."""
         found = self._latest(client, lambda kept: kept.session.state in LIVE) or self._latest(client, lambda _: True)
         if found is None:
-            raise faults.no_session()
+            raise faults.no_session(self.ids(client))
         return found
 
     def of(self, client: Client) -> list[Session]:

@@ -102,7 +102,7 @@ class Running:
         stop = self._life.require_stopped()
         await self._asking.freed(_ANSWERED_WITHIN_S)
         if seen_stop is not None and seen_stop != stop.number:
-            raise faults.moved_on(stop, self.by)
+            raise faults.moved_on(stop, self.by, self.command)
         if thread_id is not None and thread_id != stop.thread_id:
             await self._threads.require(thread_id)
         return stop.thread_id if thread_id is None else thread_id

@@ -153,3 +153,14 @@ async def test_a_pause_that_is_not_waited_for_answers_at_once(tmp_path: Path) ->
         answer = await bench.call("pause_debugging", wait=False)
     expected = ("success", session["session_id"], "Running")
     assert (answer["status"], answer["session_id"], answer["state"]) == expected
+
+
+async def test_where_no_session_lives_those_that_can_be_started_again_are_named(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        session = await bench.running()
+        bench.adapter.die()
+        await bench.call("wait_for_stop")
+        answer = await bench.call("continue_debugging")
+    assert answer["code"] == "no_session"
+    assert session["session_id"] in answer["hint"]
+    assert "restart_debugging" in answer["hint"]

@@ -203,6 +203,8 @@ async def test_after_another_moved_the_program_on_the_wait_shows_where_it_is_and
         seen = await bench.call("wait_for_stop")
         stepped = await moved(bench, "step_execution", lambda: bench.adapter.stop("step"))
     assert (refused["status"], refused["code"], refused["state"]) == ("error", "moved_on", "Stopped")
+    assert "person did `next`" in refused["message"]
+    assert "wait_for_stop" in refused["hint"]
     assert seen["stop_event_data"]["stop_number"] == 2
     assert stepped["stop_event_data"]["stop_number"] == 3
 
