@@ -22,6 +22,7 @@ from dragoman.debug.exceptions import Exceptions
 from dragoman.debug.hits import Hits
 from dragoman.debug.model import Binding, Frame, Raised
 from dragoman.debug.shared_lines import Shared, one_a_place
+from dragoman.debug.suffixes import is_anothers
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.wire.dap import Capabilities, answers, bodies, read_body
@@ -168,6 +169,8 @@ class Bindings:
         self._lines = tuple(breakpoints)
         wanted: defaultdict[str, list[Breakpoint]] = defaultdict(list)
         for breakpoint in self._lines:
+            if is_anothers(breakpoint.path, self._dialect.suffixes):
+                continue
             if breakpoint.enabled and not self._hits.is_spent(breakpoint.id):
                 wanted[breakpoint.path].append(breakpoint)
         for path in sorted({*wanted, *self._sent}):

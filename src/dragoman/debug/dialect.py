@@ -9,6 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
+    suffixes: frozenset[str] = frozenset()
+    """Of the files in which it can stop; one of another language is not sent to it. None: all are."""
     hit_forms: frozenset[str] = frozenset({"==", ">", ">=", "<", "<=", "%"})
     """The comparisons it takes as we mean them; others are counted by us."""
     hit_spelling: Mapping[str, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.adapters import PYTHON
+from dragoman.debug.adapters import BUILT_IN, PYTHON
 from dragoman.debug.bindings import Bindings
 from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.testing.fake_adapter import FakeAdapter
@@ -159,3 +159,18 @@ async def test_of_many_hits_it_is_told_that_the_adapter_counts_them_anew(adapter
 def test_a_hit_condition_knows_when_it_never_holds_again(condition: str, spent_at: int | None) -> None:
     parsed = parse_hit_condition(condition)
     assert next((count for count in range(1, 50) if parsed.is_spent(count)), None) == spent_at
+
+
+async def test_breakpoints_in_files_of_another_language_are_not_sent_and_not_told_as_unbound(
+    adapter: FakeAdapter,
+) -> None:
+    paths = ["/p/a.rb", "/p/list.c", "/p/page.tmpl", "/p/a.py"]
+    breakpoints = [Breakpoint(id=id, path=path, line=5) for id, path in enumerate(paths, 1)]
+    bindings = await sent(adapter, *breakpoints)
+    assert [it["source"]["path"] for it in adapter.sent("setBreakpoints")] == ["/p/a.py", "/p/page.tmpl"]
+    assert [bindings.of(id).verified for id in (1, 2, 3, 4)] == [False, False, True, True]
+    assert bindings.unbound() == []
+
+
+def test_every_built_in_adapter_says_in_which_files_it_can_stop() -> None:
+    assert [spec.name for spec in BUILT_IN if not spec.dialect.suffixes] == []

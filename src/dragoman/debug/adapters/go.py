@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dragoman.debug import suffixes
 from dragoman.debug.adapters.finding import require_adapter
 from dragoman.debug.adapters.scratch import build_file
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
@@ -90,6 +91,7 @@ GO = AdapterSpec(
     command=_command,
     arguments=_arguments,
     dialect=Dialect(
+        suffixes=suffixes.GO,
         hit_forms=frozenset({"==", ">", ">=", "<", "<="}),  # of `% 3 == 1` it reads `% 3`
         log_prefix=r"> \[Go \d+\]: ",
         build_failed=r"(?i)build error",

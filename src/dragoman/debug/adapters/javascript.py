@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dragoman.debug import suffixes
 from dragoman.debug.adapters.finding import on_path, require_adapter
 from dragoman.debug.adapters.inspecting import open_inspector
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
@@ -97,7 +98,7 @@ JAVASCRIPT = AdapterSpec(
     command=_command,
     arguments=_arguments,
     # It has no way to say a remainder, and a hit that does not count makes it forget the step that is under way.
-    dialect=Dialect(hit_forms=frozenset(), heeds_one_alone=True),
+    dialect=Dialect(suffixes=suffixes.JAVASCRIPT, hit_forms=frozenset(), heeds_one_alone=True),
     exception_filters=("uncaught",),
     exit_code_from_process=True,
     ends_with_its_children=True,

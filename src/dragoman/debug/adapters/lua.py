@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dragoman.debug import suffixes
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.luapanda.opening import open_lua
@@ -44,6 +45,7 @@ LUA = AdapterSpec(
     command=_command,
     arguments=_arguments,
     dialect=Dialect(
+        suffixes=suffixes.LUA,
         or_word="or",
         truth="not not ({condition})",
         hit_spelling={"%": "% {number}"},

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dragoman.debug import suffixes
 from dragoman.debug.adapters.scratch import input_file
 from dragoman.debug.adapters.spec import Situation
 from dragoman.debug.dialect import Dialect
@@ -32,6 +33,7 @@ _IGNORED = frozenset(
 )
 
 NATIVE = Dialect(
+    suffixes=suffixes.NATIVE,
     hit_forms=frozenset(),  # it takes but a number, and means "from there on" by it
     contexts={"repl": "watch"},  # a command line of LLDB, where `n` steps
     ends_lines_as_terminals=True,

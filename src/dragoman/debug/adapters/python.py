@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from dragoman.debug import suffixes
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.errors import DragomanError
@@ -152,6 +153,7 @@ PYTHON = AdapterSpec(
     command=_command,
     arguments=_arguments,
     dialect=Dialect(
+        suffixes=suffixes.PYTHON,
         forgets_hits=True,
         raises_in_each_frame=True,
         hit_spelling={"%": "% {number} - {remainder}"},  # it writes `== 0` behind it

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dragoman.debug import suffixes
 from dragoman.debug.adapters.finding import require_adapter
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.dialect import Dialect
@@ -79,6 +80,7 @@ RUBY = AdapterSpec(
     command=_command,
     arguments=_arguments,
     dialect=Dialect(
+        suffixes=suffixes.RUBY,
         hit_forms=frozenset(),
         or_word="||",
         takes_log_messages=False,
