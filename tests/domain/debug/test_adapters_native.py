@@ -82,14 +82,14 @@ def test_input_is_a_private_file_that_goes_once_it_is_open(tmp_path: Path, spec:
     told = spec.arguments(situation(tmp_path, stdin="secret", program="a", initCommands=["mine"]))
     (file,) = (find_places().runtime / "scratch").iterdir()
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("secret", 0o600)
-    assert str(file) in told["initCommands"][1]
+    assert sum(str(file) in command for command in told["initCommands"]) == 1
     assert told["initCommands"][-1] == "mine"
     assert f"rm -f {file}" in told["postRunCommands"][0]
 
 
 def test_without_input_nothing_is_written(tmp_path: Path) -> None:
     told = LLDB.arguments(situation(tmp_path, program="a"))
-    assert os.devnull in told["initCommands"][1]
+    assert sum(os.devnull in command for command in told["initCommands"]) == 1
     assert "postRunCommands" not in told
 
 
