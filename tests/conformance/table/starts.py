@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import psutil
@@ -59,7 +60,11 @@ async def attach_by_port(stage: Stage) -> None:
     with listening(stage) as (started, named, port):
         pid = await program_at(started, port)
         wanted = {"type": stage.language.type, "request": "attach", "name": "a", **named}
-        await _attached_and_let_go(stage, wanted, pid)
+        try:
+            await _attached_and_let_go(stage, wanted, pid)
+        finally:  # a server may have put it into a group of its own
+            with contextlib.suppress(psutil.NoSuchProcess):
+                psutil.Process(pid).kill()
 
 
 @behaviour("two sessions at once")
