@@ -1335,7 +1335,16 @@ local HOOKS = {
   off = function() end,
 }
 
+-- Until somebody debugs, a hook of the program's own (a profiler, a limit) is left alone.
+local function is_foreign(thread)
+  if sock then return false end
+  local found
+  if thread then found = gethook(thread) else found = gethook() end
+  return found ~= nil and found ~= hook and found ~= poll_hook
+end
+
 function apply(thread)
+  if is_foreign(thread) then return end
   if thread then sethook(thread, HOOKS[Run.mode]()) else sethook(HOOKS[Run.mode]()) end
 end
 
@@ -1438,12 +1447,14 @@ local function is_silent()
   return interval > 0 and gettime() - last_heard > 3 * interval
 end
 
+local function patience() return session.heartbeat > 0 and session.heartbeat < 1 and session.heartbeat or 1 end
+
 -- A loop, not a recursion: a stop may see any number of requests.
 local function wait_for_orders()
   local asked = true
   while sock and not stop.resumed do
     if asked and not session.extended then Wire.memory() end
-    local line, why = Wire.line(1)
+    local line, why = Wire.line(patience())
     asked = line ~= nil
     if line then
       dispatch(line)
@@ -1729,7 +1740,7 @@ local function settings_of(info)
     encodes_text = tostring(is_true(info.isNeedB64EncodeStr)), ignores_case = not is_true(info.pathCaseSensitivity),
     names_only = is_true(info.autoPathMode), tells_apart = is_true(info.distinguishSameNameFile), truncated = tostring(info.truncatedOPath or ""),
     windows = (info.OSType or "Windows_NT") == "Windows_NT", os = tostring(info.OSType or "Windows_NT"), adapter = tostring(info.adapterVersion or ""),
-    log_level = tonumber(info.logLevel) or 1, heartbeat = extended and bounded(info.heartbeat, 0, 3600, 0) or 0, clib = tostring(info.clibPath or ""),
+    log_level = tonumber(info.logLevel) or 1, heartbeat = extended and bounded((tonumber(info.heartbeat) or 0) * 1000, 0, 3600000, 0) / 1000 or 0, clib = tostring(info.clibPath or ""),
     c_hook = tostring(info.useCHook == true or is_true(info.useCHook)),
   }
 end

@@ -258,7 +258,7 @@ def _meet(program: Program, *, last: bool) -> None:
 def test_a_silent_ide_with_a_heartbeat_counts_as_vanished(tmp_path: Path) -> None:
     with Program("lua5.4", tmp_path) as program:
         ide = launched(program)
-        ide.start(tmp_path, dragoman="1", heartbeat="1")
+        ide.start(tmp_path, dragoman="1", heartbeat="0.2")
         assert ide.ask("heartbeat") == []
         ide.run_out()
         assert_ends_well(program)
@@ -280,3 +280,58 @@ def test_two_programs_on_one_port_are_two_states(tmp_path: Path) -> None:
         assert len(states) == 2
         assert_ends_well(program)
         assert_ends_well(other)
+
+
+@pytest.mark.parametrize("lua", ["lua5.1", "lua5.4", "luajit"])
+def test_a_program_that_listens_can_be_debugged_again(lua: str, tmp_path: Path) -> None:
+    with Program(lua, tmp_path) as program:
+        program.write("main.lua", LASTS.replace(".start(", ".startServer("))
+        port = program.listen()
+        program.stop_listening()
+        program.run("main.lua", port=port)
+        for again in range(2):
+            ide = program.connect(port)
+            ide.start(tmp_path, dragoman="1")
+            ide.breakpoints(tmp_path / "main.lua", 5)
+            assert ide.go()["stack"][0]["function"] == "tick"
+            if again:
+                (tmp_path / "done").touch()
+            ide.send("stopRun")
+            ide.run_out()
+        assert program.end() == (0, "END\n", "")
+
+
+@every_lua
+def test_a_socket_of_the_hosts_own_will_do(lua: str, tmp_path: Path) -> None:
+    hands_over = (
+        "local own = require('socket').connect('127.0.0.1', tonumber(os.getenv('PANDA_PORT')))\n"
+        "local object = {}\n"
+        "for _, name in ipairs({ 'send', 'receive', 'settimeout', 'close' }) do\n"
+        "  object[name] = function(_, ...) return own[name](own, ...) end\n"
+        "end\n"
+        "require('dragoman').startWith(object)\n"
+        "local x = 5\nprint('END')\n"
+    )
+    with Program(lua, tmp_path) as program:
+        path = program.write("main.lua", hands_over)
+        ide = program.debug("main.lua")
+        ide.start(tmp_path, dragoman="1")
+        ide.breakpoints(path, 8)
+        ide.go()
+        assert ide.ask("evaluate", {"expression": "x"})["results"][0]["value"] == "5"
+        ide.send("stopRun")
+        ide.run_out()
+        assert_ends_well(program, "END\n")
+
+
+@every_lua
+def test_a_hook_of_the_programs_own_is_left_alone_until_somebody_debugs(lua: str, tmp_path: Path) -> None:
+    counts = "local n = 0\ndebug.sethook(function() n = n + 1 end, 'c')\n" + WORKS.replace(
+        "print('END', s)", "print('END', n >= 2000)"
+    )
+    with Program(lua, tmp_path) as program:
+        program.write("main.lua", "if jit then jit.off() end\n" + counts)
+        port = program.listen()
+        program.stop_listening()
+        program.run("main.lua", port=port)
+        assert program.end() == (0, "END\ttrue\n", "")
