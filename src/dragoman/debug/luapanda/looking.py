@@ -10,12 +10,14 @@ from dragoman.debug.backend import AdapterRefusedError
 from dragoman.debug.luapanda.inside import Inside
 from dragoman.debug.luapanda.paths import Chunk, PathMap
 from dragoman.debug.luapanda.stop import Coroutines, FramePlace, Holder, LuaStop
+from dragoman.errors import DragomanError
 from dragoman.phrases import say
 
 _PAGE = 200
 _CHILDREN_AT_MOST = 1_000
 _FRAMES = 100
 _PREVIEWED, _PREVIEW_TEXT = 6, 30
+_COUNTED_AT_MOST, _COUNTED_WITHIN_S = 4, 1.5
 _ADDRESS = re.compile(r"table: (?:0x)?[0-9A-Fa-f]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = frozenset(
@@ -117,12 +119,25 @@ class Looking:
             if not page or not answer.get("more"):
                 break
         holder = stop.holders.setdefault(reference, Holder(FramePlace(stop.coroutine, 2)))
+        for each in [it for it in found if _is_uncounted(it)][:_COUNTED_AT_MOST]:
+            await self._count(each, _said_in(holder, each), holder.frame)
         return {"variables": [self._child(stop, holder, each) for each in found]}
+
+    async def _count(self, each: dict[str, Any], expression: str, place: FramePlace) -> None:
+        """A runtime counts only so far in a table; whoever pages must know how many there are."""
+        if not expression:
+            return
+        counting = f"(function(t) local n = 0 for _ in next, t do n = n + 1 end return n end)({expression})"
+        try:
+            (found,) = await self._results(place, counting, _COUNTED_WITHIN_S)
+            each["count"] = int(str(found.get("value")))
+        except (DragomanError, ValueError):
+            return  # it is then told without
 
     def _child(self, stop: LuaStop, holder: Holder, each: Mapping[str, Any]) -> dict[str, Any]:
         name = str(each.get("name", ""))
         holder.positions[name] = int(each.get("position") or 0)
-        expression = _said(holder.expression, name, str(each.get("keyType") or ""))
+        expression = _said_in(holder, each)
         return {"name": name, **self._told(stop, each, expression, holder.frame)}
 
     def _told(self, stop: LuaStop, each: Mapping[str, Any], expression: str, frame: FramePlace) -> dict[str, Any]:
@@ -135,7 +150,9 @@ class Looking:
 
     async def evaluate(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         place, expression = self._place(stop, asked), str(asked["expression"])
-        results = [await self._expanded(each, timeout_s) for each in await self._results(place, expression, timeout_s)]
+        found = await self._results(place, expression, timeout_s)
+        alone = expression if len(found) == 1 else ""
+        results = [await self._expanded(each, alone, place, timeout_s) for each in found]
         told = [self._told(stop, each, expression if len(results) == 1 else "", place) for each in results]
         if len(told) == 1:
             (one,) = told
@@ -144,13 +161,18 @@ class Looking:
         text = ", ".join(str(one["value"]) for one in told) or str(say("(no value)"))
         return {"result": text, "type": told[0]["type"] if told else "", "variablesReference": 0}
 
-    async def _expanded(self, each: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    async def _expanded(
+        self, each: dict[str, Any], expression: str, place: FramePlace, timeout_s: float
+    ) -> dict[str, Any]:
         """An address says nothing to anybody: a table is told with what it begins with."""
         if not each.get("reference") or _ADDRESS.fullmatch(str(each.get("value"))) is None:
             return each
         info = {"reference": int(each["reference"]), "count": _PREVIEWED}
         answer = await self._inside.ask("variables", info, timeout_s=timeout_s)
-        return {**each, "children": _list(answer, "variables")}
+        told = {**each, "children": _list(answer, "variables")}
+        if _is_uncounted(told):
+            await self._count(told, expression, place)
+        return told
 
     async def _results(self, place: FramePlace, expression: str, timeout_s: float) -> list[dict[str, Any]]:
         info = {
@@ -234,6 +256,14 @@ def _preview(children: list[Mapping[str, Any]], count: int) -> str:
         text = text if len(text) <= _PREVIEW_TEXT else text[:_PREVIEW_TEXT] + "…"
         parts.append(text if each.get("keyType") == "number" else f"{each.get('name')} = {text}")
     return "{" + ", ".join([*parts, *(["…"] if count > len(parts) else [])]) + "}"
+
+
+def _is_uncounted(each: Mapping[str, Any]) -> bool:
+    return each.get("type") == "table" and bool(each.get("reference")) and each.get("count") is None
+
+
+def _said_in(holder: Holder, each: Mapping[str, Any]) -> str:
+    return _said(holder.expression, str(each.get("name", "")), str(each.get("keyType") or ""))
 
 
 def _said(parent: str, name: str, key_type: str) -> str:
