@@ -16,14 +16,6 @@ LUAS = ("lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit")
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
-# LuaJIT reports a line again when a call in it returns: a breakpoint at the call is then hit twice a pass.
-HIT_TWICE = {
-    "test_a_program_is_stopped_stepped_looked_into_and_run_to_its_end",
-    "test_a_step_over_a_call_is_not_lost_to_a_logpoint_in_it",
-    "test_a_step_onto_a_line_with_a_logpoint_ends_there",
-    "test_a_changed_variable_changes_what_the_program_computes",
-}
-
 LANGUAGE = Language("lua", LUA, "lua/main.lua", computes=2, calls=10, prints=11)
 
 
@@ -39,8 +31,6 @@ class LuaStage(Stage):
 
 @pytest.fixture(params=[name for name in LUAS if shutil.which(name)])
 def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
-    if request.param == "luajit" and getattr(request.node, "originalname", "") in HIT_TWICE:
-        request.applymarker(pytest.mark.xfail(reason="lines with calls are reported twice by LuaJIT", strict=False))
     kind = type("OneLua", (LuaStage,), {"interpreter": request.param})
     made: Stage = kind(LANGUAGE, tmp_path, Path(shutil.copy(PROGRAMS / LANGUAGE.source, tmp_path)))
     return made

@@ -17,6 +17,7 @@ from dragoman.wire.luapanda import TOP_STACK_ID, read_variables
 
 WORD = "__dragoman"
 _INSTALLED_WITHIN_S = 10.0
+_PARTS = ("text", "frames", "values", "expressions", "breakpoints", "errors", "install")
 _CHANGES = frozenset({"evaluate", "assign"})
 
 
@@ -48,7 +49,7 @@ class Helper:
 
     async def install(self) -> dict[str, Any]:
         """In code that is loaded from a string: what is written into the expression itself has no true globals."""
-        loaded = f'(loadstring or load)({lua_string(_source())})(LuaPanda,"{WORD}")'
+        loaded = f'(loadstring or load)({lua_string(helper_source())})(LuaPanda,"{WORD}")'
         return await self._run("install", loaded, timeout_s=_INSTALLED_WITHIN_S)
 
     async def look(self, stop: int, *, timeout_s: float) -> dict[str, Any]:
@@ -96,8 +97,9 @@ def _decoded(text: str) -> Any:
         raise RemoteProtocolError("bad_json", f"The helper's answer is not JSON: {error}.") from error
 
 
-def _source() -> str:
-    """Without comments and indentation: LuaPanda reads it a character at a time."""
-    text = resources.files(__package__).joinpath("helper.lua").read_text("utf-8")
+def helper_source() -> str:
+    """One chunk of several files, without comments and indentation: LuaPanda reads it a character at a time."""
+    folder = resources.files(__package__).joinpath("helper")
+    text = "".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _PARTS)
     lines = [re.sub(r"(?:^|\s+)--.*$", "", line).strip() for line in text.splitlines()]
     return "\n".join(line for line in lines if line) + "\n"
