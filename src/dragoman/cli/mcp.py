@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
@@ -32,6 +33,11 @@ _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 _LEFT: int = getattr(select, "POLLRDHUP", 0)
 
 _FIRST_PAUSE_S = 0.05
+# After the end of input: as long as a call waits by default, and a little more.
+_ANSWERED_WITHIN_S = 60.0
+_TAKEN_WITHIN_S = 2.0
+# A daemon that is there answers a handshake in this; one that has yet to start is not waited for.
+_GREETED_WITHIN_S = 0.5
 _FAILURES_AT_MOST = 6
 
 _Interest = tuple[int, Callable[[int], None]]
@@ -65,6 +71,8 @@ class Pump:
         self._heard = False
         self._failures = 0
         self._reported = ""
+        self._leaves_at_s: float | None = None
+        self._moved_at_s = 0.0
 
     def run(self) -> NoReturn:
         self._look()
@@ -73,16 +81,29 @@ class Pump:
             poll = select.poll()
             for fd, (events, _) in interests.items():
                 poll.register(fd, events)
-            for fd, event in poll.poll():
+            for fd, event in poll.poll(self._patience_ms()):
                 interests[fd][1](event)
+
+    def _patience_ms(self) -> int | None:
+        """Input that has ended is not the end while there are answers to give: `printf … | dragoman mcp`."""
+        if self._leaves_at_s is None:
+            return None
+        until_s = self._leaves_at_s
+        if self._relay.to_client:  # who takes nothing has left
+            until_s = min(until_s, self._moved_at_s + _TAKEN_WITHIN_S)
+        left_s = until_s - time.monotonic()
+        if left_s <= 0 or not (self._relay.needs_daemon or self._relay.to_client):
+            raise _ClientGoneError
+        return int(left_s * 1000) + 1
 
     def _interests(self) -> dict[int, _Interest]:
         """A client that hangs up is noticed even while nothing is read from it or written to it."""
         relay = self._relay
         interests: dict[int, _Interest] = {
-            self._in: (select.POLLIN if relay.reads_client else _LEFT, self._from_client),
             self._out: (select.POLLOUT if relay.to_client else 0, self._to_client),
         }
+        if self._leaves_at_s is None:
+            interests[self._in] = (select.POLLIN if relay.reads_client else _LEFT, self._from_client)
         if self._search is not None:
             interests[self._search.bell] = (select.POLLIN, self._searched)
         if self._daemon is not None:
@@ -92,18 +113,25 @@ class Pump:
         return interests
 
     def _from_client(self, event: int) -> None:
-        data = _read(self._in) if event & select.POLLIN else b""
+        is_readable = event & (select.POLLIN | select.POLLHUP) and self._relay.reads_client
+        data = _read(self._in) if is_readable else b""
         if data == b"":
-            raise _ClientGoneError
+            self._leave(_ANSWERED_WITHIN_S if is_readable else 0.0)
+            return
         self._relay.receive_from_client(data or b"")
         self._look()
         self._to_daemon()
+
+    def _leave(self, within_s: float) -> None:
+        self._moved_at_s = time.monotonic()
+        self._leaves_at_s = self._moved_at_s + (_GREETED_WITHIN_S if self._relay.only_greets else within_s)
 
     def _to_client(self, event: int) -> None:
         if event & _GONE:
             raise _ClientGoneError
         try:
             self._relay.to_client.took(self._write(self._relay.to_client.head()))
+            self._moved_at_s = time.monotonic()
         except BlockingIOError:
             return
         except OSError as error:
@@ -129,6 +157,7 @@ class Pump:
 
     def _hear(self, data: bytes) -> None:
         self._heard = True
+        self._moved_at_s = time.monotonic()
         self._relay.receive_from_daemon(data)
 
     def _to_daemon(self) -> None:

@@ -54,6 +54,22 @@ def test_it_loads_the_standard_library_alone(running: Cli) -> None:
         assert pump.stderr.read() == b"0 [] False\n"
 
 
+def test_input_that_ends_at_once_gets_its_answers(running: Cli) -> None:
+    """As of `printf … | dragoman mcp`."""
+    introduced = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": introduction("2025-11-25")}
+    asked = [introduced, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    asked += [{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
+    ended = subprocess.run(
+        running.command("mcp"),
+        env=running.variables(),
+        input=b"".join(json.dumps(message).encode() + b"\n" for message in asked),
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
+    assert [json.loads(line)["id"] for line in ended.stdout.splitlines()] == [1, 2]
+
+
 def test_a_daemon_without_clients_does_not_pay_for_the_sdk() -> None:
     """Its start imports the door and the table of operations, and neither of them the SDK."""
     program = "import sys, dragoman.daemon.__main__; print({'mcp', 'mcp_types'} & set(sys.modules))"

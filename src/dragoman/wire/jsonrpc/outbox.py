@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dragoman.wire.jsonrpc.messages import Id, as_id, objects_in
@@ -34,6 +34,9 @@ class Outbox:
 
     def __bool__(self) -> bool:
         return bool(self._lines)
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self._lines)
 
     def put(self, line: Line) -> None:
         self._lines.append(line)

@@ -48,6 +48,13 @@ class Relay:
         """The client waits for somebody to hear it, or for the handshake's answer."""
         return bool(self.to_daemon or self._open)
 
+    @property
+    def only_greets(self) -> bool:
+        """Nothing waits but a handshake: whoever leaves now has asked for nothing."""
+        asked = [*self._open, *(request_id for line in self.to_daemon for request_id in line.asks)]
+        greetings = {line.initialize for line in (self._initialize, *self.to_daemon) if line is not None}
+        return all(request_id in greetings for request_id in asked)
+
     def receive_from_client(self, data: bytes) -> None:
         for line in self._from_client.feed(data):
             if isinstance(line, Overlong):
