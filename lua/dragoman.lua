@@ -1559,18 +1559,14 @@ local function arrive(line)
   if step or nodes and (nodes[line] or jit) then at_work(on_line, func, line, nodes) end
 end
 
--- For every line of the program: hence one look into a table, and for a line that some file has a breakpoint on, no more
--- than it takes to see that this function has none.
-function hook(_, line)
-  if lines[line] and (step or of_function[getinfo(2, "f").func] ~= false) then arrive(line) end
-  local left = lines_left
-  if left > 0 then
-    lines_left = left - 1
-    return
-  end
+local function beat_of_lines()
   lines_left = LINES * Run.pace
   if not busy then tick() end
 end
+
+-- For every line of the program: hence one look into a table, and for a line that some file has a breakpoint on, no more
+-- than it takes to see that this function has none. On one line, because Lua looks for new lines in its hooks as well.
+function hook(_, line) if lines[line] and (step or of_function[getinfo(2, "f").func] ~= false) then arrive(line) end local left = lines_left if left > 0 then lines_left = left - 1 return end beat_of_lines() end
 
 function poll_hook()
   if not busy then tick() end
