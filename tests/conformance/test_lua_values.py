@@ -154,6 +154,20 @@ async def test_of_files_with_the_same_name_only_the_meant_one_stops(lua: LuaWork
             await service.resume(lua.client, waits.session.id, thread_id=None, within_s=10)
 
 
+async def test_with_a_wrong_folder_configured_breakpoints_are_hit_all_the_same(lua: LuaWorkspace) -> None:
+    lua.write("src/begin.lua", "local a = 1\nrequire('mod')\n")
+    module, port = lua.write("src/mod.lua", "local m = 2\nreturn m\n"), free_port()
+    wish = lua.listening(port, autoPathMode=False, cwd=str(lua.folder / "panda"))
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(module, 2))
+        waits = await service.start(lua.client, wish, within_s=0.1)
+        inside = LuaWorkspace(lua.folder / "src", lua.runtime, lua.interpreter)
+        shutil.copytree(lua.folder / "panda", inside.folder / "panda")
+        with inside.running(inside.folder / "begin.lua", f"start('127.0.0.1', {port})"):
+            stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
+            assert (stop.frames[0].path, values(stop)["m"]) == (str(module), "2")
+
+
 async def test_a_breakpoint_in_a_file_that_is_never_loaded_says_what_is(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", "local a = 1\nprint(a)\n")
     other = lua.write("other.lua", "print(1)\n")

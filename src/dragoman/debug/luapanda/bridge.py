@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 _ANSWERED_WITHIN_S = 5.0
 _MESSAGES = 256
+_STEPS_TO_ENTRY = 3
 _STEPS = {"next": "stopOnStep", "stepIn": "stopOnStepIn", "stepOut": "stopOnStepOut"}
 _REASONS = {
     "stopOnEntry": "entry",
@@ -169,20 +170,31 @@ class Bridge:
 
     async def _take_stop(self, message: Message) -> None:
         self._stops += 1
-        if isinstance(self._inside, Helper) and not self._entered.is_set():
+        if isinstance(self._inside, Helper) and self._stops == 1:
             await self._inside.install()
         elif isinstance(self._inside, Bare):
             self._inside.forget()
         stop = await self._made(message)
         self._stop = stop
+        if not self._entered.is_set() and await self._is_before_the_program(stop):
+            return
         await self._bind()
         if not self._entered.is_set():
+            stop.reason = "entry"
             self._entered.set()
             return
         if await self._pausing.passes_over(stop, self._looking, self.tell):
             await self._run("continue")
             return
         await self._tell_stop(stop)
+
+    async def _is_before_the_program(self, stop: LuaStop) -> bool:
+        """What called for the debugger may be code from a command line, which says nothing about files."""
+        is_of_a_file = not isinstance(self._inside, Helper) or not stop.frames or stop.frames[0].get("source")
+        if is_of_a_file or self._stops > _STEPS_TO_ENTRY:
+            return False
+        await self._run("stopOnStepIn")
+        return True
 
     async def _made(self, message: Message) -> LuaStop:
         """With all frames and their names where they can be had: one question a stop."""

@@ -95,8 +95,9 @@ class PathMap:
 
     def names_of(self, path: str, loaded: Iterable[Chunk] = ()) -> list[str]:
         """Every name under which the runtime may come by this file; those of loaded chunks are certain."""
-        known = [chunk.file for chunk in loaded if chunk.file and self.place_of(chunk) == path]
-        guesses = [self._slashed(path), *self._below_cwd(path)]
+        chunks = [chunk for chunk in loaded if chunk.file]
+        known = [chunk.file for chunk in chunks if self.place_of(chunk) == path]
+        guesses = [self._slashed(path), *self._below_cwd(path), *self._as_others(path, chunks)]
         if self._settings.auto_path:
             folder = posixpath.dirname(path)
             names = [posixpath.join(folder, posixpath.basename(one)) for one in (*known, *guesses)]
@@ -109,10 +110,28 @@ class PathMap:
         inside = posixpath.relpath(path, cwd) if path.startswith(cwd + "/") else ""
         return [f"{cwd}/{self._slashed(inside)}"] if inside else []
 
+    def _as_others(self, path: str, loaded: Iterable[Chunk]) -> list[str]:
+        """Where the configured folder is wrong, what is loaded shows which one the runtime puts in its place."""
+        found = []
+        for chunk in loaded:
+            there, here = _beginnings(chunk.file, self.place_of(chunk))
+            if there != here and path.startswith(here + "/"):
+                found.append(self._slashed(there + path[len(here) :]))
+        return found
+
     def _slashed(self, path: str) -> str:
         """`a.b.lua` is found as `a/b.lua`: in `require` a dot is a folder."""
         stem, ending = _parted(path, self._settings.extension)
         return posixpath.normpath(stem.replace(".", "/")) + ending if stem else path
+
+
+def _beginnings(name: str, path: str) -> tuple[str, str]:
+    """What is left of both when the end that they share is taken away."""
+    theirs, ours = name.split("/"), path.split("/")
+    while len(theirs) > 1 and len(ours) > 1 and theirs[-1] == ours[-1]:
+        theirs.pop()
+        ours.pop()
+    return "/".join(theirs), "/".join(ours)
 
 
 def _is_file(path: str) -> bool:

@@ -94,6 +94,14 @@ def test_a_loaded_chunk_says_for_certain_what_its_file_is_called(tmp_path: Path)
     assert paths.names_of(str(file), [chunk])[0] == "/elsewhere/src/mod.lua"
 
 
+def test_a_wrong_folder_is_learned_from_what_is_loaded_and_applied_to_the_rest(tmp_path: Path) -> None:
+    for name in ("start.lua", "other.lua"):
+        (tmp_path / name).write_text("")
+    paths = PathMap(read_settings("attach", {"cwd": "/wrong", "autoPathMode": False}, tmp_path), tmp_path)
+    loaded = [Chunk(source="@start.lua", file="/wrong/start.lua")]
+    assert "/wrong/other.lua" in paths.names_of(str(tmp_path / "other.lua"), loaded)
+
+
 def test_of_equal_names_the_folders_decide_and_a_draw_decides_nothing(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

@@ -36,7 +36,7 @@ async def test_every_recorded_stop_is_told_with_its_place(name: str) -> None:
         await played.ask("configurationDone")
         for number, (cmd, stack) in enumerate(expected, 1):
             stopped = await played.until("stopped", number)
-            assert stopped["reason"] == ("entry" if cmd == "stopOnEntry" else "step" if cmd in STEPS else "breakpoint")
+            assert stopped["reason"] == ("entry" if number == 1 else "step" if cmd in STEPS else "breakpoint")
             trace = read_body(await played.ask("stackTrace", threadId=stopped["threadId"]), answers.StackTraceAnswer)
             assert [frame.line for frame in trace.stack_frames] == [line for line, _ in stack]
             await played.ask(STEPS.get(cmd, "continue"))
