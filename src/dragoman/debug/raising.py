@@ -19,6 +19,14 @@ def as_watched(dialect: Dialect, body: bodies.StoppedBody) -> bodies.StoppedBody
     return msgspec.structs.replace(body, reason="data breakpoint", hit_breakpoint_ids=None)
 
 
+def as_paused(body: bodies.StoppedBody, command: str) -> bodies.StoppedBody:
+    """What somebody paused: lldb tells of the signal by which it did that, js-debug of a step."""
+    by_signal = body.reason == "exception" and "SIGSTOP" in f"{body.description} {body.text}"
+    if command != "pause" or not (by_signal or body.reason == "step"):
+        return body
+    return msgspec.structs.replace(body, reason="pause", description=None, text=None)
+
+
 def as_raised(
     dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot, printed: str
 ) -> tuple[bodies.StoppedBody, Snapshot]:

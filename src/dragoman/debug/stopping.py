@@ -15,7 +15,7 @@ from dragoman.debug.model import Frame, Stop
 from dragoman.debug.opening import Launch
 from dragoman.debug.output import Output
 from dragoman.debug.passes import Passes
-from dragoman.debug.raising import Propagation, as_raised, as_watched
+from dragoman.debug.raising import Propagation, as_paused, as_raised, as_watched
 from dragoman.debug.snapshot import KEPT, Looking, Snapshot
 from dragoman.debug.steps import Steps
 from dragoman.debug.threads import Threads
@@ -68,7 +68,7 @@ class Stopping:
     async def look(self, body: bodies.StoppedBody, number: int, by: str, command: str) -> Moment | None:
         """None: it was no stop for anyone, and the program goes on. `command` is what it was sent on with."""
         handles = Handles(number)
-        body = as_watched(self._launch.dialect, body)
+        body = as_paused(as_watched(self._launch.dialect, body), command)
         looking = Looking(self._backend, handles, self._launch.dialect)
         thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
         self.thread_id = thread_id

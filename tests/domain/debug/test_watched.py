@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.debug.adapters.native import NATIVE
 from dragoman.debug.dialect import Dialect
-from dragoman.debug.raising import as_watched
+from dragoman.debug.raising import as_paused, as_watched
 from dragoman.wire.dap import bodies
 
 
@@ -25,3 +25,18 @@ def test_a_watchpoint_is_told_by_its_description(dialect: Dialect, description: 
     told = as_watched(dialect, body)
     assert told.reason == reason
     assert told.hit_breakpoint_ids == (None if reason == "data breakpoint" else (1,))
+
+
+@pytest.mark.parametrize(
+    ("reason", "description", "command", "told"),
+    [
+        ("exception", "signal SIGSTOP", "pause", "pause"),
+        ("step", None, "pause", "pause"),
+        ("exception", "signal SIGSEGV", "pause", "exception"),
+        ("exception", "signal SIGSTOP", "continue", "exception"),
+        ("step", None, "next", "step"),
+    ],
+)
+def test_what_somebody_paused_is_told_as_a_pause(reason: str, description: str | None, command: str, told: str) -> None:
+    body = bodies.StoppedBody(reason=reason, description=description)
+    assert as_paused(body, command).reason == told

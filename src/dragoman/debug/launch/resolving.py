@@ -128,7 +128,11 @@ class _Resolver:
     def _by_name(self, key: str) -> dict[str, Node]:
         """Entries that have a name; of two with one name, the first. A broken entry does not spoil the others."""
         nodes = [node for node in entries(self._files.launch, key) if isinstance(node.value, dict)]
-        return {node.value["name"]: node for node in reversed(nodes) if isinstance(node.value.get("name"), str)}
+        found: dict[str, Node] = {}
+        for node in nodes:
+            if isinstance(node.value.get("name"), str):
+                found.setdefault(node.value["name"], node)
+        return found
 
     def inline(self, configuration: dict[str, Any]) -> Launch:
         node = Node(configuration, (), Origin("configuration", "bad_configuration"))
@@ -242,7 +246,7 @@ class _Resolver:
             "unknown_configuration",
             say("There is no debug configuration named '{name}' in {file}.", name=quoted(name)[1:-1], file=file),
             hint=choice(name, known),
-            known=known,
+            known=list(dict.fromkeys(known)),
         )
 
 

@@ -30,6 +30,11 @@ def test_the_listed_name_is_the_one_that_starts(workspace: Workspace) -> None:
     assert workspace.start("二 / two").sessions[0].arguments["program"] == f"{workspace.folder}/x"
 
 
+def test_known_names_stand_in_the_order_of_the_file_and_once(workspace: Workspace) -> None:
+    workspace.launch_json(*(a_configuration(name=name) for name in ("one", "two", "one", "three")))
+    assert fault_of(lambda: workspace.start("four")).details["known"] == ["one", "two", "three"]
+
+
 @pytest.mark.requirement("debug:start:error-unknown-name")
 def test_an_unknown_name_is_told_with_the_nearest_and_all_known_ones(workspace: Workspace) -> None:
     compound = {"name": "all", "configurations": ["Run tests"]}
