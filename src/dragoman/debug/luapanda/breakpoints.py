@@ -35,7 +35,6 @@ class Place:
     log_message: str = ""
     is_bound: bool = False
     message: str = ""
-    asked_line: int = 0
     hits: int = field(default=0, compare=False)
 
     @property
@@ -57,10 +56,6 @@ class Breakpoints:
         self._names: dict[str, list[str]] = {}
         self._chunks: Sequence[Chunk] = ()
         self._last_id = 0
-
-    @property
-    def files(self) -> list[str]:
-        return list(self._places)
 
     @property
     def unbound(self) -> list[Place]:
@@ -123,7 +118,6 @@ class Breakpoints:
             id=self._last_id,
             path=path,
             line=next_code_line(code, line) or line,
-            asked_line=line,
             condition=str(each.get("condition") or ""),
             hit_condition=str(each.get("hitCondition") or ""),
             log_message=str(each.get("logMessage") or ""),
