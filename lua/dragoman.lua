@@ -9,6 +9,11 @@
 
 local this = {}
 
+-- A host without the debug library, or without coroutines, is left as it is: every function of this module does nothing.
+if type(debug) ~= "table" or not debug.sethook or type(coroutine) ~= "table" then
+  return setmetatable(this, { __index = function() return function() end end })
+end
+
 -- The program may replace library functions, or hide them: ours are taken once.
 local type, tostring, tonumber, pairs, ipairs, select, next = type, tostring, tonumber, pairs, ipairs, select, next
 local pcall, xpcall, error, assert, setmetatable, rawget, rawset = pcall, xpcall, error, assert, setmetatable, rawget, rawset
@@ -19,7 +24,8 @@ local floor = math.floor
 local getinfo, getlocal, setlocal, getupvalue, setupvalue = debug.getinfo, debug.getlocal, debug.setlocal, debug.getupvalue, debug.setupvalue
 local getmetatable, sethook, gethook, traceback = debug.getmetatable, debug.sethook, debug.gethook, debug.traceback
 local create, wrap, resume, running, status = coroutine.create, coroutine.wrap, coroutine.resume, coroutine.running, coroutine.status
-local collectgarbage, os_time = collectgarbage, os.time
+local io, os, package = io or {}, os or {}, package or {}
+local collectgarbage, os_time = collectgarbage, os.time or function() return 0 end
 local setfenv, getfenv, load, loadstring = setfenv, getfenv, load, loadstring
 local globals = _G
 local jit = rawget(_G, "jit")
@@ -1316,15 +1322,22 @@ current_thread()
 
 function thread_name(thread) return thread == MAIN and "main" or tostring(thread) end
 
-local compiler_was_on = jit and jit.status()
+-- Compiled code calls no hooks. What the program itself has switched off stays off.
+local compiler_stopped = false
+
+function without_compiler()
+  if not jit or not jit.status() then return end
+  jit.off()
+  jit.flush()
+  compiler_stopped = true
+end
 
 local function follow_compiler()
-  if not compiler_was_on then return end
   if Run.mode == "line" then
-    jit.off()
-    jit.flush()
-  else
+    without_compiler()
+  elseif compiler_stopped then
     jit.on()
+    compiler_stopped = false
   end
 end
 
@@ -1348,17 +1361,9 @@ function apply(thread)
   if thread then sethook(thread, HOOKS[Run.mode]()) else sethook(HOOKS[Run.mode]()) end
 end
 
--- Compiled code would not see the guard's hook either.
-function without_compiler()
-  if compiler_was_on and Run.mode ~= "line" then
-    jit.off()
-    jit.flush()
-  end
-end
-
 function restore_hook()
   apply()
-  if Run.mode ~= "line" then follow_compiler() end
+  follow_compiler()
 end
 
 -- The original follows no coroutine of coroutine.wrap, where hooks belong to coroutines.
@@ -1537,7 +1542,7 @@ local function adapt(now)
 end
 
 -- What was sent for the stop that comes with the next line is not read before it.
-local function stops_at_once(now) return step ~= nil and not DONE[step.kind] and now - step.since < 1 end
+local function stops_at_once(now) return step ~= nil and not DONE[step.kind] and now - step.since < 0.2 end
 
 function Run.look(now)
   if busy or now < next_poll or stops_at_once(now) then return end

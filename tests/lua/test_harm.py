@@ -282,7 +282,7 @@ def test_two_programs_on_one_port_are_two_states(tmp_path: Path) -> None:
         assert_ends_well(other)
 
 
-@pytest.mark.parametrize("lua", ["lua5.1", "lua5.4", "luajit"])
+@pytest.mark.parametrize("lua", ["lua5.4", "luajit"])
 def test_a_program_that_listens_can_be_debugged_again(lua: str, tmp_path: Path) -> None:
     with Program(lua, tmp_path) as program:
         program.write("main.lua", LASTS.replace(".start(", ".startServer("))
@@ -335,3 +335,42 @@ def test_a_hook_of_the_programs_own_is_left_alone_until_somebody_debugs(lua: str
         program.stop_listening()
         program.run("main.lua", port=port)
         assert program.end() == (0, "END\ttrue\n", "")
+
+
+@every_lua
+def test_a_host_without_libraries_is_left_as_it_is(lua: str, tmp_path: Path) -> None:
+    with Program(lua, tmp_path) as program:
+        without_debug = "debug = nil\nlocal d = require('dragoman')\nd.start('127.0.0.1', 1)\nd.BP()\nprint('END')\n"
+        program.write("main.lua", without_debug)
+        program.run("main.lua", port=1)
+        assert program.end() == (0, "END\n", "")
+        path = program.write(
+            "main.lua",
+            "local port = tonumber(os.getenv('PANDA_PORT'))\nlocal d = assert(loadfile('debugger/dragoman.lua'))\n"
+            "require('socket')\nio, os = nil\nd().start('127.0.0.1', port)\nlocal x = 5\nprint('END')\n",
+        )
+        ide = program.debug("main.lua")
+        ide.start(tmp_path, dragoman="1")
+        ide.breakpoints(path, 7)
+        ide.go()
+        assert ide.ask("evaluate", {"expression": "x"})["results"][0]["value"] == "5"
+        ide.send("stopRun")
+        ide.run_out()
+        assert_ends_well(program, "END\n")
+
+
+@pytest.mark.parametrize("switched", ["on", "off"])
+def test_luajits_compiler_rests_only_while_breakpoints_exist(tmp_path: Path, switched: str) -> None:
+    text = f"jit.{switched}()\n{START}local function f()\n  return 1\nend\nf()\nprint(jit.status())\n"
+    text += "local began = os.clock()\nwhile os.clock() - began < 0.2 do f() end\nprint((jit.status()))\n"
+    with Program("luajit", tmp_path) as program:
+        program.write("main.lua", text)
+        ide = program.debug("main.lua")
+        ide.start(tmp_path, dragoman="1")
+        ide.breakpoints(tmp_path / "other.lua", 1)
+        ide.ask("continue")
+        ide.breakpoints(tmp_path / "other.lua")
+        ide.run_out()
+        program.stop_listening()
+        _, out, _ = program.end()
+    assert [line.split()[0] for line in out.splitlines()] == ["false", "true" if switched == "on" else "false"]
