@@ -364,12 +364,13 @@ def test_luajits_compiler_rests_only_while_breakpoints_exist(tmp_path: Path, swi
     text = f"jit.{switched}()\n{START}local function f()\n  return 1\nend\nf()\nprint(jit.status())\n"
     text += "local began = os.clock()\nwhile os.clock() - began < 0.2 do f() end\nprint((jit.status()))\n"
     with Program("luajit", tmp_path) as program:
-        program.write("main.lua", text)
+        path = program.write("main.lua", text)
         ide = program.debug("main.lua")
         ide.start(tmp_path, dragoman="1")
-        ide.breakpoints(tmp_path / "other.lua", 1)
-        ide.ask("continue")
-        ide.breakpoints(tmp_path / "other.lua")
+        ide.breakpoints(path, {"line": 8, "logMessage": "told"})
+        ide.send("continue")
+        ide.wait_for("debug_console")
+        ide.breakpoints(path)
         ide.run_out()
         program.stop_listening()
         _, out, _ = program.end()
