@@ -60,9 +60,9 @@ class LuaWorkspace:
         return Wish(configuration={"type": "lua", "request": "attach", "name": "lua", "connectionPort": port, **more})
 
     @contextmanager
-    def running(self, program: Path, call: str, *args: str) -> Iterator[subprocess.Popen[str]]:
+    def running(self, program: Path, call: str, *args: str, before: str = "") -> Iterator[subprocess.Popen[str]]:
         """A program that somebody else started: its first act is to ask for its debugger."""
-        first = f"package.path = [[{self.folder}/panda/?.lua;]] .. package.path; require('LuaPanda').{call}"
+        first = f"{before} package.path = [[{self.folder}/panda/?.lua;]] .. package.path; require('LuaPanda').{call}"
         argv = [self.interpreter, "-e", first, program.name, *args]
         with subprocess.Popen(
             argv, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

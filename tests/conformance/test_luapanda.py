@@ -13,10 +13,23 @@ import pytest
 
 from dragoman.debug.adapters.lua import LUA
 from dragoman.debug.service import Wish
+from dragoman.errors import DragomanError
+from tests.conformance.lua_runtimes import LuaWorkspace, free_port
 from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
+from tests.conformance.test_python import service_in, stop_of, values
 
 PANDA = os.environ.get("LUAPANDA_LUA", "")
-LUAS = ("lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit")
+NO_CODE = """local t = { x = "y" }
+local function f(n)
+  local r = n
+  return r
+end
+for i = 1, 5 do
+  f(i)
+end
+local z = os.time()
+while os.time() - z < 20 do f(1) end
+"""
 
 pytestmark = [
     pytest.mark.anyio,
@@ -45,3 +58,24 @@ def stage(tmp_path: Path) -> Stage:
 
 class TestLuaPanda(Behaviours):
     """What every language does."""
+
+
+async def test_a_runtime_that_may_load_no_code_does_what_its_own_commands_can(tmp_path: Path) -> None:
+    lua = LuaWorkspace.made(tmp_path, "panda")
+    program, port = lua.write("main.lua", NO_CODE), free_port()
+    client = lua.client
+    async with service_in(tmp_path, LUA) as service:
+        await service.set_breakpoint(client, lua.at(program, 4, hit_condition="== 3"))
+        await service.set_breakpoint(client, lua.at(program, 7, log_message="i={i}"))
+        waits = await service.start(client, lua.listening(port), within_s=0.1)
+        with lua.running(program, f"start('127.0.0.1', {port})", before="load = nil loadstring = nil"):
+            stop = stop_of(await service.wait(client, waits.session.id, within_s=20))
+            assert (stop.reason, values(stop)["n"], stop.output) == ("breakpoint", "3", "i=1\ni=2\ni=3\n")
+            with pytest.raises(DragomanError, match="load no code"):
+                await service.evaluate(client, "", "n + 1", frame=None, context="repl", within_s=5)
+            await service.set_variable(client, "", name="n", value="44", reference=None, frame=None)
+            assert values(service.find(client).require_stopped())["n"] == "44"
+            await service.remove_breakpoints(client, lambda _: True)
+            await service.resume(client, "", thread_id=None, within_s=0.2)
+            paused = stop_of(await service.pause(client, "", within_s=10))
+            assert (paused.reason, paused.frames[0].path) == ("pause", str(program))

@@ -72,6 +72,11 @@ class Breakpoints:
     def at(self, path: str, line: int) -> list[Place]:
         return [place for place in self._places.get(path, ()) if place.line == line]
 
+    @property
+    def known_files(self) -> list[str]:
+        """Those that are loaded, as far as is known, and those that breakpoints were set in."""
+        return sorted({*self._places, *map(self._paths.place_of, self._chunks)})
+
     def is_of_a_twin(self, path: str, line: int) -> bool:
         """Matched by the file's name alone, a breakpoint is hit in every file of that name."""
         name = Path(path).name

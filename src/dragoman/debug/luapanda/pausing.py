@@ -52,7 +52,8 @@ class Pausing:
         if isinstance(self._inside, Native | Helper):
             await self._inside.ask("pause", {}, timeout_s=_LOOKED_WITHIN_S)
             return
-        self._carpeted = self._paths.every_file()
+        # Where the program was seen it will be again; every line that is sent is read by a slow program.
+        self._carpeted = self._breakpoints.known_files or self._paths.every_file()
         await self._breakpoints.carpet(self._carpeted)
 
     async def passes_over(self, stop: LuaStop, looking: Looking, tell: Tell) -> bool:
