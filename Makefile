@@ -17,7 +17,7 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 	tests/domain/debug/test_starting.py tests/domain/debug/test_with_debugpy.py \
 	tests/domain/debug/launch/test_task_processes.py \
 	tests/domain/transport/test_supervised.py tests/domain/transport/test_supervisor_deaths.py
-WHOLE := $(SLOW) tests/faces tests/conformance tests/e2e
+WHOLE := $(SLOW) tests/faces tests/conformance tests/lua tests/e2e
 
 test: setup-test lint unit whole
 

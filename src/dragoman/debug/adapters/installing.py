@@ -137,9 +137,7 @@ def _needs_npm(name: str) -> DragomanError:
     return DragomanError(
         "needs_npm",
         say("{name} is installed by npm, and there is no npm on PATH.", name=name),
-        hint=say(
-            "Install Node.js with npm (apt-get install nodejs npm, or brew install node), then try again."
-        ),
+        hint=say("Install Node.js with npm (apt-get install nodejs npm, or brew install node), then try again."),
     )
 
 
