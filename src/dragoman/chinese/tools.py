@@ -81,6 +81,7 @@ TABLE = {
     "The thread id is not valid: {reason}": "无效的线程 ID：{reason}",
     "The expression was not evaluated in time; it may still be running in the program.": "表达式没有在时限内求值完毕；它可能仍在程序中运行。",
     "The program is still stopped. A Python expression is interrupted 20 seconds after its start: ask again then. restart_debugging begins afresh.": "程序仍处于暂停状态。Python 表达式在开始 20 秒后会被中断：请届时再问。restart_debugging 可重新开始。",
+    "The program is still stopped. It may be busy with the expression; restart_debugging begins afresh.": "程序仍处于停止状态，可能还在计算该表达式；restart_debugging 可重新开始。",
     "The variable cannot be set to this value.": "无法将变量设为此值。",
     "A breakpoint of kind {kind} needs `{needs}`.": "{kind} 类断点需要 `{needs}`。",
     "A breakpoint of kind {kind} takes no {names}.": "{kind} 类断点不接受 {names}。",

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 _NAME = 200
 _PATH = 4096
+_TAB = 4
 
 # Letters and marks by their class, yet nothing is drawn for them: text can be hidden in them.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
@@ -42,6 +43,11 @@ def one_line(text: str, most: int = 0) -> str:
     if not (shown.isprintable() and not _BLANK.search(shown)):
         shown = "".join(map(_visible, shown))
     return shown if len(text) <= most or not most else f"{shown}…"
+
+
+def source_line(text: str) -> str:
+    """A tab in a source is no secret: as wide as editors draw it."""
+    return one_line(text.expandtabs(_TAB))
 
 
 def path(text: str) -> str:

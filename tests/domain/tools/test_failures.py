@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.tools.debug.failures import _detail
 from tests.domain.tools.bench import opened
 from tests.requirements import sentence
 
@@ -123,6 +124,23 @@ async def test_a_silent_debugger_costs_no_more_than_the_time_given(tmp_path: Pat
 
 
 @pytest.mark.requirement("debug:paradigm:sync", "debug:result:success")
+async def test_only_of_a_python_program_it_is_said_that_an_expression_is_interrupted(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        bench.adapter.when("evaluate", lambda: None, answers=False)
+        answer = await bench.call("evaluate_expression", expression="x", timeout_s=0.05)
+    assert (answer["code"], "Python" in answer["hint"]) == ("adapter_silent", False)
+
+
+def test_details_are_lines_that_a_person_can_read() -> None:
+    assert _detail("last_lines", ["hello"]) == ["last_lines: hello"]
+    assert _detail("would_run", [{"what": "make", "args": ["-j", "2"]}, {"what": "run", "cwd": ""}]) == [
+        "would_run:",
+        "  what: make, args: -j 2",
+        "  what: run",
+    ]
+
+
 async def test_what_does_not_wait_answers_success_while_another_call_waits(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.running()

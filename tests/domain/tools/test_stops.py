@@ -326,3 +326,16 @@ async def test_who_goes_into_a_library_sees_the_library(tmp_path: Path, reason: 
         stop = (await stopped(bench, reason))["stop_event_data"]
     assert "at_frame_id" not in stop
     assert (stop["source"]["path"], stop["line"]) == (str(library), 2)
+
+
+async def test_a_tab_in_a_source_is_drawn_and_one_in_a_value_is_told(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        bench.file.write_text("if x {\n\treturn\n}\n")
+        bench.adapter.answers["stackTrace"] = lambda _: stack_of(frame(8, "f", str(bench.file), 2))
+        with_variables(bench, variable("s", "a\tb"))
+        answer = await stopped(bench, "step")
+        source = await bench.call("get_source", file_path="app.py")
+    assert ">    2      return" in answer.text.splitlines()
+    assert "     2      return" in source.text.splitlines()
+    assert r"  s = a\tb" in answer.text.splitlines()
+    assert answer["stop_event_data"]["source_lines"]["lines"][1] == "\treturn"

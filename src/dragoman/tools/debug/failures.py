@@ -57,7 +57,7 @@ class Failures:
             status="error",
             message=message.in_language(caller.language),
             code=error.code,
-            hint=_hint(tool, error, caller),
+            hint=self._hint(tool, error, caller, session_id),
             state=state,
             session_id=session_id,
             debugger_says=said or None,
@@ -83,18 +83,30 @@ class Failures:
             return None, "Idle"
         return session.id, session.state.value
 
+    def _hint(self, tool: str, error: DragomanError, caller: Caller, session_id: str | None) -> str | None:
+        hint = _HINTS.get((tool, error.code), error.hint)
+        if hint is _STILL_STOPPED and self._is_interrupted(caller, session_id):
+            hint = _INTERRUPTED
+        return _clean(hint).in_language(caller.language) if hint else None
 
-def _hint(tool: str, error: DragomanError, caller: Caller) -> str | None:
-    hint = _HINTS.get((tool, error.code), error.hint)
-    return _clean(hint).in_language(caller.language) if hint else None
+    def _is_interrupted(self, caller: Caller, session_id: str | None) -> bool:
+        """Whether what such a program is kept busy with is ended in time."""
+        found = [it for it in self.service.sessions(client_of(caller)) if it.id == session_id]
+        return any(session.launch.dialect.is_interrupted for session in found)
+
+
+_STILL_STOPPED = say(
+    "The program is still stopped. It may be busy with the expression; restart_debugging begins afresh."
+)
+_INTERRUPTED = say(
+    "The program is still stopped. A Python expression is interrupted 20 seconds after its start: ask again then. "
+    "restart_debugging begins afresh."
+)
 
 
 # Where a tool knows better what to do than whoever raised the error.
 _HINTS: Mapping[tuple[str, str], Phrase] = {
-    ("evaluate_expression", "adapter_silent"): say(
-        "The program is still stopped. A Python expression is interrupted 20 seconds after its start: ask again then. "
-        "restart_debugging begins afresh."
-    ),
+    ("evaluate_expression", "adapter_silent"): _STILL_STOPPED,
 }
 
 
@@ -108,9 +120,20 @@ def _lines(failure: Failure) -> list[Phrase]:
 
 def _detail(key: str, value: object) -> list[str]:
     """Of a list its end: the last lines of a build are those that say what was wrong."""
-    if not isinstance(value, list) or len(value) < _LISTED_FROM:
-        return [f"{key}: {one_line(str(value), _VALUE_CHARACTERS)}"]
-    return [f"{key}:", *(f"  {one_line(str(item), _ITEM_CHARACTERS)}" for item in value[-_ITEMS:])]
+    if not isinstance(value, list):
+        return [f"{key}: {one_line(_plain(value), _VALUE_CHARACTERS)}"]
+    if len(value) < _LISTED_FROM:
+        return [f"{key}: {one_line(_plain(item), _VALUE_CHARACTERS)}" for item in value]
+    return [f"{key}:", *(f"  {one_line(_plain(item), _ITEM_CHARACTERS)}" for item in value[-_ITEMS:])]
+
+
+def _plain(value: object) -> str:
+    """Lists and objects as a person would write them down."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_plain(inner)}" for key, inner in value.items() if inner not in (None, "", [], {}))
+    if isinstance(value, list | tuple):
+        return " ".join(_plain(inner) for inner in value)
+    return str(value)
 
 
 def _gist(said: str) -> str:

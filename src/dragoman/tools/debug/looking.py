@@ -15,7 +15,7 @@ from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.places import Places, require_line, require_text
 from dragoman.tools.debug.values import Values, fair_share, name, variable_lines, within
 from dragoman.tools.operation import Caller, Outcome
-from dragoman.tools.showing import one_line
+from dragoman.tools.showing import one_line, source_line
 from dragoman.tools.showing import path as shown_path
 
 _FILTERED = 10_000
@@ -112,7 +112,8 @@ class LookingTools:
         require_line(wanted.line, lines)
         shown = [self.values.text(it, _LINE) for it in lines[wanted.line - 1 : wanted.line - 1 + wanted.count]]
         answer = answers.SourceText(file_path=shown_path(path), start=wanted.line, lines=shown, total_lines=len(lines))
-        return Outcome(_data([f"{number:6}  {one_line(it)}" for number, it in enumerate(shown, wanted.line)]), answer)
+        numbered = [f"{number:6}  {source_line(it)}" for number, it in enumerate(shown, wanted.line)]
+        return Outcome(_data(numbered), answer)
 
     async def _page(
         self, client: Client, session: Session, wanted: take.Variables

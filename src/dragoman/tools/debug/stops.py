@@ -18,7 +18,7 @@ from dragoman.tools.debug.threads import ThreadList, other_threads
 from dragoman.tools.debug.values import Values, name, variable_lines
 from dragoman.tools.debug.values import timestamp as stamp
 from dragoman.tools.operation import Caller
-from dragoman.tools.showing import one_line, path
+from dragoman.tools.showing import one_line, path, source_line
 
 LOCAL_CHARACTERS = 400
 FRAMES = 20
@@ -195,7 +195,7 @@ def _source_lines(stop: answers.StopEventData) -> list[str]:
     if stop.source_lines is None:
         return []
     numbered = enumerate(stop.source_lines.lines, stop.source_lines.start)
-    return [f"{'>' if number == stop.line else ' '}{number:5}  {one_line(line)}" for number, line in numbered]
+    return [f"{'>' if number == stop.line else ' '}{number:5}  {source_line(line)}" for number, line in numbered]
 
 
 def _exception_line(exception: answers.ExceptionAnswer | None) -> list[Phrase]:
