@@ -61,12 +61,11 @@ class LuaPandaDriver:
 
     async def ask(self, cmd: str, info: Mapping[str, Any] | None = None, *, timeout_s: float) -> Message:
         """The answer of the runtime. Given up after the time-out; an answer that comes later is only counted."""
-        waiter = _Waiter()
-        now = anyio.current_time()
-        line = self._line(cmd, info, now=now, timeout_s=timeout_s, context=waiter)
-        await self._send(line)
         if cmd in SILENT:
             raise LocalProtocolError("silent_command", f"{cmd} is never answered.")
+        waiter = _Waiter()
+        now = anyio.current_time()
+        await self._send(self._line(cmd, info, now=now, timeout_s=timeout_s, context=waiter))
         with anyio.move_on_after(timeout_s):
             await waiter.settled.wait()
         if waiter.message is not None:

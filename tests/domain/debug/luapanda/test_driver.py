@@ -10,7 +10,7 @@ from itertools import count
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, LocalProtocolError
 from dragoman.testing.fake_lua import FakeLua
 from dragoman.transport.luapanda_driver import LuaPandaDriver, _random_id
 from dragoman.transport.streams import TcpStream
@@ -91,6 +91,8 @@ async def test_what_the_runtime_would_drop_or_die_of_is_refused_and_nothing_is_s
             with pytest.raises(DragomanError) as caught:
                 await it.driver.ask(cmd, info, timeout_s=1)
             assert caught.value.code == "not_sent"
+        with pytest.raises(LocalProtocolError):
+            await it.driver.ask("LuaGarbageCollect", {}, timeout_s=1)
         await it.driver.tell("LuaGarbageCollect")
         assert b"callbackId" not in await it.far.receive()
 
