@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 
 _LAST_WORDS_WITHIN_S = 10.0
 _LAST_WORDS = 4000
+_BESIDE = frozenset({"breakpoint", "step"})  # an exception, or watched data, would be lost
 
 
 @runtime_checkable
@@ -245,6 +246,9 @@ class Session:
         """The stop is told when the look at it is complete: a caller never sees half of one."""
         was_stopped = self.state is State.STOPPED and not self._life.is_leaving
         sent_on = self._running.sent_on
+        if was_stopped and self._is_beside(body):
+            await self._stopping.note(body)
+            return
         moment = await self._stopping.look(body, self.last_stop + 1, self._running.by, self._running.command)
         if moment is None or self.ended is not None:
             return
@@ -257,6 +261,13 @@ class Session:
         self._moment = Moment(stop, moment.handles, moment.looking)
         self._life.stopped_at(stop)
         self._tell("debug.stopped", *place_of(stop))
+
+    def _is_beside(self, body: bodies.StoppedBody) -> bool:
+        """Another thread reached a breakpoint in the same moment. They stand together and go on together, so it is seen
+        among the other threads; as a stop of its own it would look as if somebody had sent the program on."""
+        stop, thread = self.stop, body.thread_id
+        is_another = stop is not None and thread is not None and thread != stop.thread_id
+        return is_another and bool(body.all_threads_stopped) and body.reason in _BESIDE
 
     def _continued(self, body: bodies.ContinuedBody) -> None:
         """Of another thread than the one that stopped, it changes nothing for who looks at the stop."""

@@ -100,6 +100,13 @@ class Stopping:
         seen = await looking.from_own_code(seen, body.reason)
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
 
+    async def note(self, body: bodies.StoppedBody) -> None:
+        """A thread that stopped beside the one that is told of: its hits count and its logpoints log, and it stands."""
+        looking = Looking(self._backend, Handles(0), self._launch.dialect)
+        seen = await looking.snapshot(body.thread_id or 0, exception=False, with_locals=False)
+        hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), None)
+        await self._is_passed_over(seen, await self._holding(hit, seen, looking), looking)
+
     def output_since(self) -> str:
         """What was printed and not yet told. What comes later than its stop is told with the next: a step is not held
         up for it, and while a stop is looked at its output has time to arrive."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import anyio
+import anyio.lowlevel
 import pytest
 
 from dragoman.debug.dialect import Dialect
+from dragoman.debug.session import Session
 from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.domain.debug.living import living, session_of, stopped
@@ -51,3 +56,43 @@ async def test_one_that_stops_always_is_told_and_of_the_others_those_that_hold()
     async with living(session_of(adapter), *sharing(one="", two="n > 2", three="n > 3")) as session:
         adapter.stop()
         assert (await stopped(session)).hit_breakpoints == (1, 2)
+
+
+async def beside(adapter: FakeAdapter, session: Session, **stop: Any) -> None:
+    """Another thread stops while the program stands, and whatever is asked for it is answered."""
+    looks = len(adapter.sent("stackTrace"))
+    adapter.emit("stopped", threadId=2, allThreadsStopped=True, **stop)
+    with anyio.fail_after(5):
+        while len(adapter.sent("stackTrace")) == looks:
+            await anyio.lowlevel.checkpoint()
+        await session.step("over", seen_stop=session.last_stop, by="agent")
+
+
+async def test_a_thread_that_stops_in_the_same_moment_is_no_stop_of_its_own() -> None:
+    adapter = FakeAdapter()
+    async with living(session_of(adapter), Breakpoint(id=7, path="/p/a.py", line=5)) as session:
+        adapter.stop(allThreadsStopped=True)
+        first = await stopped(session)
+        await beside(adapter, session, reason="breakpoint")
+    assert session.last_stop == first.number
+    assert (adapter.sent("continue"), adapter.sent("next")) == ([], [{"threadId": 1}])
+
+
+async def test_beside_a_stop_hits_count_and_logpoints_log_and_nothing_is_sent_on() -> None:
+    adapter = FakeAdapter()
+    logs = Breakpoint(id=8, path="/p/a.py", line=9, log_message="passed")
+    async with living(session_of(adapter, dialect=Dialect(takes_log_messages=False)), logs) as session:
+        adapter.stop("step", allThreadsStopped=True)
+        await stopped(session)
+        await beside(adapter, session, reason="breakpoint", hitBreakpointIds=[109])
+        assert session.output.since(0, most=100)[0] == "passed\n"
+    assert adapter.sent("continue") == []
+
+
+async def test_an_exception_beside_a_stop_is_told() -> None:
+    adapter = FakeAdapter()
+    async with living(session_of(adapter)) as session:
+        adapter.stop(allThreadsStopped=True)
+        first = await stopped(session)
+        adapter.emit("stopped", threadId=2, allThreadsStopped=True, reason="exception")
+        assert (await stopped(session, first.number)).thread_id == 2
