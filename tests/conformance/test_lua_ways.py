@@ -12,6 +12,7 @@ import pytest
 
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.states import State
+from dragoman.errors import DragomanError
 from tests.conformance.lua_runtimes import LUA, RUNTIMES, LuaWorkspace, free_port
 from tests.conformance.test_python import end_of, eventually, service_in, stop_of, values
 
@@ -106,6 +107,14 @@ async def test_a_stranger_at_the_port_is_sent_away_and_the_program_is_still_wait
         with lua.running(program, f"start('127.0.0.1', {port})"):
             stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
             assert values(stop)["n"] == "1"
+
+
+async def test_a_port_that_another_debugger_has_is_told_with_who_it_is(lua: LuaWorkspace) -> None:
+    async with service_in(lua.folder, LUA) as service:
+        with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(DragomanError) as caught:
+            await service.start(lua.client, lua.listening(taken.getsockname()[1]), within_s=5)
+        assert caught.value.code == "port_taken"
+        assert "connectionPort" in str(caught.value.hint)
 
 
 async def test_a_program_that_listens_is_gone_to_until_it_is_there(lua: LuaWorkspace) -> None:

@@ -48,4 +48,5 @@ TABLE: dict[str, str] = {
     "Print where dragoman.lua is.": "打印 dragoman.lua 的位置。",
     "Copy it into a folder, as LuaPanda.lua.": "复制到一个目录，命名为 LuaPanda.lua。",
     "Check the Luas, luasocket, and a project's paths.": "检查各个 Lua、luasocket 以及项目的路径。",
+    "Another debugger may listen there: end it, or choose another `connectionPort` on both sides.": "可能有另一个调试器在那里监听：请结束它，或在两端另选一个 `connectionPort`。",
 }

@@ -16,6 +16,8 @@ from dragoman.debug.luapanda.harbour import Berth, Harbour
 from dragoman.debug.luapanda.paths import PathMap
 from dragoman.debug.luapanda.places import Connecting, Listening, Place, Started
 from dragoman.debug.luapanda.settings import LuaSettings, read_settings
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
 from dragoman.transport.supervised import Tree
 from dragoman.transport.supervisors import Supervisors
 
@@ -45,7 +47,11 @@ async def _at_port(
     tree: Tree | None = None,
     stream: ByteStream | None = None,
 ) -> LuaBackend:
-    berth = _HARBOUR.berth(group, settings.host, settings.port, stream=stream)
+    try:
+        berth = _HARBOUR.berth(group, settings.host, settings.port, stream=stream)
+    except DragomanError as error:
+        hint = say("Another debugger may listen there: end it, or choose another `connectionPort` on both sides.")
+        raise DragomanError(error.code, error.message, hint=hint) from error
     stack.push_async_callback(berth.leave)
     newcomers = _newcomers(group, settings, situation, berth)
     return await _opened(stack, group, settings, situation, Listening(berth, tree, settings, situation), newcomers)
