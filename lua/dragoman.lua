@@ -38,7 +38,7 @@ local VERSION = "3.3.1"
 local EXTENSION = "1"
 local POLL_S, ATTACH_S, HANDSHAKE_S, FIRST_MESSAGE_S, SEND_S = 0.02, 1, 1, 1, 3
 local CONNECT_FIRST_S, CONNECT_AGAIN_S, ACCEPT_S = 0.2, 0.005, 0.5
-local VALUE_S, EVALUATE_S = 0.25, 5
+local VALUE_S, VALUES_S, EVALUATE_S = 0.25, 1, 5
 local LINE_BYTES, FRAMES_TOLD, OLD_FRAMES_TOLD = 67108864, 100, 1000
 local SORTED_KEYS, COUNTED_KEYS, OLD_FIELDS = 1000, 10000, 100000
 
@@ -452,7 +452,7 @@ end
 local Guard, guard_hook, TIMED_OUT, without_compiler, restore_hook, safe_text
 do
 
-Guard = { deadline = nil }
+Guard = { deadline = nil, spent = 0 }
 TIMED_OUT = setmetatable({}, { __tostring = function() return "it did not end in time" end })
 
 function guard_hook()
@@ -492,7 +492,10 @@ local function text_of(value) return (tostring(value)) end
 function safe_text(value)
   local meta = getmetatable(value)
   if not meta or type(value) == "string" then return tostring(value) end
+  if Guard.spent > VALUES_S then return nil, "not asked for: others before it took too long" end
+  local began = gettime()
   local ok, text = Guard.run(VALUE_S, text_of, value)
+  Guard.spent = Guard.spent + gettime() - began
   if ok and type(text) == "string" then return text end
   return nil, ok and "no text" or tostring(type(text) == "table" and text ~= TIMED_OUT and "an error object" or text)
 end
@@ -1505,7 +1508,7 @@ local function is_told_again(func, line)
 end
 
 local function on_line(func, line, nodes)
-  stop = { anchor = hook, thread = current_thread() }
+  stop, Guard.spent = { anchor = hook, thread = current_thread() }, 0
   local node = nodes and nodes[line]
   if jit and session.extended and nodes and is_told_again(func, line) then node = nil end
   if node and Breaks.stops(node) then
@@ -1841,7 +1844,7 @@ function Commands.runREPLExpression(info) Wire.answer("runREPLExpression", Old.r
 function Commands.LuaGarbageCollect()
   collectgarbage("collect")
   Wire.memory()
-  if session.extended then Wire.take_id() end
+  if session.extended and callback_id ~= "0" and callback_id ~= "" then Wire.answer("LuaGarbageCollect") end
 end
 
 function Commands.stopRun(info)
@@ -2088,6 +2091,7 @@ function dispatch(line)
   local message, why = understood(line)
   if not message then return Wire.log("a line was not understood: " .. tostring(why)) end
   Wire.keep_id(message.callbackId)
+  Guard.spent = 0
   local info = type(message.info) == "table" and message.info or {}
   if session.extended and message.cmd ~= "initSuccess" then return extended_command(message.cmd, info) end
   return old_command(message.cmd, info)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lua.program import LUAS, Ide, Program, settings
+from tests.lua.program import LUAS, Ide, Program, settings, stopped_at
 
 pytestmark = pytest.mark.needs("lua")
 every_lua = pytest.mark.parametrize("lua", LUAS)
@@ -375,3 +375,14 @@ def test_luajits_compiler_rests_only_while_breakpoints_exist(tmp_path: Path, swi
         program.stop_listening()
         _, out, _ = program.end()
     assert [line.split()[0] for line in out.splitlines()] == ["false", "true" if switched == "on" else "false"]
+
+
+@pytest.mark.parametrize("lua", ["lua5.4", "luajit"])
+def test_many_values_that_never_end_cost_a_second_in_all(lua: str, tmp_path: Path) -> None:
+    text = START + "local meta = { __tostring = function() while true do end end }\nlocal many = {}\n"
+    text += "for i = 1, 100 do\n  many[i] = setmetatable({}, meta)\nend\nprint('END')\n"
+    with stopped_at(lua, tmp_path, text, 7) as (_, ide, _):
+        many = ide.ask("evaluate", {"expression": "many"})["results"][0]["reference"]
+        failed = [row["failed"] for row in ide.ask("variables", {"reference": many})["variables"]]
+    assert len(failed) == 100
+    assert 3 < failed.count("it did not end in time") < 7
