@@ -37,7 +37,8 @@ def test_it_is_pure_python_and_carries_the_page(wheel: Path) -> None:
     static = {name.rpartition("/")[2] for name in names if "/web/static/" in name}
     assert wheel.name.endswith("-py3-none-any.whl")
     assert {"index.html", "page.js", "page.css"} <= static
-    assert "dragoman/py.typed" in names
+    assert {"dragoman/py.typed", "dragoman/lua/dragoman.lua"} <= set(names)
+    assert [name for name in names if name.startswith("dragoman/debug/luapanda/helper/") and name.endswith(".lua")]
     assert [name for name in names if not name.startswith(("dragoman/", "dragoman-"))] == []
 
 
