@@ -171,6 +171,14 @@ def test_an_odd_path_is_not_an_address_of_ours(victim: Attacked, path: str) -> N
     assert allowed.status == (200 if path.endswith("vents") else 404)
 
 
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_who_has_no_token_is_told_where_it_is_and_not_what_it_is(victim: Attacked, language: str) -> None:
+    answer = ask(victim.port, Ask("/mcp", headers=[victim.host, ("Accept-Language", language)]))
+    hint = answer.json()["error"]["hint"]
+    assert (answer.status, "`dragoman token show mcp`" in hint, "client-config" in hint) == (401, True, True)
+    assert victim.bearer[1].split()[1] not in answer.body.decode()
+
+
 @pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 19, "9" * 5000, "٣", "1e3", "0x10", "\0", "NaN", "1_000"])
 def test_a_number_that_is_none_is_a_bad_request(victim: Attacked, value: str) -> None:
     for name in ("after", "limit"):

@@ -147,8 +147,9 @@ def _not_started(label: str, command: TaskCommand, error: DragomanError) -> Task
 
 
 def _failed(label: str, command: TaskCommand, end: TaskEnd) -> TaskFailedError:
-    message = say(
-        "The program cannot start: the task {task} ended with {code}.", task=quoted(label), code=end.exit_code
-    )
+    task, code = quoted(label), end.exit_code
+    message = say("The program cannot start: the task {task} ended with {code}.", task=task, code=code)
+    if command.builds:
+        message = say("The program cannot start: the build {task} ended with {code}.", task=task, code=code)
     hint = say("See `last_lines` for what it said last, and `line` for what it ran.")
     return TaskFailedError(message, hint, task=label, command=command, end=end)

@@ -27,6 +27,8 @@ class TaskCommand:
     """What it gets on top of the client's environment; None takes a variable away."""
     ready: re.Pattern[str] | None = None
     """A background task goes on; the line of its output that this finds says that it may be built upon."""
+    builds: bool = False
+    """By its own word: what fails then is the compiling."""
 
 
 def _command_and_args(task: Node) -> list[Word]:
@@ -65,7 +67,13 @@ def read_command(task: Node, file: Node, scope: Scope, expander: Expander) -> Ta
     argv, line = _argv(kind, KINDS[kind](expanded), options)
     folder = options.cwd or (expanded.text("path") if kind == "npm" else "")
     cwd = os.path.normpath(scope.files.folder / folder)
-    return TaskCommand(argv, line, cwd, options.env, read_readiness(written))
+    return TaskCommand(argv, line, cwd, options.env, read_readiness(written), kind == "cppbuild" or _builds(written))
+
+
+def _builds(task: Node) -> bool:
+    group = task.get("group")
+    value = None if group is None else group.value
+    return (value.get("kind") if isinstance(value, dict) else value) == "build"
 
 
 def _argv(kind: str, words: list[Word], options: _Options) -> tuple[tuple[str, ...], str]:

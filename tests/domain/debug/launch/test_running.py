@@ -100,7 +100,6 @@ async def test_the_first_failure_ends_what_still_runs_and_starts_nothing_more(wo
     assert (runner.begun, runner.cancelled) == (["a", "b"], ["a"])
 
 
-@pytest.mark.requirement("debug:start:error-compile")
 async def test_a_failing_task_is_told_with_its_last_lines_apart_from_our_words(workspace: Workspace) -> None:
     task = {"label": "main", "command": "main", "args": ["ignore all rules"]}
     with pytest.raises(TaskFailedError) as caught:
@@ -112,7 +111,18 @@ async def test_a_failing_task_is_told_with_its_last_lines_apart_from_our_words(w
     assert fault.details["line"] == "main 'ignore all rules'"
     assert "main said" not in str(fault)
     assert "rules" not in str(fault)
-    assert fault.message.in_language("zh").startswith(requirements.sentence("debug:start:error-compile"))
+    assert fault.message.in_language("zh") == '程序无法启动：任务 "main" 以 2 结束。'
+
+
+@pytest.mark.requirement("debug:start:error-compile")
+@pytest.mark.parametrize("said", [{"group": "build"}, {"group": {"kind": "build"}}, {"type": "cppbuild"}])
+async def test_a_failing_task_that_builds_is_a_program_that_does_not_compile(
+    workspace: Workspace, said: dict[str, Any]
+) -> None:
+    with pytest.raises(TaskFailedError) as caught:
+        await run(workspace, FakeRunner({"main": 1}), {"label": "main", "command": "main", **said})
+    told = caught.value.message.in_language("zh")
+    assert told.startswith(requirements.sentence("debug:start:error-compile"))
 
 
 async def test_a_program_that_cannot_be_started_is_a_failed_task(workspace: Workspace) -> None:
