@@ -173,6 +173,30 @@ def test_the_exit_code_says_how_the_program_ended(shell: Shell, source: str, sta
     assert (ended.returncode, words in ended.stdout) == (status, True), ended.stdout + ended.stderr
 
 
+def test_a_module_of_python_is_debugged_and_options_may_come_first(shell: Shell) -> None:
+    package = shell.folder / "shop"
+    package.mkdir()
+    (package / "__main__.py").write_text("import sys\nname = sys.argv[1]\nprint(name)\n")
+    stopped = shell("--module", "shop", "--break", "shop/__main__.py:3", "--", "${ada}")
+    assert "at: shop/__main__.py:3" in stopped.stdout, stopped.stderr
+    assert json.loads(shell("--json", "eval", "name").stdout)["result"] == "'${ada}'"
+
+
+def test_a_process_is_attached_to_by_its_number_alone(shell: Shell) -> None:
+    source = "import time\nprint('begun', flush=True)\nwhile True:\n    time.sleep(0.01)\n    n = 42\n"
+    (shell.folder / "slow.py").write_text(source)
+    with subprocess.Popen([sys.executable, "slow.py"], cwd=shell.folder, stdout=subprocess.PIPE) as running:
+        try:
+            assert running.stdout is not None
+            assert running.stdout.readline() == b"begun\n"
+            stopped = shell("--pid", str(running.pid), "--break", "slow.py:5")
+            assert "at: slow.py:5" in stopped.stdout, stopped.stdout + stopped.stderr
+            shell("stop")
+            assert running.poll() is None, "it is let go"
+        finally:
+            running.kill()
+
+
 def test_time_over_is_an_exit_code_of_its_own_and_the_program_goes_on(shell: Shell) -> None:
     (shell.folder / "slow.py").write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
     over = shell("slow.py", "--timeout", "0.5")

@@ -106,9 +106,10 @@ def _dispatch(arguments: list[str]) -> int:
 def _prepared(arguments: list[str]) -> list[str]:
     if arguments[:1] != ["debug"]:
         return arguments
-    from dragoman.cli.debug.places import folded
+    from dragoman.cli.debug.app import app
+    from dragoman.cli.debug.places import folded, word_first
 
-    return folded(arguments)
+    return folded(word_first(arguments, frozenset(app)))
 
 
 _MOVES = frozenset({"next", "step", "out", "continue", "pause", "wait", "restart", "stop"})

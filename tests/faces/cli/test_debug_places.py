@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.cli.debug.places import breakpoint_of, folded, place_of
+from dragoman.cli.debug.places import breakpoint_of, folded, place_of, word_first
+from dragoman.cli.debug.targets import Named, target, type_of_process
 from dragoman.cli.debug.workspace import find_workspace
 from dragoman.errors import DragomanError
 
@@ -30,6 +31,63 @@ def test_each_condition_belongs_to_the_break_before_it(tmp_path: Path, monkeypat
         {"file_path": f"{tmp_path}/b.py", "line_number": 2},
         {"file_path": f"{tmp_path}/c.py", "line_number": 3, "column_number": 7, "log_message": "x is {x}"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["--json", "eval", "x"], ["eval", "--json", "x"]),
+        (["--session", "eval", "--json", "eval", "x"], ["eval", "--session", "eval", "--json", "x"]),
+        (["--session=s", "step"], ["step", "--session=s"]),
+        (["--json", "app.py", "eval"], ["--json", "app.py", "eval"]),
+        (["--json"], ["--json"]),
+        (["--session"], ["--session"]),
+        (["--json", "--", "eval"], ["--json", "--", "eval"]),
+        (["eval", "--json"], ["eval", "--json"]),
+        ([], []),
+    ],
+)
+def test_options_may_stand_before_the_word_of_a_command(typed: list[str], meant: list[str]) -> None:
+    assert word_first(["debug", *typed], {"eval", "step", "--help"}) == ["debug", *meant]
+
+
+def test_a_module_gets_the_words_as_its_arguments_and_runs_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = {"type": "python", "request": "launch", "name": "a.b", "module": "a.b"}
+    assert target(Named(("", "x"), module="a.b"), None) == {
+        "configuration": module,
+        "args": ["", "x"],
+        "cwd": str(tmp_path),
+    }
+    assert target(Named(("",), module="a.b"), "in")["cwd"] == str(tmp_path / "in")
+
+
+@pytest.mark.parametrize(("given", "type"), [(None, "python"), ("go", "go")])
+def test_a_process_is_attached_to_by_the_debugger_of_what_it_runs(given: str | None, type: str) -> None:
+    named = Named(("",), pid=os.getpid(), type=given)
+    assert target(named, None) == {
+        "configuration": {"type": type, "request": "attach", "name": f"process {os.getpid()}"}
+    }
+    assert type_of_process(2**40) == "native", "the daemon says that it is not there"
+
+
+@pytest.mark.parametrize(
+    ("named", "code"),
+    [
+        (Named(("",)), "no_program"),
+        (Named(("a.py",), pid=1), "several_targets"),
+        (Named(("",), module="m", pid=1), "several_targets"),
+        (Named(("",), module="m", config="c"), "several_targets"),
+        (Named(("a.py",), type="go"), "type_without_pid"),
+        (Named(("",), config="c", pid=1, type="go"), "type_without_pid"),
+    ],
+)
+def test_exactly_one_thing_is_debugged_by_a_command(named: Named, code: str) -> None:
+    with pytest.raises(DragomanError) as caught:
+        target(named, None)
+    assert caught.value.code == code
 
 
 def test_an_equals_sign_may_stand_between_an_option_and_its_value() -> None:

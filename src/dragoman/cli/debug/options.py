@@ -69,7 +69,17 @@ Env: TypeAlias = Annotated[
     tuple[str, ...], Parameter(negative="", help=shown(say("NAME=VALUE for the program; again for more.")))
 ]
 Pid: TypeAlias = Annotated[
-    int | None, Parameter(help=shown(say("The process that an attaching configuration asks for.")))
+    int | None,
+    Parameter(
+        help=shown(say("Attach to this process; with --config, the one that an attaching configuration asks for."))
+    ),
+]
+Type: TypeAlias = Annotated[
+    str | None,
+    Parameter(help=shown(say("The debugger for --pid, as `type` in launch.json; told by the process if left out."))),
+]
+Module: TypeAlias = Annotated[
+    str | None, Parameter(help=shown(say("A module of Python instead of a program, as with python -m.")))
 ]
 Input: TypeAlias = Annotated[
     tuple[str, ...],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,20 @@ from dragoman.phrases import say
 _BREAK = ("--break", "-b")
 _CONDITIONS = {"--if": "condition", "--hit": "hit_condition", "--log": "log_message"}
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
+# Options of the commands, and how many words each takes.
+_SHARED = {"--json": 1, "--session": 2, "--workspace": 2, "--timeout": 2, "--frame": 2, "--thread": 2}
 # No argument can hold it, so it ends one without doubt.
 _END = "\0"
+
+
+def word_first(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
+    """`debug --json eval x` is `debug eval --json x`: these options mean the same to every command that has them."""
+    at = 1
+    while at < len(arguments) and arguments[at].partition("=")[0] in _SHARED:
+        at += 1 if "=" in arguments[at] else _SHARED[arguments[at]]
+    if at == 1 or at >= len(arguments) or arguments[at] not in commands or arguments[at].startswith("-"):
+        return list(arguments)
+    return [*arguments[:1], arguments[at], *arguments[1:at], *arguments[at + 1 :]]
 
 
 def folded(arguments: Sequence[str]) -> list[str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from dragoman.cli.debug import options as take
+from dragoman.cli.debug import targets
 from dragoman.cli.debug.asking import Told, asking, tell_outcome
-from dragoman.cli.debug.places import breakpoint_of, here
-from dragoman.cli.hello import working_folder
+from dragoman.cli.debug.places import breakpoint_of
 from dragoman.cli.output import warn
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -25,10 +24,12 @@ def run(
     log: take.Log = "",
     keep: take.Keep = False,
     config: take.Config = None,
+    module: take.Module = None,
     no_debug: take.NoDebug = False,
     cwd: take.Cwd = None,
     env: take.Env = (),
     pid: take.Pid = None,
+    type: take.Type = None,
     input: take.Input = (),
     stdin: take.Stdin = None,
     timeout: take.Timeout = None,
@@ -37,7 +38,7 @@ def run(
 ) -> int:
     _require_break_before(if_, hit, log)
     start = {
-        **_target(program, args, config, cwd),
+        **targets.target(targets.Named((program, *args), config, module, pid, type), cwd),
         "env": dict(map(_variable, env)) or None,
         "stdin": None if stdin is None else _input(stdin),
         "no_debug": no_debug or None,
@@ -56,20 +57,6 @@ def run(
     if not json:
         _tell_next(told)
     return status
-
-
-def _target(program: str, args: tuple[str, ...], config: str | None, cwd: str | None) -> dict[str, Any]:
-    """A program runs where one stands; a configuration says itself where."""
-    if config is not None:
-        given = [word for word in (program, *args) if word]
-        return {"configuration_name": config, "args": given or None, "cwd": here(cwd) if cwd else None}
-    if not program:
-        raise DragomanError(
-            "no_program",
-            say("There is nothing to debug."),
-            hint=say("Name a program, or a configuration with --config; `dragoman debug --help` has the rest."),
-        )
-    return {"program": here(program), "args": list(args) or None, "cwd": here(cwd) if cwd else working_folder()}
 
 
 def _require_break_before(*conditions: str) -> None:
