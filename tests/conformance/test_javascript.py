@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -181,6 +182,18 @@ async def test_a_breakpoint_in_typescript_binds_and_stops_there(workspace: Path,
         stop = stop_of(await service.start(client, Wish(program=program), within_s=30))
         assert (Path(stop.frames[0].path).name, stop.frames[0].line) == ("main.ts", 3)
         assert (stop.hit_breakpoints, values(stop)["n"]) == ((made.id,), "21")
+
+
+async def test_typescript_that_node_cannot_run_is_an_error_that_says_what_to_do(workspace: Path) -> None:
+    (workspace / "typed.ts").write_text("const n: number = 1;\nconsole.log(n);\n")
+    (workspace / "node").write_text("#!/bin/sh\necho v20.20.2\n")
+    (workspace / "node").chmod(0o755)
+    env = {"PATH": f"{workspace}:{os.environ['PATH']}"}
+    async with service_in(workspace, JAVASCRIPT) as service:
+        with pytest.raises(DragomanError, match=r"TypeScript, which node 20\.20 cannot run") as caught:
+            await service.start(client_of(workspace), Wish(program="typed.ts", env=env), within_s=30)
+    assert caught.value.code == "needs_build"
+    assert '"--import", "tsx"' in str(caught.value.hint)
 
 
 async def test_attaching_where_no_node_listens_is_told_within_seconds(workspace: Path) -> None:

@@ -1,6 +1,8 @@
 """Chinese of what is said about debug adapters: where they are, how they are installed, how one is reached."""
 
 TABLE: dict[str, str] = {
+    "{program} is TypeScript, which node {version} cannot run by itself.": "{program} 是 TypeScript，node {version} 无法直接运行。",
+    "Build it with source maps (`tsc --sourceMap`) and debug it again or the .js; or use node 22.18 or newer (from 22.6 with {flag}); or, where tsx is installed, write {loader} into the configuration.": "请带源映射构建（`tsc --sourceMap`），然后再次调试它或其 .js；或使用 node 22.18 及以上版本（22.6 起需 {flag}）；若已安装 tsx，也可在配置中写入 {loader}。",
     "The program cannot start: it does not compile.": "编译错误导致无法启动。",
     "Correct what the compiler says, then start again.": "请按编译器的提示改正，然后重新启动。",
     "named in the settings": "在设置中指定",

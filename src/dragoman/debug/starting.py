@@ -83,6 +83,7 @@ class AdapterStarter:
         if not _has_tasks(launch):
             for start in starts:
                 launches.require_program(start.resolved)
+                start.spec.require_runnable(start.situation)
         return launch, starts
 
     def _resolve(self, client: Client, wish: Wish, *, is_trusted: bool) -> launches.Launch:

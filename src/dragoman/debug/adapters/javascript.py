@@ -14,6 +14,7 @@ from dragoman.debug import suffixes
 from dragoman.debug.adapters.finding import on_path, require_adapter
 from dragoman.debug.adapters.inspecting import open_inspector
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
+from dragoman.debug.adapters.typescript import require_runnable
 from dragoman.debug.dialect import Dialect
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -97,6 +98,7 @@ JAVASCRIPT = AdapterSpec(
     transport="unix",
     command=_command,
     arguments=_arguments,
+    require_runnable=require_runnable,
     # It has no way to say a remainder, and a hit that does not count makes it forget the step that is under way.
     dialect=Dialect(suffixes=suffixes.JAVASCRIPT, hit_forms=frozenset(), heeds_one_alone=True),
     exception_filters=("uncaught",),

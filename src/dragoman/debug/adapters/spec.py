@@ -68,6 +68,8 @@ class AdapterSpec:
     """Called once `Situation.at` is known."""
     arguments: Callable[[Situation], dict[str, Any]]
     """Of the launch or attach request. Raises DragomanError for what cannot be done, before anything is started."""
+    require_runnable: Callable[[Situation], None] = lambda _: None
+    """Raises DragomanError for a program that cannot run as it is. Not asked where tasks may yet make it so."""
     dialect: Dialect = field(default_factory=Dialect)
     exception_filters: tuple[str, ...] = ()
     """Switched on unless a client says otherwise: what stops at an uncaught exception."""
