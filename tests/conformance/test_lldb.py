@@ -11,8 +11,9 @@ import pytest
 from dragoman.debug.adapters import CODELLDB, LLDB, AdapterSpec, finding
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
+from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.scenario import PROGRAMS, Language, Stage, n_of, running_program
-from tests.conformance.test_python import client_of, end_of, service_in, stop_of
+from tests.conformance.test_python import client_of, end_of, service_in, stop_of, values
 from tests.peers import give_adapters
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -79,6 +80,29 @@ async def test_a_rust_panic_is_told_as_an_exception_with_its_message(
         assert any("risky" in frame.name and frame.line == 2 for frame in stop.frames)
         ended = end_of(await service.resume(client_of(tmp_path), "", thread_id=None, within_s=20))
         assert ended.exit_code == 101
+
+
+HOLDS = """\
+fn main() {
+    let name = String::from("ada");
+    let codes = vec![10, 20, 30];
+    let maybe: Option<String> = Some(String::from("grace"));
+    println!("{} {:?} {:?}", name, codes, maybe);
+}
+"""
+
+
+@pytest.mark.needs("lldb", "rust")
+async def test_strings_and_vectors_of_rust_are_shown_by_what_they_hold(tmp_path: Path, home: Path) -> None:
+    compiled(tmp_path, "main.rs", HOLDS)
+    client = client_of(tmp_path)
+    async with service_in(tmp_path, LLDB) as service:
+        await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.rs"), line=5))
+        stop = stop_of(await service.start(client, Wish(program="main"), within_s=60))
+        shown = values(stop)
+        assert (shown["name"], shown["codes"], stop.output) == ('"ada"', "size=3", "")
+        third = await service.evaluate(client, "", "codes[2]", frame=None, context="watch", within_s=20)
+        assert third.result == "30"
 
 
 @pytest.mark.parametrize("spec", BOTH)

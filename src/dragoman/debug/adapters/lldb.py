@@ -15,6 +15,7 @@ from dragoman.debug.adapters.native import (
     reading_from,
     stopping_at_panics,
 )
+from dragoman.debug.adapters.rust import formatters
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.transport.command import Command
 
@@ -34,6 +35,8 @@ def _command(situation: Situation) -> Command:
 
 def _arguments(situation: Situation) -> dict[str, Any]:
     given = answering_sigterm(stopping_at_panics(native_arguments(situation), quiet="?"), quiet="?")
+    loads = [f"?{command}" for command in formatters(situation, given)]
+    given["initCommands"] = [*loads, *given["initCommands"]]
     given["exitCommands"] = [*given.get("exitCommands", ()), _PACKETS]
     if situation.request != "launch":
         return given
