@@ -33,8 +33,8 @@ _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 _LEFT: int = getattr(select, "POLLRDHUP", 0)
 
 _FIRST_PAUSE_S = 0.05
-# After the end of input: as long as a call waits by default, and a little more.
-_ANSWERED_WITHIN_S = 60.0
+# After the end of input: for what is answered at once. A call that waits longer ends with its client.
+_ANSWERED_WITHIN_S = 2.0
 _TAKEN_WITHIN_S = 2.0
 # A daemon that is there answers a handshake in this; one that has yet to start is not waited for.
 _GREETED_WITHIN_S = 0.5

@@ -6,7 +6,7 @@ What is sent to a program is never touched, nor what has to be sent to it again 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -38,6 +38,12 @@ _NAME = (
     r"pass(?:word|wd|phrase)|secret(?:_?key)?|api_?key|(?:access|auth|refresh|session|id|bearer)_?token|"
     r"private_?key|access_?key|client_?secret|credentials?|authorization"
 )
+# A search by pattern costs hundreds of times as much as one for a word, and most texts have none of these.
+_BEGINNINGS = (
+    "-----BEGIN", "eyJ", "AKIA", "ASIA", "gh", "glpat-", "xox", "sk-", "k_live_", "k_test_", "AIza", "npm_", "pypi-",
+)  # fmt: skip
+_BEFORE = ("bearer ", "basic ", "://")
+_STEMS = ("pass", "secret", "key", "token", "credential", "authorization")
 # C has the address first; a value that the debugger cut has no closing quote.
 _QUOTED = re.compile(r"((?:0x[0-9a-f]{1,16} )?[bur]{0,2}(['\"`]))([\s\S]*?)(\2?)", re.IGNORECASE)
 _SHORTEST = 4
@@ -53,10 +59,15 @@ class Redactor:
         """Output, source lines, messages: what looks like a secret, and what stands beside a telling name."""
         if not self.enabled:
             return text
-        shown = _SHAPES.sub(lambda found: _mark(found[0]), text)
-        shown = _AFTER.sub(lambda found: found[1] + _mark(found[2]), shown)
-        pairs = _telling(self.names).pairs
-        return pairs.sub(lambda found: f"{found[1]}{found[2]}{_mark(found[3])}{found[2]}", shown)
+        shown, folded = text, text.casefold()
+        if _has_one(_BEGINNINGS, text):
+            shown = _SHAPES.sub(lambda found: _mark(found[0]), shown)
+        if _has_one(_BEFORE, folded):
+            shown = _AFTER.sub(lambda found: found[1] + _mark(found[2]), shown)
+        if _has_one(_STEMS, folded) or _has_one([name.casefold() for name in self.names], folded):
+            pairs = _telling(self.names).pairs
+            shown = pairs.sub(lambda found: f"{found[1]}{found[2]}{_mark(found[3])}{found[2]}", shown)
+        return shown
 
     def value(self, name: str, value: str) -> str:
         """A variable: the whole of a text whose name tells; `None`, a number or an object tells nothing by its name."""
@@ -99,6 +110,10 @@ def _telling(more: tuple[str, ...]) -> _Telling:
         re.compile(rf"(?i)(?:{names})$"),
         re.compile(rf"(?i)((?:{names})['\"]?\]?\s{{0,3}}[!:=]{{1,3}}\s{{0,3}})(['\"])((?:(?!\2)[^\n]){{4,1000}})\2"),
     )
+
+
+def _has_one(words: Iterable[str], text: str) -> bool:
+    return any(word in text for word in words)
 
 
 def _mark(secret: str) -> str:
