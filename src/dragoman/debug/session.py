@@ -121,6 +121,11 @@ class Session:
         return self._life.changed_at_ns
 
     @property
+    def stands(self) -> bool:
+        """Stopped, and not sent on by a command that the debugger has yet to confirm."""
+        return self.state is State.STOPPED and not self._life.is_leaving
+
+    @property
     def last_stop(self) -> int:
         return self._life.stops
 

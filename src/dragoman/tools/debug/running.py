@@ -10,7 +10,6 @@ from dragoman.clock import Clock
 from dragoman.debug.model import Until
 from dragoman.debug.service import DebugService, Happened, Wish
 from dragoman.debug.session import Session
-from dragoman.debug.states import State
 from dragoman.phrases import say
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.answers import StopRequested
@@ -87,7 +86,7 @@ class Running:
     async def pause(self, caller: Caller, wanted: take.Acting) -> Outcome:
         session = self.service.find(client_of(caller), wanted.session_id)
         waited = Waited(PAUSING, wanted.timeout_s, wait=wanted.wait)
-        if session.state is State.STOPPED:
+        if session.stands:
             return await self._present(caller, session, waited)
         pause = partial(self.service.pause, client_of(caller), session.id, within_s=waited.within_s)
         return await self._await(caller, _nothing_yet(session), waited, pause)
@@ -97,7 +96,7 @@ class Running:
         client = client_of(caller)
         session = latest(self.service, client, wanted.session_id)
         waited = Waited(WAITING, wanted.timeout_s)
-        if session.state is State.STOPPED:
+        if session.stands:
             return await self._present(caller, session, waited)
         wait = partial(self.service.wait, client, session.id, within_s=waited.within_s)
         return await self._await(caller, _nothing_yet(session), waited, wait)
