@@ -81,8 +81,9 @@ def test_the_members_of_a_hostile_value_come_in_pages(agent: Agent, name: str) -
 
 
 def test_what_a_repr_prints_is_output_of_the_program(agent: Agent) -> None:
-    agent.stopped("values.py", "prints")
-    assert "printed by a repr" in agent.call("continue_debugging")["output"]
+    stop = agent.stopped("values.py", "prints")
+    agent.call("continue_debugging")
+    assert "printed by a repr" in agent.call("get_output", session_id=stop["session_id"])["output"]
 
 
 def test_a_stop_reads_no_property(agent: Agent) -> None:
