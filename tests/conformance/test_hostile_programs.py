@@ -141,7 +141,10 @@ def test_a_halted_program_is_answered_for_in_time_and_ended(agent: Agent) -> Non
     agent.stopped("processes.py", "halts")
     answer = agent.call("continue_debugging", timeout_s=3, within_s=4)
     assert answer["status"] in {"timeout", "error"}
-    assert answer["state"] in {"Running", "Stopped"}  # whether the debugger could still confirm before the program halted
+    assert answer["state"] in {
+        "Running",
+        "Stopped",
+    }  # whether the debugger could still confirm before the program halted
     paused = agent.call("pause_debugging", timeout_s=2, within_s=12)
     assert paused["status"] in {"timeout", "error"}
     agent.call("stop_debugging", within_s=2)

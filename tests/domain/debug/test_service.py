@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from dragoman.debug.chronicle import Record
@@ -219,3 +220,18 @@ async def test_breakpoints_for_a_session_that_hangs_alone_cost_two_seconds_at_mo
         with anyio.fail_after(3):
             _, binding = await service.set_breakpoint(AGENT, AT_5)
     assert not binding.verified
+
+
+async def test_a_pause_that_the_adapter_lost_is_asked_for_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.debug.service._PAUSED_WITHIN_S", 0.05)
+    adapter = FakeAdapter()
+    adapter.when("pause", lambda: adapter.stop("pause") if len(adapter.sent("pause")) == 2 else None)
+    async with service_of(tmp_path, adapter) as service:
+        started = await service.start(AGENT, Wish(program="a.py"), within_s=0)
+        while started.session.state is not State.RUNNING:
+            await anyio.lowlevel.checkpoint()
+        paused = await service.pause(AGENT, "", within_s=5)
+    assert isinstance(paused.outcome, Stop)
+    assert len(adapter.sent("pause")) == 2
