@@ -19,7 +19,6 @@ TABLE: dict[str, str] = {
     "This is not an address of this server.": "这不是本服务器的地址。",
     "Pages of other origins may not call this server.": "其他来源的页面不得访问本服务器。",
     "A token is needed.": "需要令牌。",
-    "Send `Authorization: Bearer TOKEN` with the token that `dragoman token show mcp` prints, or let `dragoman client-config CLIENT --http` write it. The page wants the link of `dragoman page`.": "请发送 `Authorization: Bearer TOKEN`，令牌由 `dragoman token show mcp` 打印；也可以让 `dragoman client-config CLIENT --http` 写入。页面需要 `dragoman page` 给出的链接。",
     "This login link was used already, or is older than a minute.": "此登录链接已被使用，或已超过一分钟。",
     "Run `dragoman page` for a new one.": "请运行 `dragoman page` 获取新链接。",
     "There is no such token.": "没有这样的令牌。",

@@ -27,13 +27,6 @@ _REFUSALS: dict[str, Phrase] = {
     "token_needed": say("A token is needed."),
     "not_found": say("There is nothing at this address."),
 }
-# Who may run commands on this machine finds the token; nobody else learns anything by these words.
-_HINTS: dict[str, Phrase] = {
-    "token_needed": say(
-        "Send `Authorization: Bearer TOKEN` with the token that `dragoman token show mcp` prints, or let "
-        "`dragoman client-config CLIENT --http` write it. The page wants the link of `dragoman page`."
-    ),
-}
 
 
 def language_of(connection: HTTPConnection) -> Language:
@@ -74,11 +67,6 @@ async def answer_fault(request: Request, _: Exception) -> Response:
 
 
 def refusal_response(refusal: Refusal, language: Language) -> Response:
-    message, hint = _REFUSALS[refusal.code], _HINTS.get(refusal.code)
-    body = {
-        "code": refusal.code,
-        "message": message.in_language(language),
-        "hint": hint.in_language(language) if hint else "",
-    }
+    body = {"code": refusal.code, "message": _REFUSALS[refusal.code].in_language(language), "hint": ""}
     headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
     return JSONResponse({"error": body}, status_code=refusal.status, headers=headers)

@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.transport.http_protocols import HEAD_CAP, PIPELINE_AT_MOST
 from dragoman.web.guarded import BODY_CAP
-from tests.daemons import call
+from tests.daemons import PATIENCE, call
 from tests.faces.attacked import MB, Attacked
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
 
@@ -28,7 +28,7 @@ def _unharmed(victim: Attacked) -> Iterator[None]:
     yield
     victim.assert_serves()
     assert victim.resident() - before < ROOM
-    assert victim.health().json()["worst_lag_ms"] < 100
+    assert victim.health().json()["worst_lag_ms"] < 100 * PATIENCE
 
 
 def login(victim: Attacked, body: bytes, *, chunk: int = 0) -> Answer:
@@ -169,14 +169,6 @@ def test_an_odd_path_is_not_an_address_of_ours(victim: Attacked, path: str) -> N
     unknown = ask(victim.port, Ask(path, headers=[victim.host]))
     assert unknown.status == 401
     assert allowed.status == (200 if path.endswith("vents") else 404)
-
-
-@pytest.mark.parametrize("language", ["en", "zh-CN"])
-def test_who_has_no_token_is_told_where_it_is_and_not_what_it_is(victim: Attacked, language: str) -> None:
-    answer = ask(victim.port, Ask("/mcp", headers=[victim.host, ("Accept-Language", language)]))
-    hint = answer.json()["error"]["hint"]
-    assert (answer.status, "`dragoman token show mcp`" in hint, "client-config" in hint) == (401, True, True)
-    assert victim.bearer[1].split()[1] not in answer.body.decode()
 
 
 @pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 19, "9" * 5000, "٣", "1e3", "0x10", "\0", "NaN", "1_000"])
