@@ -221,8 +221,6 @@ def test_a_client_leaves_a_stopped_daemon_at_once(cli: Cli) -> None:
         client.initialize()
         os.kill(pid_of(client), signal.SIGSTOP)
         client.begin_call("dragoman_status")
-        assert client.process.stdout is not None
-        client.process.stdout.close()  # with its input alone closed it would wait for the answer
         assert client.leave() == 0
 
 
