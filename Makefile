@@ -39,7 +39,7 @@ unit:
 	$(BIN)/python -m pytest -n 2 $(UNIT) $(SLOW:%=--ignore %)
 
 # Debuggers and daemons beside each other on two cores take longer; what is measured in `bench` is not measured here.
-whole: export DRAGOMAN_TEST_PATIENCE ?= 2
+whole: export TEST_PATIENCE ?= 2
 whole:
 	$(BIN)/python -m pytest -n 3 --dist loadfile $(WHOLE)
 

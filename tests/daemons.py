@@ -24,7 +24,7 @@ from dragoman.places import Places, find_places
 from dragoman.transport.control_link import ControlLink
 
 # One factor for every deadline: a slow machine sets it, no test is edited.
-PATIENCE = float(os.environ.get("DRAGOMAN_TEST_PATIENCE", "1"))
+PATIENCE = float(os.environ.get("TEST_PATIENCE", "1"))
 
 
 def eventually(condition: Callable[[], Any], *, within_s: float = 10, every_s: float = 0.01) -> Any:
