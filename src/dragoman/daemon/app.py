@@ -35,9 +35,9 @@ from dragoman.journal import Journal
 from dragoman.mcp.door import Door
 from dragoman.mcp.http_door import HttpDoor
 from dragoman.places import Places
+from dragoman.redaction import Redactor
 from dragoman.settings import Settings, load_settings, unknown_variables
 from dragoman.tools import build_toolbox
-from dragoman.tools.redaction import Redactor
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
 from dragoman.transport.processes import started_s

@@ -18,12 +18,12 @@ from dragoman.debug.service import DebugService
 from dragoman.debug.session import Session
 from dragoman.debug.starting import AdapterStarter
 from dragoman.journal import Journal
+from dragoman.redaction import Redactor
 from dragoman.tools import Operation
 from dragoman.tools.debug import FileSources, Waits, debug_operations
 from dragoman.tools.debug.reading import SessionReadings
 from dragoman.tools.debug.values import Values
 from dragoman.tools.readings import Readings
-from dragoman.tools.redaction import Redactor
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import BreakpointBook
 from dragoman.workspace.paths import PathRule

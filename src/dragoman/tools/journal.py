@@ -12,8 +12,8 @@ from pydantic import Field
 from dragoman.events import Recorded
 from dragoman.journal import Journal
 from dragoman.phrases import Phrase, say
+from dragoman.redaction import Redactor
 from dragoman.tools.operation import READS, Caller, Operation, Outcome, Parameters, Result
-from dragoman.tools.redaction import Redactor
 from dragoman.tools.showing import escaped, one_line, through
 
 MOST_EVENTS = 100

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.phrases import say
+from dragoman.redaction import Redactor
 from dragoman.tools.bounds import require_bounded
 from dragoman.tools.journal import SearchJournal
 from dragoman.tools.operation import GENERAL, Caller, Operation, Outcome, Parameters
-from dragoman.tools.redaction import Redactor
 from dragoman.tools.showing import one_line
 from dragoman.tools.status import ShowStatus
 

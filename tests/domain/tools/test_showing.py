@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.redaction import Redactor
 from dragoman.tools.debug.values import Values, timestamp
-from dragoman.tools.redaction import Redactor
 from dragoman.tools.showing import escaped, one_line
 
 

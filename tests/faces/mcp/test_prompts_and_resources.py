@@ -18,11 +18,11 @@ from dragoman.events import Event, Recorded
 from dragoman.mcp.prompts import PROMPTS
 from dragoman.mcp.server import build_server
 from dragoman.phrases import Language
+from dragoman.redaction import Redactor
 from dragoman.tools import Caller, Toolbox
 from dragoman.tools.debug.reading import EVENTS, OUTPUT_CHARACTERS, SessionReadings
 from dragoman.tools.debug.table import TOOLS
 from dragoman.tools.debug.values import Values
-from dragoman.tools.redaction import Redactor
 from tests.domain.tools.bench import Bench, opened
 
 pytestmark = pytest.mark.anyio

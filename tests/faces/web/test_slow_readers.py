@@ -79,8 +79,8 @@ def impatient(victim: Attacked) -> Attacked:
 def test_a_reader_that_never_reads_again_is_closed_and_let_go(impatient: Attacked) -> None:
     stuck, _ = opened(impatient, receive_buffer=4096)
     with stuck:
-        impatient.append(4000, size=5000)
         assert impatient.connections() == 1
+        impatient.append(4000, size=5000)
         assert settled(impatient.connections, 0) == 0
     impatient.assert_serves()
 
@@ -89,8 +89,8 @@ def test_a_reader_that_wakes_up_after_its_deadline_learns_why_it_was_closed(vict
     victim.patch("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 0.3)
     stuck, _ = opened(victim, receive_buffer=4096)
     with stuck:
-        victim.append(4000, size=5000)
         assert victim.links() == 1
+        victim.append(4000, size=5000)
         assert settled(victim.links, 0) == 0
         assert stuck.close_code() == 1013
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from dragoman.clock import Clock
 from dragoman.debug.service import DebugService
 from dragoman.debug.session import Session
+from dragoman.redaction import Redactor
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.breakpoints import BreakpointTools
@@ -24,7 +25,6 @@ from dragoman.tools.debug.threads import ThreadList
 from dragoman.tools.debug.values import Values
 from dragoman.tools.debug.waits import Waits
 from dragoman.tools.operation import READS, Caller, Effects, Failing, Operation, Outcome, Parameters, Result
-from dragoman.tools.redaction import Redactor
 
 _Run = Callable[[Caller, Any], Awaitable[Outcome]]
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dragoman.debug.model import Variable
+from dragoman.redaction import Redactor
 from dragoman.tools.debug.answers import VariableAnswer
-from dragoman.tools.redaction import Redactor
 from dragoman.tools.showing import Cut, escaped, one_line, through
 
 NAME_CHARACTERS = 200

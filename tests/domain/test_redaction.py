@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.tools.redaction import Redactor
+from dragoman.redaction import Redactor
 from tests.domain.tools.bench import opened
+from tests.leaks import leaks
 
 REDACTOR = Redactor()
 # Put together here, so that no scanner takes this file for a leak.
@@ -33,6 +34,12 @@ def test_a_secret_is_told_by_its_shape_wherever_it_stands(kind: str) -> None:
         shown = REDACTOR.text(text)
         assert secret not in shown
         assert f"<redacted {len(secret)} chars>" in shown
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_every_known_shape_is_told_with_nothing_else_in_the_text_to_hint_at_it(seed: int) -> None:
+    told = {kind: REDACTOR.text(secret) for kind, secret in leaks(seed).items()}
+    assert {kind for kind, shown in told.items() if not shown.startswith("<redacted ")} == set()
 
 
 @pytest.mark.parametrize(

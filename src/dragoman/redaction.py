@@ -40,7 +40,8 @@ _NAME = (
 )
 # A search by pattern costs hundreds of times as much as one for a word, and most texts have none of these.
 _BEGINNINGS = (
-    "-----BEGIN", "eyJ", "AKIA", "ASIA", "gh", "glpat-", "xox", "sk-", "k_live_", "k_test_", "AIza", "npm_", "pypi-",
+    "-----BEGIN", "eyJ", "AKIA", "ASIA", "gh", "github_pat_", "glpat-", "xox", "sk-", "k_live_", "k_test_", "AIza",
+    "npm_", "pypi-",
 )  # fmt: skip
 _BEFORE = ("bearer ", "basic ", "://")
 _STEMS = ("pass", "secret", "key", "token", "credential", "authorization")
