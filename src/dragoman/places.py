@@ -55,6 +55,16 @@ class Places:
     def socket(self) -> Path:
         return self.runtime / "dragoman.sock"
 
+    @property
+    def omnish_socket(self) -> Path:
+        """For shell wrappers, ours and others' that speak the protocol."""
+        return self.runtime / "omnish.sock"
+
+    @property
+    def terminal_folder(self) -> Path:
+        """What is derived from the record of terminals and can be made again: the index of their output."""
+        return self.state / "terminal"
+
 
 def find_places(environment: Mapping[str, str] = os.environ) -> Places:
     home = environment.get("DRAGOMAN_HOME")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import ipaddress
 import json
 import os
 import re
@@ -16,98 +15,22 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
-from dragoman.adapter_settings import AdapterSettings, fault_in, require_known
+from dragoman.adapter_settings import fault_in
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places
+from dragoman.setting_table import About, Settings
 
 PREFIX = "DRAGOMAN_"
 # The last is for clients that take a token from their environment; we advise it, and read it nowhere.
 RESERVED_VARIABLES = frozenset({"DRAGOMAN_HOME", "DRAGOMAN_LANG", "DRAGOMAN_TOKEN"})
 SIZE_LIMIT = 64 * 1024
 LONGEST_STATEMENT = 200
-_FOLDER = "^(/|~/)"
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a person reads about one setting, and when a change of it counts."""
-
-    text: Phrase
-    needs_restart: bool = True
-
-
-def _literal_address(text: str) -> str:
-    """A name would be looked up each time, and what it means can change: only an address says what is bound."""
-    ipaddress.ip_address(text)
-    return text
-
-
-class Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    port: Annotated[
-        int, Field(ge=0, le=65535), About(say("The port of the page and of the HTTP interfaces; 0 takes any free one."))
-    ] = 8177
-    bind: Annotated[str, AfterValidator(_literal_address), About(say("The address the daemon listens on."))] = (
-        "127.0.0.1"
-    )
-    allow_remote: Annotated[bool, About(say("Whether bind may be an address that other machines can reach."))] = False
-    auto_start: Annotated[bool, About(say("Whether an editor may start the daemon when it opens."))] = True
-    mcp_starts_daemon: Annotated[
-        bool, About(say("Whether `dragoman mcp` starts the daemon when none runs."), needs_restart=False)
-    ] = True
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], About(say("How much the daemon writes to its log."))
-    ] = "info"
-    journal_max_age_days: Annotated[
-        int, Field(ge=1, le=36500), About(say("How many days the journal keeps what happened."))
-    ] = 30
-    journal_max_size_mb: Annotated[
-        int,
-        Field(ge=1, le=1 << 20),
-        About(say("How many megabytes the journal may take before its oldest part goes.")),
-    ] = 2048
-    session_linger_s: Annotated[
-        int,
-        Field(ge=1, le=7 * 86_400),
-        About(say("How many seconds a debug session lives on after the last call about it.")),
-    ] = 600
-    redact: Annotated[bool, About(say("Whether secrets are hidden from agents, in values, output and messages."))] = (
-        True
-    )
-    redact_names: Annotated[
-        list[Annotated[str, Field(pattern=r"^\w{2,60}$")]],
-        Field(max_length=100),
-        About(say("More names whose texts are secrets, besides those known for it such as password.")),
-    ] = []
-    allowed_folders: Annotated[
-        list[Annotated[str, Field(pattern=_FOLDER)]],
-        Field(max_length=100),
-        About(say("Folders whose files agents may be shown, besides the workspace.")),
-    ] = []
-
-    adapters: Annotated[
-        dict[str, AdapterSettings],
-        Field(max_length=50),
-        About(say("Debug adapters: where one of ours is, or how another is started.")),
-    ] = {}
-
-    @model_validator(mode="after")
-    def _knows_its_adapters(self) -> Self:
-        require_known(self.adapters)
-        return self
-
-    @model_validator(mode="after")
-    def _stays_on_this_machine(self) -> Self:
-        if not self.allow_remote and not ipaddress.ip_address(self.bind).is_loopback:
-            raise PydanticCustomError("remote_bind", "{bind} needs allow_remote", {"bind": self.bind})
-        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,17 +345,11 @@ def _typed(kind: str, text: str) -> object:
     return text
 
 
-_ARRAYS = (
-    say("a list of names, each of letters, digits and _"),
-    say("a list of folders, each with its whole path or from ~/ on"),
-)
 _ALLOWED: dict[str, Callable[[Mapping[str, Any]], Phrase]] = {
     "integer": lambda schema: say("a whole number from {low} to {high}", low=schema["minimum"], high=schema["maximum"]),
     "boolean": lambda _: say("true or false"),
     "choice": lambda schema: say("one of {choices}", choices=", ".join(schema["enum"])),
     "object": lambda _: say("a table for each adapter, written in the settings file"),
-    "array": lambda schema: _ARRAYS[schema["items"]["pattern"] == _FOLDER],
-    "string": lambda _: say("an IP address such as 127.0.0.1 or ::1, not a host name"),
 }
 
 
@@ -446,4 +363,5 @@ def _setting(key: str, schema: Mapping[str, Any]) -> Setting:
     field = Settings.model_fields[key]
     about = next(item for item in field.metadata if isinstance(item, About))
     kind = "choice" if "enum" in schema else str(schema["type"])
-    return Setting(key, kind, field.default, about.text, _ALLOWED[kind](schema), about.needs_restart)
+    allowed = about.allowed or _ALLOWED[kind](schema)
+    return Setting(key, kind, field.default, about.text, allowed, about.needs_restart)

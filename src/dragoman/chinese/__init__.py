@@ -10,13 +10,18 @@ from dragoman.chinese import (
     journal,
     lua,
     mcp,
+    models,
+    omnish,
     sessions,
     settings,
     shell_debug,
     tasks,
+    terminal,
+    terminal_tools,
     tools,
     transport,
     trust,
+    wrapper,
 )
 
 TABLES = (
@@ -29,13 +34,18 @@ TABLES = (
     journal.TABLE,
     lua.TABLE,
     mcp.TABLE,
+    models.TABLE,
+    omnish.TABLE,
     sessions.TABLE,
     settings.TABLE,
     shell_debug.TABLE,
     tasks.TABLE,
+    terminal.TABLE,
+    terminal_tools.TABLE,
     tools.TABLE,
     transport.TABLE,
     trust.TABLE,
+    wrapper.TABLE,
 )
 
 CHINESE: dict[str, str] = {english: chinese for table in TABLES for english, chinese in table.items()}

@@ -1,0 +1,3 @@
+"""Chinese of the models phrases."""
+
+TABLE: dict[str, str] = {}

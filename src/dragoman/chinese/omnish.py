@@ -1,0 +1,3 @@
+"""Chinese of the omnish phrases."""
+
+TABLE: dict[str, str] = {}

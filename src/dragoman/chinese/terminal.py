@@ -1,0 +1,3 @@
+"""Chinese of the terminal phrases."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Chinese of the terminal tools phrases."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,3 @@
+"""Chinese of the wrapper phrases."""
+
+TABLE: dict[str, str] = {}

@@ -1,0 +1,1 @@
+"""The omnish face: shell wrappers speak to the daemon here."""

@@ -1,0 +1,68 @@
+"""The nouns of the terminal: a terminal, a command that ran in it, and where its output stands in the record."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from dragoman.journal import Span
+
+# Attributes that our own wrapper adds to a session's start; a client that does not know them sends none.
+VERIFIES = "dragoman.verifies"
+"""`1`: commands of this session are verified by a nonce, unless their id says otherwise (`UNVERIFIED`)."""
+RESUMES_AT = "dragoman.resumes_at"
+"""How many bytes of output this session has sent before the ones that follow; those known already are dropped."""
+GAP = "dragoman.gap"
+"""How many bytes of output were lost at this point, because nobody took them in time."""
+STREAMS = "dragoman.stream"
+"""`1`: answers to questions may come in several responses."""
+AGENT = "dragoman.agent"
+"""The client on whose behalf the terminal runs; absent in a person's."""
+PRIVATE = "dragoman.private"
+"""`1`: from here on nothing is recorded but that the terminal lives; `0`: again."""
+
+UNVERIFIED = ":unverified"
+"""The end of the id of a command whose marks had no nonce of ours: shown, never run."""
+
+
+class Terminal(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    parent: str = ""
+    attributes: dict[str, str] = {}
+    started_ns: int
+    ended_ns: int | None = None
+    exit_code: int | None = None
+
+    @property
+    def owner(self) -> Literal["person", "agent"]:
+        return "agent" if AGENT in self.attributes else "person"
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    terminal: str
+    line: str = ""
+    """Redacted; empty where the shell did not tell it."""
+    cwd: str = ""
+    started_ns: int
+    ended_ns: int | None = None
+    exit_code: int | None = None
+    verified: bool = False
+    output: Span | None = None
+    """Of the terminal's stream, in the record's own frames; None where it printed nothing or nothing is kept."""
+    output_bytes: int = 0
+    lost_bytes: int = 0
+
+    @property
+    def failed(self) -> bool:
+        return self.exit_code not in (None, 0)
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A stretch of a terminal's stream, as it is read back."""
+
+    at_ms: int
+    kind: Literal["input", "output", "gap"]
+    data: bytes
+    """Of a gap: the number of lost bytes, in decimal."""
