@@ -1,0 +1,131 @@
+"""The settings that a wrapped shell needs, read with the standard library alone.
+
+The names, defaults and bounds are those of `dragoman.setting_table`; a test compares the two. A shell must open
+whatever stands in a file: a value that cannot be used is named and its default counts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+_PREFIX = "DRAGOMAN_"
+_SIZE_LIMIT = 64 * 1024
+_KEY = re.compile(r":|(ctrl-)?(alt-)?[!-~]")
+_NUMBER = re.compile(r"\+?[0-9]{1,18}")
+_TRUTHS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    ask_key: str = "alt-/"
+    accept_key: str = "right"
+    pause_key: str = "ctrl-alt-p"
+    suggest_commands: bool = True
+    record_raw_input: bool = False
+    ignore_commands: tuple[str, ...] = ()
+    watch_output: tuple[str, ...] = ()
+    explain_failures: bool = False
+    explain_failures_every_s: int = 60
+    unusable: tuple[str, ...] = ()
+    """Settings whose value was no such thing, or the file's name."""
+
+
+def read_wishes(settings_file: Path, environment: Mapping[str, str] = os.environ) -> Wishes:
+    text = _read(settings_file)
+    in_file = _parsed(text) if text else {}
+    unusable = [settings_file.name] if text is None or in_file is None else []
+    given = {**(in_file or {}), **_from_variables(environment)}
+    judged = {name: kind(given[name]) for name, kind in _KINDS.items() if name in given}
+    unusable += [name for name, value in judged.items() if value is None]
+    usable = {name: value for name, value in judged.items() if value is not None}
+    return replace(Wishes(unusable=tuple(unusable)), **usable)
+
+
+def _from_variables(environment: Mapping[str, str]) -> dict[str, object]:
+    """An empty variable counts as none, as everywhere in POSIX."""
+    found: dict[str, object] = {}
+    for field in fields(Wishes):
+        text = environment.get(_PREFIX + field.name.upper(), "")
+        if text and field.name in _KINDS:
+            found[field.name] = _typed(field.default, text)
+    return found
+
+
+def _typed(default: object, text: str) -> object:
+    if isinstance(default, bool):
+        return _TRUTHS.get(text.strip().lower(), text)
+    if isinstance(default, int) and _NUMBER.fullmatch(text.strip()):
+        return int(text)
+    if isinstance(default, tuple):
+        return [word.strip() for word in text.split(",") if word.strip()]
+    return text
+
+
+def _read(path: Path) -> str | None:
+    """None where it is there and must not be used: what others may write decides nothing about a person's terminal."""
+    try:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            data = file.read(_SIZE_LIMIT + 1)
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return None
+    is_trusted = status.st_uid in (os.getuid(), 0) and not status.st_mode & stat.S_IWOTH
+    if not is_trusted or len(data) > _SIZE_LIMIT:
+        return None
+    return data.decode("utf-8-sig", errors="replace")
+
+
+def _parsed(text: str) -> dict[str, object] | None:
+    import tomllib  # noqa: PLC0415  most people have no settings file, and every millisecond of a start is seen
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _key(value: object) -> Any:
+    return value if isinstance(value, str) and _KEY.fullmatch(value) else None
+
+
+def _accept_key(value: object) -> object:
+    return value if value in ("right", "tab") else None
+
+
+def _truth(value: object) -> object:
+    return value if isinstance(value, bool) else None
+
+
+def _seconds(value: object) -> object:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number and 1 <= int(str(value)) <= 86_400 else None
+
+
+def _patterns(most: int) -> Callable[[object], Any]:
+    def patterns(value: object) -> object:
+        if not isinstance(value, list) or len(value) > most:
+            return None
+        return tuple(value) if all(isinstance(each, str) and 1 <= len(each) <= 200 for each in value) else None
+
+    return patterns
+
+
+_KINDS: dict[str, Callable[[object], Any]] = {
+    "ask_key": _key,
+    "accept_key": _accept_key,
+    "pause_key": _key,
+    "suggest_commands": _truth,
+    "record_raw_input": _truth,
+    "ignore_commands": _patterns(100),
+    "watch_output": _patterns(20),
+    "explain_failures": _truth,
+    "explain_failures_every_s": _seconds,
+}
