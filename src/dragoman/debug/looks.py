@@ -15,6 +15,7 @@ from dragoman.debug.life import Life
 from dragoman.debug.model import Evaluated, Page, Scope, ThreadSeen
 from dragoman.debug.opening import Launch, Opening
 from dragoman.debug.paging import Pager
+from dragoman.debug.program import Program
 from dragoman.debug.stopping import Moment
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError
@@ -23,6 +24,7 @@ from dragoman.wire.dap import answers, read_body
 from dragoman.workspace.breakpoints import Breakpoint
 
 _ANSWERED_WITHIN_S = 10.0
+_END_TOLD_WITHIN_S = 3.0
 _THREADS_PLACED = 32  # each costs a question
 
 
@@ -34,6 +36,7 @@ class Looks:
         threads: Threads,
         opening: Opening,
         launch: Launch,
+        program: Program,
         moment: Callable[[], Moment],
     ) -> None:
         self._backend = backend
@@ -41,6 +44,7 @@ class Looks:
         self._threads = threads
         self._opening = opening
         self._launch = launch
+        self._program = program
         self._moment = moment
         self._turn = anyio.Lock()
 
@@ -210,5 +214,14 @@ class Looks:
             raise faults.busy()
         try:
             yield
+        except AdapterRefusedError:
+            await self._require_alive()
+            raise
         finally:
             self._turn.release()
+
+    async def _require_alive(self) -> None:
+        """An expression may end the program: adapters refuse it in some words, and tell of the end a little later."""
+        if self._program.has_gone:
+            await self._life.outcome(self._life.stops, _END_TOLD_WITHIN_S)
+            raise faults.already_ended()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio.to_thread
 import psutil
 
-from dragoman.transport.processes import ask_to_end, started_s
+from dragoman.transport.processes import ask_to_end, is_running, started_s
 from dragoman.wire.dap import bodies
 
 
@@ -26,6 +26,11 @@ class Program:
             self._process = (pid, started_s(pid))
         except (psutil.Error, ValueError, OverflowError):
             self._process = None  # it has ended already, or there never was such a process
+
+    @property
+    def has_gone(self) -> bool:
+        """Seen in the process table, before the adapter has told of it."""
+        return self._process is not None and not is_running(*self._process)
 
     async def ask_to_end(self) -> None:
         if self._process is not None:

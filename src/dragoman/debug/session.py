@@ -90,7 +90,9 @@ class Session:
         self._running = Running(
             self._asking, self._life, self._threads, self._mailbox, again=self._hearing.put_back, tell=tell
         )
-        self.looks = Looks(self._asking, self._life, self._threads, self._opening, launch, self._now)
+        self.looks = Looks(
+            self._asking, self._life, self._threads, self._opening, launch, self._hearing.program, self._now
+        )
         self._moment: Moment | None = None
         self._until: Until | None = None
         self._wanted: tuple[Breakpoint, ...] = ()
