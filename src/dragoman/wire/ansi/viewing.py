@@ -1,0 +1,74 @@
+"""A recorded or foreign stream on somebody's own terminal: what draws is passed on, and nothing else.
+
+By a list of what may pass: whatever asks the terminal something (it would answer as if its person had typed), sets the
+clipboard or the title, prints, resizes, or changes what keys and the mouse send, is left out because nobody put it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dragoman.wire.ansi.tokens import Csi, Escape, Sequences, Text, Token
+
+_CONTROLS = frozenset("\b\t\n\x0b\x0c\r\x0e\x0f")
+_ESCAPES: Mapping[tuple[str, str], bytes] = {
+    **{("", final): b"\x1b" + final.encode() for final in "78DEMH"},
+    **{(slot, final): f"\x1b{slot}{final}".encode() for slot in "()" for final in "0B"},
+    ("#", "8"): b"\x1b#8",
+    ("", "c"): b"\x1b[0m\x1b[r\x1b[2J\x1b[H",  # a reset would take the viewer's own scrollback and modes along
+}
+_FINALS = frozenset("@ABCDEFGHIJKLMPSTXZ`abdefgmrsu")
+# By their highest count of parameters: with more of them the same letter means something else.
+_MOST_PARAMETERS = {"T": 1, "s": 0, "u": 0}
+_MODES = frozenset({4})
+# Origin, wrapping, the cursor, the other screen, and updates that come at once; neither the mouse nor the keyboard.
+_PRIVATE_MODES = frozenset({6, 7, 12, 25, 47, 1047, 1048, 1049, 2026})
+_MOST_NUMBERS = 32
+_MOST_COUNT = 9999
+_SCROLLBACK = 3
+
+RESTORED = b"\x1b[0m\x1b[r\x1b(B\x0f\x1b[?6l\x1b[?7h\x1b[?2026l\x1b[?1049l\x1b[?25h"
+"""What a viewer's terminal is told at the end, wherever the stream broke off."""
+
+
+class Viewing:
+    def __init__(self) -> None:
+        self._sequences = Sequences()
+
+    def feed(self, data: bytes) -> bytes:
+        return b"".join(map(_passed, self._sequences.feed(data)))
+
+
+def _passed(token: Token) -> bytes:
+    if isinstance(token, Text):
+        return _letters(token)
+    if isinstance(token, Escape):
+        return _ESCAPES.get((token.intermediates, token.final), b"")
+    return _csi(token)
+
+
+def _letters(token: Text) -> bytes:
+    """In UTF-8 the C1 controls are letters of two bytes, and some terminals obey them."""
+    if token.is_control:
+        return token.text.encode() if token.text in _CONTROLS else b""
+    return "".join(char for char in token.text if not "\x80" <= char <= "\x9f").encode()
+
+
+def _csi(token: Csi) -> bytes:
+    if token.intermediates or len(token.parameters) > _MOST_NUMBERS:
+        return b""
+    if token.final in "hl":
+        return _modes(token)
+    if token.prefix or token.final not in _FINALS or max(token.parameters, default=0) > _MOST_COUNT:
+        return b""
+    if len(token.parameters) > _MOST_PARAMETERS.get(token.final, _MOST_NUMBERS):
+        return b""
+    if token.final == "J" and _SCROLLBACK in token.parameters:
+        return b""
+    return token.raw
+
+
+def _modes(token: Csi) -> bytes:
+    allowed = {"": _MODES, "?": _PRIVATE_MODES}.get(token.prefix, frozenset())
+    kept = [str(mode) for mode in token.parameters if mode in allowed]
+    return f"\x1b[{token.prefix}{';'.join(kept)}{token.final}".encode() if kept else b""
