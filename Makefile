@@ -10,7 +10,7 @@ run:
 	@$(PYTHON) tools/bootstrap.py run
 	@exec env $(OWN) $(BIN)/dragoman up --foreground --workspace examples
 
-# What starts daemons mostly waits: three at a time, each file by itself.
+# What starts daemons mostly waits: four at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
 # Of the domains: what kills processes, syncs disks and runs debuggers.
 SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
@@ -41,7 +41,8 @@ unit:
 # Debuggers and daemons beside each other on two cores take longer; what is measured in `bench` is not measured here.
 whole: export TEST_PATIENCE ?= 2
 whole:
-	$(BIN)/python -m pytest -n 3 --dist loadfile $(WHOLE)
+	@rm -f .failed
+	$(BIN)/python -m pytest -n 4 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
 
 bench:
 	@$(PYTHON) tools/bootstrap.py test
@@ -53,4 +54,4 @@ soak:
 	$(BIN)/python -m tests.soak
 
 clean:
-	rm -rf .venv .home .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .failed .venv .home .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

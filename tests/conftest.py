@@ -59,8 +59,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(f"{report.nodeid}: {reason}")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--failed-to", default="", help="write the names of the tests that failed to this file")
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """With CI=true a test that did not run is a failure, however it was left out."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None and (file := session.config.getoption("--failed-to")):
+        failed = {report.nodeid for kind in ("failed", "error") for report in reporter.stats.get(kind, [])}
+        Path(file).write_text("\n".join(sorted(failed)))
     if on_ci() and reporter is not None and reporter.stats.get("skipped") and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -8,15 +8,12 @@ next one must not notice.
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import shutil
 import sys
-import threading
 import time
 import urllib.request
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +23,7 @@ import psutil
 
 from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
 from tests.faces.mcp.raw import RawClient, raw_client
+from tests.machine import machine_lag
 from tests.peers import give_adapters
 
 PROGRAMS = Path(__file__).parent.parent / "examples" / "hostile"
@@ -117,31 +115,6 @@ class Cost:
     memory_mb: float
     lag_ms: float
     machine_lag_ms: float
-
-
-class MachineLag:
-    """What a busy machine does to whoever only sleeps."""
-
-    _EVERY_S = 0.1
-    _KEPT = 600  # one minute
-
-    def __init__(self) -> None:
-        self._lags_s: deque[float] = deque([0.0], maxlen=self._KEPT)
-        threading.Thread(target=self._run, daemon=True).start()
-
-    def worst_ms(self) -> float:
-        return max(self._lags_s) * 1000
-
-    def _run(self) -> None:
-        while True:
-            due = time.monotonic() + self._EVERY_S
-            time.sleep(self._EVERY_S)
-            self._lags_s.append(time.monotonic() - due)
-
-
-@functools.cache
-def machine_lag() -> MachineLag:
-    return MachineLag()
 
 
 class DaemonWatch:

@@ -22,6 +22,7 @@ import psutil
 
 from dragoman.places import Places, find_places
 from tests.daemons import PATIENCE, call
+from tests.machine import machine_lag
 from tests.raw_http import Answer, Ask, WebSocket, ask
 
 MB = 1_000_000
@@ -46,6 +47,10 @@ class Attacked:
 
     def health(self) -> Answer:
         return ask(self.port, Ask("/health", headers=[self.host]))
+
+    def assert_punctual(self) -> None:
+        """The event loop was never held up: it was late by no more than the machine makes anybody."""
+        assert self.health().json()["worst_lag_ms"] < 100 * PATIENCE + 2 * machine_lag().worst_ms()
 
     def resident(self) -> int:
         return int(self.process.memory_info().rss)
@@ -84,6 +89,7 @@ class Attacked:
 
 @contextlib.contextmanager
 def attacked(home: Path, *, descriptors: int | None = None) -> Iterator[Attacked]:
+    machine_lag()
     environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en"}
     limit = [str(descriptors)] if descriptors else []
     with subprocess.Popen(

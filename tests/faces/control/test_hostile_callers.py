@@ -27,7 +27,7 @@ def _unharmed(victim: Attacked) -> Iterator[None]:
     yield
     victim.assert_serves()
     assert victim.resident() - before < ROOM
-    assert victim.health().json()["worst_lag_ms"] < 100
+    victim.assert_punctual()
 
 
 class Caller:

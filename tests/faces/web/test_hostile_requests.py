@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.transport.http_protocols import HEAD_CAP, PIPELINE_AT_MOST
 from dragoman.web.guarded import BODY_CAP
-from tests.daemons import PATIENCE, call
+from tests.daemons import call
 from tests.faces.attacked import MB, Attacked
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
 
@@ -28,7 +28,7 @@ def _unharmed(victim: Attacked) -> Iterator[None]:
     yield
     victim.assert_serves()
     assert victim.resident() - before < ROOM
-    assert victim.health().json()["worst_lag_ms"] < 100 * PATIENCE
+    victim.assert_punctual()
 
 
 def login(victim: Attacked, body: bytes, *, chunk: int = 0) -> Answer:

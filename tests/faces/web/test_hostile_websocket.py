@@ -9,7 +9,6 @@ import pytest
 
 from dragoman.transport.http_protocols import FRAGMENTS_AT_MOST
 from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
-from tests.daemons import PATIENCE
 from tests.faces.attacked import MB, Attacked
 from tests.raw_http import WebSocket, frame
 
@@ -31,7 +30,7 @@ def feed(victim: Attacked) -> Iterator[WebSocket]:
             pass
         victim.assert_serves()
         assert victim.resident() - before < ROOM
-        assert victim.health().json()["worst_lag_ms"] < 100 * PATIENCE
+        victim.assert_punctual()
 
 
 @pytest.mark.parametrize("beyond", [-1, 0])

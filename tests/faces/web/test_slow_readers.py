@@ -13,7 +13,7 @@ import pytest
 
 from dragoman.web.api import ANSWER_BYTES
 from dragoman.web.feed import BATCH_BYTES, BEHIND_AT_MOST
-from tests.daemons import PATIENCE, eventually
+from tests.daemons import eventually
 from tests.faces.attacked import MB, Attacked, attacked, settled
 from tests.raw_http import Ask, WebSocket, ask
 
@@ -55,7 +55,7 @@ def test_a_reader_that_stops_costs_little_and_resumes_behind_a_gap(victim: Attac
         assert told["resumed_at"] - told["after"] > BEHIND_AT_MOST
         last = victim.append(1)
         assert sequences(slow, last)[0] > told["after"]
-    assert victim.health().json()["worst_lag_ms"] < 100 * PATIENCE
+    victim.assert_punctual()
 
 
 def until_gap(feed: WebSocket, start: int) -> dict[str, int]:
@@ -152,7 +152,7 @@ def test_fifty_readers_get_the_same_in_order_while_half_of_them_stop(victim: Att
             assert all(numbers == told[0] for numbers in told)
         assert victim.resident() - before < 20 * MB
         assert sorted(delays)[len(delays) // 2] < 1.0
-    assert victim.health().json()["worst_lag_ms"] < 100 * PATIENCE
+    victim.assert_punctual()
 
 
 def in_threads(readers: list[tuple[WebSocket, int]], last: int) -> list[list[int]]:

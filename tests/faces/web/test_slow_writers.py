@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
-from tests.daemons import PATIENCE, call, eventually
+from tests.daemons import call, eventually
 from tests.faces.attacked import MB, Attacked, attacked, many_descriptors, settled
 from tests.raw_http import WEBSOCKET_HEADERS, Ask, ask, read_answer
 
@@ -128,7 +128,7 @@ def test_two_thousand_idlers_keep_nobody_out_with_256_descriptors(starved: Attac
         assert starved.descriptors() < 256
     assert statistics.median(delays) < 0.1
     assert starved.resident() - before < 10 * MB
-    assert starved.health().json()["worst_lag_ms"] < 100 * PATIENCE
+    starved.assert_punctual()
 
 
 def test_live_feeds_leave_room_for_the_rest(starved: Attacked) -> None:
