@@ -1,18 +1,23 @@
 """The record of everything that happened, and the durable state beside it: one narrow port, `Journal`."""
 
-from dragoman.journal.journal import Gap, Journal
+from dragoman.journal.journal import AppendBytes, Gap, Journal
 from dragoman.journal.readers import Rows
 from dragoman.journal.retention import Removed, Retention
+from dragoman.journal.segment_files import Place, Reading, Record
 from dragoman.journal.segments import Span
 from dragoman.journal.stores import Before, Everything, JsonStore, OfSession, Scope, Statement, Store
 
 __all__ = [
+    "AppendBytes",
     "Before",
     "Everything",
     "Gap",
     "Journal",
     "JsonStore",
     "OfSession",
+    "Place",
+    "Reading",
+    "Record",
     "Removed",
     "Retention",
     "Rows",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, Protocol
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -15,6 +15,12 @@ _COVERED = struct.Struct(">IQ")
 HEADER_BYTES = _HEADER.size
 # No record is stamped 1970: the zero says that its bytes were erased and that a checksum would be of zeros.
 ERASED_AT_NS = 0
+
+
+class Readable(Protocol):
+    def seek(self, offset: int, /) -> object: ...
+
+    def read(self, length: int, /) -> bytes: ...
 
 
 class Header(NamedTuple):
@@ -36,7 +42,7 @@ def erased(length: int) -> bytes:
     return _HEADER.pack(length, 0, ERASED_AT_NS) + bytes(length)
 
 
-def headers(file: BinaryIO, offset: int, size: int) -> Iterator[Header]:
+def headers(file: Readable, offset: int, size: int) -> Iterator[Header]:
     """Whole records from `offset` on; a tail torn by a crash is where the file ends."""
     while offset + HEADER_BYTES <= size:
         file.seek(offset)
@@ -47,15 +53,23 @@ def headers(file: BinaryIO, offset: int, size: int) -> Iterator[Header]:
         offset = header.end
 
 
-def payloads(file: BinaryIO, offset: int, size: int, stream: str) -> Iterator[bytes]:
+def payloads(file: Readable, offset: int, size: int, stream: str) -> Iterator[bytes]:
     for header in headers(file, offset, size):
         if header.at_ns == ERASED_AT_NS:
             raise gone(stream)
-        file.seek(header.offset + HEADER_BYTES)
-        payload = file.read(header.length)
-        if _checksum(payload, header.at_ns) != header.checksum:
+        payload = sound_payload(file, header)
+        if payload is None:
             raise damaged(stream)
         yield payload
+
+
+def sound_payload(file: Readable, header: Header) -> bytes | None:
+    """The bytes of a record, unless they were erased or are not what was written."""
+    if header.at_ns == ERASED_AT_NS:
+        return None
+    file.seek(header.offset + HEADER_BYTES)
+    payload = file.read(header.length)
+    return payload if _checksum(payload, header.at_ns) == header.checksum else None
 
 
 def gone(stream: str) -> DragomanError:

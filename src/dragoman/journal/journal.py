@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from dragoman.journal.readers import READERS, Filter, Page, Rows, held
 from dragoman.journal.records import clean
 from dragoman.journal.retention import Removed, Retention
 from dragoman.journal.room import Room
+from dragoman.journal.segment_files import Place, Reading
 from dragoman.journal.segments import READ_LIMIT_BYTES, Segments, Span
 from dragoman.journal.stores import Before, Everything, OfSession, Scope, Statement, Store
 from dragoman.journal.writer import GROUP_LIMIT_EVENTS, Append, Redact, Work, Writer
@@ -30,11 +31,13 @@ from dragoman.transport.private_files import ensure_private_folder
 from dragoman.transport.system import REAL_SYSTEM, System
 
 Result = TypeVar("Result")
+AppendBytes = Callable[[str, bytes], Span]
 
 PAGE_EVENTS = 500
 QUERY_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 5.0
 SEGMENT_BYTES = 4 * 1024 * 1024
+RECORDS_LIMIT_BYTES = 1024 * 1024
 # Callers of `append` wait once this many events do: nothing is dropped, and memory stays bounded.
 WAITING_EVENTS = 8 * GROUP_LIMIT_EVENTS
 
@@ -60,6 +63,8 @@ class Journal:
         self._room = Room(WAITING_EVENTS)
         self._read_threads = anyio.CapacityLimiter(READERS)
         self._segment_thread = anyio.CapacityLimiter(1)
+        self._pack_thread = anyio.CapacityLimiter(1)
+        self._settling: asyncio.Future[Any] | None = None
         self._bell = anyio.Event()
         self._finished = anyio.Event()
         self.last_sequence = ledger.last_sequence
@@ -182,8 +187,25 @@ class Journal:
 
     async def append_bytes(self, stream: str, data: bytes) -> Span:
         """Bulk bytes of a session; they survive our death now, and power loss once an event names their span."""
-        append = partial(self._ledger.segments.append, stream, data)
-        return await anyio.to_thread.run_sync(append, limiter=self._segment_thread)
+        return await self.recording(lambda append: append(stream, data))
+
+    async def recording(self, work: Callable[[AppendBytes], Result]) -> Result:
+        """Run what makes bytes and appends them, off the event loop: several appends cost one change of thread."""
+        try:
+            return await anyio.to_thread.run_sync(work, self._ledger.segments.append, limiter=self._segment_thread)
+        finally:
+            self._settle_segments()
+
+    async def records(self, stream: str, after: Place, *, limit: int = RECORDS_LIMIT_BYTES) -> Reading:
+        """A stream's records from a place on; an empty answer says that there are no more yet."""
+        return await self._read(partial(self._ledger.segments.records, stream, after, limit))
+
+    async def segments_of(self, stream: str) -> list[int]:
+        return await self._read(partial(self._ledger.segments.numbers, stream))
+
+    async def pack_segment(self) -> bool:
+        """Compress one full segment file; whether there was one. Readers see the same bytes before and after."""
+        return await anyio.to_thread.run_sync(self._ledger.segments.pack_one, limiter=self._pack_thread)
 
     async def read_bytes(self, span: Span, *, limit: int = READ_LIMIT_BYTES) -> bytes:
         return await self._read(partial(self._ledger.segments.read, span, limit=limit))
@@ -224,6 +246,20 @@ class Journal:
                 break
         await self._work(retention.rewrite)
         return events
+
+    def _settle_segments(self) -> None:
+        """Full files are synced by the writer's thread, between its transactions; a fault is told to who needs them."""
+        if self._settling is None and self._ledger.segments.owes:
+            with suppress(DragomanError):  # closing syncs them as well
+                work = Work(lambda ledger: ledger.segments.settle(), self._loop.create_future())
+                self._writer.put(work)
+                self._settling = work.done
+                work.done.add_done_callback(self._files_settled)
+
+    def _files_settled(self, done: asyncio.Future[Any]) -> None:
+        self._settling = None
+        if not done.cancelled():
+            done.exception()
 
     async def _merge(self) -> None:
         begin = True

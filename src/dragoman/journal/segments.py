@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
@@ -21,7 +20,10 @@ from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.ids import is_safe_id
 from dragoman.journal import frames
+from dragoman.journal import segment_files as files
 from dragoman.journal.faults import io_failed, translated_os
+from dragoman.journal.packed import pack
+from dragoman.journal.segment_files import DRAFT, PACKED, RAW, Place, Reading
 from dragoman.journal.stores import Before, Everything, OfSession, Scope
 from dragoman.phrases import say
 from dragoman.transport.private_files import ensure_private_folder, open_private, sync_folder
@@ -30,6 +32,9 @@ from dragoman.transport.system import System, write_all
 READ_LIMIT_BYTES = 8 * 1024 * 1024
 _RECORD_BYTES = 256 * 1024
 _OPEN_FILES = 64
+_WORTH_PACKING_BYTES = 4_096
+# Full files whose sync is still owed; whoever fills one more waits for the disk.
+_OWED_FILES = 16
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -67,7 +72,10 @@ class Segments:
         self._roll_bytes = roll_bytes
         self._lock = threading.Lock()
         self._tails: dict[str, _Tail] = {}
+        self._owed: list[_Tail] = []
         self._doubtful: set[Path] = set()
+        for draft in self.folder.glob(f"*/*{DRAFT}"):
+            draft.unlink(missing_ok=True)
 
     def append(self, stream: str, data: bytes) -> Span:
         if not data:
@@ -86,8 +94,7 @@ class Segments:
         found = bytearray()
         offset = span.offset
         for path in self._files_from(span):
-            with _opened(path) as file:
-                size = os.fstat(file.fileno()).st_size
+            with files.opened(path) as (file, size):
                 for payload in frames.payloads(file, offset, size, span.stream):
                     found += payload
                     if len(found) >= wanted:
@@ -95,25 +102,58 @@ class Segments:
             offset = 0
         raise frames.damaged(span.stream)
 
+    def records(self, stream: str, after: Place, limit: int) -> Reading:
+        """What stands in a stream from a place on, as far as it is sound; at least one record, if there is one."""
+        return files.records(self._folder_of(stream), after, limit)
+
+    def numbers(self, stream: str) -> list[int]:
+        """The stream's files, oldest first."""
+        return list(files.standing(self._folder_of(stream)))
+
     def sync(self, spans: Iterable[Span]) -> None:
         """Make these bytes survive power loss: one sync a file, while others go on appending."""
+        begins: dict[str, int] = {}
+        for span in spans:
+            begins[span.stream] = min(span.segment, begins.get(span.stream, span.segment))
+        self._sync_all(lambda path, number: number >= begins.get(path.parent.name, number + 1))
+
+    def settle(self) -> None:
+        """Sync the files that were left full."""
         with self._lock:
-            paths = {self._path(span.stream, span.segment) for span in spans}
-            if paths & self._doubtful:
+            owed = {tail.path for tail in self._owed}
+        if owed:
+            self._sync_all(lambda path, _: path in owed)
+
+    @property
+    def owes(self) -> bool:
+        return bool(self._owed)
+
+    def _sync_all(self, meant: Callable[[Path, int], bool]) -> None:
+        with self._lock:
+            if any(meant(path, int(path.stem)) for path in self._doubtful):
                 raise _in_doubt()
-            tails = [tail for tail in self._tails.values() if tail.path in paths and tail.synced < tail.size]
-            work = [(tail, os.dup(tail.descriptor), tail.size) for tail in tails]
+            tails = [tail for tail in (*self._owed, *self._tails.values()) if meant(tail.path, tail.number)]
+            work = [(tail, os.dup(tail.descriptor), tail.size) for tail in tails if tail.synced < tail.size]
         for tail, descriptor, size in work:
             try:
                 self._sync(tail, descriptor, size)
             finally:
                 os.close(descriptor)
+        self._close_settled()
+
+    def _close_settled(self) -> None:
+        with self._lock:
+            settled = [tail for tail in self._owed if tail.synced >= tail.size or tail.path in self._doubtful]
+            self._owed = [tail for tail in self._owed if tail not in settled]
+        for tail in settled:
+            os.close(tail.descriptor)
 
     def forget(self, scope: Scope) -> None:
         with self._lock:
             for folder in self._folders(scope):
                 self._leave(folder.name)
-                for path in sorted(folder.glob("*.seg")):
+                self._drop_owed(folder)
+                for path in sorted([*folder.glob(f"*{RAW}"), *folder.glob(f"*{PACKED}")]):
                     self._erase(path, scope.at_ns if isinstance(scope, Before) else None)
                 with suppress(OSError):  # not empty: what is younger stays
                     folder.rmdir()
@@ -127,16 +167,49 @@ class Segments:
         """What retention may remove, the longest untouched first."""
         with self._lock:
             open_now = {tail.path for tail in self._tails.values()}
-        found = [(path, path.stat()) for path in self.folder.glob("*/*.seg") if path not in open_now]
+        found = [(path, path.stat()) for path in self._all_files() if path not in open_now]
         return sorted(found, key=lambda item: item[1].st_mtime_ns)
 
     def total_bytes(self) -> int:
-        return sum(path.stat().st_size for path in self.folder.glob("*/*.seg"))
+        return sum(path.stat().st_size for path in self._all_files())
+
+    def pack_one(self) -> bool:
+        """Compress one file that is full; whether there was one. What is erased meanwhile stays erased."""
+        with self._lock:
+            busy = {tail.path for tail in (*self._tails.values(), *self._owed)}
+        raw = next((path for path in self.folder.glob(f"*/*{RAW}") if path not in busy and _worth_packing(path)), None)
+        if raw is None:
+            return False
+        draft = raw.with_suffix(DRAFT)
+        try:
+            before = _pack_to(draft, raw, self._system)
+            with self._lock:
+                self._exchange(raw, draft, before)
+        except OSError as error:
+            raise translated_os(error) from error
+        finally:
+            draft.unlink(missing_ok=True)
+        return True
+
+    def _exchange(self, raw: Path, draft: Path, before: os.stat_result) -> None:
+        """Only if nobody erased in it since it was read; its time stays, which is what retention goes by."""
+        now = raw.stat() if raw.exists() else None
+        if now is None or (now.st_ctime_ns, now.st_ino) != (before.st_ctime_ns, before.st_ino):
+            return
+        os.utime(draft, ns=(before.st_atime_ns, before.st_mtime_ns))
+        self._system.rename(draft, raw.with_suffix(PACKED))
+        sync_folder(raw.parent, system=self._system)
+        raw.unlink()
+
+    def _all_files(self) -> list[Path]:
+        return [*self.folder.glob(f"*/*{RAW}"), *self.folder.glob(f"*/*{PACKED}")]
 
     def close(self) -> None:
         with self._lock:
             for stream in list(self._tails):
                 self._leave(stream)
+            for folder in {tail.path.parent for tail in self._owed}:
+                self._drop_owed(folder)
 
     def _append(self, folder: Path, stream: str, data: bytes) -> Span:
         at_ns = max(1, self._clock.wall_ns())
@@ -154,7 +227,8 @@ class Segments:
         tail = self._tails.get(stream)
         if tail is not None and tail.size < self._roll_bytes:
             return tail
-        self._leave(stream)
+        if tail is not None:
+            self._owe(self._tails.pop(stream))
         if len(self._tails) >= _OPEN_FILES:
             self._leave(next(iter(self._tails)))
         ensure_private_folder(folder)
@@ -166,14 +240,27 @@ class Segments:
 
     def _next_number(self, folder: Path) -> int:
         """Later than every file that stands, and by the clock, so that a retired file's number never comes back."""
-        standing = max((int(path.stem) for path in folder.glob("*.seg")), default=0)
+        standing = max(files.standing(folder), default=0)
         return max(standing + 1, self._clock.wall_ns() // 1_000_000)
+
+    def _owe(self, tail: _Tail) -> None:
+        """A full file is synced by whoever names its bytes, or by `settle`: those who append need not wait for it."""
+        self._owed.append(tail)
+        if len(self._owed) > _OWED_FILES:
+            self._finish(self._owed.pop(0))
+
+    def _drop_owed(self, folder: Path) -> None:
+        for tail in [tail for tail in self._owed if tail.path.parent == folder]:
+            self._owed.remove(tail)
+            self._finish(tail)
 
     def _leave(self, stream: str) -> None:
         """Close a stream's file; its next bytes go to a new one, also after a failed write tore this one's tail."""
         tail = self._tails.pop(stream, None)
-        if tail is None:
-            return
+        if tail is not None:
+            self._finish(tail)
+
+    def _finish(self, tail: _Tail) -> None:
         with suppress(OSError):  # remembered as doubtful
             if tail.synced < tail.size:
                 self._sync(tail, tail.descriptor, tail.size)
@@ -200,7 +287,9 @@ class Segments:
             self._zero(path, old)
 
     def _zero(self, path: Path, old: list[frames.Header]) -> None:
-        descriptor = open_private(path, os.O_WRONLY, system=self._system)
+        """A packed file is unpacked for it: the raw one is the truth, and is packed again later."""
+        raw = path if path.suffix == RAW else _unpack(path, self._system)
+        descriptor = open_private(raw, os.O_WRONLY, system=self._system)
         try:
             for header in old:
                 os.lseek(descriptor, header.offset, os.SEEK_SET)
@@ -208,6 +297,7 @@ class Segments:
             self._system.fsync(descriptor)
         finally:
             os.close(descriptor)
+        raw.with_suffix(PACKED).unlink(missing_ok=True)
 
     def _folders(self, scope: Scope) -> list[Path]:
         match scope:
@@ -218,10 +308,10 @@ class Segments:
                 return sorted(folder for folder in self.folder.iterdir() if folder.is_dir())
 
     def _files_from(self, span: Span) -> Iterator[Path]:
-        folder = self._folder_of(span.stream)
-        if not self._path(span.stream, span.segment).exists():
+        there = files.standing(self._folder_of(span.stream))
+        if span.segment not in there:
             raise frames.gone(span.stream)
-        return (path for path in sorted(folder.glob("*.seg")) if int(path.stem) >= span.segment)
+        return (path for number, path in there.items() if number >= span.segment)
 
     def _folder_of(self, stream: str) -> Path:
         if not is_safe_id(stream):
@@ -233,19 +323,46 @@ class Segments:
         return self.folder / stream
 
     def _path(self, stream: str, number: int) -> Path:
-        return self.folder / stream / f"{number:016d}.seg"
-
-
-def _opened(path: Path) -> BinaryIO:
-    return os.fdopen(open_private(path, os.O_RDONLY), "rb")
+        return self.folder / stream / f"{number:016d}{RAW}"
 
 
 def _older(path: Path, before_ns: int) -> list[frames.Header] | None:
     """The records stamped before a moment; None says all of them, and a torn tail goes with them."""
-    with _opened(path) as file:
-        every = list(frames.headers(file, 0, os.fstat(file.fileno()).st_size))
+    with files.opened(path) as (file, size):
+        every = list(frames.headers(file, 0, size))
     old = [header for header in every if header.at_ns < before_ns]
     return None if len(old) == len(every) else old
+
+
+def _worth_packing(path: Path) -> bool:
+    return path.stat().st_size >= _WORTH_PACKING_BYTES
+
+
+def _pack_to(draft: Path, raw: Path, system: System) -> os.stat_result:
+    with os.fdopen(open_private(raw, os.O_RDONLY), "rb") as source:
+        before = os.fstat(source.fileno())
+        target = system.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        try:
+            pack(source, target, system=system)
+        finally:
+            os.close(target)
+    return before
+
+
+def _unpack(path: Path, system: System) -> Path:
+    raw, draft = path.with_suffix(RAW), path.with_suffix(DRAFT)
+    target = system.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    try:
+        with files.opened(path) as (file, size):
+            file.seek(0)
+            write_all(system, target, file.read(size))
+        system.fsync(target)
+    finally:
+        os.close(target)
+    status = path.stat()
+    os.utime(draft, ns=(status.st_atime_ns, status.st_mtime_ns))
+    system.rename(draft, raw)
+    return raw
 
 
 def _in_doubt() -> DragomanError:
