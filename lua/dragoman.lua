@@ -2390,6 +2390,7 @@ local function run_program(address, path, ...)
     os.exit(1)
   end
   shifted_arguments()
+  io.stdout:setvbuf("line") -- what was printed before a stop is seen at the stop, into a pipe as well
   local target_host, target_port = match(address, "^(.*):(%d+)$")
   this.start(target_host, target_port)
   local ok, text = run_main(chunk, pack(...))
