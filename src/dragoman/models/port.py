@@ -1,0 +1,103 @@
+"""The port: what is asked of a language model, and what it streams back. Providers differ in bytes, not in this."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+
+class ToolOffer(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    description: str
+    schema: dict[str, Any]
+    """JSON Schema of the arguments."""
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    name: str
+    arguments: str
+    """JSON, as the model wrote it: whoever runs the tool judges it."""
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One message: of the person, of the model (with the calls it made), or the result of one call."""
+
+    role: Literal["user", "assistant", "tool"]
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    system: str
+    turns: tuple[Turn, ...]
+    tools: tuple[ToolOffer, ...] = ()
+    max_tokens: int = 1024
+    silence_s: float = 30.0
+    """How long the model may say nothing; who asks bounds the whole."""
+
+
+class TextDelta(msgspec.Struct, frozen=True):
+    text: str
+
+
+class ToolCallDelta(msgspec.Struct, frozen=True):
+    """A part of call number `index`; id and name come with its first part."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+class Usage(msgspec.Struct, frozen=True):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """Always the last, and only where the provider said so: a stream that was cut has none."""
+
+    reason: Literal["end", "length", "tool_calls", "refused"]
+    usage: Usage = Usage()
+
+
+Delta = TextDelta | ToolCallDelta | Finished
+
+
+class Model(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, asked: Asked) -> AsyncGenerator[Delta, None]:
+        """To be closed by who opened it (`contextlib.aclosing`): that ends the request. Raises `ModelError`."""
+        ...
+
+
+class Assembled:
+    """Parts put together: the text, and the calls in the order in which the model made them."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.finished: Finished | None = None
+        self._calls: dict[int, list[str]] = {}
+
+    def take(self, delta: Delta) -> None:
+        if isinstance(delta, TextDelta):
+            self.text += delta.text
+        elif isinstance(delta, Finished):
+            self.finished = delta
+        else:
+            call = self._calls.setdefault(delta.index, ["", "", ""])
+            for at, part in enumerate((delta.id, delta.name, delta.arguments)):
+                call[at] += part
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(
+            ToolCall(id=id, name=name, arguments=arguments or "{}")
+            for _, (id, name, arguments) in sorted(self._calls.items())
+        )

@@ -1,0 +1,184 @@
+"""A language model that does what a test tells it, behind real HTTP on the loopback: both providers' interfaces.
+
+Words, tool calls, refusals, silence, nonsense and streams that are cut. It keeps what it was asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import anyio
+from anyio.abc import SocketAttribute, SocketStream
+
+from dragoman.testing.fake_model_dialects import DIALECTS, Speaking
+
+_MAX_HEAD = 65_536
+_WAITS_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """Each piece becomes an event of its own."""
+
+    pieces: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    name: str
+    arguments: Sequence[str]
+    """JSON, in the pieces in which it is streamed."""
+    id: str = "call_1"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    reason: Literal["end", "length", "tool_calls", "refused"] = "end"
+    input_tokens: int = 11
+    output_tokens: int = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Refuses:
+    """Instead of an answer; only as the first step."""
+
+    status: int
+    message: str = "refused"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """An error event in the middle of the stream."""
+
+    kind: str = "overloaded_error"
+
+
+@dataclass(frozen=True, slots=True)
+class Sends:
+    """Bytes as they are: nonsense, half an event, something that is no stream."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Until `FakeModel.go_on` is set or who asked has left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """The connection ends here, without the end of the stream."""
+
+
+Step = Says | Calls | Ends | Refuses | Fails | Sends | Waits | Cuts
+
+
+@dataclass(slots=True)
+class Heard:
+    """One request as it came."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+    left: anyio.Event = field(default_factory=anyio.Event)
+    """Set when who asked closed the connection before the end."""
+
+
+class FakeModel:
+    """`async with FakeModel.running() as fake:` — `fake.address` is what `model_address` takes."""
+
+    def __init__(self, port: int) -> None:
+        self.address = f"http://127.0.0.1:{port}"
+        self.requests: list[Heard] = []
+        self.replies: list[Sequence[Step]] = []
+        """Taken one for each request; where there is none left it says "yes"."""
+        self.asked = anyio.Event()
+        self.go_on = anyio.Event()
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def running(cls, *replies: Sequence[Step]) -> AsyncIterator[FakeModel]:
+        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+            port: int = listener.extra(SocketAttribute.local_port)  # noqa: S610  no query of a database
+            fake = cls(port)
+            fake.replies.extend(replies)
+            async with anyio.create_task_group() as group:
+                group.start_soon(listener.serve, fake._serve)
+                yield fake
+                group.cancel_scope.cancel()
+
+    async def _serve(self, stream: SocketStream) -> None:
+        async with stream:
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError):
+                heard = await _heard(stream)
+                self.requests.append(heard)
+                self.asked.set()
+                steps = self.replies.pop(0) if self.replies else (Says(["yes"]), Ends())
+                await self._reply(stream, heard, steps)
+
+    async def _reply(self, stream: SocketStream, heard: Heard, steps: Sequence[Step]) -> None:
+        if steps and isinstance(steps[0], Refuses):
+            await stream.send(_refusal(steps[0]))
+            return
+        await stream.send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+        speaking = DIALECTS[heard.path.rpartition("/")[2]]()
+        for step in steps:
+            if isinstance(step, Cuts):
+                return
+            if isinstance(step, Waits):
+                await self._wait(stream, heard)
+            else:
+                for data in _spoken(speaking, step):
+                    await stream.send(b"%x\r\n%s\r\n" % (len(data), data))
+        await stream.send(b"0\r\n\r\n")
+
+    async def _wait(self, stream: SocketStream, heard: Heard) -> None:
+        async def notice_leaving() -> None:
+            try:
+                await stream.receive()
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                heard.left.set()
+            group.cancel_scope.cancel()
+
+        with anyio.move_on_after(_WAITS_S):
+            async with anyio.create_task_group() as group:
+                group.start_soon(notice_leaving)
+                await self.go_on.wait()
+                group.cancel_scope.cancel()
+
+
+def _spoken(speaking: Speaking, step: Step) -> Iterator[bytes]:
+    if isinstance(step, Says):
+        yield from map(speaking.says, step.pieces)
+    elif isinstance(step, Calls):
+        yield from speaking.calls(step.id, step.name, step.arguments)
+    elif isinstance(step, Ends):
+        yield speaking.ends(step.reason, step.input_tokens, step.output_tokens)
+    elif isinstance(step, Fails):
+        yield speaking.fails(step.kind)
+    elif isinstance(step, Sends):
+        yield step.data
+
+
+async def _heard(stream: SocketStream) -> Heard:
+    held = b""
+    while b"\r\n\r\n" not in held and len(held) < _MAX_HEAD:
+        held += await stream.receive()
+    head, _, body = held.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    while len(body) < int(headers.get("content-length", 0)):
+        body += await stream.receive()
+    return Heard(first.split(" ")[1], headers, json.loads(body or b"null"))
+
+
+def _refusal(step: Refuses) -> bytes:
+    body = json.dumps({"type": "error", "error": {"type": "error", "message": step.message}}).encode()
+    headers = {"content-type": "application/json", "content-length": str(len(body)), **step.headers}
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {step.status} Refused\r\n{head}connection: close\r\n\r\n".encode() + body
