@@ -16,7 +16,7 @@ from tests.conformance.table.rows import BEHAVIOURS
 
 _HERE = Path(__file__).parent
 _PAGE = _HERE.parents[1] / "docs" / "conformance.md"
-_ORDER = ("python", "javascript", "typescript", "go", "c", "cpp", "rust", "codelldb", "rustbycodelldb", "ruby")
+_ORDER = ("python", "javascript", "typescript", "go", "c", "cpp", "rust", "codelldb", "rustbycodelldb", "ruby", "lua")
 _LONGEST = 160
 _HEAD = """\
 # What every debugger does

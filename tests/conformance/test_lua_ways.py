@@ -10,9 +10,10 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from dragoman.debug.model import Ended, Stop
+from dragoman.debug.model import Binding, Ended, Stop
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError
+from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.lua_runtimes import LUA, RUNTIMES, LuaWorkspace, free_port
 from tests.conformance.test_python import end_of, eventually, service_in, stop_of, values
 
@@ -158,6 +159,34 @@ async def test_an_error_that_nothing_catches_stops_where_it_was_raised(lua: LuaW
         assert found.result == '1, "b"'
         ended = end_of(await service.resume(lua.client, "", thread_id=None, within_s=20))
         assert (ended.exit_code, "attempt to index" in ended.output) == (1, True)
+
+
+async def test_a_function_by_its_name_stops_where_it_is_entered_and_not_where_it_is_defined(lua: LuaWorkspace) -> None:
+    """Also one of a file that is loaded later, and one that stands on a single line."""
+    lua.write("mod.lua", "local M = {}\nfunction M.late(n)\n  local m = n\n  return m\nend\nreturn M\n")
+    program = lua.write(
+        "main.lua", "local function one(n) return n end\nlocal mod = require('mod')\nprint(mod.late(one(7)))\n"
+    )
+    async with service_in(lua.folder, LUA) as service:
+        for name in ("one", "M.late", "nowhere"):
+            await service.set_breakpoint(lua.client, Breakpoint(id=0, path="", line=0, kind="function", function=name))
+        seen, told = [], [Binding()]
+        happened = await service.start(lua.client, lua.launch(program, cwd=str(lua.folder)), within_s=20)
+        while isinstance(happened.outcome, Stop):
+            stop = happened.outcome
+            seen.append((stop.frames[0].name, stop.frames[0].line, values(stop).get("n"), stop.hit_breakpoints))
+            told = [service.binding(lua.client, id) for id in (1, 2, 3)]
+            happened = await service.resume(lua.client, "", thread_id=None, within_s=20)
+        assert seen == [("one", 1, "7", (1,)), ("late", 3, "7", (2,))]
+        assert [it.verified for it in told] == [True, True, False]
+        assert "nowhere" in told[2].message
+
+
+async def test_a_process_is_not_attached_to_by_its_number(lua: LuaWorkspace) -> None:
+    async with service_in(lua.folder, LUA) as service:
+        with pytest.raises(DragomanError) as caught:
+            await service.start(lua.client, lua.listening(free_port(), processId=1), within_s=5)
+        assert caught.value.code == "not_supported"
 
 
 async def test_stepping_past_the_last_line_is_the_end(lua: LuaWorkspace) -> None:

@@ -70,11 +70,13 @@ class Pager:
 
 def _of_page(elements: tuple[Variable, ...], start: int, count: int) -> tuple[Variable, ...]:
     """By their names, where those are places: js-debug adds the prototype to a page, others answer with everything."""
+    if len(elements) <= count:
+        return elements  # not by names: Lua counts from one
     wanted = {str(place) for place in range(start, start + count)}
     named = tuple(it for it in elements if it.name.strip("[]") in wanted)
     if named:
         return named
-    return elements[start : start + count] if len(elements) > count else elements
+    return elements[start : start + count]
 
 
 def _moved(variable: Variable, start: int) -> Variable:

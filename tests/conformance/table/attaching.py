@@ -9,13 +9,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
 import psutil
 
 from dragoman.debug.adapters.finding import require_adapter
+from dragoman.debug.luapanda.runtime import require_runtime
 from dragoman.transport.streams import free_port
+from tests.conformance.table.languages import INTERPRETER
 from tests.conformance.table.stage import Stage, eventually
 
 _Command = Sequence[str]
@@ -46,6 +49,15 @@ def _rdbg(stage: Stage, port: int) -> _Command:
     return (rdbg, "-n", "--open", "--port", str(port), "-c", "--", "ruby", str(stage.program), "walk")
 
 
+def _lua(stage: Stage, port: int) -> _Command:
+    """It listens from its first line on."""
+    folder, name = require_runtime().parent, "dragoman"
+    if "packagePath" in stage.language.configuration:
+        folder, name = Path(os.environ["LUAPANDA_LUA"]).parent, "LuaPanda"
+    serve = f"package.path = package.path .. [[;{folder}/?.lua]]; require('{name}').startServer('127.0.0.1', {port})"
+    return (INTERPRETER, "-e", serve, str(stage.program), "walk")
+
+
 _LISTENS: Mapping[str, Callable[[Stage, int], _Command]] = {
     "debugpy": _python,
     "node": _node,
@@ -53,6 +65,7 @@ _LISTENS: Mapping[str, Callable[[Stage, int], _Command]] = {
     "lldb": _lldb_server,
     "codelldb": _lldb_server,
     "rdbg": _rdbg,
+    "lua": _lua,
 }
 _NAMED: Mapping[str, Callable[[Stage, int], dict[str, Any]]] = {
     "debugpy": lambda _, port: {"connect": {"host": "127.0.0.1", "port": port}},
@@ -64,8 +77,9 @@ _NAMED: Mapping[str, Callable[[Stage, int], dict[str, Any]]] = {
         "processCreateCommands": [f"gdb-remote 127.0.0.1:{port}"],
     },
     "rdbg": lambda _, port: {"debugPort": str(port)},
+    "lua": lambda _, port: {"connectionPort": port, "VSCodeAsClient": True},
 }
-_RUNS = {"debugpy": (sys.executable,), "node": ("node",), "rdbg": ("ruby",)}
+_RUNS = {"debugpy": (sys.executable,), "node": ("node",), "rdbg": ("ruby",), "lua": (INTERPRETER,)}
 
 
 def by_pid(stage: Stage) -> _Command:

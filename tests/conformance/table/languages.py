@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from tests.conformance.table import typescript
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
+INTERPRETER = os.environ.get("LUA", "lua5.4")
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Language:
     """Where the second of two statements in a line can be stopped at."""
     raised: tuple[str, str] = ("", "too large: 4")
     """Type and message of what is thrown."""
+    configuration: Mapping[str, object] = field(default_factory=dict)
+    """What its launch configuration has beside the program."""
     cannot: Mapping[str, str] = field(default_factory=dict)
     """Behaviours that its adapter has not, and a pattern of how it says or shows so."""
 
@@ -150,4 +154,25 @@ RUBY = Language(
         "a line without code: bound to another, which is told": r"says of line \d+ only: verified",
         "attached to by its process id, and let go alive": r"only where it listens for a debugger",
     },
+)
+LUA = Language(
+    "Lua",
+    "dragoman.lua",
+    "lua",
+    "lua/walk.lua",
+    ("lua",),
+    raised=("error", "too large: 4"),
+    configuration={"luaPath": INTERPRETER},
+    cannot={
+        **_NO_COLUMNS,
+        **_NO_DATA,
+        **_NO_CHILDREN,
+        "attached to by its process id, and let go alive": r"reached by a port",
+    },
+)
+# The original runtime, where somebody has named their copy of it.
+LUA_BY_PANDA = replace(
+    LUA,
+    adapter="LuaPanda.lua",
+    configuration={**LUA.configuration, "packagePath": [str(Path(os.environ.get("LUAPANDA_LUA", "")).parent)]},
 )

@@ -136,7 +136,8 @@ class Stage:
 
     def launch(self, mode: str, **fields: Any) -> Answer:
         named = {"type": self.language.type, "request": "launch", "name": mode}
-        return {"configuration": {**named, "program": str(self.program), "args": [mode], **fields}}
+        more = {**self.language.configuration, **fields}
+        return {"configuration": {**named, "program": str(self.program), "args": [mode], **more}}
 
     async def start(self, mode: str, **arguments: Any) -> Answer:
         return await self.call("start_debugging", **self.launch(mode), **arguments)

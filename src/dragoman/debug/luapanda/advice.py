@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
+from dragoman.debug.luapanda.functions import Definition
 from dragoman.debug.luapanda.paths import Chunk, PathMap
 from dragoman.debug.luapanda.settings import LuaSettings
 from dragoman.phrases import Phrase, say
@@ -19,6 +20,13 @@ def why_not_bound(path: str, chunks: Sequence[Chunk], paths: PathMap, settings: 
     told = say("Not loaded yet: {looked_for}. Loaded: {loaded}.", looked_for=looked_for, loaded=loaded)
     hint = _what_would_fit(path, chunks, settings)
     return f"{told} {hint}" if hint else str(told)
+
+
+def why_no_function(name: str, found: Sequence[Definition]) -> Phrase:
+    if not found:
+        return say("No function {name} is defined in the files of this project.", name=name)
+    places = ", ".join(f"{it.path}:{it.defined}" for it in found[:_NAMED])
+    return say("{name} is defined in a file that is not loaded yet: {places}.", name=name, places=places)
 
 
 def _names(chunks: Sequence[Chunk]) -> list[str]:

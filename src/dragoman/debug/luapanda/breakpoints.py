@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from dragoman.debug.faults import of_group
 from dragoman.debug.hit_conditions import parse_hit_condition
-from dragoman.debug.luapanda.advice import why_not_bound
+from dragoman.debug.luapanda.advice import why_no_function, why_not_bound
 from dragoman.debug.luapanda.code_lines import next_code_line
+from dragoman.debug.luapanda.functions import Definition, definitions
 from dragoman.debug.luapanda.inside import WORD, Helper, Inside, Native
 from dragoman.debug.luapanda.paths import Chunk, PathMap
 from dragoman.debug.luapanda.settings import LuaSettings
@@ -35,6 +37,8 @@ class Place:
     log_message: str = ""
     is_bound: bool = False
     message: str = ""
+    defined: int = 0
+    """Of a function: where it is defined. Others at this line, such as what defines it, are none of its business."""
     hits: int = field(default=0, compare=False)
 
     @property
@@ -46,6 +50,26 @@ class Place:
         return told | ({"message": self.message} if self.message else {})
 
 
+@dataclass(slots=True)
+class Called:
+    """A function by its name, wherever it is defined."""
+
+    name: str
+    place: Place
+    """Without a line: what its lines are made of."""
+    found: list[Definition] = field(default_factory=list)
+
+    def told(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"id": self.place.id, "verified": self.place.is_bound}
+        if self.found:
+            told |= {"line": self.found[0].line, "source": {"path": self.found[0].path}}
+        return told | ({"message": self.place.message} if self.place.message else {})
+
+    def places(self, path: str) -> list[Place]:
+        mine = [it for it in self.found if it.path == path]
+        return [replace(self.place, path=path, line=it.line, defined=it.defined) for it in mine]
+
+
 class Breakpoints:
     def __init__(self, driver: LuaPandaDriver, inside: Inside, paths: PathMap, settings: LuaSettings) -> None:
         self._driver = driver
@@ -53,13 +77,15 @@ class Breakpoints:
         self._paths = paths
         self._settings = settings
         self._places: dict[str, list[Place]] = {}
+        self._called: list[Called] = []
         self._names: dict[str, list[str]] = {}
         self._chunks: Sequence[Chunk] = ()
         self._last_id = 0
 
     @property
     def unbound(self) -> list[Place]:
-        return [place for group in self._places.values() for place in group if not place.is_bound]
+        lines = [place for group in self._places.values() for place in group]
+        return [place for place in (*lines, *(it.place for it in self._called)) if not place.is_bound]
 
     async def set(self, path: str, wanted: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         code = _lines_of(path)
@@ -69,8 +95,31 @@ class Breakpoints:
         await self._send(path)
         return [place.told() for place in group]
 
-    def at(self, path: str, line: int) -> list[Place]:
-        return [place for place in self._places.get(path, ()) if place.line == line]
+    async def set_functions(self, wanted: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        before = {it.path for called in self._called for it in called.found}
+        self._called = [Called(str(each["name"]), self._place("", {**each, "line": 0}, ())) for each in wanted]
+        await self._find_functions()
+        for path in sorted(before | {it.path for called in self._called for it in called.found}):
+            await self._send(path)
+        return [called.told() for called in self._called]
+
+    async def _find_functions(self) -> None:
+        """In what is loaded; and in what may yet be, since a function is often called before the next stop."""
+        loaded = {self._paths.place_of(chunk) for chunk in self._chunks}
+        for called in self._called:
+            if not called.place.is_bound:
+                paths = [*sorted(loaded), *self._paths.every_file()]
+                called.found = await anyio.to_thread.run_sync(definitions, called.name, paths)
+                called.place.is_bound = any(it.path in loaded for it in called.found)
+                called.place.message = "" if called.place.is_bound else str(why_no_function(called.name, called.found))
+
+    def at(self, path: str, line: int, defined: int | None = None) -> list[Place]:
+        """Of functions those that were entered, where it is known which one the line ran in."""
+        there = [place for place in self._all_at(path) if place.line == line]
+        return [it for it in there if not it.defined or defined is None or it.defined == defined]
+
+    def _all_at(self, path: str) -> list[Place]:
+        return [*self._places.get(path, ()), *(place for called in self._called for place in called.places(path))]
 
     @property
     def known_files(self) -> list[str]:
@@ -86,17 +135,20 @@ class Breakpoints:
         """What is loaded now. Those that bind, or that are looked for under another name, are told and sent anew."""
         self._chunks = chunks
         before = {place.id: (place.is_bound, place.message) for place in self.unbound}
-        for path, group in self._places.items():
-            self._judge(group)
-            if group and self._paths.names_of(path, chunks) != self._names.get(path):
+        await self._find_functions()
+        for path in sorted({*self._places, *(it.path for called in self._called for it in called.found)}):
+            self._judge(self._places.get(path, ()))
+            if self._all_at(path) and self._paths.names_of(path, chunks) != self._names.get(path):
                 await self._send(path)
-        news = [place for group in self._places.values() for place in group if place.id in before]
-        return [it.told() for it in news if before[it.id] != (it.is_bound, it.message)]
+        lines = [(place, place.told) for group in self._places.values() for place in group]
+        news = [*lines, *((called.place, called.told) for called in self._called)]
+        changed = [(it, told) for it, told in news if it.id in before]
+        return [told() for it, told in changed if before[it.id] != (it.is_bound, it.message)]
 
     def clear(self, group: TaskGroup) -> None:
         """Begun in this group, in its order."""
-        names = [name for path, places in self._places.items() if places for name in self._names.get(path, ())]
-        self._places = {}
+        names = [name for path, names in self._names.items() if self._all_at(path) for name in names]
+        self._places, self._called = {}, []
         for name in names:
             group.start_soon(self._set, name, [])
 
@@ -138,8 +190,7 @@ class Breakpoints:
     async def _send(self, path: str) -> None:
         """An old name that no longer counts is cleared, or a breakpoint would stay behind under it."""
         names = self._paths.names_of(path, self._chunks)
-        group = self._places[path]
-        nodes = await self._nodes(path, group)
+        nodes = await self._nodes(path, one_a_line(self._all_at(path)))
         gone = [old for old in self._names.get(path, ()) if old not in names]
         await self._set_all([*((name, []) for name in gone), *((name, nodes) for name in names)])
         self._names[path] = names
@@ -170,6 +221,24 @@ class Breakpoints:
             {"line": place.line} | ({"condition": f"{WORD}.hit({place.id})"} if place in helped else {})
             for place in group
         ]
+
+
+def one_a_line(group: Sequence[Place]) -> list[Place]:
+    """A runtime keeps one for a line: it stops whenever one of those there would."""
+    found: dict[int, Place] = {}
+    for place in group:
+        other = found.get(place.line)
+        found[place.line] = place if other is None else _joined(other, place)
+    return list(found.values())
+
+
+def _joined(one: Place, other: Place) -> Place:
+    """What counts hits or writes messages gives way to what stops."""
+    stopping = [it for it in (one, other) if not it.hit_condition and not it.log_message]
+    if len(stopping) != 2:
+        return (stopping or [other])[0]
+    conditions = [it.condition for it in stopping]
+    return replace(one, condition=" or ".join(f"({it})" for it in conditions) if all(conditions) else "")
 
 
 def _native(place: Place) -> dict[str, Any]:

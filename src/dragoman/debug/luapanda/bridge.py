@@ -16,7 +16,7 @@ from dragoman.debug.luapanda.breakpoints import Breakpoints
 from dragoman.debug.luapanda.inside import Helper, Inside, Native
 from dragoman.debug.luapanda.looking import Looking, chunk_of
 from dragoman.debug.luapanda.paths import Chunk, PathMap
-from dragoman.debug.luapanda.pausing import Pausing
+from dragoman.debug.luapanda.pausing import Pausing, place_in
 from dragoman.debug.luapanda.settings import LuaSettings
 from dragoman.debug.luapanda.stop import MAIN, Coroutines, LuaStop
 from dragoman.debug.messages import made, output
@@ -55,6 +55,7 @@ class Bridge:
         self._coroutines = Coroutines()
         self._stop: LuaStop | None = None
         self._stops = 0
+        self._ran = ""
         self._entered = anyio.Event()
         self._filter = "none"
         self._is_open = False
@@ -66,6 +67,7 @@ class Bridge:
         self._pausing: Pausing
         self.served: dict[str, Serve] = {
             "setBreakpoints": self._set_breakpoints,
+            "setFunctionBreakpoints": self._set_functions,
             "setExceptionBreakpoints": self._set_exceptions,
             "configurationDone": self._configured,
             "continue": self._resume,
@@ -123,15 +125,19 @@ class Bridge:
         try:
             async with anyio.create_task_group() as group:
                 self._breakpoints.clear(group)
-                group.start_soon(self._set_no_filter)
+                group.start_soon(self._undo)
                 group.start_soon(self._say_goodbye)
         except* DragomanError as errors:
             log.info("a Lua program was left without a goodbye: %s", errors.exceptions[0])
         finally:
             await self._driver.close()
 
-    async def _set_no_filter(self) -> None:
-        await self._set_filter("none")
+    async def _undo(self) -> None:
+        """What was changed in the program beside its breakpoints."""
+        if isinstance(self._inside, Helper):
+            await self._inside.ask("leave", {}, timeout_s=_ANSWERED_WITHIN_S)
+        else:
+            await self._set_filter("none")
 
     async def _say_goodbye(self) -> None:
         """Not where the program listens: it would never read again."""
@@ -184,8 +190,10 @@ class Bridge:
             self._entered.set()
             return
         if await self._pausing.passes_over(stop, self._looking, self.tell):
-            await self._run("continue")
-            return
+            if self._ran not in _STEPS.values():
+                await self._run("continue")
+                return
+            stop.reason = "step"  # it cannot be taken up again from here, and must not be lost
         await self._tell_stop(stop)
 
     async def _is_before_the_program(self, stop: LuaStop) -> bool:
@@ -239,8 +247,7 @@ class Bridge:
             "allThreadsStopped": True,
         }
         if stop.reason == "breakpoint" and stop.frames:
-            top = stop.frames[0]
-            hit = self._breakpoints.at(self._paths.place_of(chunk_of(top)), int(top["line"]))
+            hit = self._breakpoints.at(*place_in(stop.frames[0], self._paths))
             body["hitBreakpointIds"] = [place.id for place in hit]
         if stop.exception is not None:
             body["text"] = str(stop.exception.get("text") or "")
@@ -257,6 +264,9 @@ class Bridge:
     async def _set_breakpoints(self, asked: Mapping[str, Any], _: float) -> Any:
         path = str(asked["source"]["path"])
         return {"breakpoints": await self._breakpoints.set(path, asked.get("breakpoints") or ())}
+
+    async def _set_functions(self, asked: Mapping[str, Any], _: float) -> Any:
+        return {"breakpoints": await self._breakpoints.set_functions(asked.get("breakpoints") or ())}
 
     async def _set_exceptions(self, asked: Mapping[str, Any], _: float) -> None:
         wanted = set(asked.get("filters") or ())
@@ -289,7 +299,7 @@ class Bridge:
     async def _run(self, cmd: str) -> None:
         if self._stop is None:
             raise AdapterRefusedError(cmd, str(say("The program runs.")))
-        self._stop = None
+        self._stop, self._ran = None, cmd
         await self._driver.ask(cmd, {}, timeout_s=_ANSWERED_WITHIN_S)
 
     async def _pause(self, _: Mapping[str, Any], __: float) -> None:

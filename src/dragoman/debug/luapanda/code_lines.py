@@ -12,11 +12,12 @@ def next_code_line(lines: Sequence[str], line: int) -> int | None:
     """The line itself, or the next one that is neither blank nor all comment; none after the last."""
     if not lines or not 1 <= line <= len(lines):
         return None
-    has_code = _code_lines(lines)
-    return next((number for number in range(line, len(lines) + 1) if has_code[number - 1]), None)
+    counts = has_code(lines)
+    return next((number for number in range(line, len(lines) + 1) if counts[number - 1]), None)
 
 
-def _code_lines(lines: Sequence[str]) -> list[bool]:
+def has_code(lines: Sequence[str]) -> list[bool]:
+    """Of each line."""
     found: list[bool] = []
     closing = ""
     is_comment = False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.debug.luapanda.bare import Bare
@@ -68,11 +69,10 @@ class Pausing:
             await self._inside.ask("unpause", {}, timeout_s=_LOOKED_WITHIN_S)
         if stop.cmd != "stopOnBreakpoint" or not stop.frames:
             return False
-        top = stop.frames[0]
-        path, line = self._paths.place_of(chunk_of(top)), int(top["line"])
-        hit = self._breakpoints.at(path, line)
+        path, line, defined = place_in(stop.frames[0], self._paths)
+        hit = self._breakpoints.at(path, line, defined)
         if not hit or not isinstance(self._inside, Bare):
-            return not hit and self._breakpoints.is_of_a_twin(path, line)
+            return not hit and (bool(self._breakpoints.at(path, line)) or self._breakpoints.is_of_a_twin(path, line))
         return not [place for place in hit if await self._counts(place, stop, looking, tell)]
 
     async def _counts(self, place: Place, stop: LuaStop, looking: Looking, tell: Tell) -> bool:
@@ -93,3 +93,9 @@ class Pausing:
         except DragomanError as error:
             return f"<{getattr(error, 'reason', '') or error.code}>"
         return str(found["result"])
+
+
+def place_in(frame: Mapping[str, Any], paths: PathMap) -> tuple[str, int, int | None]:
+    """File and line, and where the function is defined, as far as the runtime tells it."""
+    defined = frame.get("defined")
+    return paths.place_of(chunk_of(frame)), int(frame["line"]), None if defined is None else int(defined)

@@ -78,6 +78,7 @@ class LuaSettings:
 
 
 def read_settings(request: str, given: Mapping[str, Any], workspace: Path) -> LuaSettings:
+    _refuse_pid(request, given)
     cwd = Path(os.path.normpath(workspace / str(given.get("cwd") or "")))
     way = _way(request, given)
     return LuaSettings(
@@ -101,6 +102,16 @@ def read_settings(request: str, given: Mapping[str, Any], workspace: Path) -> Lu
         log_level=int(given.get("logLevel", 1)) if str(given.get("logLevel", 1)) in {"0", "1", "2"} else 1,
         uses_c_hook=_flag(given, "useCHook", default=False),
     )
+
+
+def _refuse_pid(request: str, given: Mapping[str, Any]) -> None:
+    """A runtime that nobody has loaded cannot be put into a process from outside."""
+    if request == "attach" and (given.get("processId") or given.get("pid")):
+        raise DragomanError(
+            "not_supported",
+            say("A Lua program is reached by a port, not by the number of its process."),
+            hint=say('Have it call `require("LuaPanda").start("127.0.0.1", 8818)`, and attach with `connectionPort`.'),
+        )
 
 
 def _way(request: str, given: Mapping[str, Any]) -> Way:
