@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
@@ -27,6 +28,24 @@ def bind_private_socket(path: Path, *, backlog: int = 128) -> socket.socket:
             hint=say("Point DRAGOMAN_HOME at a folder with a shorter path."),
         )
     ensure_private_folder(path.parent)
+    return _bound(path, backlog)
+
+
+def bind_named_socket(path: Path, *, backlog: int = 128) -> socket.socket:
+    """A listening socket where a person wants one, in a folder that need not be ours: mode and uid still keep others
+    out. No lock says that a socket there is a dead one's, so whoever answers at it keeps it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller, contextlib.suppress(OSError):
+        caller.setblocking(False)
+        caller.connect(str(path))
+        raise DragomanError(
+            "address_in_use",
+            say("Another program listens at {path}.", path=path),
+            hint=say("End it, or name another address in OMNISH_SOCKET."),
+        )
+    return _bound(path, backlog)
+
+
+def _bound(path: Path, backlog: int) -> socket.socket:
     _remove_dead_socket(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.access.tokens import PURPOSES
 from dragoman.daemon.logs import JsonLines, PrivateRotatingFile, WithoutSecrets, start_logging
 from dragoman.transport.private_files import ensure_private_folder
 from tests.daemons import Cli, daemons_of, eventually
@@ -112,7 +113,7 @@ def everything(cli: Cli, canary: str) -> tuple[set[str], set[str]]:
     require_success(cli("up", "--verbose"))
     port = cli.status()["port"]
     host = ("Host", f"127.0.0.1:{port}")
-    tokens, others = {cli.token(purpose) for purpose in ("mcp", "page", "gateway")}, {canary}
+    tokens, others = {cli.token(purpose) for purpose in PURPOSES}, {canary}
     for _ in range(2):
         code = cli("page").stdout.strip().partition("#code=")[2]
         body = json.dumps({"code": code}).encode()
@@ -123,7 +124,7 @@ def everything(cli: Cli, canary: str) -> tuple[set[str], set[str]]:
             assert feed.receive_json()["type"] == "snapshot"
             require_success(cli("token", "rotate"))
         others |= {code, session}
-        tokens |= {cli.token(purpose) for purpose in ("mcp", "page", "gateway")}
+        tokens |= {cli.token(purpose) for purpose in PURPOSES}
         ask(port, Ask(f"/api/status?token={session}", headers=[host, ("Authorization", f"Bearer {session}")]))
     for command in (("token", "show", "mcp"), ("journal", "tail"), ("journal", "search", "daemon"), ("doctor",)):
         require_success(cli(*command))
@@ -136,12 +137,12 @@ def test_tokens_stand_in_their_file_alone_and_no_other_secret_stands_anywhere(cl
     canary = "c4nary-7f1e0d"
     cli.environment["SECRET_OF_MINE"] = canary
     tokens, others = everything(cli, canary)
-    assert len(tokens) == 9
+    assert len(tokens) == 3 * len(PURPOSES)
     files = {path: path.read_bytes() for path in cli.home.rglob("*") if path.is_file()}
     assert cli.places.log_file in files
     for path, data in files.items():
         allowed = (
-            {cli.token(purpose) for purpose in ("mcp", "page", "gateway")} if path.name == "tokens.json" else set()
+            {cli.token(purpose) for purpose in PURPOSES} if path.name == "tokens.json" else set()
         )
         found = {secret for secret in tokens | others if secret.encode() in data}
         assert found == allowed, path

@@ -23,6 +23,8 @@ class DaemonState:
     started_at_ns: int
     port_was_named: bool = False
     """By a person, for this start: a restart keeps it, whatever the settings say."""
+    omnish_socket: str = ""
+    """Where shell wrappers connect; a daemon from before there were any says nothing."""
 
     @property
     def address(self) -> str:

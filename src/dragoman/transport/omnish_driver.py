@@ -1,0 +1,126 @@
+"""The pump of a shell wrapper's connection: requests in their order, replies and pushes by one writer.
+
+No request is read while the one before is taken, so that a flood waits in the kernel and with its sender. What is
+asked beside (`reply` may be called at any time later) does not hold up what follows it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+import anyio
+from anyio.abc import ByteStream
+
+from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.wire.omnish import DaemonConnection, FrameSkipped, RequestReceived, Schema
+
+# What a wrapper keeps for us in all is twice that; a frame holds a part of it.
+MAX_FRAME_BYTES = 4 * 1024 * 1024
+MAX_UNSENT_BYTES = 1024 * 1024
+SENT_WITHIN_S = 60.0
+_RECEIVE_BYTES = 256 * 1024
+_LAST_WORDS_WITHIN_S = 1.0
+_STREAM_ENDS = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
+
+OnRequest = Callable[[int, object], Awaitable[None]]
+"""Gets a request's id and message; raises HangUp to end the connection."""
+
+
+class HangUp(Exception):  # noqa: N818  a decision, not a fault
+    """The connection ends behind what has been replied to it. English: it goes to the log."""
+
+
+class OmnishDriver:
+    """`run` ends with the stream; `reply` and `push` never wait, and are dropped where nobody can hear them."""
+
+    def __init__(self, stream: ByteStream, on_request: OnRequest) -> None:
+        self.fault: Exception | None = None  # why it was closed, where the peer did not simply end
+        self.skipped: Counter[str] = Counter()  # frames that could not be used, by the code of their fault
+        self.spoke = anyio.Event()  # the first whole frame came, good or bad
+        self._stream = stream
+        self._on_request = on_request
+        self._connection = DaemonConnection(max_frame=MAX_FRAME_BYTES)
+        self._outgoing = bytearray()
+        self._changed = anyio.Event()
+        self._can_send = True
+
+    @property
+    def schema(self) -> Schema | None:
+        return self._connection.schema
+
+    async def run(self) -> None:
+        """Until the peer ends, breaks the protocol, or reads nothing for too long. Closes the stream."""
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._write, group.cancel_scope)
+                await self._read()
+                await self._until_sent()
+                group.cancel_scope.cancel("the conversation is over")
+        finally:
+            self._can_send = False
+            with anyio.CancelScope(shield=True):
+                await self._stream.aclose()
+
+    def reply(self, request_id: int, message: object) -> None:
+        if not self._can_send:
+            return
+        try:
+            self._outgoing += self._connection.send(message, request_id)
+        except LocalProtocolError as error:
+            self.skipped[error.code] += 1
+        self._change()
+
+    def push(self, message: object) -> None:
+        self.reply(0, message)
+
+    async def _read(self) -> None:
+        try:
+            while True:
+                await self._until_unsent_is_at_most(MAX_UNSENT_BYTES)
+                self._connection.receive_data(await self._stream.receive(_RECEIVE_BYTES))
+                for event in self._connection.events():
+                    self.spoke.set()
+                    await self._take(event)
+        except (RemoteProtocolError, HangUp) as fault:
+            self.fault = fault
+        except _STREAM_ENDS:
+            return
+
+    async def _take(self, event: object) -> None:
+        if isinstance(event, RequestReceived):
+            await self._on_request(event.request_id, event.message)
+        elif isinstance(event, FrameSkipped):
+            self.skipped[event.error.code] += 1
+
+    async def _write(self, scope: anyio.CancelScope) -> None:
+        """Whole frames, as many as there are at once. Who reads nothing is let go: what it was not told it asks for
+        again, or sends again. Who has gone is read to the end."""
+        try:
+            while True:
+                while not self._outgoing:
+                    await self._changed.wait()
+                data = bytes(self._outgoing)
+                self._outgoing.clear()
+                with anyio.fail_after(SENT_WITHIN_S):
+                    await self._stream.send(data)
+                self._change()
+        except _STREAM_ENDS:
+            self._can_send = False
+            self._outgoing.clear()
+            self._change()
+        except TimeoutError:
+            self.fault = RemoteProtocolError("reads_nothing", f"nothing was read for {SENT_WITHIN_S:g} seconds")
+            scope.cancel("the peer reads nothing")
+
+    def _change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def _until_unsent_is_at_most(self, size: int) -> None:
+        while len(self._outgoing) > size:
+            await self._changed.wait()
+
+    async def _until_sent(self) -> None:
+        with anyio.move_on_after(_LAST_WORDS_WITHIN_S):
+            await self._until_unsent_is_at_most(0)

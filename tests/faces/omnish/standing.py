@@ -1,0 +1,166 @@
+"""The face with stand-ins behind it: a record in memory that can be slow or refuse, and answers by script."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+import anyio.to_thread
+
+from dragoman.errors import DragomanError
+from dragoman.omnish.ports import Scope
+from dragoman.omnish.server import OmnishServer
+from dragoman.omnish.visit import Services
+from dragoman.phrases import say
+from dragoman.terminal.told import CommandTold, Notice
+from dragoman.terminal.wrappers import Wrappers
+from dragoman.transport.unix_socket import bind_private_socket
+from dragoman.wire.omnish import SEED, Schema
+from tests.faces.omnish.client import Client
+
+TOKEN = "the-token"
+
+
+class Suggestion(NamedTuple):
+    text: str
+    confidence: float
+
+
+@dataclass
+class MemoryRecord:
+    """Keeps what it was told, in order."""
+
+    told: list[tuple[Any, ...]] = field(default_factory=list)
+    live: set[str] = field(default_factory=set)
+    may_take: anyio.Event | None = None
+    waiting: int = 0
+    is_broken: bool = False
+
+    async def _keep(self, *what: Any) -> None:
+        if self.is_broken:
+            raise DragomanError("disk_full", say("The disk is full: {path} could not be written.", path="x"))
+        if self.may_take is not None:
+            self.waiting += 1
+            await self.may_take.wait()
+            self.waiting -= 1
+        self.told.append(what)
+
+    async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
+        await self._keep("begin", terminal_id, parent, at_ms, dict(attributes))
+
+    async def take(self, terminal_id: str, kind: str, at_ms: int, data: bytes) -> None:
+        await self._keep(kind, terminal_id, at_ms, data)
+
+    async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:
+        await self._keep("command", terminal_id, at_ms, line)
+
+    async def command_ended(self, told: CommandTold) -> None:
+        await self._keep("ended", told)
+
+    async def notice(self, terminal_id: str, at_ms: int, notice: Notice) -> None:
+        await self._keep("notice", terminal_id, at_ms, notice)
+
+    async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
+        await self._keep("end", terminal_id, at_ms, exit_code)
+
+    def connected(self, terminal_id: str) -> None:
+        self.live.add(terminal_id)
+
+    def disconnected(self, terminal_id: str) -> None:
+        self.live.discard(terminal_id)
+
+    def output(self, terminal_id: str) -> bytes:
+        return b"".join(it[3] for it in self.told if it[:2] == ("output", terminal_id))
+
+
+@dataclass
+class ScriptedAnswers:
+    script: Callable[[str], AsyncGenerator[str, None]]
+    asked: list[tuple[str, Scope, str]] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+
+    async def stream(self, query: str, *, scope: Scope, asking: str) -> AsyncGenerator[str, None]:
+        self.asked.append((query, scope, asking))
+        try:
+            async for piece in self.script(query):
+                yield piece
+        except anyio.get_cancelled_exc_class():
+            self.cancelled.append(query)
+            raise
+
+
+async def two_pieces(query: str) -> AsyncGenerator[str, None]:
+    yield f"about {query}: "
+    yield "it failed"
+
+
+@dataclass
+class HeldCompletions:
+    """Answers only when it may."""
+
+    may_answer: anyio.Event = field(default_factory=anyio.Event)
+    asked: list[tuple[str, int, str, str]] = field(default_factory=list)
+
+    async def suggest(self, text: str, cursor: int, *, terminal: str, cwd: str) -> Sequence[Suggestion]:
+        self.asked.append((text, cursor, terminal, cwd))
+        await self.may_answer.wait()
+        return [Suggestion(f"{text} --more", 0.5)]
+
+
+@dataclass
+class Standing:
+    path: Path
+    record: MemoryRecord
+    answers: ScriptedAnswers
+    completions: HeldCompletions
+    wrappers: Wrappers
+    server: OmnishServer
+
+    @contextlib.asynccontextmanager
+    async def client(self, schema: Schema = SEED) -> AsyncIterator[AwaitedClient]:
+        client = await anyio.to_thread.run_sync(Client, self.path, schema)
+        with client:
+            yield AwaitedClient(client)
+
+
+class AwaitedClient:
+    """The same client, beside the face's own event loop."""
+
+    def __init__(self, client: Client) -> None:
+        self.blocking = client
+
+    async def ask(self, message: object) -> Any:
+        return await anyio.to_thread.run_sync(self.blocking.ask, message)
+
+    async def send(self, message: object) -> int:
+        return await anyio.to_thread.run_sync(self.blocking.send, message)
+
+    async def reply_to(self, frame_id: int) -> Any:
+        return await anyio.to_thread.run_sync(self.blocking.reply_to, frame_id)
+
+    async def next(self) -> Any:
+        return await anyio.to_thread.run_sync(self.blocking.next)
+
+    async def push(self) -> Any:
+        return await anyio.to_thread.run_sync(self.blocking.push)
+
+    async def is_closed(self) -> bool:
+        return await anyio.to_thread.run_sync(self.blocking.is_closed)
+
+
+@contextlib.asynccontextmanager
+async def standing(
+    folder: Path, script: Callable[[str], AsyncGenerator[str, None]] = two_pieces
+) -> AsyncIterator[Standing]:
+    record, answers, completions, wrappers = MemoryRecord(), ScriptedAnswers(script), HeldCompletions(), Wrappers()
+    services = Services(record, answers, completions, wrappers, admits=TOKEN.__eq__, version="1.2.3")
+    server, path = OmnishServer(services), folder / "run" / "s"
+    with bind_private_socket(path) as listener:
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.serve, listener)
+            yield Standing(path, record, answers, completions, wrappers, server)
+            group.cancel_scope.cancel()
