@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
+import psutil
 import pytest
 
 from dragoman.debug.model import Binding, Ended, Stop
@@ -94,6 +96,25 @@ async def test_each_lua_state_on_one_port_is_a_session_of_its_own(lua: LuaWorksp
                 assert values(stop_of(stopped))["seen"] == "6"
                 end_of(await service.resume(lua.client, session.id, thread_id=None, within_s=10))
             assert (one.wait(10), other.wait(10)) == (0, 0)
+
+
+async def test_behind_a_task_too_each_lua_state_is_a_session_of_its_own(lua: LuaWorkspace) -> None:
+    program, port = lua.write("main.lua", LOOP), free_port()
+    tasks = [{"label": label, "type": "shell", "command": f"echo x >> {label}.txt"} for label in ("build", "after")]
+    lua.write(".vscode/tasks.json", json.dumps({"version": "2.0.0", "tasks": tasks}))
+    wish = lua.listening(port, preLaunchTask="build", postDebugTask="after")
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 2, condition="n == 3"))
+        await service.start(lua.client, wish, within_s=0.1)
+        await eventually(lambda: _listens(port))
+        call = f"start('127.0.0.1', {port})"
+        with lua.running(program, call) as one, lua.running(program, call) as other:
+            await eventually(lambda: len([it for it in service.sessions(lua.client) if it.stop]) == 2)
+            for session in service.sessions(lua.client):
+                end_of(await service.resume(lua.client, session.id, thread_id=None, within_s=10))
+            assert (one.wait(10), other.wait(10)) == (0, 0)
+        await eventually((lua.folder / "after.txt").exists)
+    assert [(lua.folder / f"{label}.txt").read_text() for label in ("build", "after")] == ["x\n", "x\n"]
 
 
 async def test_a_stranger_at_the_port_is_sent_away_and_the_program_is_still_waited_for(lua: LuaWorkspace) -> None:
@@ -232,6 +253,12 @@ async def test_breakpoints_in_wrapped_coroutines_are_hit_and_their_threads_are_t
 
 async def _said(process: subprocess.Popen[str]) -> str:
     return (await anyio.to_thread.run_sync(lambda: process.communicate(timeout=20)))[0]
+
+
+def _listens(port: int) -> bool:
+    """As the system tells: whoever knocks would be taken for a program."""
+    heard = psutil.net_connections("tcp4")
+    return any(it.status == psutil.CONN_LISTEN and it.laddr and it.laddr.port == port for it in heard)
 
 
 def _has_closed(stranger: socket.socket) -> bool:

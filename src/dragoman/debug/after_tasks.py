@@ -37,6 +37,9 @@ class AfterTasks:
         self._backend: Backend | None = None
         self._told, self._taken = anyio.create_memory_object_stream[Event](_HELD_EVENTS)
         self._has_ended = False
+        self._settled = anyio.Event()
+        self.newcomers = self._others()
+        """Further programs that come to the same port, where the backend opens one."""
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         """The first question waits for the tasks, whose time is their own; any other before it has no one to ask."""
@@ -54,6 +57,7 @@ class AfterTasks:
         if self._has_ended:
             return
         self._has_ended = True
+        self._settled.set()
         self._told.close()
         self._taken.close()
         try:
@@ -75,7 +79,15 @@ class AfterTasks:
             await backend.end()
             raise _not_up()
         self._backend = backend
+        self._settled.set()
         self._group.start_soon(self._pass_on, backend)
+
+    async def _others(self) -> AsyncIterator[Backend]:
+        await self._settled.wait()
+        others: AsyncIterator[Backend] | None = getattr(self._backend, "newcomers", None)
+        if others is not None:
+            async for other in others:
+                yield other
 
     async def _pass_on(self, backend: Backend) -> None:
         """In the daemon's own group: the end of the backend's events is the end of ours."""

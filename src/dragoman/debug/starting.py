@@ -154,8 +154,11 @@ class AdapterStarter:
         )
 
     def _newcomers(self, client: Client, start: _Start, backend: Backend) -> AsyncIterator[Prepared] | None:
+        """Without the task for afterwards, which is the first one's."""
         others: AsyncIterator[Backend] | None = getattr(backend, "newcomers", None)
-        return None if others is None else (self._prepared(client, start, other) async for other in others)
+        if others is None:
+            return None
+        return (replace(self._prepared(client, start, other), afterwards=None) async for other in others)
 
     async def _afterwards(self, client: Client, plan: launches.TaskPlan) -> None:
         trees = TaskTrees(self._supervisors, self._group)
