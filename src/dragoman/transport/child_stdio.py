@@ -8,11 +8,9 @@ import termios
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dragoman.transport.command import Stdio
+from dragoman.transport.command import Command, Stdio
 from dragoman.transport.streams import PipeReader, PipeWriter
 from dragoman.transport.system import System
-
-_TERMINAL_SIZE = (24, 80)
 
 
 class Near(NamedTuple):
@@ -29,25 +27,25 @@ class Near(NamedTuple):
 Ends = tuple[Near, list[int]]
 
 
-def open_stdio(system: System, kind: Stdio) -> Ends:
+def open_stdio(system: System, command: Command) -> Ends:
     """Our ends, and the program's three descriptors for us to close once they are handed over."""
-    return _OPENERS[kind](system)
+    return _OPENERS[command.stdio](system, command)
 
 
-def _open_pipes(system: System) -> Ends:
+def _open_pipes(system: System, _: Command) -> Ends:
     (stdin, to), (out, stdout), (err, stderr) = _pipes(system, 3)
     return Near(PipeWriter(to), PipeReader(out), PipeReader(err)), [stdin, stdout, stderr]
 
 
-def _open_merged(system: System) -> Ends:
+def _open_merged(system: System, _: Command) -> Ends:
     (stdin, to), (out, stdout) = _pipes(system, 2)
     return Near(PipeWriter(to), PipeReader(out), None), [stdin, stdout, stdout]
 
 
-def _open_terminal(system: System) -> Ends:
+def _open_terminal(system: System, command: Command) -> Ends:
     near, far = system.terminal()
     try:
-        termios.tcsetwinsize(near, _TERMINAL_SIZE)
+        termios.tcsetwinsize(near, command.size)
         writer = PipeWriter(os.dup(near))
     except BaseException:
         os.close(near)
@@ -68,7 +66,7 @@ def _pipes(system: System, count: int) -> list[tuple[int, int]]:
     return opened
 
 
-_OPENERS: dict[Stdio, Callable[[System], Ends]] = {
+_OPENERS: dict[Stdio, Callable[[System, Command], Ends]] = {
     Stdio.PIPES: _open_pipes,
     Stdio.MERGED: _open_merged,
     Stdio.TERMINAL: _open_terminal,

@@ -28,6 +28,8 @@ class Command:
     environment: Mapping[str, str] = field(repr=False)
     cwd: Path
     stdio: Stdio = Stdio.PIPES
+    size: tuple[int, int] = (24, 80)
+    """Rows and columns of its terminal, from its first moment on."""
 
     def start_message(self, id: int) -> bytes:
         """Everything as the bytes that the system will see; none of them can hold the NUL that separates them."""

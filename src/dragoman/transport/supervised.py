@@ -129,7 +129,7 @@ class Tree:
 
     async def start(self, command: Command) -> Child:
         try:
-            near, far = open_stdio(self._system, command.stdio)
+            near, far = open_stdio(self._system, command)
         except OSError as error:
             raise StartError(b"start", error.errno or 0).explained(command) from error
         try:
