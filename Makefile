@@ -36,7 +36,7 @@ fmt:
 	$(BIN)/ruff format --quiet src tests bench
 
 unit:
-	$(BIN)/python -m pytest -n 2 $(UNIT) $(SLOW:%=--ignore %)
+	$(BIN)/python -m pytest -n 3 $(UNIT) $(SLOW:%=--ignore %)
 
 # Debuggers and daemons beside each other on two cores take longer; what is measured in `bench` is not measured here.
 whole: export TEST_PATIENCE ?= 2
