@@ -1,0 +1,103 @@
+"""Keys in what a keyboard sends: recognised where they are whole in one read, and never held back.
+
+A lone ESC at the end of a read is the Escape key, at once: terminals send the bytes of one key together, and a timer
+that waits for more would delay every Escape in vim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_PASTE_BEGINS = b"\x1b[200~"
+_PASTE_ENDS = b"\x1b[201~"
+_ONE_KEY = re.compile(
+    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    rb"|\x1bO[ -~]"  # SS3
+    rb"|\x1b[\x00-\x7f]"  # Alt and a key
+    rb"|\x1b"
+    rb"|[\x00-\x1f\x7f]"
+    rb"|[^\x00-\x1f\x7f]+"  # a run of text
+)
+_NAMES: dict[bytes, str] = {
+    b"\x1b": "escape", b"\r": "enter", b"\n": "enter", b"\t": "tab", b"\x7f": "backspace", b"\b": "backspace",
+    b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left",
+    b"\x1bOA": "up", b"\x1bOB": "down", b"\x1bOC": "right", b"\x1bOD": "left",
+    b"\x1b[H": "home", b"\x1b[F": "end", b"\x1bOH": "home", b"\x1bOF": "end",
+    b"\x1b[1~": "home", b"\x1b[4~": "end", b"\x1b[7~": "home", b"\x1b[8~": "end", b"\x1b[3~": "delete",
+    b"\x01": "home", b"\x05": "end", b"\x02": "left", b"\x06": "right", b"\x10": "up", b"\x0e": "down",
+    b"\x03": "interrupt", b"\x04": "delete", b"\x0b": "kill_to_end", b"\x15": "kill_to_start", b"\x17": "kill_word",
+    b"\x1b\x7f": "kill_word",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """`name` is empty for a key without a meaning of ours; `text` and `paste` carry what they are in `raw`."""
+
+    name: str
+    raw: bytes
+
+    @property
+    def is_text(self) -> bool:
+        return self.name in {"text", "paste"}
+
+
+class KeyReader:
+    """One keyboard. Only whether a paste is going on lasts from one read to the next."""
+
+    def __init__(self) -> None:
+        self._pasting = False
+        self._seen = b""
+
+    @property
+    def is_pasting(self) -> bool:
+        return self._pasting
+
+    def keys(self, data: bytes) -> list[Key]:
+        return list(self._keys(data))
+
+    def _keys(self, data: bytes) -> Iterator[Key]:
+        while data:
+            key = self._pasted(data) if self._pasting else self._next(data)
+            data = data[len(key.raw) :]
+            yield key
+
+    def _next(self, data: bytes) -> Key:
+        if data.startswith(_PASTE_BEGINS):
+            self._pasting, self._seen = True, b""
+            return Key("", _PASTE_BEGINS)
+        found = _ONE_KEY.match(data)
+        raw = found[0] if found else data[:1]
+        if raw[0] >= 0x20 and raw[0] != 0x7F:
+            return Key("text", raw)
+        return Key(_NAMES.get(raw, ""), raw)
+
+    def _pasted(self, data: bytes) -> Key:
+        """The end of a paste may come in pieces: what was seen of it is remembered, not kept back."""
+        seen = self._seen + data
+        at = seen.find(_PASTE_ENDS)
+        if at < 0:
+            self._seen = seen[1 - len(_PASTE_ENDS) :]
+            return Key("paste", data)
+        text = at - len(self._seen)
+        self._seen = b""
+        if text > 0:
+            return Key("paste", data[:text])
+        self._pasting = False
+        return Key("", data[: text + len(_PASTE_ENDS)])
+
+
+def sequences(setting: str) -> frozenset[bytes]:
+    """The bytes by which terminals may tell of a key such as `alt-/` or `ctrl-alt-p`: the classic ones, and those of
+    xterm's and kitty's extended keyboards."""
+    *modifiers, key = re.fullmatch(r"(ctrl-)?(alt-)?(.)", setting, re.DOTALL).groups()  # type: ignore[union-attr]
+    ctrl, alt = (each is not None for each in modifiers)
+    if not (ctrl or alt):
+        return frozenset({key.encode()})
+    plain = bytes([ord(key.upper()) & 0x1F]) if ctrl else key.encode()
+    number = 1 + 2 * alt + 4 * ctrl
+    code = ord(key.lower() if ctrl else key)
+    extended = {b"\x1b[%d;%du" % (code, number), b"\x1b[27;%d;%d~" % (number, code)}
+    return frozenset({b"\x1b" * alt + plain, *extended})

@@ -1,0 +1,302 @@
+"""What the wrapper draws over a shell and asks its person: suggestions, questions, consent.
+
+Sans-I/O: bytes and messages in, bytes and messages out, no clock. Keys go on at once; nothing is drawn while a command
+runs, in a full-screen program, or in the middle of a sequence that the shell has not finished; and whatever was drawn
+is taken away before the shell's next byte reaches the screen.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+
+from dragoman.phrases import say
+from dragoman.shell.consent import HANDS_OFF_S, Consent, typed_form
+from dragoman.shell.explanation import Explanation
+from dragoman.shell.ghost import QUIET_S, Ghost
+from dragoman.shell.keys import Key, KeyReader, sequences
+from dragoman.shell.panel import GhostText, Panel, Row, spoken
+from dragoman.shell.question import Questions
+from dragoman.shell.stage import Stage
+from dragoman.shell.wishes import Wishes
+from dragoman.wire.omnish.messages import CompletionResponse, Request, Response
+from dragoman.wire.osc import CommandFinished, Mark, OutputStarted, PromptStarted
+
+SETTLED_S = 0.03
+"""How long the shell must have been still before rows of ours come back below its line."""
+
+
+class Overlay:
+    def __init__(self, wishes: Wishes, *, session_id: str, columns: int, rows: int) -> None:
+        self.paused = False
+        self.connected = False
+        """Set by the pump: whether a daemon listens."""
+        self.wakes_at_s: float | None = None
+        self._wishes = wishes
+        self._ask_keys, self._pause_keys = sequences(wishes.ask_key), sequences(wishes.pause_key)
+        self._accept_keys = {"end", "tab" if wishes.accept_key == "tab" else "right"}
+        self._reader, self._stage = KeyReader(), Stage(columns, rows)
+        self._panel, self._ghost_text = Panel(), GhostText()
+        self._ghost, self._questions, self._consent = Ghost(session_id), Questions(session_id), Consent()
+        self._explanation = Explanation(wishes, session_id)
+        self._notice = self._offered = ""
+        self._marks_pastes = False
+        self._above: list[Row] = []
+        self._screen, self._keys = bytearray(), bytearray()
+        self._messages: list[object] = []
+        self._hearers: dict[type, Callable[..., None]] = {
+            CompletionResponse: self._hear_completion,
+            Response: self._hear_answer,
+            Request: self._hear_request,
+        }
+
+    def typed(self, data: bytes, now_s: float) -> bytes:
+        self._stage.key_at_s = now_s
+        if not self._stage.at_line and not self._reader.is_pasting and not self._has_pause_key(data):
+            return data
+        sent = b"".join([self._key(key, data, now_s) for key in self._reader.keys(data)])
+        self._update(now_s)
+        return sent
+
+    def printed(self, data: bytes, now_s: float) -> bytes:
+        before = self.take_screen() + self._erased()
+        self._stage.printed(data, now_s)
+        self._update(now_s)
+        return before + data + self.take_screen()
+
+    def marked(self, mark: Mark, verified: bool, now_s: float) -> None:
+        self._screen += self._erased()
+        was_running = not self._stage.at_line
+        if not self._stage.marked(mark, verified):
+            return
+        if isinstance(mark, PromptStarted) and was_running:
+            self._begin_line()
+        elif isinstance(mark, OutputStarted):
+            self._questions.close_line()
+        elif isinstance(mark, CommandFinished):
+            self._explain(mark.exit_code, verified, now_s)
+        self._update(now_s)
+
+    def heard(self, message: object, now_s: float) -> None:
+        hear = self._hearers.get(type(message))
+        if hear:
+            hear(message, now_s)
+            self._update(now_s)
+
+    def resized(self, columns: int, rows: int) -> None:
+        """Whatever the terminal does to its rows, ours must not be among them."""
+        self._screen += self._erased()
+        self._stage.resized(columns, rows)
+
+    def tick(self, now_s: float) -> None:
+        self._update(now_s)
+
+    def take_screen(self) -> bytes:
+        taken, self._screen = bytes(self._screen), bytearray()
+        return taken
+
+    def take_keys(self) -> bytes:
+        taken, self._keys = bytes(self._keys), bytearray()
+        return taken
+
+    def take_messages(self) -> list[object]:
+        taken, self._messages = self._messages, []
+        return taken
+
+    # Keys
+
+    def _has_pause_key(self, data: bytes) -> bool:
+        return any(len(sequence) > 1 and sequence in data for sequence in self._pause_keys)
+
+    def _key(self, key: Key, read: bytes, now_s: float) -> bytes:
+        if self._is_ours(key, self._pause_keys):
+            return self._pause()
+        if self._questions.line is not None:
+            return self._question_key(key, now_s)
+        if self._consent.is_drawn and self._judged(read, now_s):
+            return b""
+        if self._panel.is_drawn and key.name in {"escape", "interrupt"}:
+            return self._dismiss()
+        offered = self._offered if self._ghost_text.text else ""
+        self._screen += self._erased()
+        self._questions.go_quiet()
+        self._notice = ""
+        if offered and key.name in self._accept_keys:
+            key = Key("accepted", offered.encode())
+        elif self._is_ours(key, self._ask_keys) and self._stage.may_draw:
+            return self._open_question(key)
+        self._stage.key_sent(key, now_s)
+        return key.raw
+
+    def _is_ours(self, key: Key, sequences: frozenset[bytes]) -> bool:
+        """A key without Ctrl or Alt is a letter too: it counts as the first of a line alone."""
+        if key.name == "text":
+            return key.raw[:1] in sequences and self._stage.line == "" and self._questions.line is None
+        return key.raw in sequences
+
+    def _open_question(self, key: Key) -> bytes:
+        line = self._questions.open()
+        if key.name == "text":
+            line.take(Key("text", key.raw[1:]))
+        return b""
+
+    def _question_key(self, key: Key, now_s: float) -> bytes:
+        assert self._questions.line is not None
+        step = self._questions.line.take(key)
+        if step == "closed":
+            return self._dismiss()
+        if step == "asked":
+            request = self._questions.ask(self.connected, self._stage.folder, now_s)
+            self._messages += [request] if request else []
+            self._keep_answer()
+        return b""
+
+    def _dismiss(self) -> bytes:
+        self._questions.close()
+        self._above.clear()
+        self._screen += self._erased()
+        return b""
+
+    def _pause(self) -> bytes:
+        self.paused = not self.paused
+        self._notice = spoken(say("recording paused") if self.paused else say("recording again"))
+        self._screen += self._erased()
+        return b""
+
+    def _judged(self, read: bytes, now_s: float) -> bool:
+        verdict = self._consent.judge(read, now_s)
+        asked = self._consent.asked
+        if verdict == "postponed" or asked is None:
+            return False
+        self._screen += self._erased()
+        self._messages.append(self._consent.settle(verdict))
+        if verdict == "accepted":
+            self._keys += typed_form(asked.command, bracketed=self._stage.bracketed)
+            self._stage.key_sent(Key("accepted", b""), now_s)
+        return True
+
+    # What the daemon says
+
+    def _hear_completion(self, response: CompletionResponse, _: float) -> None:
+        self._ghost.heard(response)
+
+    def _hear_answer(self, response: Response, _: float) -> None:
+        if self._questions.heard(response, self._stage.folder):
+            self._keep_answer()
+        else:
+            self._notice = self._explanation.heard(response) or self._notice
+
+    def _hear_request(self, request: Request, now_s: float) -> None:
+        refused = self._consent.ask(request, now_s)
+        self._messages += [refused] if refused else []
+
+    def _explain(self, exit_code: int | None, verified: bool, now_s: float) -> None:
+        self._notice = ""
+        if verified and self.connected and not self.paused:
+            request = self._explanation.command_ended(exit_code, now_s)
+            self._messages += [request] if request else []
+
+    def _keep_answer(self) -> None:
+        """A whole answer goes to the scrollback, above the prompt, as soon as that can be drawn."""
+        answer = self._questions.answer
+        if answer is not None and answer.is_final:
+            self._above += answer.lasting(self._stage.columns)
+
+    # Drawing
+
+    def _erased(self) -> bytes:
+        self._consent.hidden()
+        marked, self._marks_pastes = self._marks_pastes, False
+        return self._ghost_text.erase() + self._panel.remove() + (b"\x1b[?2004l" if marked else b"")
+
+    def _begin_line(self) -> None:
+        """A new prompt: an answer that came meanwhile is printed before it."""
+        self._ghost.forget()
+        if self._above:
+            self._questions.close()
+            start = b"" if self._stage.strip.column == 0 and not self._stage.strip.lost else b"\r\n"
+            self._screen += start + self._lines_above()
+
+    def _lines_above(self) -> bytes:
+        rows, self._above = self._above, []
+        return b"".join(row.drawn(self._stage.columns) + b"\r\n" for row in rows)
+
+    def _update(self, now_s: float) -> None:
+        self._give_up(now_s)
+        if self._stage.may_draw:
+            self._draw(now_s)
+        self.wakes_at_s = min((at for at in self._deadlines() if at > now_s), default=None)
+
+    def _give_up(self, now_s: float) -> None:
+        if self._questions.lost(self.connected, now_s):
+            self._keep_answer()
+        asked = self._consent.asked
+        if asked is not None and now_s >= asked.until_s:
+            self._screen += self._erased()
+            self._messages.append(self._consent.settle("refused"))
+
+    def _draw(self, now_s: float) -> None:
+        if now_s < self._stage.changed_at_s + SETTLED_S:
+            self._draw_ghost(now_s)
+        elif self._questions.line is not None:
+            self._draw_rows(*self._questions.line.rows(self._stage.columns))
+        elif self._above and self._draw_above():
+            self._questions.close()
+        elif self._questions.shown is not None:
+            self._draw_rows(self._questions.shown.rows(self._stage.columns, self._room))
+        elif self._consent.asked and self._stage.line == "" and self._stage.is_verified:
+            self._draw_consent(now_s)
+        else:
+            self._draw_ghost(now_s)
+
+    @property
+    def _room(self) -> int:
+        return self._stage.rows - 2 - self._stage.strip.rows_below()
+
+    def _draw_rows(self, rows: list[Row], cursor: tuple[int, int] | None = None) -> bool:
+        """Whether something changed. A paste must be told from keys wherever keys are answers."""
+        drawn = self._panel.draw(rows, self._stage.columns, skip=self._stage.strip.rows_below(), cursor=cursor)
+        if drawn and not self._stage.bracketed:
+            self._marks_pastes = True
+            drawn += b"\x1b[?2004h"
+        self._screen += drawn
+        return bool(drawn)
+
+    def _draw_above(self) -> bool:
+        """What is to last, where the prompt stood, and the prompt and its line again below it."""
+        again = self._stage.strip.redrawing()
+        if again is None or not self._stage.has_echoed:
+            return False
+        up, drawn = again
+        self._screen += self._erased() + (b"\x1b[%dA" % up if up else b"") + b"\r\x1b[m\x1b[J"
+        self._screen += self._lines_above() + drawn
+        return True
+
+    def _draw_consent(self, now_s: float) -> None:
+        rows = self._consent.rows(self._stage.columns, self._room)
+        if (self._panel.is_drawn or now_s >= self._stage.key_at_s + HANDS_OFF_S) and self._draw_rows(rows):
+            self._consent.drawn(now_s)
+
+    def _draw_ghost(self, now_s: float) -> None:
+        line = self._stage.line
+        if line is None or self._panel.is_drawn:
+            return
+        self._offered = self._rest_of(line, now_s) if line else ""
+        self._screen += self._ghost_text.draw(
+            self._offered or (self._notice if not line else ""), self._stage.strip.room_behind()
+        )
+
+    def _rest_of(self, line: str, now_s: float) -> str:
+        wants = self._wishes.suggest_commands and self._stage.is_verified and not self._stage.shell_suggests
+        if not wants or self.paused or any(fnmatch.fnmatchcase(line, each) for each in self._wishes.ignore_commands):
+            return ""
+        if self.connected and line.strip() and now_s >= self._stage.changed_at_s + QUIET_S:
+            request = self._ghost.ask(line, self._stage.folder, now_s)
+            self._messages += [request] if request else []
+        return self._ghost.rest_of(line)
+
+    def _deadlines(self) -> list[float]:
+        stage, asked, answer = self._stage, self._consent.asked, self._questions.answer
+        found = [stage.changed_at_s + SETTLED_S, stage.changed_at_s + QUIET_S, self._ghost.gives_up_at_s()]
+        found += [asked.until_s, stage.key_at_s + HANDS_OFF_S] if asked else []
+        return found + ([answer.until_s] if answer and not answer.is_final else [])
