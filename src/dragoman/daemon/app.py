@@ -154,7 +154,7 @@ class _Parts:
         self._codes = LoginCodes(SystemClock())
         links = Links(tokens)
         clock = SystemClock()
-        report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s())
+        report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), dict)
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
         methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust)

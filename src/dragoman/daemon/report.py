@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -30,6 +31,8 @@ class Report:
     clock: Clock
     since_s: float
     """When it began by the clock that nobody sets."""
+    terminals: Callable[[], Mapping[str, Any]]
+    """Shells that are wrapped now; they outlive the daemon, so they are no lives of it."""
 
     def __call__(self) -> dict[str, Any]:
         state = self.state
@@ -42,10 +45,12 @@ class Report:
             "wanted_port": state.wanted_port,
             "port_was_named": state.port_was_named,
             "socket": state.socket,
+            "omnish_socket": state.omnish_socket,
             "workspace": state.workspace,
             "started_at": _iso(state.started_at_ns),
             "uptime_s": round(self.clock.monotonic_s() - self.since_s),
             "sessions": self.lives.listed(),
+            "terminals": dict(self.terminals()),
             "links": {purpose: self.links.count(purpose) for purpose in PURPOSES},
             "journal_sequence": self.journal.last_sequence,
             "lag_ms": self.lag.latest_ms(),

@@ -28,7 +28,7 @@ class OmnishServer:
     """At most so many connections; one more is closed at once, and its wrapper tries again later."""
 
     def __init__(self, services: Services) -> None:
-        self.skipped: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
         self._services = services
         self._holders = Holders()
         self.visits: set[Visit] = set()
@@ -37,6 +37,11 @@ class OmnishServer:
 
     def __len__(self) -> int:
         return len(self.visits)
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """Frames that could not be used, by their fault, since the daemon began."""
+        return sum((visit.driver.skipped for visit in self.visits), self._skipped)
 
     async def serve(self, listener: socket.socket) -> None:
         listener.listen(_BACKLOG)
@@ -80,7 +85,7 @@ class OmnishServer:
         self._waiting.end(visit)
 
     def _count(self, visit: Visit) -> None:
-        self.skipped += visit.driver.skipped
+        self._skipped += visit.driver.skipped
         if visit.driver.skipped:
             log.info("frames that could not be used: %s", dict(visit.driver.skipped.most_common(_LOGGED_SKIPS)))
         if visit.driver.fault is not None:

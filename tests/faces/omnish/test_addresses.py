@@ -1,0 +1,80 @@
+"""Where wrappers find the daemon: its own socket always, and the address in OMNISH_SOCKET where that can be had."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from dragoman.daemon.wrapper_sockets import wrapper_sockets
+from dragoman.places import Places, find_places
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return find_places({"DRAGOMAN_HOME": str(tmp_path / "h")})
+
+
+def answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as caller:
+        return caller.connect_ex(str(path)) == 0
+
+
+def test_the_address_of_the_variable_is_served_beside_our_own_and_taken_away_again(
+    places: Places, tmp_path: Path
+) -> None:
+    named = tmp_path / "named.sock"
+    before = stat.S_IMODE(tmp_path.stat().st_mode)
+    with wrapper_sockets(places, {"OMNISH_SOCKET": str(named)}) as listeners:
+        assert len(listeners) == 2
+        assert answers(places.omnish_socket)
+        assert answers(named)
+        assert stat.S_IMODE(named.stat().st_mode) == 0o600
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == before, "the folder is not ours to close"
+    assert not named.exists()
+
+
+def test_a_dead_socket_at_the_address_is_replaced(places: Places, tmp_path: Path) -> None:
+    named = tmp_path / "named.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(named))
+    with wrapper_sockets(places, {"OMNISH_SOCKET": str(named)}):
+        assert answers(named)
+
+
+def test_our_own_address_in_the_variable_is_bound_once(places: Places) -> None:
+    with wrapper_sockets(places, {"OMNISH_SOCKET": str(places.omnish_socket)}) as listeners:
+        assert len(listeners) == 1
+
+
+def test_another_daemon_at_the_address_keeps_it(
+    places: Places, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    named = tmp_path / "named.sock"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(named))
+        other.listen()
+        with caplog.at_level(logging.WARNING), wrapper_sockets(places, {"OMNISH_SOCKET": str(named)}) as listeners:
+            assert len(listeners) == 1
+        assert "Another program listens" in caplog.text
+        assert answers(named)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "relative.sock", "/nowhere/at/all.sock", "/" + "x" * 200])
+def test_an_address_that_cannot_be_served_is_logged_and_the_daemon_starts(
+    places: Places, address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING), wrapper_sockets(places, {"OMNISH_SOCKET": address}) as listeners:
+        assert len(listeners) == 1
+    assert "OMNISH_SOCKET is not served" in caplog.text
+
+
+def test_what_took_our_place_at_the_address_is_left_alone(places: Places, tmp_path: Path) -> None:
+    named = tmp_path / "named.sock"
+    with wrapper_sockets(places, {"OMNISH_SOCKET": str(named)}):
+        named.unlink()
+        named.write_text("another's")
+    assert named.read_text() == "another's"
