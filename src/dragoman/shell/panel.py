@@ -1,7 +1,7 @@
 """Rows of our own below the shell's line, drawn and taken away without the shell noticing.
 
 Room is made first, by line feeds that may scroll, and only then is the cursor saved: a saved position does not follow
-a scroll. Everything after that is relative to it.
+a scroll. Everything after that is relative to it. Each restoring is followed by a saving: some terminals forget.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Panel:
         height = skip + len(rows)
         out = (self.remove() if self.is_drawn else b"") + b"\n" * height + b"\x1b[%dA" % height + SAVE
         out += b"\r" + b"\n" * (skip + 1) + b"\r\n".join(row.drawn(columns) + b"\x1b[K" for row in rows)
-        out += RESTORE if cursor is None else _placed(len(rows) - 1 - cursor[0], cursor[1])
+        out += RESTORE + SAVE if cursor is None else _placed(len(rows) - 1 - cursor[0], cursor[1])
         self._drawn, self._skipped = wanted, skip
         return out
 
@@ -57,7 +57,7 @@ class Panel:
         if not self.is_drawn:
             return b""
         self._drawn = None
-        return RESTORE + b"\x1b[%dB\r\x1b[m\x1b[J" % (self._skipped + 1) + RESTORE
+        return RESTORE + SAVE + b"\x1b[%dB\r\x1b[m\x1b[J" % (self._skipped + 1) + RESTORE
 
 
 def _placed(up: int, column: int) -> bytes:

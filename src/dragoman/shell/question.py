@@ -140,7 +140,7 @@ class Questions:
         if not question:
             self._keep_last(folder)
         elif not connected:
-            self.answer.end(say("Dragoman's daemon is not running: `dragoman up` starts it."))
+            self.answer.end(say("No daemon is running: start one with `dragoman up`."))
         else:
             return Request(self.answer.request_id, self._session_id, question, AllSessions())
         return None
@@ -160,7 +160,7 @@ class Questions:
         answer = self.answer
         if answer is None or answer.is_final or (connected and now_s < answer.until_s):
             return False
-        answer.end(say("No answer came in time.") if connected else say("Dragoman's daemon went away."))
+        answer.end(say("No answer came in time.") if connected else say("The daemon went away."))
         return True
 
     def _keep_last(self, folder: str | None) -> None:

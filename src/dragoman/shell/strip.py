@@ -28,7 +28,7 @@ class Strip:
 
     def __init__(self, columns: int, rows: int) -> None:
         self._columns, self._height = columns, rows
-        self._unfinished = self._recent = b""
+        self._unfinished, self._recent = b"", b"\r"  # a terminal begins at the left
         self._line_at: Place | None = None
         self._before_line: str | None = None
         self._begin(0)
