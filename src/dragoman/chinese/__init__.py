@@ -3,6 +3,7 @@
 from dragoman.chinese import (
     access,
     adapters,
+    canvas,
     cli,
     clients,
     daemon,
@@ -27,6 +28,7 @@ from dragoman.chinese import (
 TABLES = (
     access.TABLE,
     adapters.TABLE,
+    canvas.TABLE,
     cli.TABLE,
     clients.TABLE,
     daemon.TABLE,

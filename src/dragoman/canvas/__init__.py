@@ -1,0 +1,1 @@
+"""The canvas: surfaces that agents draw and people act on, in four dialects of A2UI; kept, checked and bounded."""

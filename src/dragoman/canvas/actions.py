@@ -1,0 +1,56 @@
+"""Actions on their way to who drew the surface: each told once, kept for an hour while nobody listens."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import anyio
+
+from dragoman.canvas.model import Taken
+from dragoman.clock import Clock
+
+KEPT_S = 3600.0
+KEPT_AT_MOST = 1_000
+"""Of all drawers; the oldest go first, and are counted."""
+
+Chosen = Callable[[Taken], bool]
+
+
+class Waiting:
+    """Owns what was not told yet."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._taken: deque[Taken] = deque()
+        self._bell = anyio.Event()
+        self.dropped = 0
+
+    def put(self, taken: Taken) -> None:
+        self._let_go_of_old()
+        if len(self._taken) >= KEPT_AT_MOST:
+            self._taken.popleft()
+            self.dropped += 1
+        self._taken.append(taken)
+        self._bell.set()
+        self._bell = anyio.Event()
+
+    async def take(self, chosen: Chosen, *, most: int, within_s: float) -> list[Taken]:
+        """The oldest that fit, at once or within the time; whoever gets one is the only one who does."""
+        with anyio.move_on_after(within_s):
+            while not any(map(chosen, self._taken)):
+                await self._bell.wait()
+        return self._now(chosen, most)
+
+    def _now(self, chosen: Chosen, most: int) -> list[Taken]:
+        self._let_go_of_old()
+        told = [taken for taken in self._taken if chosen(taken)][:most]
+        for taken in told:
+            self._taken.remove(taken)
+        return told
+
+    def _let_go_of_old(self) -> None:
+        oldest_ns = self._clock.wall_ns() - int(KEPT_S * 1e9)
+        while self._taken and self._taken[0].at_ns < oldest_ns:
+            self._taken.popleft()
+            self.dropped += 1

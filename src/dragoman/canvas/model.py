@@ -1,0 +1,42 @@
+"""The nouns of the canvas: a surface as somebody drew it, and what a person did on one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from dragoman.wire.a2ui import Surface
+
+
+class Drawn(msgspec.Struct, frozen=True, kw_only=True):
+    """A surface with its drawer: names of surfaces are each drawer's own, so `main` of two agents are two surfaces."""
+
+    drawer: str
+    workspace: str
+    surface: Surface
+    version: int
+    """Rises with every change, so that whoever draws it knows what it has."""
+    changed_ns: int
+
+    @property
+    def key(self) -> str:
+        return key_of(self.drawer, self.surface.id)
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """An action that a person took, with its context read from the data as it was then."""
+
+    id: str
+    drawer: str
+    workspace: str
+    surface_id: str
+    component_id: str
+    name: str
+    context: dict[str, Any]
+    user_message: str = ""
+    at_ns: int
+
+
+def key_of(drawer: str, surface_id: str) -> str:
+    return f"{drawer}/{surface_id}"

@@ -1,0 +1,238 @@
+"""What a face may ask of the canvas: draw, look, act, and hear what people did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import anyio
+import msgspec
+
+from dragoman.canvas import faults
+from dragoman.canvas.actions import Waiting
+from dragoman.canvas.catalogue import OWN, check_components
+from dragoman.canvas.model import Drawn, Taken, key_of
+from dragoman.clock import Clock
+from dragoman.events import Event
+from dragoman.ids import new_id
+from dragoman.journal import Journal, JsonStore, Statement
+from dragoman.wire.a2ui import (
+    A2uiError,
+    Action,
+    Component,
+    Incoming,
+    Surface,
+    Surfaces,
+    UpdateDataModel,
+    action_of,
+    apply,
+    apply_all,
+    for_viewer,
+    read,
+    to_v09,
+)
+
+STORE: JsonStore[Drawn] = JsonStore("canvas", Drawn)
+SURFACES_AT_MOST = 200
+"""Of all drawers together; each has a limit of its own besides."""
+_CHANGES_AT_MOST = 200
+_DETAILS_BYTES = 64 * 1024
+_TOLD_BYTES = 64 * 1024
+"""Of a change in the record; a larger one is told as such, and whoever shows the surface reads it whole."""
+
+
+class CanvasService:
+    """Owns the surfaces. Drawing is all or nothing; what is acknowledged is in the store."""
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._drawn: dict[str, Drawn] = {}
+        self._turn = anyio.Lock()
+        self._waiting = Waiting(clock)
+
+    async def load(self) -> None:
+        rows = await self._journal.query(STORE.everything())
+        self._drawn = STORE.decoded(rows.rows)
+
+    def surfaces(self) -> tuple[Drawn, ...]:
+        """Newest change first."""
+        return tuple(sorted(self._drawn.values(), key=lambda drawn: -drawn.changed_ns))
+
+    def surface(self, drawer: str, surface_id: str) -> Drawn:
+        found = self._drawn.get(key_of(drawer, surface_id))
+        if found is None:
+            raise faults.unknown_surface(surface_id, [it.surface.id for it in self.surfaces() if it.drawer == drawer])
+        return found
+
+    async def draw(self, drawer: str, workspace: str, document: object, *, strict: bool = True) -> tuple[Drawn, ...]:
+        """The surfaces that changed. `strict` for who can be told what to repair; others draw as far as it goes."""
+        incoming = read(document)
+        if strict:
+            check_components(incoming)
+        async with self._turn:
+            before = self._surfaces_of(drawer)
+            after = apply_all(before, incoming)
+            if len(self._drawn) - len(before) + len(after) > SURFACES_AT_MOST:
+                raise faults.too_many_surfaces(SURFACES_AT_MOST)
+            return await self._change(drawer, workspace, before, after, _for_viewers(before, incoming))
+
+    async def remove(self, drawer: str, surface_id: str, *, by: str) -> None:
+        """By its drawer, or by a person who has seen enough of it."""
+        async with self._turn:
+            drawn = self.surface(drawer, surface_id)
+            told = {"drawer": drawer, "surface": surface_id, "by": by}
+            event = Event(kind="canvas.surface_removed", text=f"surface {surface_id} removed", body=told)
+            await self._journal.append([event], writes=[STORE.remove(drawn.key)])
+            del self._drawn[drawn.key]
+
+    async def act(
+        self,
+        drawer: str,
+        surface_id: str,
+        component_id: str,
+        *,
+        scope: str = "",
+        details: Mapping[str, Any] | None = None,
+        changes: Sequence[tuple[str, Any]] = (),
+        by: str,
+    ) -> Taken:
+        """A person acted. What was typed into bound inputs (`changes`) is data before the context is read."""
+        async with self._turn:
+            drawn = self.surface(drawer, surface_id)
+            surface = _with_changes(drawn.surface, changes)
+            action = self._action(surface, component_id, scope, details or {})
+            taken = self._taken(drawn, action)
+            changed = msgspec.structs.replace(
+                drawn, surface=surface, version=drawn.version + bool(changes), changed_ns=taken.at_ns
+            )
+            await self._journal.append([_told_action(taken, by)], writes=[self._put(changed)])
+            self._drawn[changed.key] = changed
+        self._waiting.put(taken)
+        return taken
+
+    async def actions(
+        self, drawer: str, *, surface_id: str = "", workspace: str = "", most: int = 20, within_s: float
+    ) -> list[Taken]:
+        """Each once. By the surface's name, whoever works in the same workspace may read for a drawer that has gone."""
+
+        def chosen(taken: Taken) -> bool:
+            is_own = taken.drawer == drawer or (bool(surface_id) and taken.workspace == workspace)
+            return is_own and surface_id in ("", taken.surface_id)
+
+        return await self._waiting.take(chosen, most=most, within_s=within_s)
+
+    def _surfaces_of(self, drawer: str) -> dict[str, Surface]:
+        return {drawn.surface.id: drawn.surface for drawn in self._drawn.values() if drawn.drawer == drawer}
+
+    async def _change(
+        self, drawer: str, workspace: str, before: Surfaces, after: Surfaces, told: list[dict[str, Any]]
+    ) -> tuple[Drawn, ...]:
+        now_ns = self._clock.wall_ns()
+        gone = [key_of(drawer, name) for name in before if name not in after]
+        changed = [
+            self._next(drawer, workspace, surface, now_ns)
+            for name, surface in after.items()
+            if surface is not before.get(name)
+        ]
+        writes: list[Statement] = [*map(STORE.remove, gone), *map(self._put, changed)]
+        await self._journal.append(list(_told_change(drawer, changed, gone, told)), writes=writes)
+        for key in gone:
+            del self._drawn[key]
+        self._drawn.update({drawn.key: drawn for drawn in changed})
+        return tuple(changed)
+
+    def _next(self, drawer: str, workspace: str, surface: Surface, now_ns: int) -> Drawn:
+        known = self._drawn.get(key_of(drawer, surface.id))
+        version = known.version + 1 if known else 1
+        return Drawn(drawer=drawer, workspace=workspace, surface=surface, version=version, changed_ns=now_ns)
+
+    def _put(self, drawn: Drawn) -> Statement:
+        return STORE.put(drawn.key, drawn, at_ns=drawn.changed_ns, session=drawn.drawer)
+
+    def _action(self, surface: Surface, component_id: str, scope: str, details: Mapping[str, Any]) -> Action:
+        component = surface.components.get(component_id)
+        if component is None:
+            raise faults.unknown_component(component_id)
+        entry = OWN.get(component.type)
+        told = _bounded({name: value for name, value in details.items() if entry and name in entry.tells})
+        at = datetime.fromtimestamp(self._clock.wall_ns() / 1e9, UTC).isoformat(timespec="milliseconds")
+        if "action" in component.properties or entry is None or not entry.event:
+            action = action_of(surface, component_id, scope=scope, timestamp=at)
+            return msgspec.structs.replace(action, context={**action.context, **told})
+        return _default_action(surface, component, entry.event, told, at)
+
+    def _taken(self, drawn: Drawn, action: Action) -> Taken:
+        return Taken(
+            id=new_id("action"),
+            drawer=drawn.drawer,
+            workspace=drawn.workspace,
+            surface_id=drawn.surface.id,
+            component_id=action.source_component_id,
+            name=action.name,
+            context=action.context,
+            user_message=action.user_message,
+            at_ns=self._clock.wall_ns(),
+        )
+
+
+def _for_viewers(before: Surfaces, incoming: Iterable[Incoming]) -> list[dict[str, Any]]:
+    """The change as 0.9, for pages that have seen what was there before."""
+    told: list[dict[str, Any]] = []
+    for each in incoming:
+        told += to_v09(for_viewer(before, each.message))
+        before = apply(before, each.message, each.origin)
+    return told
+
+
+def _with_changes(surface: Surface, changes: Sequence[tuple[str, Any]]) -> Surface:
+    if len(changes) > _CHANGES_AT_MOST:
+        raise faults.too_much_entered()
+    surfaces: Surfaces = {surface.id: surface}
+    for path, value in changes:
+        surfaces = apply(surfaces, UpdateDataModel(surface_id=surface.id, path=path, value=value))
+    return surfaces[surface.id]
+
+
+def _bounded(details: dict[str, Any]) -> dict[str, Any]:
+    if len(msgspec.json.encode(details)) > _DETAILS_BYTES:
+        raise faults.too_much_entered()
+    return details
+
+
+def _default_action(surface: Surface, component: Component, event: str, told: dict[str, Any], at: str) -> Action:
+    context = {"componentId": component.id, **told} if "componentId" in OWN[component.type].tells else told
+    return Action(name=event, surface_id=surface.id, source_component_id=component.id, timestamp=at, context=context)
+
+
+def _told_change(
+    drawer: str, changed: Sequence[Drawn], gone: Sequence[str], messages: list[dict[str, Any]]
+) -> Iterable[Event]:
+    names = [drawn.surface.id for drawn in changed] + [key.partition("/")[2] for key in gone]
+    titles = " ".join(drawn.surface.title for drawn in changed)
+    body = {
+        "drawer": drawer,
+        "versions": {drawn.surface.id: drawn.version for drawn in changed},
+        "removed": [key.partition("/")[2] for key in gone],
+        "messages": messages if len(msgspec.json.encode(messages)) <= _TOLD_BYTES else None,
+    }
+    yield Event(kind="canvas.surface_updated", session=drawer, text=f"{' '.join(names)} {titles}".strip(), body=body)
+
+
+def _told_action(taken: Taken, by: str) -> Event:
+    body = {
+        "id": taken.id,
+        "drawer": taken.drawer,
+        "surface": taken.surface_id,
+        "component": taken.component_id,
+        "name": taken.name,
+        "context": taken.context,
+        "by": by,
+    }
+    return Event(
+        kind="canvas.action_taken", session=taken.drawer, text=f"{taken.name} on {taken.surface_id}", body=body
+    )
+
+
+__all__ = ["STORE", "A2uiError", "CanvasService"]

@@ -1,0 +1,244 @@
+"""Surfaces are drawn whole or not at all, outlive the daemon, and tell their drawer once what a person did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dragoman.canvas.actions import KEPT_AT_MOST, KEPT_S
+from dragoman.canvas.service import SURFACES_AT_MOST, CanvasService
+from dragoman.errors import DragomanError
+from dragoman.testing.clocks import VirtualClock
+from dragoman.wire.a2ui import A2uiError
+from tests.domain.canvas.studio import studio
+
+pytestmark = pytest.mark.anyio
+
+WORK = "/project"
+
+
+def surface(name: str, *components: dict[str, Any], data: Any = None) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [
+        {"version": "v0.9", "createSurface": {"surfaceId": name, "catalogId": "dragoman:dev/1"}},
+        {"version": "v0.9", "updateComponents": {"surfaceId": name, "components": list(components)}},
+    ]
+    if data is not None:
+        messages.append({"version": "v0.9", "updateDataModel": {"surfaceId": name, "value": data}})
+    return messages
+
+
+BUTTON = {
+    "id": "go",
+    "component": "Button",
+    "child": "word",
+    "action": {"event": {"name": "chosen", "context": {"name": {"path": "/name"}}}},
+}
+WORD = {"id": "word", "component": "Text", "text": "Go"}
+FIELD = {"id": "field", "component": "TextField", "label": "Name", "value": {"path": "/name"}}
+ROOT = {"id": "root", "component": "Column", "children": ["field", "go"]}
+
+
+async def drawn(canvas: CanvasService, drawer: str = "a") -> None:
+    await canvas.draw(drawer, WORK, surface("s", ROOT, FIELD, BUTTON, WORD, data={"name": "Ada"}))
+
+
+SEED = {
+    "type": "createSurface",
+    "surface": {"id": "s", "title": "Result"},
+    "components": [{"id": "t", "type": "Text", "props": {"text": "done"}}],
+}
+TEXT_V08 = {"id": "t", "component": {"Text": {"text": {"literalString": "done"}}}}
+V08 = [
+    {"surfaceUpdate": {"surfaceId": "s", "components": [TEXT_V08]}},
+    {"beginRendering": {"surfaceId": "s", "root": "t"}},
+]
+V09 = surface("s", {"id": "root", "component": "Text", "text": "done"})
+V10 = [{**message, "version": "v1.0"} for message in V09]
+
+
+@pytest.mark.parametrize("document", [SEED, V08, V09, V10], ids=["seed", "0.8", "0.9", "1.0"])
+async def test_a_surface_is_drawn_in_every_dialect(tmp_path: Path, document: object) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        (shown,) = await canvas.draw("a", WORK, document)
+        texts = [it.properties["text"] for it in shown.surface.components.values() if it.type == "Text"]
+        assert (texts, shown.version) == (["done"], 1)
+
+
+async def test_surfaces_outlive_the_daemon_and_count_on(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await drawn(canvas)
+    async with studio(tmp_path) as (canvas, _):
+        (kept,) = canvas.surfaces()
+        assert kept.surface.data_model == {"name": "Ada"}
+        change = {"version": "v0.9", "updateDataModel": {"surfaceId": "s", "path": "/name", "value": "Bob"}}
+        (changed,) = await canvas.draw("a", WORK, change)
+        assert (changed.version, changed.surface.data_model) == (kept.version + 1, {"name": "Bob"})
+
+
+async def test_names_of_surfaces_are_each_drawers_own(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await drawn(canvas, "a")
+        await drawn(canvas, "b")
+        await canvas.draw("b", WORK, {"version": "v0.9", "deleteSurface": {"surfaceId": "s"}})
+        assert [(it.drawer, it.surface.id) for it in canvas.surfaces()] == [("a", "s")]
+
+
+@pytest.mark.parametrize(
+    ("component", "code", "pointer"),
+    [
+        ({"component": "Tabel", "columns": []}, "unknown_component", "/1/updateComponents/components/0"),
+        (
+            {"component": "Table", "columns": [{"name": "a"}], "rows": []},
+            "invalid_message",
+            "/1/updateComponents/components/0/columns/0/name",
+        ),
+        ({"component": "Chart", "kind": "pie", "series": []}, "invalid_message", None),
+        ({"component": "Progress", "value": "half"}, "invalid_message", "/1/updateComponents/components/0/value"),
+        ({"component": "Text", "txt": "a"}, "unknown_property", "/1/updateComponents/components/0/txt"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+async def test_what_cannot_be_drawn_is_refused_at_its_place_and_nothing_changes(
+    tmp_path: Path, component: dict[str, Any], code: str, pointer: str | None
+) -> None:
+    async with studio(tmp_path) as (canvas, journal):
+        before = journal.last_sequence
+        with pytest.raises(A2uiError) as refused:
+            await canvas.draw("a", WORK, surface("s", {"id": "root", **component}))
+        assert refused.value.code == code
+        assert pointer is None or refused.value.pointer == pointer
+        assert canvas.surfaces() == ()
+        assert journal.last_sequence == before
+
+
+async def test_who_cannot_be_told_draws_what_we_do_not_know_too(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        (shown,) = await canvas.draw("a", WORK, surface("s", {"id": "root", "component": "Gauge"}), strict=False)
+        assert shown.surface.components["root"].type == "Gauge"
+
+
+async def test_all_agents_together_draw_a_bounded_number(tmp_path: Path) -> None:
+    text = {"id": "root", "component": "Text", "text": "x"}
+    async with studio(tmp_path) as (canvas, _):
+        for number in range(SURFACES_AT_MOST):
+            await canvas.draw(f"agent{number // 50}", WORK, surface(f"s{number}", text))
+        with pytest.raises(DragomanError) as refused:
+            await canvas.draw("last", WORK, surface("s", text))
+        assert refused.value.code == "too_many_surfaces"
+
+
+async def test_an_action_carries_what_was_typed_and_is_told_to_its_drawer_once(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, journal):
+        await drawn(canvas)
+        told: list[Any] = []
+
+        async def listen() -> None:
+            told.extend(await canvas.actions("a", within_s=5))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(listen)
+            taken = await canvas.act("a", "s", "go", changes=[("/name", "Grace")], by="page")
+        assert [(it.id, it.name, it.context) for it in told] == [(taken.id, "chosen", {"name": "Grace"})]
+        assert await canvas.actions("a", within_s=0) == []
+        assert canvas.surface("a", "s").surface.data_model == {"name": "Grace"}
+        recorded = [row.event for row in await journal.read() if row.event.kind == "canvas.action_taken"]
+        assert [(event.body["id"], event.body["by"]) for event in recorded] == [(taken.id, "page")]
+
+
+async def test_of_two_who_listen_one_is_told(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await drawn(canvas)
+        told: list[list[Any]] = []
+
+        async def listen() -> None:
+            told.append(await canvas.actions("a", within_s=0.2))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(listen)
+            group.start_soon(listen)
+            await canvas.act("a", "s", "go", by="page")
+        assert sorted(map(len, told)) == [0, 1]
+
+
+async def test_an_action_waits_an_hour_for_a_drawer_that_does_not_listen(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    async with studio(tmp_path, clock) as (canvas, _):
+        await drawn(canvas)
+        await canvas.act("a", "s", "go", by="page")
+        clock.advance(KEPT_S - 1)
+        await canvas.act("a", "s", "go", by="page")
+        clock.advance(2)
+        assert len(await canvas.actions("a", within_s=0)) == 1
+
+
+async def test_kept_actions_are_bounded_and_the_oldest_go(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await drawn(canvas)
+        first = await canvas.act("a", "s", "go", by="page")
+        for _ in range(KEPT_AT_MOST):
+            await canvas.act("a", "s", "go", by="page")
+        ids = [it.id for it in await canvas.actions("a", most=KEPT_AT_MOST + 1, within_s=0)]
+        assert len(ids) == KEPT_AT_MOST
+        assert first.id not in ids
+
+
+async def test_a_drawer_hears_of_its_own_surfaces_and_a_colleague_by_their_name(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await drawn(canvas)
+        await canvas.act("a", "s", "go", by="page")
+        assert await canvas.actions("b", within_s=0) == []
+        assert await canvas.actions("b", surface_id="s", workspace="/elsewhere", within_s=0) == []
+        assert len(await canvas.actions("b", surface_id="s", workspace=WORK, within_s=0)) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "details", "event", "context"),
+    [
+        ("FileTree", {"items": ["a.py"]}, {"path": "a.py", "more": 1}, "onSelect", {"path": "a.py"}),
+        ("Confirm", {"message": "Sure?"}, {"confirmed": True}, "onConfirm", {"componentId": "root", "confirmed": True}),
+        ("Form", {"fields": [{"name": "n"}]}, {"values": {"n": "1"}}, "onSubmit", {"values": {"n": "1"}}),
+    ],
+)
+async def test_our_components_tell_what_was_chosen_under_the_names_of_the_document(
+    tmp_path: Path, kind: str, properties: dict[str, Any], details: dict[str, Any], event: str, context: dict[str, Any]
+) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await canvas.draw("a", WORK, surface("s", {"id": "root", "component": kind, **properties}))
+        taken = await canvas.act("a", "s", "root", details=details, by="page")
+        assert (taken.name, taken.context) == (event, context)
+
+
+async def test_what_a_page_may_say_is_bounded_and_of_things_that_are_there(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await canvas.draw("a", WORK, surface("s", {"id": "root", "component": "FileTree", "items": []}))
+        for wrong, code in [
+            ({"component_id": "root", "details": {"path": "x" * 70_000}}, "too_much_entered"),
+            ({"component_id": "root", "changes": [("/a", 1)] * 201}, "too_much_entered"),
+            ({"component_id": "nobody"}, "unknown_component"),
+        ]:
+            with pytest.raises(DragomanError) as refused:
+                await canvas.act("a", "s", **wrong, by="page")  # type: ignore[arg-type]
+            assert refused.value.code == code
+        assert await canvas.actions("a", within_s=0) == []
+
+
+async def test_a_large_change_is_in_the_record_as_a_change_alone(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, journal):
+        await canvas.draw("a", WORK, surface("s", {"id": "root", "component": "Markdown", "text": "x" * 100_000}))
+        (event,) = [row.event for row in await journal.read() if row.event.kind == "canvas.surface_updated"]
+        assert (event.body["messages"], event.body["versions"]) == (None, {"s": 1})
+
+
+async def test_a_person_may_close_a_surface(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await drawn(canvas)
+        await canvas.remove("a", "s", by="page")
+        assert canvas.surfaces() == ()
+        with pytest.raises(DragomanError) as refused:
+            await canvas.remove("a", "s", by="page")
+        assert refused.value.code == "unknown_surface"
+    async with studio(tmp_path) as (canvas, _):
+        assert canvas.surfaces() == ()
