@@ -9,4 +9,21 @@ TABLE: dict[str, str] = {
     "Remove one with deleteSurface, or ask the person to close some.": "请用 deleteSurface 删除一个，或请用户关闭几个。",
     "More was entered than one action may carry.": "输入的内容超过了一次操作所能携带的量。",
     "Send less at once.": "请一次发送少一些。",
+    "Nothing was drawn: {reason}": "什么也没有绘制：{reason}",
+    "Repair it at {pointer} and send all of it again.": "请在 {pointer} 处修正，然后重新发送全部内容。",
+    "There is nothing to draw in this call.": "这次调用没有可绘制的内容。",
+    "Give components, data or messages; list_components shows what there is.": (
+        "请给出 components、data 或 messages；list_components 列出可用组件。"
+    ),
+    "removed: {name}": "已移除：{name}",
+    "shown: {name} (version {version})": "已显示：{name}（版本 {version}）",
+    "shown: {name} (version {version}), but no page is open: `dragoman page` prints a link for the person.": (
+        "已显示：{name}（版本 {version}），但没有打开的页面：`dragoman page` 会为用户打印链接。"
+    ),
+    "Nobody acted in this time; call again to go on waiting.": "这段时间内没有人操作；再次调用可继续等待。",
+    "The person closed the questions without an answer.": "用户没有回答就关闭了问题。",
+    "No answer in this time; the questions stay open, and read_actions with surface_id {name} hears a late one.": (
+        "这段时间内没有回答；问题保持打开，用 surface_id {name} 调用 read_actions 可收到迟到的回答。"
+    ),
+    "There is no component {name}.": "没有组件 {name}。",
 }

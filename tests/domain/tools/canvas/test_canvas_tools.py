@@ -1,0 +1,154 @@
+"""An agent draws in one call, is told what to repair and where, and hears the person once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dragoman.canvas.catalogue import NAMES
+from dragoman.canvas.service import CanvasService
+from dragoman.tools.canvas import canvas_operations
+from dragoman.tools.operation import Caller
+from dragoman.tools.toolbox import Toolbox
+from tests.domain.canvas.studio import studio
+
+pytestmark = pytest.mark.anyio
+
+Call = Callable[..., Awaitable[dict[str, Any]]]
+
+
+@asynccontextmanager
+async def agent(folder: Path, *, watchers: int = 1, id: str = "mcp-1") -> AsyncIterator[tuple[Call, CanvasService]]:
+    async with studio(folder / "journal") as (service, _):
+        toolbox = Toolbox(canvas_operations(service, lambda: watchers))
+        caller = Caller(id=id, workspace=folder, cwd=folder)
+
+        async def call(name: str, **arguments: Any) -> dict[str, Any]:
+            outcome = await toolbox.call(name, arguments, caller)
+            text = "\n".join(line.in_language("en") for line in outcome.lines)
+            return {**outcome.data.model_dump(), "text": text, "is_error": outcome.is_error}
+
+        yield call, service
+
+
+DELETED = {"deleteSurface": {"surfaceId": "no"}}
+TABLE = {"id": "t", "component": "Table", "columns": [{"key": "a"}], "rows": {"path": "/rows"}}
+
+
+async def test_components_without_a_root_stand_one_below_the_other(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        words = [{"id": "w", "component": "Text", "text": "Go"}, {"id": "b", "component": "Button", "child": "w"}]
+        shown = await call("show_canvas", components=[TABLE, *words], data={"rows": [{"a": 1}]}, title="Rows")
+        (drawn,) = service.surfaces()
+        assert drawn.surface.components["root"].properties["children"] == ["t", "b"]
+        assert (shown["status"], shown["surface_id"], drawn.surface.title) == ("shown", "main", "Rows")
+        assert drawn.surface.data_model == {"rows": [{"a": 1}]}
+
+
+async def test_showing_again_replaces_and_updating_changes(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        await call("show_canvas", components=[TABLE], data={"rows": [1, 2]})
+        await call("show_canvas", components=[{"id": "m", "component": "Markdown", "text": {"path": "/text"}}])
+        assert set(service.surfaces()[0].surface.components) == {"root", "m"}
+        changed = await call("update_canvas", changes={"/text": "now", "/gone": None}, components=[TABLE])
+        assert changed["version"] > 1
+        assert service.surfaces()[0].surface.data_model == {"text": "now"}
+        assert (await call("update_canvas", remove=True))["status"] == "removed"
+        assert service.surfaces() == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "pointer"),
+    [
+        ({"components": [{**TABLE, "colums": []}]}, "invalid_message", "/components/0/colums"),
+        ({"components": [{"id": "x", "component": "Grid"}]}, "unknown_component", "/components/0"),
+        (
+            {"messages": [{"deleteSurface": {"surfaceId": "no"}}]},
+            "unknown_surface",
+            "/messages/0/deleteSurface/surfaceId",
+        ),
+        ({}, "nothing_to_draw", ""),
+    ],
+)
+async def test_what_is_wrong_is_told_with_its_place_in_the_call(
+    tmp_path: Path, arguments: dict[str, Any], code: str, pointer: str
+) -> None:
+    async with agent(tmp_path) as (call, service):
+        answer = await call("show_canvas", **arguments)
+        assert (answer["status"], answer["code"], answer["is_error"]) == ("error", code, True)
+        assert answer["pointer"] == pointer
+        assert service.surfaces() == ()
+
+
+async def test_an_agent_learns_that_nobody_looks(tmp_path: Path) -> None:
+    async with agent(tmp_path, watchers=0) as (call, _):
+        assert "no page is open" in (await call("show_canvas", components=[TABLE]))["text"]
+
+
+async def test_actions_are_told_once_and_a_time_without_any_is_no_error(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        await call("show_canvas", components=[{"id": "f", "component": "FileTree", "items": ["a.py"]}])
+        await service.act("mcp-1", "main", "f", details={"path": "a.py\x1b[2J"}, by="page")
+        heard = await call("read_actions", timeout_s=1)
+        assert [(it["name"], it["context"]) for it in heard["actions"]] == [("onSelect", {"path": "a.py\\x1b[2J"})]
+        assert "\x1b" not in heard["text"]
+        nothing = await call("read_actions", timeout_s=0)
+        assert (nothing["status"], nothing["is_error"]) == ("timeout", False)
+
+
+async def answer_when_asked(service: CanvasService, details: dict[str, Any]) -> None:
+    while not service.surfaces():  # noqa: ASYNC110  nothing rings when a surface is drawn
+        await anyio.sleep(0.005)
+    drawn = service.surfaces()[0]
+    await service.act(drawn.drawer, drawn.surface.id, "form", details=details, by="page")
+
+
+@pytest.mark.parametrize(
+    ("details", "status", "values"),
+    [({"values": {"branch": "dev"}}, "answered", {"branch": "dev"}), ({}, "cancelled", {})],
+)
+async def test_a_question_is_answered_or_closed_and_its_form_goes(
+    tmp_path: Path, details: dict[str, Any], status: str, values: dict[str, Any]
+) -> None:
+    fields = [{"name": "branch", "kind": "choice", "options": ["main", "dev"]}]
+    async with agent(tmp_path) as (call, service):
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as group:
+                group.start_soon(answer_when_asked, service, details)
+                answer = await call("ask_user", title="Which?", text="**Choose**", fields=fields, timeout_s=10)
+        assert (answer["status"], answer["values"]) == (status, values)
+        assert service.surfaces() == ()
+
+
+async def test_a_question_nobody_answers_stays_and_a_late_answer_is_heard(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        answer = await call("ask_user", title="Which?", fields=[{"name": "n"}], timeout_s=0)
+        assert answer["status"] == "timeout"
+        await service.act("mcp-1", answer["surface_id"], "form", details={"values": {"n": "late"}}, by="page")
+        heard = await call("read_actions", surface_id=answer["surface_id"], timeout_s=1)
+        assert heard["actions"][0]["context"] == {"values": {"n": "late"}}
+
+
+async def test_components_are_listed_briefly_and_by_name_in_full(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, _):
+        brief = await call("list_components")
+        assert [it["name"] for it in brief["components"]] == list(NAMES)
+        assert len(brief["text"]) < 3000
+        (chart,) = (await call("list_components", names=["Chart"]))["components"]
+        assert chart["example"]["kind"] == "line"
+        assert "series" in chart["properties"]["$defs"]["Chart"]["required"]
+        assert (await call("list_components", names=["Grid"]))["code"] == "unknown_component"
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_every_example_that_is_listed_can_be_shown(tmp_path: Path, name: str) -> None:
+    async with agent(tmp_path) as (call, _):
+        (told,) = (await call("list_components", names=[name]))["components"]
+        stand_ins = [{"id": it, "component": "Text", "text": it} for it in ("a", "b", "label", "item", "open")]
+        shown = await call("show_canvas", components=[{"id": "x", "component": name, **told["example"]}, *stand_ins])
+        assert shown["status"] == "shown", shown
