@@ -96,7 +96,7 @@ def _data(surface_id: str, data: Json) -> list[Json]:
 
 
 def _rooted(components: list[Json]) -> list[Json]:
-    """Without a root they stand one below the other, those that no other names. Last, so that places stay the call's."""
+    """Without a root they stand one below the other, those that no other names. It is last: places stay the call's."""
     if any(component.get("id") == _ROOT for component in components):
         return components
     named = {str(name) for component in components for name in _names(component)}
