@@ -180,6 +180,28 @@ async def test_a_breakpoint_in_a_file_that_is_never_loaded_says_what_is(lua: Lua
         assert "main.lua" in binding.message
 
 
+async def test_what_may_be_the_file_is_offered_and_taken_with_one_call(lua: LuaWorkspace) -> None:
+    text = "local function draw(n)\n  local size = n\n  return size\nend\nreturn draw\n"
+    module = lua.write("src/ui.lua", text)
+    program = lua.write(
+        "main.lua",
+        f"local draw = (loadstring or load)([==[{text}]==], '@packed/UI.bytes')()\nlocal a = 1\nprint(draw(a))\n",
+    )
+    async with service_in(lua.folder, LUA) as service:
+        made, _ = await service.set_breakpoint(lua.client, lua.at(module, 2))
+        await service.set_breakpoint(lua.client, lua.at(program, 7))
+        await service.start(lua.client, lua.launch(program), within_s=20)
+        told = service.binding(lua.client, made.id).message
+        offer = told.partition("evaluate: ")[2].partition(" Loaded:")[0]
+        assert offer == "dragoman path packed/UI.bytes src/ui.lua"
+        with pytest.raises(DragomanError, match=r"packed/UI\.bytes"):
+            await _result(service, lua, "dragoman path nothing src/ui.lua")
+        await _result(service, lua, offer)
+        await eventually(lambda: service.binding(lua.client, made.id).verified)
+        stop = stop_of(await service.resume(lua.client, "", thread_id=None, within_s=20))
+        assert (stop.frames[0].path, values(stop)["n"], stop.hit_breakpoints) == (str(module), "1", (made.id,))
+
+
 async def test_a_condition_that_fails_is_told_with_its_breakpoint(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", "for i = 1, 3 do\n  local x = i\n  print(x)\nend\nprint('end')\n")
     async with service_in(lua.folder, LUA) as service:

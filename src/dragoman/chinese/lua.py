@@ -1,11 +1,17 @@
 """Chinese of the phrases about Lua programs."""
 
 TABLE: dict[str, str] = {
+    "Bound to {chunk}, which has the same name and another folder.": "已绑定到 {chunk}：同名，但文件夹不同。",
+    "If {chunk} is this file, evaluate: {line}": "如果 {chunk} 就是此文件，请求值：{line}",
+    "There is no file {path}.": "没有文件 {path}。",
+    "No chunk {name} is loaded: {loaded}.": "没有加载名为 {name} 的代码块：{loaded}。",
+    "{chunk} is {path} from now on; breakpoints in it have been set.": "从现在起 {chunk} 就是 {path}；其中的断点已设置。",
     "A Lua program is reached by a port, not by the number of its process.": "Lua 程序通过端口连接，而不是进程号。",
     'Have it call `require("LuaPanda").start("127.0.0.1", 8818)`, and attach with `connectionPort`.': '请在程序中调用 `require("LuaPanda").start("127.0.0.1", 8818)`，并用 `connectionPort` 附加。',
     "No function {name} is defined in the files of this project.": "此项目的文件中没有定义函数 {name}。",
     "{name} is defined in a file that is not loaded yet: {places}.": "{name} 定义在尚未加载的文件中：{places}。",
-    "Not loaded yet: {looked_for}. Loaded: {loaded}.": "尚未加载：{looked_for}。已加载：{loaded}。",
+    "Not loaded yet: {looked_for}.": "尚未加载：{looked_for}。",
+    "Loaded: {loaded}.": "已加载：{loaded}。",
     "{chunk} differs in case alone: `pathCaseSensitivity` false in the configuration would fit.": "{chunk} 仅大小写不同：在配置中将 `pathCaseSensitivity` 设为 false 即可匹配。",
     "The program calls it {chunk}: `luaFileExtension` {ending} in the configuration would fit.": "程序称之为 {chunk}：在配置中将 `luaFileExtension` 设为 {ending} 即可匹配。",
     "The program calls it {chunk}: `cwd` {cwd} in the configuration would fit.": "程序称之为 {chunk}：在配置中将 `cwd` 设为 {cwd} 即可匹配。",

@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 
 from dragoman.debug.faults import of_group
 from dragoman.debug.hit_conditions import parse_hit_condition
-from dragoman.debug.luapanda.advice import why_no_function, why_not_bound
+from dragoman.debug.luapanda.advice import how_bound, why_no_function, why_not_bound
 from dragoman.debug.luapanda.code_lines import next_code_line
 from dragoman.debug.luapanda.functions import Definition, definitions
 from dragoman.debug.luapanda.inside import WORD, Helper, Inside, Native
@@ -183,9 +183,11 @@ class Breakpoints:
     def _judge(self, group: Iterable[Place]) -> None:
         for place in group:
             chunk = next((it for it in self._chunks if self._paths.place_of(it) == place.path), None)
-            place.is_bound = place.is_bound or chunk is not None
-            why = "" if place.is_bound else why_not_bound(place.path, self._chunks, self._paths, self._settings)
-            place.message = why
+            if chunk is not None:
+                place.is_bound = True
+                place.message = how_bound(place.path, chunk, self._paths, self._settings)
+            elif not place.is_bound:
+                place.message = why_not_bound(place.path, self._chunks, self._paths, self._settings)
 
     async def _send(self, path: str) -> None:
         """An old name that no longer counts is cleared, or a breakpoint would stay behind under it."""

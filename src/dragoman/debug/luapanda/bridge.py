@@ -11,6 +11,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dragoman.debug.backend import AdapterRefusedError
+from dragoman.debug.luapanda.advice import read_path_line
 from dragoman.debug.luapanda.bare import Bare
 from dragoman.debug.luapanda.breakpoints import Breakpoints
 from dragoman.debug.luapanda.inside import Helper, Inside, Native
@@ -21,7 +22,7 @@ from dragoman.debug.luapanda.settings import LuaSettings
 from dragoman.debug.luapanda.stop import MAIN, Coroutines, LuaStop
 from dragoman.debug.messages import made, output
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.phrases import say
+from dragoman.phrases import Phrase, say
 from dragoman.transport.luapanda_driver import LuaPandaDriver
 from dragoman.wire.dap import Event
 from dragoman.wire.luapanda import Message
@@ -77,7 +78,7 @@ class Bridge:
             "stackTrace": self._stopped(Looking.stack),
             "scopes": self._stopped(Looking.scopes),
             "variables": self._stopped(Looking.variables),
-            "evaluate": self._stopped(Looking.evaluate),
+            "evaluate": self._evaluate,
             "setVariable": self._stopped(Looking.set_variable),
             "setExpression": self._stopped(Looking.set_expression),
             "exceptionInfo": self._exception_info,
@@ -231,7 +232,10 @@ class Bridge:
         """Files are loaded as the program goes: what has not bound yet is looked at anew at each stop."""
         if self._entered.is_set() and not self._breakpoints.unbound:
             return
-        for told in await self._breakpoints.learn(await self._chunks()):
+        await self._learn(await self._chunks())
+
+    async def _learn(self, chunks: list[Chunk]) -> None:
+        for told in await self._breakpoints.learn(chunks):
             await self.tell(made("breakpoint", reason="changed", breakpoint=told))
 
     async def _chunks(self) -> list[Chunk]:
@@ -317,6 +321,25 @@ class Bridge:
             return await look(self._looking, self._stop, asked, timeout_s)
 
         return serve
+
+    async def _evaluate(self, asked: Mapping[str, Any], timeout_s: float) -> Any:
+        named = read_path_line(str(asked.get("expression") or ""))
+        if named is None:
+            return await self._stopped(Looking.evaluate)(asked, timeout_s)
+        return {"result": str(await self._declare(*named)), "variablesReference": 0}
+
+    async def _declare(self, name: str, path: str) -> Phrase:
+        """An offer is taken: from now on the chunk of that name is this file."""
+        chunks = await self._chunks()
+        meant = next((it for it in chunks if name in (it.plain, it.file, it.opath)), None)
+        if meant is None:
+            loaded = ", ".join(sorted({chunk.plain or chunk.file for chunk in chunks}))
+            raise AdapterRefusedError(
+                "path", str(say("No chunk {name} is loaded: {loaded}.", name=name, loaded=loaded))
+            )
+        place = self._paths.declare(meant, path)
+        await self._learn(chunks)
+        return say("{chunk} is {path} from now on; breakpoints in it have been set.", chunk=name, path=place)
 
     async def _exception_info(self, _: Mapping[str, Any], __: float) -> Any:
         exception = self._stop.exception if self._stop else None

@@ -13,7 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dragoman.debug.backend import AdapterRefusedError
 from dragoman.debug.luapanda.settings import LuaSettings
+from dragoman.phrases import say
 
 _SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
 _FILES_AT_MOST = 50_000
@@ -42,6 +44,21 @@ class PathMap:
         self._workspace = workspace
         self._index: dict[str, list[str]] | None = None
         self._place_by_chunk: dict[tuple[str, str, str], str] = {}
+        self._declared: dict[str, str] = {}
+
+    def declare(self, chunk: Chunk, path: str) -> str:
+        """Somebody knows better: this chunk is that file. Returns the file. Stops tell a chunk by fewer names."""
+        place = os.path.normpath(self._workspace / path)
+        if not _is_file(place):
+            raise AdapterRefusedError("path", str(say("There is no file {path}.", path=place)))
+        names = (chunk.plain, chunk.opath, "" if self._settings.auto_path else chunk.file)
+        self._declared |= {name: place for name in names if name}
+        self._place_by_chunk.clear()
+        return place
+
+    def short(self, path: str) -> str:
+        """As people write it: from the workspace on."""
+        return path.removeprefix(f"{self._workspace}/")
 
     # From the runtime to the disk.
 
@@ -52,8 +69,22 @@ class PathMap:
             self._place_by_chunk[key] = self._looked_up(chunk)
         return self._place_by_chunk[key]
 
+    def is_known(self, chunk: Chunk) -> bool:
+        return _is_file(self.place_of(chunk))
+
+    def is_guess(self, chunk: Chunk, path: str) -> bool:
+        """Whether they share a name and no folder: it is most likely this file, and may be another."""
+        theirs = self._replaced(chunk.plain or chunk.file)
+        if chunk.plain in self._declared:
+            return False
+        ours = f"/{posixpath.splitext(path)[0].replace('.', '/')}"
+        stems = (posixpath.splitext(theirs)[0], theirs)  # a chunk may have no ending: src.mod
+        return not any(ours.endswith("/" + stem.replace(".", "/").lstrip("/")) for stem in stems)
+
     def _looked_up(self, chunk: Chunk) -> str:
         names = [name for name in (chunk.plain, chunk.file, chunk.opath) if name]
+        if declared := next((self._declared[name] for name in names if name in self._declared), None):
+            return declared
         for name in map(self._replaced, names):
             for folder in (self._settings.cwd, self._workspace):
                 path = os.path.normpath(folder / name)

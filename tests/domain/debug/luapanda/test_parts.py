@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.debug.luapanda.advice import why_not_bound
+from dragoman.debug.backend import AdapterRefusedError
+from dragoman.debug.luapanda.advice import how_bound, read_path_line, why_not_bound
 from dragoman.debug.luapanda.breakpoints import message_parts
 from dragoman.debug.luapanda.code_lines import next_code_line
 from dragoman.debug.luapanda.literals import lua_string, lua_value
@@ -137,6 +138,58 @@ def test_the_advice_names_the_setting_that_would_fit(given: dict[str, Any], chun
     told = why_not_bound("/w/src/mod.lua", [chunk], PathMap(settings, Path("/w")), settings)
     assert expected in told
     assert "mod.lua" in told
+
+
+@pytest.mark.parametrize(
+    ("chunks", "line"),
+    [
+        ([Chunk(source="@packed/MOD.lua.txt")], "dragoman path packed/MOD.lua.txt src/mod.lua"),
+        ([Chunk(source="@it's one"), Chunk(source="@here.lua")], "dragoman path 'it'\"'\"'s one' src/mod.lua"),
+        ([Chunk(source="@mod.bytes"), Chunk(source="@stranger")], "dragoman path mod.bytes src/mod.lua"),
+        ([Chunk(source="@one"), Chunk(source="@two")], ""),
+        ([Chunk(source="@here.lua")], ""),
+        ([Chunk(source="@two\nlines")], ""),
+        ([Chunk(source="@" + "x" * 300)], ""),
+    ],
+)
+def test_what_may_be_the_file_is_offered_as_a_line_to_evaluate(tmp_path: Path, chunks: list[Chunk], line: str) -> None:
+    (tmp_path / "src").mkdir()
+    for name in ("src/mod.lua", "here.lua"):
+        (tmp_path / name).write_text("")
+    settings = read_settings("attach", {"autoPathMode": False}, tmp_path)
+    told = why_not_bound(str(tmp_path / "src/mod.lua"), chunks, PathMap(settings, tmp_path), settings)
+    assert told.partition("evaluate: ")[2].partition(" Loaded:")[0] == line
+    if line:
+        assert read_path_line(line) == (chunks[0].plain, "src/mod.lua")
+
+
+@pytest.mark.parametrize("text", ["dragoman", "dragoman path x", "dragoman path 'x y", "dragoman.path('a', 'b')", ""])
+def test_what_is_no_such_line_is_lua(text: str) -> None:
+    assert read_path_line(text) is None
+
+
+def test_a_declared_chunk_is_its_file_and_a_file_must_be_there(tmp_path: Path) -> None:
+    (tmp_path / "mod.lua").write_text("")
+    paths = paths_in(tmp_path)
+    chunk = Chunk(source="@blob", file="blob")
+    assert not paths.is_known(chunk)
+    assert paths.declare(chunk, "mod.lua") == str(tmp_path / "mod.lua")
+    assert (paths.place_of(chunk), paths.is_guess(chunk, str(tmp_path / "mod.lua"))) == (
+        str(tmp_path / "mod.lua"),
+        False,
+    )
+    with pytest.raises(AdapterRefusedError):
+        paths.declare(chunk, "none.lua")
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"),
+    [("src/mod.lua", False), ("mod", False), ("src.mod", False), ("lib/mod.lua", True), ("/else/mod.lua", True)],
+)
+def test_a_name_that_agrees_without_its_folder_is_told(tmp_path: Path, source: str, is_told: bool) -> None:
+    settings = read_settings("attach", {}, tmp_path)
+    told = how_bound(str(tmp_path / "src/mod.lua"), Chunk(source="@" + source), PathMap(settings, tmp_path), settings)
+    assert (source in told) == is_told
 
 
 # Lines.
