@@ -1,0 +1,193 @@
+"""The session folders of the original: `meta.json`, `commands.json`, and `stream.bin` with a head before each piece."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+from dragoman.phrases import say
+from dragoman.terminal.exchange.asciicast import attributes
+from dragoman.terminal.exchange.recording import (
+    Began,
+    Ended,
+    Exported,
+    Header,
+    Item,
+    bad_recording,
+    exit_code,
+    instant_ms,
+    text,
+)
+from dragoman.terminal.model import Piece
+
+META, COMMANDS, STREAM = "meta.json", "commands.json", "stream.bin"
+FILES = (META, COMMANDS, STREAM)
+MOST_JSON = 64 << 20
+MOST_COMMANDS = 100_000
+_HEAD = struct.Struct(">QBI")
+_DIRECTIONS = {"input": 0, "output": 1}
+_KINDS: dict[int, Any] = {0: "input", 1: "output"}
+_MOST_PIECE = 16 << 20
+_NAMES = 200
+
+
+class Writer:
+    """The stream's parts first: only then it is known where each command's output is."""
+
+    def __init__(self, header: Header) -> None:
+        self._header = header
+        self._at = self._began_at = 0
+        self._commands: list[dict[str, Any]] = []
+
+    def begin(self) -> Iterator[Exported]:
+        yield Exported(b"", STREAM)
+
+    def told(self, item: Item) -> Iterator[Exported]:
+        if isinstance(item, Began):
+            self._began_at = self._at
+        elif isinstance(item, Ended):
+            self._commands.append(_record(self._header, item, self._began_at, self._at - self._began_at))
+            self._began_at = self._at
+        elif item.kind in _DIRECTIONS:
+            part = _HEAD.pack(item.at_ms, _DIRECTIONS[item.kind], len(item.data)) + item.data
+            self._at += len(part)
+            yield Exported(part, STREAM)
+
+    def finished(self) -> Iterator[Exported]:
+        yield Exported(_pretty(self._commands), COMMANDS)
+        yield Exported(_pretty(_meta(self._header)), META)
+
+
+def _record(header: Header, ended: Ended, offset: int, length: int) -> dict[str, Any]:
+    return {
+        "command_id": ended.id,
+        "session_id": header.id,
+        "command_line": ended.line,
+        "cwd": ended.cwd or None,
+        "started_at": ended.started_ms,
+        "ended_at": ended.ended_ms,
+        "output_summary": "",
+        "stream_offset": offset,
+        "stream_length": length,
+        "exit_code": ended.exit_code,
+    }
+
+
+def _meta(header: Header) -> dict[str, Any]:
+    return {
+        "session_id": header.id,
+        "parent_session_id": header.parent or None,
+        "started_at": _rfc3339(header.started_ms),
+        "ended_at": None if header.ended_ms is None else _rfc3339(header.ended_ms),
+        "attrs": dict(header.attributes),
+    }
+
+
+def _pretty(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=2).encode()
+
+
+def _rfc3339(at_ms: int) -> str:
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{at_ms % 1000:03}000000+00:00"
+
+
+def read(meta: bytes, commands: bytes, stream: BinaryIO) -> tuple[Header, Iterator[Item]]:
+    told = _object(meta)
+    started = _instant(told.get("started_at"))
+    if started is None:
+        raise bad_recording(say("a time is not a number"))
+    header = Header(
+        id=text(told.get("session_id"), _NAMES),
+        started_ms=started,
+        ended_ms=_instant(told.get("ended_at")),
+        parent=text(told.get("parent_session_id"), _NAMES),
+        attributes=attributes(told.get("attrs")),
+    )
+    return header, _woven(_commands(commands), _pieces(stream))
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    value = _json(data)
+    if not isinstance(value, dict):
+        raise bad_recording(say("{name} is not what it should be", name=META))
+    return value
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise bad_recording(say("a file of it is not JSON")) from error
+
+
+def _instant(value: Any) -> int | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return max(0, round(datetime.fromisoformat(value[:40]).timestamp() * 1000))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _commands(data: bytes) -> list[tuple[int, int, Ended]]:
+    """With where each one's output begins and ends in the stream, in the order of the stream."""
+    listed = _json(data) if data.strip() else []
+    if not isinstance(listed, list) or len(listed) > MOST_COMMANDS:
+        raise bad_recording(say("{name} is not what it should be", name=COMMANDS))
+    return sorted((_command(it) for it in listed if isinstance(it, dict)), key=lambda it: it[:2])
+
+
+def _command(value: dict[str, Any]) -> tuple[int, int, Ended]:
+    started = instant_ms(value.get("started_at", 0))
+    ends = value.get("ended_at")
+    offset, length = instant_ms(value.get("stream_offset", 0)), instant_ms(value.get("stream_length", 0))
+    ended = Ended(
+        id=text(value.get("command_id"), _NAMES),
+        line=text(value.get("command_line"), 100_000),
+        cwd=text(value.get("cwd"), 4096),
+        started_ms=started,
+        ended_ms=max(started, started if ends is None else instant_ms(ends)),
+        exit_code=exit_code(value.get("exit_code")),
+    )
+    return offset, offset + length, ended
+
+
+def _pieces(stream: BinaryIO) -> Iterator[tuple[int, Piece]]:
+    """Each with where it begins; a torn tail is no piece."""
+    at = 0
+    while len(head := stream.read(_HEAD.size)) == _HEAD.size:
+        at_ms, direction, length = _HEAD.unpack(head)
+        if direction not in _KINDS or length > _MOST_PIECE:
+            raise bad_recording(say("{name} is not what it should be", name=STREAM))
+        data = stream.read(length)
+        if len(data) < length:
+            return
+        yield at, Piece(instant_ms(at_ms), _KINDS[direction], data)
+        at += _HEAD.size + length
+
+
+def _woven(commands: list[tuple[int, int, Ended]], pieces: Iterable[tuple[int, Piece]]) -> Iterator[Item]:
+    """The original knows no beginning of a command but the end of the one before."""
+    waiting, running = iter([*commands, None]), None
+    following = next(waiting)
+    for at, piece in pieces:
+        while running is not None and at >= running[1]:
+            yield running[2]
+            running = None
+        while running is None and following is not None and at >= following[0]:
+            yield Began(following[2].started_ms, following[2].line)
+            running, following = following, next(waiting)
+            if at >= running[1]:
+                yield running[2]
+                running = None
+        yield piece
+    if running is not None:
+        yield running[2]
+    while following is not None:
+        yield Began(following[2].started_ms, following[2].line)
+        yield following[2]
+        following = next(waiting)

@@ -1,0 +1,105 @@
+"""What the terminal tools answer. Fields that a terminal filled are named in `untrusted`: they are data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dragoman.tools.operation import Result
+
+COMMAND_FIELDS = "command, cwd"
+
+
+class CommandSeen(Result):
+    command_id: str
+    terminal: str
+    command: str
+    cwd: str
+    exit_code: int | None
+    started_at: str
+    duration_s: float | None
+    verified: bool
+    """Whether the shell itself told it; otherwise any program could have made it up."""
+    output_bytes: int
+    lost_bytes: int = 0
+
+
+class TerminalListed(Result):
+    terminal: str
+    owner: Literal["person", "agent"]
+    state: Literal["live", "lost", "ended"]
+    shell: str
+    cwd: str
+    agent: str = ""
+    parent: str = ""
+    started_at: str
+    ended_at: str | None = None
+    commands: int
+    running: CommandSeen | None = None
+
+
+class Terminals(Result):
+    terminals: list[TerminalListed]
+    left_out: int
+    untrusted: str = "shell, cwd, running.command"
+
+
+class OutputHit(Result):
+    command_id: str
+    terminal: str
+    line: str
+
+
+class OutputSearched(Result):
+    """How far the index reaches, and whether what is younger was read to its end."""
+
+    indexed_upto: str
+    scanned_bytes: int
+    complete: bool
+
+
+class CommandsFound(Result):
+    commands: list[CommandSeen]
+    next_before: str | None = None
+    output_hits: list[OutputHit]
+    output_search: OutputSearched | None = None
+    untrusted: str = "commands, output_hits"
+
+
+class CommandOutput(Result):
+    command: CommandSeen
+    output: str
+    offset: int
+    next_offset: int | None = None
+    total_bytes: int
+    untrusted: str = "output, command"
+
+
+class LastFailure(Result):
+    found: bool
+    command: CommandSeen | None = None
+    error_lines: list[str]
+    output_tail: str = ""
+    untrusted: str = "command, error_lines, output_tail"
+
+
+class ScreenRead(Result):
+    terminal: str
+    columns: int
+    rows: int
+    cursor_row: int
+    cursor_column: int
+    full_screen: bool
+    lines: list[str]
+    """Without the empty ones at the end."""
+    scrollback: list[str]
+    untrusted: str = "lines, scrollback"
+
+
+class CommandRun(Result):
+    status: Literal["completed", "running", "idle", "refused", "no_answer"]
+    terminal: str
+    command: CommandSeen | None = None
+    output: str = ""
+    truncated_bytes: int = 0
+    """So many came before what `output` shows: get_command_output has them."""
+    untrusted: str = "output"

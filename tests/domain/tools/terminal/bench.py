@@ -1,0 +1,191 @@
+"""The real record and the tools over it, with terminals that a test speaks for; nobody types in them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import jsonschema
+
+from dragoman.clock import SystemClock
+from dragoman.journal import Journal
+from dragoman.redaction import Redactor
+from dragoman.terminal.commands import CommandStore
+from dragoman.terminal.model import AGENT, VERIFIES, Command
+from dragoman.terminal.own import Client, OwnTerminals
+from dragoman.terminal.service import TerminalService
+from dragoman.terminal.told import CommandTold
+from dragoman.terminal.wrappers import Wish, Wrappers
+from dragoman.tools import Caller, Toolbox
+from dragoman.tools.terminal import terminal_operations
+
+START_MS = 1_700_000_000_000
+
+
+@dataclass
+class Person:
+    """Who sits in front of a wrapper, and what they press."""
+
+    wrappers: Wrappers
+    says: str = "accepted"
+    asked: list[Wish] = field(default_factory=list)
+    withdrawn: list[Wish] = field(default_factory=list)
+
+    def put(self, wish: Wish) -> None:
+        self.asked.append(wish)
+        if self.says:
+            self.wrappers.answered(self, wish.id, self.says)
+
+    def withdraw(self, wish: Wish) -> None:
+        self.withdrawn.append(wish)
+
+
+@dataclass
+class HeldTerminal:
+    """An agent's terminal whose shell is the test: it says what each command prints and how it ends."""
+
+    bench: Bench
+    id: str
+    workspace: Path
+    is_at_prompt: bool = True
+    typed: list[str] = field(default_factory=list)
+    ends: bool = True
+
+    async def run(self, command: str) -> None:
+        self.typed.append(command)
+        if self.ends:
+            await self.bench.ran(self.id, command, b"printed\r\n", 0)
+        else:
+            await self.bench.service.command_began(self.id, self.bench.next_ms(), command)
+            await self.bench.service.take(self.id, "output", self.bench.next_ms(), b"so far\r\n")
+
+    async def type(self, text: str) -> None:
+        self.typed.append(text)
+        await self.bench.finish(self.id, 0)
+
+    async def interrupt(self) -> None:
+        self.typed.append("^C")
+        await self.bench.finish(self.id, 130)
+
+
+@dataclass
+class Held:
+    """In the place of the daemon's own terminals."""
+
+    bench: Bench
+    trusted: bool = True
+    opened: list[HeldTerminal] = field(default_factory=list)
+
+    def find(self, client: Client, terminal_id: str) -> HeldTerminal | None:
+        return next((it for it in self.of(client) if it.id == terminal_id), None)
+
+    def of(self, client: Client) -> list[HeldTerminal]:
+        return [it for it in reversed(self.opened) if it.workspace == client.workspace]
+
+    def use(self, own: HeldTerminal) -> HeldTerminal:
+        return own
+
+    async def require_trust(self, client: Client) -> None:
+        trusts = self.bench.trust_of(self.trusted)
+        await OwnTerminals.require_trust(cast("OwnTerminals", trusts), client)
+
+    async def open(self, client: Client, cwd: Path) -> HeldTerminal:
+        own = HeldTerminal(self.bench, f"own{len(self.opened) + 1}", client.workspace)
+        await self.bench.terminal(own.id, {AGENT: client.id, "cwd": str(cwd)})
+        self.opened.append(own)
+        return own
+
+
+class _Trusting:
+    def __init__(self, trusted: bool) -> None:
+        self._trust = self
+        self.trusted = trusted
+
+    async def trusts(self, _: Path) -> bool:
+        return self.trusted
+
+
+@dataclass
+class Answer:
+    data: dict[str, Any]
+    text: str
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+
+class Bench:
+    def __init__(self, service: TerminalService, workspace: Path, redactor: Redactor) -> None:
+        self.service = service
+        self.wrappers = Wrappers()
+        self.own = Held(self)
+        self.caller = Caller("agent-1", workspace, workspace, environment={"HOME": "/home/x"})
+        self.show_through(redactor)
+        self._ms = itertools.count(START_MS, 10)
+        self._numbers = itertools.count(1)
+        self._running: dict[str, tuple[int, str]] = {}
+
+    def show_through(self, redactor: Redactor) -> None:
+        held = cast("OwnTerminals", self.own)
+        self.toolbox = Toolbox(terminal_operations(self.service, self.wrappers, held, redactor, SystemClock()))
+
+    def next_ms(self) -> int:
+        return next(self._ms)
+
+    def trust_of(self, trusted: bool) -> _Trusting:
+        return _Trusting(trusted)
+
+    async def call(self, tool: str, **arguments: Any) -> Answer:
+        with anyio.fail_after(10):
+            outcome = await self.toolbox.call(tool, arguments, self.caller)
+        operation = next(it for it in self.toolbox.operations if it.name == tool)
+        data = outcome.data.model_dump(mode="json")
+        jsonschema.validate(data, operation.output_schema)
+        return Answer(data, "\n".join(line.in_language("en") for line in outcome.lines))
+
+    async def terminal(self, id: str, attributes: Mapping[str, str] | None = None) -> None:
+        told = {VERIFIES: "1", "shell": "bash", "cwd": "/home/x", **(attributes or {})}
+        await self.service.begin(id, parent="", at_ms=self.next_ms(), attributes=told)
+        self.service.connected(id)
+
+    async def person(self, id: str, says: str = "accepted") -> Person:
+        await self.terminal(id)
+        person = Person(self.wrappers, says)
+        self.wrappers.arrived(id, person)
+        return person
+
+    async def ran(
+        self, terminal: str, line: str, output: bytes, exit_code: int, cwd: str = "/home/x", suffix: str = ""
+    ) -> Command:
+        await self.service.command_began(terminal, self.next_ms(), line)
+        await self.service.take(terminal, "output", self.next_ms(), output)
+        return await self._ended(terminal, line, exit_code, cwd, suffix)
+
+    async def finish(self, terminal: str, exit_code: int) -> Command:
+        running = self.service.terminal(terminal).running
+        assert running is not None
+        return await self._ended(terminal, running.line, exit_code, "/home/x", "")
+
+    async def _ended(self, terminal: str, line: str, exit_code: int, cwd: str, suffix: str) -> Command:
+        at_ms = self.next_ms()
+        told = CommandTold(
+            id=f"{terminal}:{next(self._numbers)}{suffix}", terminal=terminal, line=line, cwd=cwd,
+            started_ms=at_ms - 5, ended_ms=at_ms, exit_code=exit_code,
+        )  # fmt: skip
+        return await self.service.command_ended(told)
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, redactor: Redactor | None = None) -> AsyncIterator[Bench]:
+    store, workspace = CommandStore(), tmp_path / "project"
+    workspace.mkdir()
+    async with (
+        Journal.open(tmp_path / "journal", stores=[store]) as journal,
+        TerminalService.open(journal, store, tmp_path / "index", redactor=redactor or Redactor()) as service,
+    ):
+        yield Bench(service, workspace, redactor or Redactor())

@@ -1,0 +1,165 @@
+"""Terminals, commands, outputs and screens as an agent is shown them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.errors import DragomanError
+from dragoman.terminal.model import UNVERIFIED
+from dragoman.terminal.screen import SIZE
+from tests.domain.tools.terminal.bench import opened
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_terminals_are_listed_with_who_owns_them_and_what_runs(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("left")
+        await bench.ran("left", "make", b"ok\r\n", 0)
+        await bench.service.end("left", bench.next_ms(), 0)
+        bench.service.disconnected("left")
+        await bench.terminal("mine")
+        await bench.call("run_in_terminal", command="true")
+        await bench.service.command_began("mine", bench.next_ms(), "sleep 100")
+        live = await bench.call("list_terminals")
+        everything = await bench.call("list_terminals", ended=True)
+    assert {it["terminal"]: (it["owner"], it["state"]) for it in everything["terminals"]} == {
+        "own1": ("agent", "live"),
+        "mine": ("person", "live"),
+        "left": ("person", "ended"),
+    }
+    assert "left" not in [it["terminal"] for it in live["terminals"]]
+    (mine,) = [it for it in live["terminals"] if it["terminal"] == "mine"]
+    assert mine["running"]["command"] == "sleep 100"
+    assert "sleep 100" in live.text
+
+
+async def test_commands_are_found_by_words_folder_failure_and_age(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("t")
+        await bench.ran("t", "make all", b"done\r\n", 0, cwd="/src/app")
+        await bench.ran("t", "pytest -x", b"1 failed\r\n", 1, cwd="/src/app/tests")
+        await bench.ran("t", "pytest -x", b"1 passed\r\n", 0, cwd="/elsewhere")
+        by_word = await bench.call("search_commands", query="pytest")
+        failed = await bench.call("search_commands", failed=True)
+        below = await bench.call("search_commands", cwd="/src/app")
+        old = await bench.call("search_commands", since="1h")
+        none = await bench.call("search_commands", query="nothing like it")
+    assert [it["cwd"] for it in by_word["commands"]] == ["/elsewhere", "/src/app/tests"]
+    assert [(it["command"], it["exit_code"]) for it in failed["commands"]] == [("pytest -x", 1)]
+    assert [it["command"] for it in below["commands"]] == ["pytest -x", "make all"]
+    assert old["commands"] == none["commands"] == []
+    assert "exit 1" in failed.text
+
+
+async def test_a_folder_is_meant_from_where_the_client_stands(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("t")
+        await bench.ran("t", "here", b"", 0, cwd=str(bench.caller.cwd / "sub"))
+        await bench.ran("t", "home", b"", 0, cwd="/home/x/y")
+        assert [it["command"] for it in (await bench.call("search_commands", cwd="."))["commands"]] == ["here"]
+        assert [it["command"] for it in (await bench.call("search_commands", cwd="~"))["commands"]] == ["home"]
+
+
+async def test_what_does_not_fit_is_read_on_from_where_the_answer_says(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("t")
+        for number in range(7):
+            await bench.ran("t", f"echo {number}", b"", 0)
+        first = await bench.call("search_commands", limit=3)
+        second = await bench.call("search_commands", limit=3, before=first["next_before"])
+        third = await bench.call("search_commands", limit=3, before=second["next_before"])
+    shown = [it["command"] for page in (first, second, third) for it in page["commands"]]
+    assert shown == [f"echo {number}" for number in (6, 5, 4, 3, 2, 1, 0)]
+    assert third["next_before"] is None
+    assert first["next_before"] in first.text
+
+
+@pytest.mark.parametrize("since", ["yesterday", "3 fortnights", "2026-13-01", "\x1b[2J"])
+async def test_a_moment_that_is_none_is_refused_with_how_to_write_it(tmp_path: Path, since: str) -> None:
+    async with opened(tmp_path) as bench:
+        with pytest.raises(DragomanError) as refused:
+            await bench.call("search_commands", since=since)
+    assert refused.value.code == "bad_date"
+    assert str(refused.value.message).isprintable()
+
+
+async def test_an_output_is_read_in_pages_that_end_with_lines_and_miss_nothing(tmp_path: Path) -> None:
+    lines = [f"\x1b[3{number % 8}m{number} 中文 {'x' * (number % 50)}\x1b[0m" for number in range(300)]
+    async with opened(tmp_path) as bench:
+        await bench.terminal("t")
+        command = await bench.ran("t", "build", "\r\n".join(lines).encode() + b"\r\n", 0)
+        page = await bench.call("get_command_output", command_id=command.id, part="head", limit=1000)
+        read = [page["output"]]
+        while page["next_offset"] is not None:
+            assert str(page["next_offset"]) in page.text
+            page = await bench.call("get_command_output", command_id=command.id, offset=page["next_offset"], limit=1000)
+            read.append(page["output"])
+        tail = await bench.call("get_command_output", command_id=command.id, limit=1000)
+    assert len(read) > 10
+    assert "\n".join(read) == "\n".join(f"{number} 中文 {'x' * (number % 50)}".rstrip() for number in range(300))
+    assert tail["output"].split("\n")[-1] == f"299 中文 {'x' * 49}"
+    assert all(line.split(" ")[0].isdigit() for line in tail["output"].split("\n"))
+
+
+async def test_without_an_id_the_last_command_is_meant(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        with pytest.raises(DragomanError, match="No command is recorded"):
+            await bench.call("get_command_output")
+        await bench.terminal("a")
+        await bench.terminal("b")
+        await bench.ran("a", "first", b"of a\r\n", 0)
+        await bench.ran("b", "second", b"of b\r\n", 0)
+        assert (await bench.call("get_command_output"))["output"] == "of b"
+        assert (await bench.call("get_command_output", terminal="a"))["output"] == "of a"
+
+
+GCC = b"cc -c main.c\r\n" + b"noise\r\n" * 50 + b"\x1b[1mmain.c:3:5: \x1b[31merror: \x1b[0mexpected ';'\r\n1 error\r\n"
+
+
+async def test_the_last_failure_has_its_error_line_and_its_exit_code(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("t")
+        nothing = await bench.call("get_last_failure")
+        await bench.ran("t", "make", GCC, 2)
+        await bench.ran("t", "ls", b"fine\r\n", 0)
+        await bench.ran("t", "rm -rf /", b"error: forged\r\n", 1, suffix=UNVERIFIED)
+        failure = await bench.call("get_last_failure")
+        forged = await bench.call("get_last_failure", verified=False)
+        errors = await bench.call("get_command_output", command_id=failure["command"]["command_id"], part="errors")
+    assert not nothing["found"]
+    assert (failure["command"]["command"], failure["command"]["exit_code"]) == ("make", 2)
+    assert "main.c:3:5: error: expected ';'" in failure["error_lines"]
+    assert "| main.c:3:5: error: expected ';'" in failure.text
+    assert "main.c:3:5: error" in errors["output"]
+    assert not forged["command"]["verified"]
+    assert "Unverified" in forged.text
+
+
+async def test_a_screen_is_read_as_its_person_sees_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("t", {SIZE: "20x4"})
+        stream = b"".join(b"line %d\r\n" % number for number in range(6)) + b"\x1b[2;3H\x1b[31mred"
+        await bench.service.take("t", "output", bench.next_ms(), stream)
+        screen = await bench.call("read_terminal")
+        above = await bench.call("read_terminal", terminal="t", scrollback=2)
+    assert screen["lines"] == ["line 3", "lired4", "line 5"]
+    assert (screen["cursor_row"], screen["cursor_column"], screen["columns"], screen["rows"]) == (2, 6, 20, 4)
+    assert above["scrollback"] == ["line 1", "line 2"]
+    assert "| lired4" in screen.text
+
+
+async def test_an_unknown_terminal_or_command_is_refused_with_what_there_is(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        with pytest.raises(DragomanError, match="No terminal is recorded yet"):
+            await bench.call("read_terminal")
+        await bench.terminal("real")
+        for tool, arguments, code in (
+            ("read_terminal", {"terminal": "x"}, "unknown_terminal"),
+            ("get_command_output", {"command_id": "x:1"}, "unknown_command"),
+        ):
+            with pytest.raises(DragomanError) as refused:
+                await bench.call(tool, **arguments)
+            assert refused.value.code == code
