@@ -1,6 +1,9 @@
 """Chinese of the phrases about Lua programs."""
 
 TABLE: dict[str, str] = {
+    'In the program, where it finds this file: require("{module}").start("127.0.0.1", 8818)': '在能找到此文件的程序中：require("{module}").start("127.0.0.1", 8818)',
+    "{path} is of another dragoman than this one. Renew it: {command}": "{path} 来自另一个版本的 dragoman。更新命令：{command}",
+    "with luasocket": "带 luasocket",
     "Bound to {chunk}, which has the same name and another folder.": "已绑定到 {chunk}：同名，但文件夹不同。",
     "If {chunk} is this file, evaluate: {line}": "如果 {chunk} 就是此文件，请求值：{line}",
     "There is no file {path}.": "没有文件 {path}。",

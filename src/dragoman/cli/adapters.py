@@ -14,7 +14,9 @@ from dragoman.places import find_places
 
 if TYPE_CHECKING:
     from dragoman.adapter_settings import AdapterSettings
+    from dragoman.debug.luapanda.runtime import Interpreter
 
+_LUA = "lua"
 _Json = Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))]
 
 
@@ -32,14 +34,14 @@ def install(name: str, /) -> int:
     from dragoman.debug.adapters.finding import SOUGHT, find_adapter
     from dragoman.debug.adapters.installing import install as install_it
 
-    if name not in SOUGHT:
-        raise _unknown(name, sorted(SOUGHT))
+    if name not in (*SOUGHT, _LUA):
+        raise _unknown(name, sorted([*SOUGHT, _LUA]))
     if name in INSTALLED_BY_US:
         warn(say("Downloading {name} with npm…", name=name))
         made = install_it(name, find_places(), os.environ)
         tell(say("{name} {version} is installed: {path}", name=name, version=made.version, path=made.path))
         return ExitCode.OK
-    if name == "python" or find_adapter(name, os.environ):
+    if name == "python" or (_lua() if name == _LUA else find_adapter(name, os.environ)):
         tell(say("{name} is there already; `dragoman adapters` shows where.", name=name))
         return ExitCode.OK
     tell(say("Your system's own tools install {name}. Run this:", name=name))
@@ -61,7 +63,7 @@ def _rows() -> list[dict[str, Any]]:
 
     declared = load_settings(find_places()).adapters
     own = [_declared_row(name, it) for name, it in declared.items() if it.command is not None]
-    return [*map(_row, SOUGHT), *own]
+    return [*map(_row, SOUGHT), _lua_row(), *own]
 
 
 def _row(name: str) -> dict[str, Any]:
@@ -84,6 +86,24 @@ def _row(name: str) -> dict[str, Any]:
     if found is None:
         return {**row, **nothing, "install": install_command(name, os.environ)}
     return {**row, **nothing, "version": version_of(name, found.path), "path": found.path, "found": found.where()}
+
+
+def _lua() -> Interpreter | None:
+    """No adapter: the daemon speaks with the program, which needs a Lua that has luasocket."""
+    from dragoman.debug.luapanda.runtime import interpreters
+
+    return next((it for it in interpreters(os.environ) if it.has_socket), None)
+
+
+def _lua_row() -> dict[str, Any]:
+    from dragoman.debug.adapters.commands import install_command
+
+    found = _lua()
+    row: dict[str, Any] = {"name": _LUA, "languages": "Lua", "types": _types(_LUA), "problem": None}
+    if found is None:
+        return {**row, "version": None, "path": None, "found": None, "install": install_command(_LUA, os.environ)}
+    version = found.version.rpartition(" ")[2]
+    return {**row, "version": version, "path": found.path, "found": say("with luasocket"), "install": None}
 
 
 def _declared_row(name: str, told: AdapterSettings) -> dict[str, Any]:

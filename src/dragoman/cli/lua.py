@@ -26,14 +26,14 @@ def path() -> int:
 
 def install(folder: Path, /, *, name: str = "LuaPanda.lua") -> int:
     """Under LuaPanda's own name, so that `require("LuaPanda")` finds it. What is there and is another's stays."""
-    from dragoman.debug.luapanda.runtime import require_runtime
+    from dragoman.debug.luapanda.runtime import is_ours, require_runtime
 
     source, target = require_runtime(), folder / name
     if not folder.is_dir():
         raise DragomanError(
             "no_folder", say("There is no folder {path}.", path=folder), hint=say("Make it first, or name another.")
         )
-    if target.exists() and "dragoman" not in target.read_text("utf-8", "replace")[:2000].lower():
+    if target.exists() and not is_ours(target.read_text("utf-8", "replace")):
         raise DragomanError(
             "file_exists",
             say("{path} is there already and is not ours.", path=target),
@@ -41,6 +41,12 @@ def install(folder: Path, /, *, name: str = "LuaPanda.lua") -> int:
         )
     shutil.copyfile(source, target)
     tell(say("Copied to {path}.", path=target))
+    tell(
+        say(
+            'In the program, where it finds this file: require("{module}").start("127.0.0.1", 8818)',
+            module=Path(name).stem,
+        )
+    )
     return ExitCode.OK
 
 
@@ -54,8 +60,9 @@ def doctor(folder: Path = Path(), /) -> int:
         problems.append(say("There is no Lua here: `apt install lua5.4 lua-socket`, or your system's own way."))
     runtime = runtime_file()
     lines.append(shown(say("runtime: {path}", path=runtime or "-")))
-    lines += [_copy(one) for one in copies(folder.resolve())]
-    show_text("\n".join(lines))
+    here = list(copies(folder.resolve()))
+    show_text("\n".join([*lines, *map(_copy, here)]))
+    problems += [trouble for one in here if (trouble := _outdated(one))]
     problems += _configurations(folder.resolve())
     for problem in problems:
         warn(problem)
@@ -67,7 +74,14 @@ def _shown(one: Interpreter) -> str:
 
 
 def _copy(one: Copy) -> str:
-    return f"LuaPanda {one.version}{' (dragoman)' if one.is_ours else ''}  {one.path}"
+    return f"{'dragoman' if one.is_ours else 'LuaPanda'} {one.version}  {one.path}"
+
+
+def _outdated(one: Copy) -> Phrase | None:
+    if one.is_current:
+        return None
+    command = f"dragoman lua install {one.path.parent} --name {one.path.name}"
+    return say("{path} is of another dragoman than this one. Renew it: {command}", path=one.path, command=command)
 
 
 def _trouble(one: Interpreter) -> Phrase | None:

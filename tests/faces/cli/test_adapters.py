@@ -40,9 +40,10 @@ def test_each_adapter_has_a_line_with_its_version_or_how_to_install_it(bare: dic
     done = dragoman(**bare)
     assert done.returncode == 0
     lines = {line.split()[0]: line for line in done.stdout.splitlines()}
-    assert list(lines) == ["python", "javascript", "go", "lldb", "codelldb", "ruby"]
+    assert list(lines) == ["python", "javascript", "go", "lldb", "codelldb", "ruby", "lua"]
     assert "comes with dragoman" in lines["python"]
     assert lines["javascript"].endswith("install it with: dragoman adapters install javascript")
+    assert lines["lua"].endswith("install it with: luarocks install luasocket")
 
 
 @pytest.mark.needs("go", "codelldb")
@@ -55,6 +56,15 @@ def test_as_json_it_says_what_was_found_and_where(home: Path) -> None:
     assert rows["codelldb"]["found"] == "installed by dragoman"
     assert rows["codelldb"]["path"].startswith(str(home))
     assert {"node", "pwa-node"} <= set(rows["javascript"]["types"])
+
+
+@pytest.mark.needs("lua")
+def test_lua_is_there_where_an_interpreter_has_luasocket() -> None:
+    rows = {row["name"]: row for row in json.loads(dragoman("--json").stdout)}
+    assert (rows["lua"]["found"], rows["lua"]["install"]) == ("with luasocket", None)
+    assert {"lua", "luapanda", "lua-panda"} == set(rows["lua"]["types"])
+    done = dragoman("install", "lua")
+    assert (done.returncode, "is there already" in done.stdout) == (0, True)
 
 
 def test_the_chinese_say_it_in_chinese(bare: dict[str, str]) -> None:

@@ -34,6 +34,17 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
     assert (found.version, found.is_ours) == ("3.3.1", False)
 
 
+def test_a_copy_of_an_earlier_dragoman_is_told_with_the_command_that_renews_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(tmp_path, name="dragoman.lua")
+    assert 'require("dragoman").start(' in capsys.readouterr().out
+    assert doctor(tmp_path) == 0
+    (tmp_path / "dragoman.lua").write_text(require_runtime().read_text() + "-- of yesterday\n")
+    assert doctor(tmp_path) == 1
+    assert f"dragoman lua install {tmp_path} --name dragoman.lua" in capsys.readouterr().err
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(DragomanError) as caught:
         install(tmp_path / "nowhere")

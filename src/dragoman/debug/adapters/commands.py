@@ -20,6 +20,12 @@ _PACKAGES: Mapping[str, Mapping[str, str]] = {
     "go": {"apt-get": "delve golang-go", "dnf": "delve golang", "pacman": "delve go", "brew": "delve go"},
     "lldb": {"apt-get": "", "dnf": "lldb", "pacman": "lldb", "brew": "llvm"},
     "ruby": {"apt-get": "ruby", "dnf": "ruby rubygem-debug", "pacman": "ruby ruby-debug", "brew": "ruby"},
+    "lua": {
+        "apt-get": "lua5.4 lua-socket",
+        "dnf": "lua lua-socket",
+        "pacman": "lua lua-socket",
+        "brew": "lua luarocks",
+    },
 }
 _INSTALLS: Mapping[str, str] = {
     "apt-get": "apt-get install -y {packages}",
@@ -34,6 +40,7 @@ _LANGUAGES_OWN: Mapping[str, tuple[str, str]] = {
 _WHEREVER: Mapping[str, str] = {
     "go": "go install github.com/go-delve/delve/cmd/dlv@latest",
     "lldb": "dragoman adapters install codelldb",
+    "lua": "luarocks install luasocket",
     "ruby": "gem install debug",
 }
 

@@ -16,7 +16,8 @@ from dragoman.phrases import say
 INTERPRETERS = ("lua", "lua5.4", "lua5.3", "luajit", "lua5.1", "lua5.2")
 _HERE = Path(__file__).parent
 _ANSWERS_WITHIN_S = 5.0
-_VERSION = re.compile(r'\bdebuggerVer\s*=\s*"([^"]+)"')
+_VERSION = re.compile(r'\b(?:debuggerVer|VERSION)\s*=\s*"([^"]+)"')
+_NAMES = ("LuaPanda.lua", "dragoman.lua")
 _SKIPPED = frozenset({".git", "node_modules", ".venv"})
 _QUESTION = (
     "io.write(_VERSION, '|', type(jit) == 'table' and jit.version or '', '|', "
@@ -38,6 +39,8 @@ class Copy:
     path: Path
     version: str
     is_ours: bool
+    is_current: bool = True
+    """Of ours: whether it is the very file that this installation has."""
 
 
 def runtime_file() -> Path | None:
@@ -82,11 +85,23 @@ def interpreters(environment: Mapping[str, str]) -> list[Interpreter]:
 
 
 def copies(project: Path) -> Iterator[Copy]:
-    for path in sorted(project.rglob("LuaPanda.lua")):
+    """Those that programs of this project would load."""
+    ours = runtime_file()
+    current = ours.read_bytes() if ours is not None else b""
+    for path in sorted(path for name in _NAMES for path in project.rglob(name)):
         if _SKIPPED.isdisjoint(path.parts):
-            text = path.read_text("utf-8", "replace")
-            version = _VERSION.search(text)
-            yield Copy(path, version[1] if version else "?", is_ours="dragoman" in text[:2000].lower())
+            yield _copy(path, path.read_bytes(), current)
+
+
+def is_ours(text: str) -> bool:
+    return "dragoman" in text[:2000].lower()
+
+
+def _copy(path: Path, data: bytes, current: bytes) -> Copy:
+    text = data.decode("utf-8", "replace")
+    version = _VERSION.search(text)
+    mine = is_ours(text)
+    return Copy(path, version[1] if version else "?", is_ours=mine, is_current=not mine or data == current)
 
 
 def _asked(path: str, environment: Mapping[str, str]) -> Interpreter:
