@@ -1,0 +1,192 @@
+"""The store of terminals and their commands: rows that outlive the output they point to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from dragoman.journal import Before, Everything, OfSession, Place, Scope, Span, Statement, Store, words
+from dragoman.journal.records import split_words
+from dragoman.journal.stores import Scalar
+from dragoman.terminal.model import Command, Terminal
+from dragoman.terminal.told import CommandFilter
+
+_COLUMNS = (
+    "id, terminal, line, cwd, started_ns, ended_ns, exit_code, verified, "
+    "stream, segment, offset, length, output_bytes, lost_bytes"
+)
+# `started_ns` is the row's own number: what is asked for newest first is read in the order in which it stands. Two
+# commands of one millisecond differ in the digits below it, which no client tells.
+_SCHEMA = """
+create table terminals (id text primary key, parent text not null, attributes text not null,
+    started_ns integer not null, ended_ns integer, exit_code integer, changed_ns integer not null) without rowid;
+create table commands (started_ns integer primary key, id text not null unique, terminal text not null,
+    line text not null, words text not null, cwd text not null, ended_ns integer, exit_code integer,
+    verified integer not null, stream text, segment integer, offset integer, length integer,
+    output_bytes integer not null, lost_bytes integer not null,
+    until_segment integer, until_offset integer);
+create index commands_by_terminal on commands (terminal, started_ns);
+create index commands_by_cwd on commands (cwd, started_ns);
+create index commands_by_place on commands (terminal, segment, offset);
+create index commands_failed on commands (started_ns) where exit_code <> 0;
+create virtual table command_words using fts5 (words, content='commands', content_rowid='started_ns', prefix='2 3');
+insert into command_words (command_words, rank) values ('secure-delete', 1);
+create trigger commands_added after insert on commands begin
+    insert into command_words (rowid, words) values (new.started_ns, new.words); end;
+create trigger commands_removed after delete on commands begin
+    insert into command_words (command_words, rowid, words) values ('delete', old.started_ns, old.words); end;
+"""
+_ADD = """insert into commands values (
+    iif(exists (select 1 from commands where started_ns = ?1),
+        (select max(started_ns) + 1 from commands where started_ns < ?1 + 1000000), ?1),
+    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) on conflict (id) do nothing"""
+_FORGET = {
+    "terminals": {"session": "id = ?", "before": "coalesce(ended_ns, started_ns) < ?"},
+    "commands": {"session": "terminal = ?", "before": "started_ns < ?"},
+}
+_BELOW = re.compile(r"/+$")
+
+
+class CommandStore(Store):
+    name = "terminal"
+    tables = ("terminals", "commands")
+    migrations = (_SCHEMA,)
+
+    def __init__(self) -> None:
+        self.on_forget: list[Callable[[Scope], None]] = []
+        """Told by the journal's thread, so that what is derived from the record goes with it."""
+
+    def forget(self, scope: Scope) -> Iterable[Statement]:
+        for told in self.on_forget:
+            told(scope)
+        for table in self.tables:
+            yield Statement(f"delete from {table}{_scoped(table, scope)}", _bound(scope))  # noqa: S608
+        yield Statement("insert into command_words (command_words) values ('optimize')")
+
+    def put_terminal(self, terminal: Terminal, *, at_ns: int) -> Statement:
+        attributes = msgspec.json.encode(terminal.attributes).decode()
+        row = (terminal.id, terminal.parent, attributes, terminal.started_ns, terminal.ended_ns, terminal.exit_code)
+        return Statement("replace into terminals values (?, ?, ?, ?, ?, ?, ?)", (*row, at_ns))
+
+    def add(self, command: Command, until: Place | None) -> Statement:
+        """`until` is where the stream went on after it."""
+        span = command.output
+        place = (span.stream, span.segment, span.offset, span.length) if span else (None,) * 4
+        told: tuple[Scalar, ...] = (command.started_ns, command.id, command.terminal, command.line)
+        ended = (split_words(command.line), command.cwd, command.ended_ns, command.exit_code, command.verified)
+        return Statement(
+            _ADD, (*told, *ended, *place, command.output_bytes, command.lost_bytes, *(until or (None, None)))
+        )
+
+    def terminals(self) -> Statement:
+        return Statement(
+            """select id, parent, attributes, started_ns, ended_ns, exit_code,
+            (select count(*) from commands where terminal = terminals.id) from terminals order by started_ns"""
+        )
+
+    def one(self, command_id: str) -> Statement:
+        return Statement(f"select {_COLUMNS} from commands where id = ?", (command_id,))  # noqa: S608
+
+    def chosen(self, wanted: CommandFilter, *, limit: int, before_ns: int | None) -> Statement:
+        """Newest first. A word's hits are walked in the order of their rows, so that a common one costs no sorting."""
+        conditions, values = _conditions(wanted, before_ns)
+        if wanted.text:
+            table = "command_words w cross join commands c on c.started_ns = w.rowid"
+            conditions, values = ["w.command_words match ?", *conditions], [words.expression(wanted.text), *values]
+            order = "w.rowid"
+        else:
+            table, order = "commands c", "c.started_ns"
+        columns = ", ".join(f"c.{name.strip()}" for name in _COLUMNS.split(","))
+        where = f" where {' and '.join(conditions)}" if conditions else ""
+        return Statement(f"select {columns} from {table}{where} order by {order} desc limit ?", (*values, limit))  # noqa: S608
+
+    def after(self, started_ns: int, *, limit: int) -> Statement:
+        """Oldest first, of all terminals."""
+        sql = f"select {_COLUMNS} from commands where started_ns > ? order by started_ns limit ?"  # noqa: S608
+        return Statement(sql, (started_ns, limit))
+
+    def following(self, command: Command) -> Statement:
+        """The next one in the same terminal."""
+        sql = f"select {_COLUMNS} from commands where terminal = ? and started_ns > ? order by started_ns limit 1"  # noqa: S608
+        return Statement(sql, (command.terminal, command.started_ns))
+
+    def printing(self, terminal: str, places: Iterable[Place]) -> Statement:
+        """Which command printed what stands at each of these places of a terminal's stream; none for a prompt."""
+        sql = """select p.value ->> 0, p.value ->> 1, (select iif((until_segment, until_offset) >
+                (p.value ->> 0, p.value ->> 1), id, '') from commands
+            where terminal = ? and (segment, offset) <= (p.value ->> 0, p.value ->> 1)
+            order by segment desc, offset desc limit 1) from json_each(?) p"""
+        return Statement(sql, (terminal, msgspec.json.encode(list(places)).decode()))
+
+    def drop_terminals(self, ids: Iterable[str]) -> list[Statement]:
+        return [Statement("delete from terminals where id = ?", (name,)) for name in ids]
+
+
+def command_of(row: tuple[Any, ...]) -> Command:
+    *told, verified, stream, segment, offset, length, output_bytes, lost_bytes = row
+    id_, terminal, line, cwd, started_ns, ended_ns, exit_code = told
+    return Command(
+        id=id_,
+        terminal=terminal,
+        line=line,
+        cwd=cwd,
+        started_ns=started_ns,
+        ended_ns=ended_ns,
+        exit_code=exit_code,
+        verified=bool(verified),
+        output=Span(stream, segment, offset, length) if stream else None,
+        output_bytes=output_bytes,
+        lost_bytes=lost_bytes,
+    )
+
+
+def terminal_of(row: tuple[Any, ...]) -> Terminal:
+    id_, parent, attributes, started_ns, ended_ns, exit_code = row
+    return Terminal(
+        id=id_,
+        parent=parent,
+        attributes=msgspec.json.decode(attributes, type=dict[str, str]),
+        started_ns=started_ns,
+        ended_ns=ended_ns,
+        exit_code=exit_code,
+    )
+
+
+def _conditions(wanted: CommandFilter, before_ns: int | None) -> tuple[list[str], list[Scalar]]:
+    asked: list[tuple[bool, str, tuple[Scalar, ...]]] = [
+        (bool(wanted.terminal), "c.terminal = ?", (wanted.terminal,)),
+        (bool(wanted.cwd), "(c.cwd = ? or (c.cwd >= ? and c.cwd < ?))", _folder(wanted.cwd)),
+        (wanted.failed, "c.exit_code <> 0", ()),
+        (wanted.since_ns is not None, "c.started_ns >= ?", (_held(wanted.since_ns),)),
+        (wanted.verified, "c.verified", ()),
+        (before_ns is not None, "c.started_ns < ?", (_held(before_ns),)),
+    ]
+    chosen = [(sql, values) for is_set, sql, values in asked if is_set]
+    return [sql for sql, _ in chosen], [value for _, values in chosen for value in values]
+
+
+def _folder(cwd: str) -> tuple[str, str, str]:
+    """Itself and everything below: `0` is the character after `/`."""
+    folder = _BELOW.sub("", cwd)
+    return folder or "/", f"{folder}/", f"{folder}0"
+
+
+def _held(number: int | None) -> int:
+    return min(max(number or 0, 0), (1 << 63) - 1)
+
+
+def _scoped(table: str, scope: Scope) -> str:
+    match scope:
+        case Everything():
+            return ""
+        case OfSession():
+            return f" where {_FORGET[table]['session']}"
+        case Before():
+            return f" where {_FORGET[table]['before']}"
+
+
+def _bound(scope: Scope) -> tuple[Scalar, ...]:
+    return tuple(scope)

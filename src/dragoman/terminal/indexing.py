@@ -1,0 +1,140 @@
+"""The index follows the streams: in small steps in the background, a few seconds behind."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import anyio
+import anyio.to_thread
+import apsw
+
+from dragoman.errors import DragomanError
+from dragoman.journal import Journal, Place, Reading, Record
+from dragoman.journal.records import split_words
+from dragoman.terminal.index import Block, OutputIndex, Reach
+from dragoman.terminal.plain import plain
+from dragoman.terminal.stream import HEAD_BYTES, Frame, Kind, decoded
+
+log = logging.getLogger(__name__)
+
+BLOCK_BYTES = 64 * 1024
+STEP_BYTES = 1024 * 1024
+_EVERY_S = 5.0
+_PAUSE_S = 0.005
+_CARRY_BYTES = 512
+_BOUNDARIES = (Kind.BEGAN, Kind.ENDED)
+
+
+class Followed(NamedTuple):
+    record: Record
+    frame: Frame
+
+    @property
+    def until(self) -> Place:
+        """Not where the next record begins, but no later than that: enough to stop reading at."""
+        return Place(self.record.place.segment, self.record.place.offset + HEAD_BYTES + len(self.frame.data))
+
+
+class Indexer:
+    def __init__(self, journal: Journal, index: OutputIndex, grown: dict[str, int]) -> None:
+        self._journal = journal
+        self._index = index
+        self._grown = grown
+        self._thread = anyio.CapacityLimiter(1)
+        self._reaches: dict[str, Reach] | None = None
+        self._generation = -1
+
+    async def run(self, known: Callable[[], list[str]]) -> None:
+        """For ever. A disk that fails is said once a round, and tried again."""
+        self._mark(known())
+        while True:
+            try:
+                await self.catch_up(known)
+            except (DragomanError, apsw.Error, OSError) as error:
+                log.warning("output could not be indexed: %s", error)
+            await anyio.sleep(_EVERY_S)
+
+    async def catch_up(self, known: Callable[[], list[str]]) -> None:
+        reaches = await self.reaches()
+        if self._generation != self._index.generation:
+            self._generation = self._index.generation
+            self._mark(known())
+        for terminal in list(self._grown):
+            await self._follow(terminal, reaches)
+
+    async def _follow(self, terminal: str, reaches: dict[str, Reach]) -> None:
+        """To its end; a stream counts as behind until a look finds nothing and nothing has come since."""
+        while (seen := self._grown.get(terminal)) is not None:
+            if await self._step(terminal, reaches):
+                await anyio.sleep(_PAUSE_S)  # whoever searches or records comes in between
+            elif self._grown.get(terminal) == seen:
+                del self._grown[terminal]
+
+    async def reaches(self) -> dict[str, Reach]:
+        """Up to where each stream is indexed now."""
+        if self._reaches is None or self._generation != self._index.generation:
+            self._reaches = await anyio.to_thread.run_sync(self._index.reaches, limiter=self._thread)
+        return self._reaches
+
+    def waiting(self) -> list[str]:
+        """Streams with bytes that it has not seen."""
+        return list(self._grown)
+
+    def _mark(self, terminals: list[str]) -> None:
+        self._grown.update({terminal: self._grown.get(terminal, 0) + 1 for terminal in terminals})
+
+    async def _step(self, terminal: str, reaches: dict[str, Reach]) -> bool:
+        """Whether there was anything to do."""
+        generation = self._index.generation
+        reach = reaches.get(terminal, Reach())
+        reading = await self._journal.records(terminal, reach.place, limit=STEP_BYTES)
+        if not reading.records:
+            return False
+        work = partial(self._indexed, generation, terminal, reading, reach)
+        reached = await anyio.to_thread.run_sync(work, limiter=self._thread)
+        if generation == self._index.generation:
+            reaches[terminal] = reached
+        return generation == self._index.generation
+
+    def _indexed(self, generation: int, terminal: str, reading: Reading, reach: Reach) -> Reach:
+        blocks: list[tuple[Block, str]] = []
+        carry = reach.carry
+        for group in _groups(reading.records):
+            data = b"".join(followed.frame.data for followed in group)
+            first, last = group[0], group[-1]
+            if data:
+                block = Block(terminal, first.record.place, last.until, last.record.at_ns, carry)
+                blocks.append((block, split_words(plain(carry + data))))
+                carry = _cut_line(carry + data)
+            if last.frame.kind in _BOUNDARIES:
+                carry = b""
+        reached = Reach(reading.upto, reading.records[-1].at_ns, carry)
+        self._index.add(generation, terminal, blocks, reached)
+        return reached
+
+
+def _groups(records: list[Record]) -> Iterator[list[Followed]]:
+    """Frames of output that belong together: at most 64 KiB, and never over the boundary of a command."""
+    group: list[Followed] = []
+    size = 0
+    for record in records:
+        frame = decoded(record.payload)
+        if frame is None or frame.kind is Kind.INPUT:
+            continue
+        data = frame.data if frame.kind is Kind.OUTPUT else b""
+        group.append(Followed(record, frame._replace(data=data)))
+        size += len(data)
+        if size >= BLOCK_BYTES or frame.kind in _BOUNDARIES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _cut_line(data: bytes) -> bytes:
+    """The last line, if it has not ended: a word may go on in the next block."""
+    line = data[data.rfind(b"\n") + 1 :]
+    return line[-_CARRY_BYTES:]

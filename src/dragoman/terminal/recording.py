@@ -1,0 +1,238 @@
+"""What clients tell of their terminals, in order for each one, into the record."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Mapping
+from functools import partial
+from typing import Literal
+
+import msgspec
+
+from dragoman.clock import Clock
+from dragoman.journal import Journal, Statement
+from dragoman.redaction import Redactor
+from dragoman.terminal import happenings
+from dragoman.terminal.commands import CommandStore, command_of
+from dragoman.terminal.lives import MOMENTARY, Known, Life, count
+from dragoman.terminal.model import GAP, RESUMES_AT, UNVERIFIED, Command, Terminal
+from dragoman.terminal.names import command_name, terminal_name
+from dragoman.terminal.recorder import Boundary, Recorder
+from dragoman.terminal.resuming import left_in
+from dragoman.terminal.secrets import SecretStream, redacted_text, shapes_of
+from dragoman.terminal.stream import Kind
+from dragoman.terminal.told import CommandTold, Notice
+from dragoman.terminal.watching import Watchers
+
+_KINDS: dict[str, Kind] = {"input": Kind.INPUT, "output": Kind.OUTPUT}
+_LINE_CHARACTERS = 32_000
+_ATTRIBUTES = 100
+_VALUE_CHARACTERS = 4_000
+_MS = 1_000_000
+
+
+class Recording:
+    def __init__(
+        self,
+        journal: Journal,
+        store: CommandStore,
+        redactor: Redactor,
+        clock: Clock,
+        known: dict[str, Known],
+        watchers: Watchers,
+    ) -> None:
+        self._journal = journal
+        self._store = store
+        self._redactor = redactor
+        self._clock = clock
+        self._known = known
+        self._watchers = watchers
+        self._salt = itertools.count(secrets.randbelow(_MS))
+        self.holding: dict[Life, float] = {}
+        """What holds bytes back, and since when."""
+        self.grown: dict[str, int] = {}
+        """Streams with bytes that the index has not seen, and how often they grew."""
+
+    async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
+        life = await self._life(terminal_id, at_ms, parent=parent, attributes=attributes)
+        async with life.lock:
+            if RESUMES_AT in attributes:
+                await self._missing(life, at_ms, life.resume_at(count(attributes[RESUMES_AT])))
+            await self._missing(life, at_ms, count(attributes.get(GAP)))
+            await self._change(life.known, self._kept(attributes))
+
+    async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
+        life = await self._life(terminal_id, at_ms)
+        async with life.lock:
+            fresh = life.fresh(_KINDS[kind], at_ms, data)
+            if not fresh:
+                return
+            if life.private:
+                await self._skip(life, kind, at_ms, len(fresh))
+            else:
+                work = partial(life.recorder.take, kind=_KINDS[kind], at_ms=at_ms, data=fresh)
+                self._shown(life, at_ms, await self._journal.recording(work))
+
+    async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:
+        life = await self._life(terminal_id, at_ms)
+        async with life.lock:
+            line = self._text(line)
+            if life.private or life.repeats(at_ms, line):
+                return
+            await self._boundary(life, Kind.BEGAN, at_ms, line)
+            life.running = Command(id="", terminal=life.known.terminal.id, line=line, started_ns=at_ms * _MS)
+
+    async def command_ended(self, told: CommandTold) -> Command:
+        life = await self._life(told.terminal, told.started_ms)
+        async with life.lock:
+            name = command_name(told.id, told.terminal)
+            command = await self._told_before(life, name)
+            if command is None:
+                command = self._command(life, name, told)
+                if not life.private:
+                    command = await self._save(life, command, told)
+                    self._watchers.finished(command)
+            life.running = None
+            return command
+
+    async def notice(self, terminal_id: str, at_ms: int, notice: Notice) -> None:
+        life = await self._life(terminal_id, at_ms)
+        if not life.private:
+            await self._journal.append([happenings.noticed(life.known.terminal.id, notice)])
+
+    async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
+        life = await self._life(terminal_id, at_ms)
+        async with life.lock:
+            await self.flush(life, at_ms)
+            known = life.known
+            known.terminal = msgspec.structs.replace(known.terminal, ended_ns=at_ms * _MS, exit_code=exit_code)
+            await self._journal.append([happenings.ended(known.terminal)], writes=[self._put(known.terminal)])
+            known.life = None
+            self._watchers.ended(known.terminal.id)
+
+    async def flush(self, life: Life, at_ms: int) -> None:
+        self._shown(life, at_ms, await self._journal.recording(partial(life.recorder.flush, at_ms=at_ms)))
+
+    async def _life(
+        self, terminal_id: str, at_ms: int, *, parent: str = "", attributes: Mapping[str, str] | None = None
+    ) -> Life:
+        """What comes before its session's start is kept as well: the terminal begins with it."""
+        name = terminal_name(terminal_id)
+        known = self._known.get(name)
+        if known is None:
+            started = Terminal(
+                id=name,
+                parent=terminal_name(parent) if parent else "",
+                attributes=self._kept(attributes or {}),
+                started_ns=at_ms * _MS,
+            )
+            known = self._known[name] = Known(started, life=self._new_life(started))
+            assert known.life is not None
+            known.life.known = known
+            await self._journal.append([happenings.began(started)], writes=[self._put(started)])
+        elif known.life is None:
+            await self._revive(known)
+        assert known.life is not None
+        return known.life
+
+    def _new_life(self, terminal: Terminal) -> Life:
+        shapes = shapes_of(self._redactor)
+        recorder = Recorder(terminal.id, SecretStream(shapes), SecretStream(shapes))
+        return Life(Known(terminal), recorder)
+
+    async def _revive(self, known: Known) -> None:
+        """A terminal of an earlier life of ours, or one that came back after its end."""
+        life = self._new_life(known.terminal)
+        life.known = known
+        life.after(await left_in(self._journal, known.terminal.id))
+        if known.life is None:  # another call may have been faster
+            known.life = life
+            known.terminal = msgspec.structs.replace(known.terminal, ended_ns=None, exit_code=None)
+            await self._journal.append([], writes=[self._put(known.terminal)])
+
+    async def _change(self, known: Known, attributes: dict[str, str]) -> None:
+        changed = {**known.terminal.attributes, **attributes}
+        if changed != known.terminal.attributes:
+            known.terminal = msgspec.structs.replace(known.terminal, attributes=changed)
+            await self._journal.append([], writes=[self._put(known.terminal)])
+
+    async def _missing(self, life: Life, at_ms: int, lost: int) -> None:
+        if lost and life.private:
+            await self._skip(life, "output", at_ms, lost)
+        elif lost:
+            work = partial(life.recorder.gap, at_ms=at_ms, count=lost)
+            self._shown(life, at_ms, await self._journal.recording(work))
+
+    async def _skip(self, life: Life, kind: str, at_ms: int, length: int) -> None:
+        if kind == "output":
+            await self._journal.recording(partial(life.recorder.skip, at_ms=at_ms, count=length))
+
+    async def _boundary(self, life: Life, kind: Kind, at_ms: int, text: str) -> Boundary:
+        work = partial(life.recorder.boundary, kind=kind, at_ms=at_ms, text=text)
+        boundary = await self._journal.recording(work)
+        self._shown(life, at_ms, boundary.shown)
+        return boundary
+
+    def _shown(self, life: Life, at_ms: int, shown: bytes) -> None:
+        name = life.known.terminal.id
+        life.last_at_ms = max(life.last_at_ms, at_ms)
+        self.grown[name] = self.grown.get(name, 0) + 1
+        if life.recorder.holds:
+            self.holding[life] = self._clock.monotonic_s()
+        else:
+            self.holding.pop(life, None)
+        self._watchers.shown(name, shown)
+
+    async def _told_before(self, life: Life, name: str) -> Command | None:
+        for command in life.recent:
+            if command.id == name:
+                return command
+        if not life.resumed:
+            return None
+        found = (await self._journal.query(self._store.one(name))).rows
+        return command_of(found[0]) if found else None
+
+    def _command(self, life: Life, name: str, told: CommandTold) -> Command:
+        line = life.running.line if told.line is None and life.running else self._text(told.line or "")
+        return Command(
+            id=name,
+            terminal=life.known.terminal.id,
+            line="" if life.private else line,
+            cwd="" if life.private else self._text(told.cwd or ""),
+            started_ns=told.started_ms * _MS + next(self._salt) % _MS,
+            ended_ns=None if told.ended_ms is None else told.ended_ms * _MS,
+            exit_code=told.exit_code,
+            verified=life.verifies and not name.endswith(UNVERIFIED),
+        )
+
+    async def _save(self, life: Life, command: Command, told: CommandTold) -> Command:
+        """In one transaction with its event, after its bytes are on the disk."""
+        at_ms = told.started_ms if told.ended_ms is None else told.ended_ms
+        boundary = await self._boundary(life, Kind.ENDED, at_ms, command.id)
+        stretch = life.unsaved.get(command.id, boundary.done)
+        life.unsaved = {command.id: stretch}
+        command = msgspec.structs.replace(
+            command, output=stretch.span, output_bytes=stretch.output_bytes, lost_bytes=stretch.lost_bytes
+        )
+        spans = [stretch.span] if stretch.span else []
+        await self._journal.append(
+            [happenings.command_ended(command)], writes=[self._store.add(command, boundary.place)], spans=spans
+        )
+        life.unsaved = {}
+        life.recent.append(command)
+        life.known.commands += 1
+        return command
+
+    def _kept(self, attributes: Mapping[str, str]) -> dict[str, str]:
+        kept = [(name, value) for name, value in attributes.items() if name not in MOMENTARY][:_ATTRIBUTES]
+        return {self._text(name)[:200]: self._attribute(name, value) for name, value in kept}
+
+    def _attribute(self, name: str, value: str) -> str:
+        return self._text(self._redactor.setting(name, value[:_VALUE_CHARACTERS]))
+
+    def _text(self, text: str) -> str:
+        return redacted_text(self._redactor, text[:_LINE_CHARACTERS])
+
+    def _put(self, terminal: Terminal) -> Statement:
+        return self._store.put_terminal(terminal, at_ns=self._clock.wall_ns())

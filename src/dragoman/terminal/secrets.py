@@ -1,0 +1,163 @@
+"""Secrets in a stream of bytes that comes in any pieces, possibly coloured in the middle.
+
+What has come is looked at as it would be read: without escape sequences. The part of it that may still become a secret
+is held back until more comes, the line goes on otherwise, or somebody flushes. What tells of a secret (`ghp_`,
+`password="`) is no secret itself: it is let through and remembered, so that hardly anything is ever held.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from dragoman.redaction import Redactor
+from dragoman.terminal.shapes import LONGEST_BYTES, Begun, Shapes, Span, apart
+
+# A shell's line editor goes on after the last column with a space and a return.
+_NOISE = re.compile(
+    rb"""\x1b(?:
+      \[ [0-?]{0,64} [ -/]{0,8} [@-~]
+    | \] [^\x07\x1b]{0,4096} (?: \x07 | \x1b\\ )
+    | [ -/]{1,4} [0-~]
+    | [0-Z\\^-~]
+    ) | [ ]\r(?![\r\n])""",
+    re.VERBOSE,
+)
+_CUT_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8})?\Z")
+# What a shell echoes comes in small pieces.
+_ECHO_BYTES = 8_192
+_CONTEXT_BYTES = 160
+_LINE_BYTES = 1_200
+# So much of a secret that was begun and not gone on with is taken for one.
+_TELLING_BYTES = 8
+
+
+class SecretStream:
+    def __init__(self, shapes: Shapes | None) -> None:
+        """Without shapes nothing is looked for, and every byte passes as it is."""
+        self._shapes = shapes
+        self._held = b""
+        self._context = b""
+
+    @property
+    def holds(self) -> bool:
+        return bool(self._held)
+
+    @property
+    def held_bytes(self) -> int:
+        return len(self._held)
+
+    def feed(self, data: bytes) -> bytes:
+        """What may be kept by now, secrets replaced."""
+        if self._shapes is None:
+            return data
+        return self._passed(self._shapes, _View(self._context, self._held + data if self._held else data), last=False)
+
+    def flush(self) -> bytes:
+        """All that was held back: nothing more comes for now."""
+        if self._shapes is None or not self._held:
+            return b""
+        return self._passed(self._shapes, _View(self._context, self._held), last=True)
+
+    def _passed(self, shapes: Shapes, view: _View, *, last: bool) -> bytes:
+        secrets = [(max(start, view.old), end) for start, end in shapes.secrets(view.text) if end > view.old]
+        begun = _begun(shapes, view.text)
+        end = len(view.text)
+        if last:
+            rest = (max(begun.secret, view.old), end) if begun and begun.likely else (end, end)
+            if rest[1] - rest[0] >= _TELLING_BYTES:
+                secrets = apart([*secrets, rest])
+            hold, cut = end, len(view.raw)
+        else:
+            hold = _held_from(secrets, max(begun.secret, view.old) if begun else end)
+            cut = view.cut(hold)
+        self._remember(view, begun, hold)
+        self._held = view.raw[cut:]
+        return view.redacted([span for span in secrets if span[1] <= hold], cut)
+
+    def _remember(self, view: _View, begun: Begun | None, upto: int) -> None:
+        """What was let through of the line, from where a secret may have begun."""
+        if begun:
+            self._context = view.text[max(begun.start - 32, upto - LONGEST_BYTES, 0) : upto]
+        else:
+            line = view.text.rfind(b"\n", 0, upto) + 1
+            self._context = view.text[max(line, upto - _CONTEXT_BYTES) : upto]
+
+
+class _View:
+    """Bytes as they are read, and where each of them stands in what came."""
+
+    def __init__(self, context: bytes, raw: bytes) -> None:
+        self.raw = raw
+        self.old = len(context)
+        self._gaps: list[Span] = []
+        self._end = len(raw)
+        if b"\x1b" in raw or (len(raw) < _ECHO_BYTES and b" \r" in raw):
+            found = _CUT_ESCAPE.search(raw, max(0, len(raw) - 80))
+            self._end = found.start() if found else len(raw)
+            self._gaps = [match.span() for match in _NOISE.finditer(raw, 0, self._end)]
+        self.text = context + self._without_gaps() if context or self._gaps or self._end < len(raw) else raw
+
+    def cut(self, at: int) -> int:
+        """Where the raw bytes of what is read before `at` end; an escape that is cut off waits for its rest."""
+        return self._end if at >= len(self.text) else self._raw_at(at)
+
+    def redacted(self, secrets: list[Span], cut: int) -> bytes:
+        if not secrets:
+            return self.raw if cut == len(self.raw) else self.raw[:cut]
+        pieces: list[bytes] = []
+        done = 0
+        for start, end in secrets:
+            first, after = self._raw_at(start), self._raw_at(end - 1) + 1
+            inside = b"".join(self.raw[low:high] for low, high in self._gaps if first <= low and high <= after)
+            pieces += [self.raw[done:first], mark(self.text[start:end]), inside]
+            done = after
+        return b"".join([*pieces, self.raw[done:cut]])
+
+    def _without_gaps(self) -> bytes:
+        edges = [0, *(edge for gap in self._gaps for edge in gap), self._end]
+        return b"".join(self.raw[low:high] for low, high in zip(edges[::2], edges[1::2], strict=True))
+
+    def _raw_at(self, position: int) -> int:
+        at = position - self.old
+        for low, high in self._gaps:
+            if low > at:
+                break
+            at += high - low
+        return at
+
+
+def mark(secret: bytes) -> bytes:
+    return (
+        secret if secret.startswith(b"<redacted ") else b"<redacted %d chars>" % len(secret.decode("utf-8", "replace"))
+    )
+
+
+@lru_cache(maxsize=8)
+def shapes_of(redactor: Redactor) -> Shapes | None:
+    return Shapes(redactor.names) if redactor.enabled else None
+
+
+def redacted_text(redactor: Redactor, text: str) -> str:
+    """A text that is whole: a command line, a folder."""
+    stream = SecretStream(shapes_of(redactor))
+    data = text.encode("utf-8", "surrogateescape")
+    return (stream.feed(data) + stream.flush()).decode("utf-8", "replace")
+
+
+def _begun(shapes: Shapes, text: bytes) -> Begun | None:
+    """Only the end of a text can be cut off: its last line, or one of the two secrets that are longer than that."""
+    if text.endswith(b"\n") and text.find(b"-----BEGIN", max(0, len(text) - LONGEST_BYTES)) < 0:
+        return None
+    tail = text[-LONGEST_BYTES:]
+    if b"-----BEGIN" not in tail and b"eyJ" not in tail:
+        tail = tail[-_LINE_BYTES:]
+        tail = tail[tail.rfind(b"\n") + 1 :]
+    found = shapes.begun(tail)
+    skipped = len(text) - len(tail)
+    return Begun(found.start + skipped, found.secret + skipped, found.likely) if found else None
+
+
+def _held_from(secrets: list[Span], hold: int) -> int:
+    """A secret that is whole and may yet go on is held with what tells of it."""
+    return min([hold, *(start for start, end in secrets if end > hold)])

@@ -1,0 +1,228 @@
+"""Terminals as a face may use them: told what happens in them, asked what happened."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import anyio.to_thread
+
+from dragoman.clock import Clock, SystemClock
+from dragoman.errors import DragomanError
+from dragoman.journal import Journal, Statement
+from dragoman.phrases import say
+from dragoman.redaction import Redactor
+from dragoman.terminal.commands import CommandStore, command_of, terminal_of
+from dragoman.terminal.index import OutputIndex
+from dragoman.terminal.indexing import Indexer
+from dragoman.terminal.lives import Known
+from dragoman.terminal.model import Command, Piece
+from dragoman.terminal.names import terminal_name
+from dragoman.terminal.reading import Streams
+from dragoman.terminal.recording import Recording
+from dragoman.terminal.searching import OutputSearching
+from dragoman.terminal.told import CommandFilter, CommandTold, Notice, OutputPage, OutputSearch, TerminalSeen
+from dragoman.terminal.watching import Watchers
+from dragoman.transport.system import REAL_SYSTEM, System
+
+log = logging.getLogger(__name__)
+
+# What might have become a secret is shown when nothing more came for so long.
+QUIET_S = 0.5
+_LOOK_EVERY_S = 0.2
+_FLUSHED_WITHIN_S = 3.0
+_HISTORY_PAGE = 5_000
+_COMMANDS_LIMIT = 10_000
+
+
+class TerminalService:
+    """Made by `open`; the journal must have been opened with the same store."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        store: CommandStore,
+        index: OutputIndex,
+        known: dict[str, Known],
+        redactor: Redactor,
+        clock: Clock,
+    ) -> None:
+        self._journal = journal
+        self._store = store
+        self._known = known
+        self._clock = clock
+        self._watchers = Watchers()
+        self._streams = Streams(journal)
+        self._recording = Recording(journal, store, redactor, clock, known, self._watchers)
+        self._indexer = Indexer(journal, index, self._recording.grown)
+        self._searching = OutputSearching(journal, store, index, self._indexer, clock)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        journal: Journal,
+        store: CommandStore,
+        folder: Path,
+        *,
+        redactor: Redactor,
+        clock: Clock | None = None,
+        system: System = REAL_SYSTEM,
+    ) -> AsyncIterator[TerminalService]:
+        """`folder` holds what is derived and can be made again."""
+        rows = (await journal.query(store.terminals())).rows
+        known = {row[0]: Known(terminal_of(row[:-1]), commands=row[-1]) for row in rows}
+        clock = clock or SystemClock()
+        index = OutputIndex(folder, clock, system=system)
+        service = cls(journal, store, index, known, redactor, clock)
+        async with anyio.create_task_group() as group:
+            group.start_soon(service._show_what_is_held)
+            group.start_soon(service._indexer.run, lambda: list(known))
+            try:
+                yield service
+            finally:
+                group.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True), anyio.move_on_after(_FLUSHED_WITHIN_S):
+                    await service._flush(0.0)
+                service._watchers.close()
+                await anyio.to_thread.run_sync(index.close)
+
+    async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
+        await self._recording.begin(terminal_id, parent=parent, at_ms=at_ms, attributes=attributes)
+
+    async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
+        await self._recording.take(terminal_id, kind, at_ms, data)
+
+    async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:
+        await self._recording.command_began(terminal_id, at_ms, line)
+
+    async def command_ended(self, told: CommandTold) -> Command:
+        return await self._recording.command_ended(told)
+
+    async def notice(self, terminal_id: str, at_ms: int, notice: Notice) -> None:
+        await self._recording.notice(terminal_id, at_ms, notice)
+
+    async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
+        await self._recording.end(terminal_id, at_ms, exit_code)
+
+    def connected(self, terminal_id: str) -> None:
+        self._connection(terminal_id, True)
+
+    def disconnected(self, terminal_id: str) -> None:
+        self._connection(terminal_id, False)
+
+    def terminals(self) -> tuple[TerminalSeen, ...]:
+        """Oldest first."""
+        return tuple(known.seen() for known in self._known.values())
+
+    def terminal(self, terminal_id: str) -> TerminalSeen:
+        return self._of(terminal_id).seen()
+
+    async def commands(self, wanted: CommandFilter, *, limit: int = 20, before_ns: int | None = None) -> list[Command]:
+        """Newest first."""
+        limit = max(0, min(limit, _COMMANDS_LIMIT))
+        return await self._rows(self._store.chosen(wanted, limit=limit, before_ns=before_ns))
+
+    async def command(self, command_id: str) -> Command:
+        found = await self._rows(self._store.one(command_id))
+        if not found:
+            raise DragomanError(
+                "unknown_command",
+                say("No command {id} is known.", id=repr(command_id[:80])),
+                hint=say("Search for it with search_commands, which gives ids."),
+            )
+        return found[0]
+
+    async def search_output(
+        self, words: str, *, terminal: str = "", limit: int = 20, timeout_s: float = 2.0
+    ) -> OutputSearch:
+        """Lines of output that have all the words, newest first."""
+        name = self._of(terminal).terminal.id if terminal else ""
+        return await self._searching.search(words, name, limit, timeout_s)
+
+    async def output(self, command_id: str, *, offset: int = 0, limit: int = 65_536) -> OutputPage:
+        return await self._streams.output(await self.command(command_id), offset, limit)
+
+    def pieces(self, terminal_id: str) -> AsyncGenerator[Piece, None]:
+        """The whole stream, oldest first."""
+        return self._streams.pieces(self._of(terminal_id).terminal.id)
+
+    async def tail(self, terminal_id: str, max_bytes: int) -> bytes:
+        return await self._streams.tail(self._of(terminal_id).terminal.id, max_bytes)
+
+    def watch(self, terminal_id: str) -> AsyncGenerator[bytes, None]:
+        """What is shown from now on; ends with the terminal."""
+        return self._watchers.watch(self._of(terminal_id).terminal.id)
+
+    async def last_failure(self, *, terminal: str = "", cwd: str = "", verified: bool = True) -> Command | None:
+        wanted = CommandFilter(terminal=terminal, cwd=cwd, failed=True, verified=verified)
+        return next(iter(await self.commands(wanted, limit=1)), None)
+
+    async def wait_for_command(self, terminal_id: str, *, after: str = "", within_s: float) -> Command | None:
+        """The first command to end after the named one, or after now; None when none did in time."""
+        name = self._of(terminal_id).terminal.id
+        ended: list[Command] = []
+        rang = anyio.Event()
+
+        def told(command: Command) -> None:
+            ended.append(command)
+            rang.set()
+
+        with self._watchers.waiting(name, told):
+            if after and (found := await self._rows(self._store.following(await self.command(after)))):
+                return found[0]
+            with anyio.move_on_after(within_s):
+                await rang.wait()
+        return ended[0] if ended else None
+
+    async def history(self) -> AsyncGenerator[Command, None]:
+        """Every command, oldest first."""
+        after = 0
+        while page := await self._rows(self._store.after(after, limit=_HISTORY_PAGE)):
+            for command in page:
+                yield command
+            after = page[-1].started_ns
+
+    def on_command(self, told: Callable[[Command], None]) -> None:
+        """Called for each command that ended and was stored."""
+        self._watchers.on_command(told)
+
+    async def _rows(self, statement: Statement) -> list[Command]:
+        return [command_of(row) for row in (await self._journal.query(statement)).rows]
+
+    def _of(self, terminal_id: str) -> Known:
+        known = self._known.get(terminal_id) or self._known.get(terminal_name(terminal_id))
+        if known is None:
+            raise _unknown_terminal(terminal_id, self._known)
+        return known
+
+    def _connection(self, terminal_id: str, connected: bool) -> None:
+        known = self._known.get(terminal_name(terminal_id))
+        if known is not None:
+            known.connected = connected
+
+    async def _show_what_is_held(self) -> None:
+        while True:
+            await anyio.sleep(_LOOK_EVERY_S)
+            await self._flush(QUIET_S)
+
+    async def _flush(self, quiet_s: float) -> None:
+        now_s = self._clock.monotonic_s()
+        for life, since_s in list(self._recording.holding.items()):
+            if now_s - since_s >= quiet_s:
+                async with life.lock:
+                    await self._recording.flush(life, life.last_at_ms)
+
+
+def _unknown_terminal(terminal_id: str, known: Mapping[str, Known]) -> DragomanError:
+    living = [name for name, one in known.items() if one.terminal.ended_ns is None][-10:]
+    hint = (
+        say("There are: {names}.", names=", ".join(living))
+        if living
+        else say("No terminal is recorded now; start one with `dragoman shell`.")
+    )
+    return DragomanError("unknown_terminal", say("No terminal {id} is known.", id=repr(terminal_id[:80])), hint=hint)

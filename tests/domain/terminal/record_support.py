@@ -1,0 +1,109 @@
+"""What the tests of the record share: a service over a real journal, and a client that tells it things."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from dragoman.clock import Clock
+from dragoman.journal import Journal
+from dragoman.redaction import Redactor
+from dragoman.terminal.commands import CommandStore
+from dragoman.terminal.model import VERIFIES, Command
+from dragoman.terminal.service import TerminalService
+from dragoman.terminal.told import CommandTold
+from dragoman.transport.system import REAL_SYSTEM, System
+
+DEADLINE_S = 20.0
+NOON_MS = 1_800_000_000_000
+
+
+@asynccontextmanager
+async def recorded(
+    folder: Path,
+    *,
+    redact: bool = True,
+    names: Sequence[str] = (),
+    clock: Clock | None = None,
+    system: System = REAL_SYSTEM,
+    **journal_options: Any,
+) -> AsyncIterator[TerminalService]:
+    """As the daemon composes it."""
+    redactor = Redactor(enabled=redact, names=tuple(names))
+    store = CommandStore()
+    async with (
+        Journal.open(
+            folder / "journal", stores=[store], redact=redactor.event, clock=clock, system=system, **journal_options
+        ) as journal,
+        TerminalService.open(journal, store, folder / "terminal", redactor=redactor, clock=clock) as service,
+    ):
+        yield service
+
+
+class Shell:
+    """A client with one terminal, whose clock ticks with everything it tells."""
+
+    def __init__(self, service: TerminalService, terminal: str = "ab12cd34", *, verifies: bool = True) -> None:
+        self.service = service
+        self.terminal = terminal
+        self.attributes = {"shell": "bash", **({VERIFIES: "1"} if verifies else {})}
+        self.now_ms = NOON_MS
+        self.count = 0
+
+    def tick(self) -> int:
+        self.now_ms += 10
+        return self.now_ms
+
+    async def begin(self, **more: str) -> None:
+        attributes = {**self.attributes, **{name.replace("_", ".", 1): value for name, value in more.items()}}
+        await self.service.begin(self.terminal, parent="", at_ms=self.tick(), attributes=attributes)
+        self.service.connected(self.terminal)
+
+    async def show(self, data: bytes) -> None:
+        await self.service.take(self.terminal, "output", self.tick(), data)
+
+    async def type(self, data: bytes) -> None:
+        await self.service.take(self.terminal, "input", self.tick(), data)
+
+    async def run(
+        self, line: str, *outputs: bytes, exit_code: int | None = 0, cwd: str = "/home/ann", unverified: bool = False
+    ) -> Command:
+        await self.service.command_began(self.terminal, self.tick(), line)
+        began_ms = self.now_ms
+        for output in outputs:
+            await self.show(output)
+        return await self.ended(line, began_ms, exit_code=exit_code, cwd=cwd, unverified=unverified)
+
+    async def ended(
+        self, line: str, began_ms: int, *, exit_code: int | None = 0, cwd: str = "/home/ann", unverified: bool = False
+    ) -> Command:
+        self.count += 1
+        told = CommandTold(
+            id=f"{self.terminal}:{self.count}" + (":unverified" if unverified else ""),
+            terminal=self.terminal,
+            line=line,
+            cwd=cwd,
+            started_ms=began_ms,
+            ended_ms=self.tick(),
+            exit_code=exit_code,
+        )
+        return await self.service.command_ended(told)
+
+
+async def output_of(service: TerminalService, command: Command) -> bytes:
+    found = b""
+    while True:
+        page = await service.output(command.id, offset=len(found))
+        if not page.data:
+            return found
+        found += page.data
+
+
+async def indexed(service: TerminalService) -> None:
+    """Wait until the index has seen everything."""
+    with anyio.fail_after(DEADLINE_S):
+        await service._indexer.catch_up(list)  # the daemon's own loop comes round every few seconds
