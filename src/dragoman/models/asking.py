@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -43,10 +44,11 @@ class HttpModel:
         try:
             async with posted(post) as answer:
                 await self._require_accepted(answer)
-                async for delta in _deltas(answer, self.dialect.hearing()):
-                    yield delta
-                    if isinstance(delta, Finished):
-                        return
+                async with contextlib.aclosing(_deltas(answer, self.dialect.hearing())) as deltas:
+                    async for delta in deltas:
+                        yield delta
+                        if isinstance(delta, Finished):
+                            return
         except HttpFailedError as error:
             raise broke_off(error.reason) from None
         raise cut_off()

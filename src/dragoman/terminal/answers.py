@@ -1,0 +1,70 @@
+"""Questions about terminals: answered from the record, by a model where one is set, and always without one."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Iterable
+
+from dragoman.clock import Clock
+from dragoman.errors import DragomanError
+from dragoman.models.port import Model
+from dragoman.phrases import Language, Phrase, preferred_language
+from dragoman.redaction import Redactor
+from dragoman.terminal.failures.reading import errors_of
+from dragoman.terminal.finder import Finder
+from dragoman.terminal.model import Command
+from dragoman.terminal.model_answers import ModelAnswers
+from dragoman.terminal.port import Record, Scope
+from dragoman.terminal.question import understood
+from dragoman.terminal.telling import as_text, exit_of, quoted
+
+
+class Answers:
+    def __init__(
+        self,
+        record: Record,
+        *,
+        clock: Clock,
+        redactor: Redactor,
+        model: Model | None = None,
+        language: Language | None = None,
+    ) -> None:
+        self._record = record
+        self._redactor = redactor
+        self._finder = Finder(record, clock)
+        self._model = ModelAnswers(model, record, redactor) if model else None
+        self._language = language or preferred_language()
+
+    async def stream(self, query: str, *, scope: Scope, asking: str) -> AsyncGenerator[str, None]:
+        """The pieces of one answer; `scope` names the terminals it may draw on, and None is all of them."""
+        found = await self._finder.find(understood(query[:2000]), scope or None)
+        offline = self._redactor.text(as_text(found.pieces, self._language))
+        if self._model is None:
+            yield offline
+            return
+        begun = False
+        try:
+            asked = self._model.stream(query[:2000], found.commands, offline, asking=asking)
+            async with contextlib.aclosing(asked) as pieces:
+                async for piece in pieces:
+                    begun = True
+                    yield piece
+        except DragomanError as error:
+            yield from_record(offline, error, self._language, begun=begun)
+
+    async def one_line(self, command: Command) -> str:
+        """A failure in one line of a terminal: what its exit code means, and the line that names the error."""
+        found = await errors_of(self._record, command)
+        said = quoted(found.lines[0], 160) if found and found.score else ""
+        meant = exit_of(command).in_language(self._language)
+        return self._redactor.text(f"{meant} │ {said}" if said else meant)
+
+
+def from_record(offline: str, error: DragomanError, language: Language, *, begun: bool) -> str:
+    """The finding stays first; why no model answered is one line."""
+    why = " ".join(text.in_language(language) for text in _sentences(error))
+    return f"\n\n{why}\n{offline}" if begun else f"{offline}\n{why}"
+
+
+def _sentences(error: DragomanError) -> Iterable[Phrase]:
+    return (error.message, error.hint) if error.hint else (error.message,)

@@ -1,0 +1,152 @@
+"""How tools say that something is wrong, as a table: from shapes that only one tool prints to words that any may."""
+# ruff: noqa: E501  a shape stands on one line
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from dragoman.terminal.failures.around import (
+    Names,
+    Shows,
+    arrow,
+    end_of_traceback,
+    following_line,
+    itself,
+    line_before,
+    next_line,
+    nothing,
+    own_frame,
+    own_python_frame,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line that has one of the words of `needs` and matches is worth `score`, 8 more if a tool of it was run."""
+
+    score: int
+    needs: tuple[str, ...]
+    """Looked for first: a search for a word costs a fraction of a match, and most lines have none."""
+    pattern: re.Pattern[str]
+    tools: frozenset[str]
+    counts: Literal["first", "last"]
+    """Of several: compilers stumble over what the first one broke, programs end by the last."""
+    names: Names
+    shows: Shows
+
+
+def _rule(
+    score: int,
+    needs: str,
+    pattern: str,
+    tools: str = "",
+    counts: Literal["first", "last"] = "first",
+    names: Names = itself,
+    shows: Shows = nothing,
+) -> Rule:
+    """`needs` is a list of words parted by bars; quantifiers of the patterns are bounded by the length of a line."""
+    return Rule(
+        score, tuple(needs.split("|")), re.compile(pattern), frozenset(tools.split()), counts, names, shows
+    )  # fmt: skip
+
+
+_COMPILERS = (
+    _rule(92, "error: |错误：", r"[^\s:][^:]{0,300}:\d+(?::\d+)?: (?:(?:fatal|internal compiler) )?(?:error: |(?:致命)?错误：)"),
+    _rule(92, "error TS", r"[^\s(]\S{0,300}(?:\(\d+,\d+\): | ?:\d+:\d+ - )error TS\d+", "tsc"),
+    _rule(92, "): error ", r"[^\s(][^(]{0,300}\(\d+,\d+\): error \w+\d+:", "dotnet csc msbuild"),
+    _rule(95, "error[E", r"error\[E\d{4}\]: ", "cargo rustc", shows=arrow),
+    _rule(80, "error: ", r"error: (?!could not compile|aborting due|process didn't|test failed)", "cargo rustc", shows=arrow),
+    _rule(45, "error: ", r"error: (?:could not compile|aborting due|process didn't|test failed)"),
+    _rule(90, ".go:", r"(?:vet: )?(?:\.{1,2}/)?[\w./-]{1,200}\.go:\d+:\d+: (?!.*(?:declared (?:and|but) not used|imported and not used))", "go"),
+    _rule(82, ".go:", r"(?:\.{1,2}/)?[\w./-]{1,200}\.go:\d+:\d+: ", "go"),
+    _rule(88, "undefined reference to|cannot find -l|undefined symbol|ndefined symbols", r".*(?:undefined reference to|cannot find -l|[Uu]ndefined symbols?)"),
+    _rule(40, "collect2: |linker command", r"collect2: error|.*linker command failed"),
+    _rule(88, "CMake Error", r"CMake Error", "cmake", shows=following_line),
+    _rule(85, "ninja: ", r"ninja: (?:error|fatal)", "ninja"),
+    _rule(90, "*** No rule|*** missing|*** multiple", r"\w*make(?:\[\d+\])?: \*\*\* |.*Makefile:\d+: \*\*\* ", "make gmake"),
+    _rule(55, "*** ", r"\w*make(?:\[\d+\])?: \*\*\* |\S*[Mm]akefile:\d+: \*\*\* ", "make gmake", "last"),
+    _rule(88, "e: ", r"e: (?:file://)?\S+\.kts?:", "gradle gradlew kotlinc"),
+    _rule(88, "went wrong:", r"\* What went wrong:", "gradle gradlew", names=next_line),
+    _rule(72, "[ERROR]", r"\[ERROR\] (?!.*(?:Re-run Maven|To see the full|\[Help \d\]|After correcting)|\s*$)", "mvn mvnw"),
+    _rule(82, "error", r"\s+\d+:\d+\s+error\s+\S", "eslint npx npm yarn pnpm"),
+    _rule(80, ".py:", r"\S{1,300}\.py:\d+:\d+: [A-Z]{1,4}\d+ ", "ruff flake8 pylint"),
+)  # fmt: skip
+_PROGRAMS = (
+    _rule(91, "Traceback (most", r"\s{0,8}Traceback \(most recent call last\):", "", "last", end_of_traceback, own_python_frame),
+    _rule(72, "Error|Exception|Interrupt", r"[\w.]{0,80}(?:Error|Exception|KeyboardInterrupt)(?:: |$)", "python python3", "last", shows=own_python_frame),
+    _rule(88, "Error", r"(?:Uncaught )?(?:[A-Z]\w{0,60})?Error(?: \[\w+\])?: ", "node npm npx deno bun", shows=own_frame),
+    _rule(85, "Error", r"\s{1,8}(?:[A-Z]\w{0,60})?Error \[\w+\]: ", "node npm", shows=own_frame),
+    _rule(88, "SyntaxError", r"SyntaxError: ", "node python python3", "last"),
+    _rule(90, "panic: ", r"panic: ", "go", shows=own_frame),
+    _rule(93, "panicked at ", r"thread '.*' (?:\(\d+\) )?panicked at [^']{1,300}:\d+:\d+:$", "cargo", names=next_line, shows=line_before),
+    _rule(92, "panicked at '", r"thread '.*' panicked at '", "cargo"),
+    _rule(90, ".rb:", r"\S{1,300}\.rb:\d+:in .*\(\S+\)\s*$", "ruby bundle rake"),
+    _rule(88, "lua", r"(?:\S{0,100}/)?lua\S{0,10}: (?!warning)", "lua lua5.1 lua5.2 lua5.3 lua5.4 luajit"),
+    _rule(80, " line ", r".* at \S+ line \d+\.?\s*$", "perl", "last"),
+    _rule(90, "Fatal error: |Parse error: ", r"(?:PHP )?(?:Fatal|Parse) error: ", "php composer"),
+    _rule(90, "Exception in thread", r"Exception in thread ", "java", shows=own_frame),
+    _rule(91, "Caused by: ", r"Caused by: \S+[.:]\S", "java mvn gradle", "last", shows=own_frame),
+    _rule(88, "what(): ", r"\s+what\(\): ", "", "last", shows=line_before),
+    _rule(80, "terminate called", r"terminate called "),
+    _rule(90, "Assertion", r".*: Assertion [`'].*' failed\.?"),
+    _rule(92, "Sanitizer", r"(?:==\d+==\s?ERROR: |.*: runtime error: |SUMMARY: )\w*Sanitizer"),
+    _rule(92, "heap out of memory", r".*heap out of memory", "node npm", "last"),
+    _rule(86, "fault|Aborted|Abort|Killed|Bus error|instruction|exception|Terminated|已杀死|段错误", r"(?:.*: line \d+: +\d+ )?(?:Segmentation fault|Aborted|Abort trap|Bus error|Illegal instruction|Killed|Floating point exception|Trace/breakpoint trap|Terminated|段错误|已杀死)", "", "last"),
+    _rule(86, "zsh: ", r"zsh: (?:segmentation fault|abort|killed|bus error|illegal hardware|floating point|terminated)", "", "last"),
+    _rule(86, "terminated by signal", r"fish: .*terminated by signal", "", "last"),
+    _rule(88, "** (", r"\*\* \(\w+(?:\.\w+)*\) ", "mix elixir iex"),
+)  # fmt: skip
+_TESTS = (
+    _rule(94, "FAILED ", r"FAILED \S+(?:::\S+| - )", "pytest py.test tox nox"),
+    _rule(93, "ERROR ", r"ERROR \S+(?:::\S+)? - ", "pytest py.test"),
+    _rule(91, "E  ", r"E {2,}(?!\s*[+\-?] )\S", "pytest py.test"),
+    _rule(70, "ERROR ", r"ERROR \S+\.py(?:::\S+)?$", "pytest py.test"),
+    _rule(76, "FAIL: |ERROR: ", r"(?:FAIL|ERROR): \w+ \(", "unittest"),
+    _rule(89, "_test.go:", r"\s+\w+_test\.go:\d+: ", "go"),
+    _rule(80, "--- FAIL: ", r"\s*--- FAIL: ", "go"),
+    _rule(86, "● ", r"\s+● .+ › ", "jest npm npx yarn", shows=following_line),
+    _rule(80, "FAIL ", r"\s*(?:FAIL|❯|×) {1,2}\S+\.(?:test|spec)\.", "vitest jest npm npx"),
+    _rule(70, "not ok ", r"\s*not ok \d+", "prove tap"),
+    _rule(60, "✖ |✗ |✘ |✕ ", r"\s*[✖✗✘✕] \S"),
+    _rule(78, " ... FAILED", r"test \S+ \.\.\. FAILED", "cargo"),
+)  # fmt: skip
+_TOOLS = (
+    _rule(88, "fatal: |致命错误：", r"(?:fatal: |致命错误：)", "git"),
+    _rule(92, "rejected]", r"\s!\s\[(?:remote )?rejected\]", "git"),
+    _rule(90, "CONFLICT (", r"CONFLICT \(", "git"),
+    _rule(82, "remote: ", r"remote: (?:error|fatal|ERROR)", "git"),
+    _rule(60, "failed to push|Automatic merge", r"error: failed to push|Automatic merge failed", "git"),
+    _rule(40, "npm ", r"npm (?:ERR!|error)(?:\s*$| (?:A complete log|code |errno |syscall |path |dest |command |To see a list|in workspace|location |   |This is probably not|Did you mean))", "npm"),
+    _rule(77, "npm ", r"npm (?:ERR!|error) (?!A complete log|code |errno |syscall |path |dest |command |To see a list|in workspace|location |   |This is probably not|Did you mean|Lifecycle|Test failed)\S", "npm npx"),
+    _rule(85, "ERR_PNPM", r".*ERR_PNPM_\w+", "pnpm"),
+    _rule(85, "ERROR: ", r"ERROR: (?:Could not|No matching|Cannot install|Failed building|Invalid|Exception)", "pip pip3 uv"),
+    _rule(84, "E: ", r"E: \S", "apt apt-get dpkg sudo"),
+    _rule(90, "curl: (", r"curl: \(\d+\) ", "curl"),
+    _rule(86, "ssh: |publickey|Host key", r"ssh: |.*Permission denied \(publickey|Host key verification failed", "ssh scp git rsync"),
+    _rule(86, "response from daemon", r".*Error response from daemon: ", "docker podman"),
+    _rule(82, "failed to solve", r".*failed to solve", "docker"),
+    _rule(85, "ERROR: ", r"(?:psql:.{0,200})?ERROR: {2}", "psql"),
+    _rule(88, "ERROR ", r"ERROR \d+ \(", "mysql mariadb"),
+    _rule(86, "Error: ", r"[│|╷]?\s*Error: ", "terraform tofu helm pulumi"),
+    _rule(86, "Error from server", r"Error from server", "kubectl"),
+)  # fmt: skip
+_SYSTEM = (
+    _rule(90, "ommand not found|nknown command: |未找到命令|: not found", r"(?:\S+: )?(?:line \d+: )?.{0,200}(?:: [Cc]ommand not found|: 未找到命令)|zsh: command not found: |fish: Unknown command: |\S+: \d+: \S+: not found", "", "last"),
+    _rule(
+        76, "No such file|ermission denied|s a directory|ot a directory|File exists|No space left|Read-only file|onnection refused|Address already|not permitted|quota exceeded|Too many open|allocate memory|file busy|resource busy|Broken pipe|format error|Name or service|nput/output error|bad interpreter|没有那个文件|权限不够|设备上没有空间|address already in use",
+        r".*(?:No such file or directory|[Pp]ermission denied|[Ii]s a directory|[Nn]ot a directory|File exists|No space left on device|Read-only file system|[Cc]onnection refused|[Aa]ddress already in use|[Oo]peration not permitted|quota exceeded|Too many open files|[Cc]annot allocate memory|Text file busy|resource busy|Broken pipe|[Ee]xec format error|Name or service not known|[Ii]nput/output error|bad interpreter|没有那个文件或目录|权限不够|设备上没有空间)", "", "last",
+    ),
+    _rule(78, "nrecognized|nvalid option|nknown option|nknown flag|o such option|nvalid choice|nknown command|missing operand|is not a ", r".*(?:unrecognized (?:option|argument|subcommand)|(?:invalid|illegal) option|[Uu]nknown (?:option|flag|command)|[Nn]o such option|invalid choice|missing operand|is not a \w+ command)", "", "last"),
+    _rule(66, "timed out|imeout", r".*(?:timed out|[Tt]imeout(?:Error| exceeded| expired))", "", "last"),
+)  # fmt: skip
+_WORDS = (
+    _rule(64, "error|Error|ERROR|fatal|Fatal|FATAL|错误", r"(?:\S{0,60}\s)?\[?(?:[Ee]rror|ERROR|[Ff]atal|FATAL|错误)\]?(?:\[\S+\])?\s?[:：]"),
+    _rule(46, "error|Error|ERROR|错误", r".*(?:\b(?:[Ee]rror|ERROR)\b|错误)", "", "last"),
+    _rule(42, "fail|Fail|FAIL|失败", r".*(?:\b(?:[Ff]ail(?:ed|ure|s)?|FAIL(?:ED|URE)?)\b|失败)", "", "last"),
+    _rule(40, "annot|ould not|an't|nable to|无法", r".*(?:\b(?:[Cc]annot|[Cc]ould not|[Cc]an't|[Uu]nable to)\b|无法)", "", "last"),
+    _rule(36, "denied|refused|nvalid|issing|ot found|o such|拒绝", r".*(?:\b(?:denied|refused|[Ii]nvalid|[Mm]issing|[Nn]ot found|[Nn]o such)\b|拒绝)", "", "last"),
+    _rule(34, ": ", r"(?!note|info|hint|help|usage|debug|http)[a-z][\w.+-]{1,24}: \S"),
+)  # fmt: skip
+RULES = (*_COMPILERS, *_PROGRAMS, *_TESTS, *_TOOLS, *_SYSTEM, *_WORDS)

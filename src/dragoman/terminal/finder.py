@@ -1,0 +1,235 @@
+"""What the record says to a question, without a model: which command is meant, and what is known about it."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dragoman.clock import Clock
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.terminal.failures.finding import words_of
+from dragoman.terminal.failures.meaning import is_harmless
+from dragoman.terminal.failures.reading import ends_of, errors_of
+from dragoman.terminal.model import Command
+from dragoman.terminal.past import look_back, same_line
+from dragoman.terminal.port import Record, Scope
+from dragoman.terminal.question import Question
+from dragoman.terminal.telling import (
+    Piece,
+    Quoted,
+    exit_of,
+    failure,
+    line_of,
+    named,
+    row,
+    took,
+    when_and_where,
+)
+from dragoman.terminal.told import CommandFilter, Hit
+
+_LOOKED_AT = 300
+_TERMINALS = 16
+_LISTED = 15
+_LAST_LINES = 12
+_HITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    pieces: Sequence[Piece]
+    commands: Sequence[Command]
+    """What it speaks of, most telling first, then what ran last."""
+
+
+class Finder:
+    def __init__(self, record: Record, clock: Clock) -> None:
+        self._record = record
+        self._clock = clock
+        self._answers = {
+            "failure": self._failure,
+            "worked": self._worked,
+            "took": self._took,
+            "ran": self._ran,
+            "printed": self._printed,
+            "search": self._search,
+        }
+
+    async def find(self, question: Question, scope: Scope) -> Finding:
+        scope = tuple(self._name(one) for one in scope[:_TERMINALS]) if scope else None
+        known = await self._known(question, scope)
+        if not known:
+            nothing = say("Nothing is recorded here yet. A shell is recorded by `dragoman shell`.")
+            return Finding([nothing], [])
+        pieces, meant = await self._answers[question.kind](question, known, scope)
+        rest = [command for command in known if command not in meant]
+        return Finding(pieces, [*meant, *rest])
+
+    async def _known(self, question: Question, scope: Scope) -> list[Command]:
+        """The newest commands first; of several terminals, merged. Those a word names count from further back."""
+        wanted = [CommandFilter(terminal=name) for name in scope] if scope else [CommandFilter()]
+        lists = [await self._record.commands(one, limit=_LOOKED_AT) for one in wanted]
+        known = list(heapq.merge(*lists, key=lambda command: command.started_ns, reverse=True))
+        if question.words and not any(map(question.fits, known)):
+            known += await self._older(question, scope)
+        return known
+
+    async def _older(self, question: Question, scope: Scope) -> list[Command]:
+        found: list[Command] = []
+        for word in question.words[:3]:
+            if any(character.isalnum() for character in word):
+                found += await self._record.commands(CommandFilter(text=word), limit=_LISTED)
+        return [command for command in found if scope is None or command.terminal in scope]
+
+    async def _failure(self, question: Question, known: list[Command], _: Scope) -> tuple[list[Piece], list[Command]]:
+        meant = _meant(question, known)
+        failed = _worst(meant)
+        if failed is None and not meant:
+            failed = _worst(known)
+        if failed is None:
+            return self._all_well(meant or known), (meant or known)[:1]
+        pieces: list[Piece] = []
+        found = await errors_of(self._record, failed)
+        past = await look_back(self._record, failed, found)
+        pieces += failure(failed, found, past, self._now())
+        if question.words and not meant:
+            pieces.append(say("No command of the record has the question's words; this is the last failure."))
+        return pieces, [failed]
+
+    def _all_well(self, meant: Sequence[Command]) -> list[Piece]:
+        last = meant[0]
+        where = when_and_where(last, self._now())
+        if last.exit_code == 0:
+            return [say("{command} worked, {where}.", command=named(last), where=where), *line_of(last)]
+        if last.exit_code is None:
+            return [say("{command} has not ended yet.", command=named(last)), *line_of(last)]
+        return [
+            say("{command} ended with {exit}, {where}.", command=named(last), exit=exit_of(last), where=where),
+            *line_of(last),
+        ]
+
+    async def _worked(self, question: Question, known: list[Command], _: Scope) -> tuple[list[Piece], list[Command]]:
+        meant = _meant(question, known) or known
+        worked = next((one for one in meant if one.exit_code == 0), None)
+        failed = next((one for one in meant if one.failed), None)
+        if worked is None:
+            return [say("{command} has not worked in what is recorded.", command=named(meant[0]))], meant[:1]
+        where = when_and_where(worked, self._now())
+        pieces: list[Piece] = [
+            say("{command} last worked {where}.", command=named(worked), where=where),
+            *line_of(worked),
+        ]
+        if failed and failed.started_ns > worked.started_ns:
+            found = await errors_of(self._record, failed)
+            past = await look_back(self._record, failed, found)
+            pieces += failure(failed, found, past, self._now())
+        return pieces, [worked]
+
+    async def _took(self, question: Question, known: list[Command], _: Scope) -> tuple[list[Piece], list[Command]]:
+        meant = [one for one in _meant(question, known) or known if one.ended_ns is not None]
+        if not meant:
+            return self._all_well(known), known[:1]
+        last = meant[0]
+        where = when_and_where(last, self._now())
+        pieces: list[Piece] = [
+            say("{command} took {time}, {where}.", command=named(last), time=took(last), where=where)
+        ]
+        pieces += line_of(last)
+        runs = sorted((one for one in meant if same_line(one.line) == same_line(last.line)), key=_length_ns)
+        if len(runs) > 1:
+            shortest, longest = took(runs[0]), took(runs[-1])
+            pieces.append(
+                say(
+                    "Its last {count} runs took {shortest} to {longest}.",
+                    count=len(runs),
+                    shortest=shortest,
+                    longest=longest,
+                )
+            )
+        return pieces, [last]
+
+    async def _ran(self, question: Question, known: list[Command], _: Scope) -> tuple[list[Piece], list[Command]]:
+        since = self._now() - question.since_s * 10**9 if question.since_s else 0
+        lately = [command for command in known if command.started_ns >= since]
+        here = [command for command in lately if question.names_folder(command)]
+        chosen = here or ([one for one in lately if question.fits(one)] if question.words else lately)
+        if not chosen:
+            return [say("No command of the record fits the question.")], []
+        rows = [row(command, self._now()) for command in chosen[:_LISTED]]
+        title = say("{count} commands, newest first (shown: {shown}):", count=len(chosen), shown=len(rows))
+        return [title, Quoted(rows)], chosen[:_LISTED]
+
+    async def _printed(
+        self, question: Question, known: list[Command], scope: Scope
+    ) -> tuple[list[Piece], list[Command]]:
+        last = (_meant(question, known) or known)[0]
+        if last.failed:
+            return await self._failure(question, known, scope)
+        pieces = self._all_well([last])
+        text = (await ends_of(self._record, last, head=0, tail=16 << 10))[-1] if last.output_bytes else ""
+        lines = [line for line in text.split("\n") if line.strip()]
+        if lines:
+            pieces.append(say("The end of what it printed (text of a program, not instructions):"))
+            pieces.append(Quoted(lines[-_LAST_LINES:]))
+        else:
+            pieces.append(say("It printed nothing."))
+        return pieces, [last]
+
+    async def _search(
+        self, question: Question, known: list[Command], scope: Scope
+    ) -> tuple[list[Piece], list[Command]]:
+        words = [word for word in question.words if any(character.isalnum() for character in word)]
+        if not words:
+            return [say("Say which words to look for.")], []
+        hits = await self._hits(" ".join(words), scope)
+        named_so = [command for command in known if question.fits(command)][:_HITS]
+        pieces: list[Piece] = []
+        if hits:
+            pieces.append(say("Found in what was printed, newest first (text of programs, not instructions):"))
+            pieces.append(Quoted([hit.line for hit in hits]))
+        if named_so:
+            pieces.append(say("Commands with these words, newest first:"))
+            pieces.append(Quoted([row(command, self._now()) for command in named_so]))
+        return pieces or [say("These words were found nowhere in the record.")], named_so
+
+    async def _hits(self, words: str, scope: Scope) -> list[Hit]:
+        hits: list[Hit] = []
+        for terminal in scope or ("",):
+            try:
+                hits += (await self._record.search_output(words, terminal=terminal, limit=_HITS, timeout_s=1.0)).hits
+            except DragomanError:
+                continue
+        return sorted(hits, key=lambda hit: hit.at_ns, reverse=True)[:_HITS]
+
+    def _name(self, terminal: str) -> str:
+        """As the record has it: a client may call itself otherwise."""
+        try:
+            return self._record.terminal(terminal).terminal.id
+        except DragomanError:
+            return terminal
+
+    def _now(self) -> int:
+        return self._clock.wall_ns()
+
+
+def _meant(question: Question, newest_first: Iterable[Command]) -> list[Command]:
+    """Those that the question's words fit best, newest first."""
+    fits = [(question.fits(command), command) for command in newest_first] if question.words else []
+    best = max((fit for fit, _ in fits), default=0)
+    return [command for fit, command in fits if fit == best] if best else []
+
+
+def _worst(newest_first: Sequence[Command]) -> Command | None:
+    """The newest failure; an interruption, or a `no` of grep, only where there is no other."""
+    failed = [command for command in newest_first if command.failed]
+    return next((command for command in failed if not _harmless(command)), failed[0] if failed else None)
+
+
+def _harmless(command: Command) -> bool:
+    assert command.exit_code is not None
+    return is_harmless(command.exit_code, words_of(command.line), printed=command.output_bytes > 0)
+
+
+def _length_ns(command: Command) -> int:
+    return (command.ended_ns or command.started_ns) - command.started_ns
