@@ -29,8 +29,7 @@ SETTLED_S = 0.03
 class Overlay:
     def __init__(self, wishes: Wishes, *, session_id: str, columns: int, rows: int) -> None:
         self.paused = False
-        self.connected = False
-        """Set by the pump: whether a daemon listens."""
+        self._connected = False
         self.wakes_at_s: float | None = None
         self._wishes = wishes
         self._ask_keys, self._pause_keys = sequences(wishes.ask_key), sequences(wishes.pause_key)
@@ -49,6 +48,16 @@ class Overlay:
             Response: self._hear_answer,
             Request: self._hear_request,
         }
+
+    @property
+    def connected(self) -> bool:
+        return self._connected
+
+    @connected.setter
+    def connected(self, connected: bool) -> None:
+        """Told by the pump: whether a daemon listens. Who waits for it hears of a change at the next tick, at once."""
+        if connected != self._connected:
+            self._connected, self.wakes_at_s = connected, 0.0
 
     def typed(self, data: bytes, now_s: float) -> bytes:
         self._stage.key_at_s = now_s

@@ -51,7 +51,13 @@ def same_after_each(over: Wrapped, bare: Wrapped, steps: list[bytes | str]) -> N
         over.type(step)
         bare.type(step)
         over.calm(0.03)
-        bare.until(lambda: bare.calm(0.005) or over.calm(0.005) or over.plain == bare.plain, name=f"{step!r} of {steps}")
+
+        def same() -> bool:
+            over.calm(0.005)
+            bare.calm(0.005)
+            return over.plain == bare.plain
+
+        bare.until(same, name=f"{step!r} of {steps}")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
@@ -131,7 +137,9 @@ def test_the_pause_key_works_while_a_command_runs_and_is_not_sent_to_it(tmp_path
 
 
 @pytest.mark.parametrize("size", [(40, 8), (30, 12), (80, 20)])
-def test_a_window_that_changes_its_size_keeps_no_suggestion_of_the_old_one(size: tuple[int, int], tmp_path: Path) -> None:
+def test_a_window_that_changes_its_size_keeps_no_suggestion_of_the_old_one(
+    size: tuple[int, int], tmp_path: Path
+) -> None:
     with wrapped("bash", tmp_path, HISTORY) as session:
         session.type("echo on")
         session.until(session.dim)

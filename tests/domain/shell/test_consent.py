@@ -1,0 +1,203 @@
+"""A command that an agent wants to run: shown first, and run by a key that was pressed after it could be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.shell.consent import HANDS_OFF_S, READING_S, WAITS_S, Consent, typed_form
+from dragoman.shell.overlay import Overlay
+from dragoman.shell.wishes import Wishes
+from dragoman.wire.omnish.messages import AllSessions, Request, Response, Sessions
+from dragoman.wire.osc import InputStarted, OutputStarted, PromptStarted
+from tests.domain.shell.wrapped import wrapped
+
+pytestmark = [pytest.mark.needs("bash", "zsh")]
+
+
+def wanted(command: str, by: str = "an agent", id: str = "r1") -> Request:
+    return Request(id, "s", command, Sessions([by]))
+
+
+def verdicts(overlay: Overlay) -> list[str]:
+    return [each.content for each in overlay.take_messages() if isinstance(each, Response)]
+
+
+class Desk:
+    """An overlay at an empty line of a shell that echoes, and a clock that only moves when told."""
+
+    def __init__(self, *, columns: int = 60, rows: int = 12, verified: bool = True) -> None:
+        self.overlay = Overlay(Wishes(), session_id="s", columns=columns, rows=rows)
+        self.now_s = 100.0
+        self.verified = verified
+        self.prompt()
+
+    def prompt(self) -> None:
+        self.overlay.marked(PromptStarted(), self.verified, self.now_s)
+        self.overlay.printed(b"$ ", self.now_s)
+        self.overlay.marked(InputStarted(), self.verified, self.now_s)
+
+    def wait(self, seconds: float) -> bytes:
+        self.now_s += seconds
+        self.overlay.tick(self.now_s)
+        return self.overlay.take_screen()
+
+    def type(self, data: bytes) -> bytes:
+        return self.overlay.typed(data, self.now_s) + self.overlay.take_keys()
+
+    def hear(self, request: Request) -> bytes:
+        self.overlay.heard(request, self.now_s)
+        return self.overlay.take_screen()
+
+    def shown(self, command: str = "make test") -> None:
+        self.hear(wanted(command))
+        assert command[:10].encode() in self.wait(HANDS_OFF_S)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_y_runs_the_command_that_was_shown(shell: str, tmp_path: Path) -> None:
+    with wrapped(shell, tmp_path, []) as session:
+        session.say(wanted("echo 中文 'a b'\necho second"))
+        session.until(lambda: "an agent asks to run here:" in session.shown)
+        assert "  echo second" in session.shown
+        assert session.cursor[0] == 0
+        session.calm(READING_S + 0.05)
+        session.type("y")
+        session.until(lambda: "second" in session.shown)
+        assert "asks to run" not in "".join(session.shown)
+        assert any(line.startswith("中") and line.endswith("a b") for line in session.shown)
+        assert [each.content for each in session.sent if isinstance(each, Response)] == ["accepted"]
+
+
+def test_n_removes_it_without_a_trace(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        before = session.plain
+        session.say(wanted("touch forbidden"))
+        session.until(lambda: "y runs it, n does not" in session.shown)
+        session.calm(READING_S + 0.05)
+        session.type("n")
+        session.calm()
+        assert session.plain == before
+        assert session.sent == [Response("r1", "refused", False, True)]
+        assert not (tmp_path / "work" / "forbidden").exists()
+
+
+def test_a_key_typed_before_it_could_be_read_goes_to_the_shell_and_grants_nothing() -> None:
+    desk = Desk()
+    desk.shown()
+    desk.wait(READING_S - 0.01)
+    assert desk.type(b"y") == b"y"
+    assert verdicts(desk.overlay) == []
+
+
+@pytest.mark.parametrize("keys", [b"yes", b"y\r", b"\x1b[200~y\x1b[201~", b"yy", b" y"])
+def test_keys_that_did_not_come_alone_grant_nothing(keys: bytes) -> None:
+    desk = Desk()
+    desk.shown()
+    desk.wait(READING_S)
+    assert desk.type(keys) == keys
+    assert verdicts(desk.overlay) == []
+
+
+def test_it_is_not_drawn_under_the_fingers_of_somebody_who_types() -> None:
+    desk = Desk()
+    desk.type(b"l")
+    desk.overlay.printed(b"l", desk.now_s)
+    desk.type(b"\x7f")
+    desk.overlay.printed(b"\b \b", desk.now_s)
+    desk.hear(wanted("make"))
+    assert b"make" not in desk.wait(HANDS_OFF_S - 0.1)
+    assert b"make" in desk.wait(0.1)
+
+
+def test_a_line_that_is_not_empty_or_not_yet_echoed_is_not_typed_into() -> None:
+    desk = Desk()
+    desk.type(b"l")
+    desk.hear(wanted("make"))
+    assert b"make" not in desk.wait(HANDS_OFF_S * 2)
+    desk.overlay.printed(b"l", desk.now_s)
+    assert b"make" not in desk.wait(HANDS_OFF_S * 2)
+
+
+def test_output_that_comes_meanwhile_begins_the_reading_anew() -> None:
+    desk = Desk()
+    desk.shown()
+    desk.wait(READING_S)
+    desk.overlay.printed(b"\a", desk.now_s)
+    assert desk.wait(0.1)
+    assert desk.type(b"y") == b"y"
+    assert verdicts(desk.overlay) == []
+
+
+def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_refused() -> None:
+    desk = Desk()
+    desk.overlay.marked(OutputStarted(), True, desk.now_s)
+    assert desk.hear(wanted("make")) == b""
+    assert desk.wait(WAITS_S - 1) == b""
+    assert verdicts(desk.overlay) == []
+    assert desk.overlay.wakes_at_s is not None
+    desk.wait(1)
+    assert verdicts(desk.overlay) == ["refused"]
+    desk.prompt()
+    assert b"make" not in desk.wait(HANDS_OFF_S)
+
+
+def test_a_prompt_that_anybody_could_have_printed_is_none() -> None:
+    desk = Desk(verified=False)
+    desk.hear(wanted("make"))
+    assert b"make" not in desk.wait(HANDS_OFF_S * 2)
+
+
+def test_a_second_one_meanwhile_is_refused_and_the_first_stays() -> None:
+    desk = Desk()
+    desk.shown()
+    desk.hear(wanted("other", id="r2"))
+    assert desk.overlay.take_messages() == [Response("r2", "refused", False, True)]
+    desk.wait(READING_S)
+    assert desk.type(b"y") == b"make test\r"
+
+
+@pytest.mark.parametrize("command", ["", "\n", "ls\x1b[201~\r", "ls\x03", "ls\tx", "ls\x00", "\x9b2J", "x" * 4001])
+def test_what_cannot_be_typed_or_read_is_refused_at_once(command: str) -> None:
+    refused = Consent().ask(wanted(command), 0)
+    assert refused is not None
+    assert refused.content == "refused"
+
+
+def test_invisible_letters_and_escapes_in_names_are_shown_as_such() -> None:
+    consent = Consent()
+    assert consent.ask(wanted("echo \u202egpj", by="evil\x1b[2J\n"), 0) is None
+    shown = "\n".join(row.text for row in consent.rows(60, 10))
+    assert r"\x202e" in shown
+    assert r"evil\x1b[2J asks" in shown
+
+
+def test_a_command_that_does_not_fit_is_not_offered_before_the_window_is_larger() -> None:
+    desk = Desk(rows=6)
+    desk.hear(wanted("true;" * 60))
+    assert b"too long for this window" in desk.wait(HANDS_OFF_S)
+    desk.wait(READING_S)
+    assert desk.type(b"y") == b"y"
+    assert verdicts(desk.overlay) == []
+
+
+def test_a_request_without_a_name_is_told_as_from_somebody_unknown() -> None:
+    consent = Consent()
+    consent.ask(Request("r", "s", "ls", AllSessions()), 0)
+    assert consent.rows(60, 10)[0].text == "? asks to run here:"
+
+
+def test_several_lines_are_one_paste_where_the_shell_takes_one() -> None:
+    assert typed_form("a\nb", bracketed=True) == b"\x1b[200~a\nb\x1b[201~\r"
+    assert typed_form("a\nb", bracketed=False) == b"a\rb\r"
+
+
+def test_no_message_grants_it() -> None:
+    desk = Desk()
+    desk.shown()
+    desk.wait(READING_S)
+    for message in (Response("r1", "accepted", False, True), wanted("make test"), Response("r1", "y", False, True)):
+        desk.overlay.heard(message, desk.now_s)
+    assert desk.overlay.take_keys() == b""
+    assert "accepted" not in verdicts(desk.overlay)

@@ -1,0 +1,199 @@
+"""The question line below the prompt: typed, asked, answered, and gone without a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.shell.question import ANSWER_WITHIN_S, Questions
+from dragoman.shell.wishes import Wishes
+from dragoman.wire.omnish.messages import AllSessions, Request, Response
+from tests.domain.shell.wrapped import ROWS, Wrapped, wrapped
+
+pytestmark = [pytest.mark.needs("bash", "zsh")]
+ASK = b"\x1b/"
+
+
+def asked(session: Wrapped, question: str) -> Request:
+    before = len(session.sent)
+    session.type(ASK)
+    session.type(question)
+    session.until(lambda: f"? {question}"[-30:] in "\n".join(session.shown))
+    session.type("\r")
+    session.until(lambda: len(session.sent) > before)
+    request = session.sent[-1]
+    assert isinstance(request, Request)
+    return request
+
+
+def answered(session: Wrapped, request: Request, *pieces: str) -> None:
+    for at, piece in enumerate(pieces, 1):
+        session.say(Response(request.request_id, piece, True, at == len(pieces)))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("before", ["", "seq 30\r"])
+def test_a_question_that_is_closed_leaves_no_trace(shell: str, before: str, tmp_path: Path) -> None:
+    with wrapped(shell, tmp_path, []) as session:
+        session.type(before)
+        session.calm()
+        session.type("echo half")
+        session.calm()
+        rows, (row, column) = session.plain
+        session.type(ASK)
+        session.until(lambda: "Enter asks" in "\n".join(session.shown))
+        session.type("why? 中文")
+        session.until(lambda: "? why? 中文" in "\n".join(session.screen.display).replace("中 文", "中文"))
+        session.type(b"\x1b")
+        session.calm()
+        shown = [line for line in session.plain[0] if line]
+        assert shown == [line for line in rows if line][-len(shown) :]
+        assert session.cursor == (min(row, ROWS - 3), column)
+        session.type(" way\r")
+        session.until(lambda: "half way" in session.shown)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_an_answer_streams_in_and_stays_above_the_prompt(shell: str, tmp_path: Path) -> None:
+    with wrapped(shell, tmp_path, [], rc=r"PS1=${PS1/work/x}") as session:
+        session.type("echo ha")
+        session.calm()
+        request = asked(session, "why?")
+        assert (request.query, request.scope) == ("why?", AllSessions())
+        answered_part = Response(request.request_id, "Because of", True, False)
+        session.say(answered_part)
+        session.until(lambda: "Because of" in session.shown)
+        assert session.row.endswith("echo ha")
+        session.say(Response(request.request_id, " \x1b]0;x\x07that\nand this", True, True))
+        session.until(lambda: "and this" in session.shown and session.row.endswith("echo ha"))
+        at = session.shown.index("? why?")
+        assert session.shown[at : at + 3] == ["? why?", r"Because of \x1b]0;x\x07that", "and this"]
+        assert session.shown[at + 3].endswith("echo ha")
+        session.type("lf\r")
+        session.until(lambda: "half" in session.shown)
+
+
+def test_an_answer_longer_than_the_screen_is_all_in_the_scrollback(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        request = asked(session, "all?")
+        answered(session, request, "\n".join(f"line {n}" for n in range(20)), "\n", "last")
+        session.until(lambda: "last" in session.shown and session.row == "~/work $")
+        scrolled = ["".join(row[x].data for x in range(60)).rstrip() for row in session.screen.history.top]
+        assert [line for line in scrolled + session.shown if line.startswith("line ")] == [
+            f"line {n}" for n in range(20)
+        ]
+
+
+def test_keys_typed_while_an_answer_is_awaited_go_to_the_shell_and_the_answer_comes_later(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        request = asked(session, "slow?")
+        session.type("echo m")
+        session.until(lambda: session.row.endswith("echo m"))
+        assert "asking" not in "".join(session.shown)
+        session.type("e; cat\r")
+        session.until(lambda: "me" in session.shown)
+        answered(session, request, "at last")
+        session.calm()
+        assert "at last" not in session.shown
+        session.type(b"\x04")
+        session.until(lambda: "at last" in session.shown and session.row == "~/work $")
+        assert session.shown[-1] == "~/work $"
+
+
+@pytest.mark.parametrize("key", [b"\x1b", b"\x03"])
+def test_escape_and_ctrl_c_cancel_an_answer_and_what_comes_later_is_dropped(key: bytes, tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        request = asked(session, "why?")
+        session.until(lambda: "asking; Esc cancels" in session.shown)
+        session.type(key)
+        session.until(lambda: session.shown == ["~/work $"])
+        answered(session, request, "too late")
+        session.calm()
+        assert session.shown == ["~/work $"]
+
+
+def test_without_a_daemon_it_says_so_at_once(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        assert session.overlay is not None
+        session.overlay.connected = False
+        session.type(ASK + b"why?\r")
+        session.until(lambda: "No daemon is running: start one with `dragoman up`." in session.shown)
+        assert session.sent == []
+
+
+def test_output_that_comes_while_the_line_is_open_is_shown_and_the_line_comes_back(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        session.type("{ read -t 0.2 <> <(:); echo background; } & \r")
+        session.calm()
+        session.type(ASK + b"why")
+        session.until(lambda: "background" in "".join(session.shown) and "? why" in session.shown)
+        session.type(b"\x1b")
+        session.until(lambda: "? why" not in session.shown)
+
+
+def test_a_colon_as_the_first_key_asks_where_that_is_wished_and_is_a_letter_elsewhere(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, [], wishes=Wishes(ask_key=":")) as session:
+        session.type("echo a:b\r")
+        session.until(lambda: "a:b" in session.shown)
+        session.prompts()
+        session.type(":")
+        session.until(lambda: "Enter asks" in "\n".join(session.shown))
+        session.type(b"\x7f")
+        session.until(lambda: "Enter asks" not in "\n".join(session.shown))
+        session.type(":wh")
+        session.until(lambda: "? wh" in session.shown)
+
+
+def test_earlier_questions_come_back_with_the_arrow(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        answered(session, asked(session, "first?"), "a")
+        session.calm()
+        session.type(ASK + b"half\x1b[A")
+        session.until(lambda: session.shown.count("? first?") == 2)
+        session.type(b"\x1b[B")
+        session.until(lambda: "? half" in session.shown)
+
+
+def test_a_paste_into_the_line_is_text_whatever_it_holds(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        session.type(ASK)
+        session.type(b"\x1b[200~two\nlines \x1b[201~")
+        session.until(lambda: any(line.startswith("? two lines") for line in session.shown))
+        assert session.sent == []
+
+
+def test_a_file_gets_the_answer_and_is_not_replaced_unless_told(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        kept = tmp_path / "work" / "answer.txt"
+        request = asked(session, "why? > answer.txt")
+        assert request.query == "why?"
+        answered(session, request, "because")
+        session.until(lambda: "Written to answer.txt." in session.shown)
+        assert kept.read_text() == "because\n"
+        answered(session, asked(session, "again? > answer.txt"), "other")
+        session.until(lambda: "answer.txt is there already: nothing was written." in session.shown)
+        assert kept.read_text() == "because\n"
+        session.type(ASK + b">! answer.txt\r")
+        session.until(lambda: kept.read_text() == "other\n")
+
+
+def test_an_answer_that_does_not_come_is_given_up() -> None:
+    questions = Questions("s")
+    questions.open().editor.replace("why?")
+    assert questions.ask(True, None, 0) is not None
+    assert not questions.lost(True, ANSWER_WITHIN_S - 1)
+    assert questions.lost(True, ANSWER_WITHIN_S)
+    assert questions.answer is not None
+    assert questions.answer.text == "No answer came in time."
+
+
+def test_a_daemon_that_goes_away_is_told_below_what_came() -> None:
+    questions = Questions("s")
+    questions.open().editor.replace("why?")
+    request = questions.ask(True, None, 0)
+    assert request is not None
+    questions.heard(Response(request.request_id, "half", True, False), None)
+    assert questions.lost(False, 1)
+    assert questions.answer is not None
+    assert questions.answer.text == "half\nThe daemon went away."
