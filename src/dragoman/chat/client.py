@@ -1,0 +1,348 @@
+"""The client of a gateway: connects, proves who it is, stays connected, and carries requests.
+
+`run` belongs to a task group of the owner; `connect` and `disconnect` say what is wanted. Nothing is sent twice by
+itself: whether a request took effect before a connection was lost, only its sender can judge.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import anyio
+import anyio.to_thread
+from msgspec import UNSET, Raw, UnsetType
+
+from dragoman import __version__
+from dragoman.chat import faults, standing
+from dragoman.chat.identity import Identity
+from dragoman.chat.reconnecting import Reconnecting
+from dragoman.chat.standing import Standing
+from dragoman.clock import Clock
+from dragoman.errors import DragomanError
+from dragoman.ids import new_id
+from dragoman.transport.websocket_link import LinkClosedError, LinkRefusedError
+from dragoman.wire.gateway import (
+    Abandoned,
+    Challenged,
+    ClientConnection,
+    ClientEvent,
+    ClientInfo,
+    ClientState,
+    Closed,
+    Connected,
+    ConnectParams,
+    Credentials,
+    EventFrame,
+    Expired,
+    Failed,
+    GatewayProtocolError,
+    HelloOk,
+    Refused,
+    SequenceGap,
+    Succeeded,
+    classify,
+    sign_connect,
+)
+
+SCOPES = ("operator.read", "operator.write", "operator.approvals", "operator.pairing")
+REQUEST_WITHIN_S = 30.0
+_HANDSHAKE_WITHIN_S = 15.0
+_SILENT_TICKS = 2
+_TICK_TIMEOUT = 4000  # the reference's own close code for it
+
+
+class Link(Protocol):
+    async def receive(self) -> str: ...
+
+    async def send(self, data: bytes) -> None: ...
+
+    async def close(self, code: int, reason: str) -> None: ...
+
+
+Opener = Callable[[str], AbstractAsyncContextManager[Link]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    url: str
+    token: str = field(default="", repr=False)
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    settled: anyio.Event = field(default_factory=anyio.Event)
+    outcome: Succeeded | Failed | Expired | Abandoned | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """How one connection ended, and what that means for the next."""
+
+    standing: Callable[[float], Standing]
+    was_open: bool = False
+    pauses: Standing | None = None
+    after_s: float | None = None
+
+
+class GatewayClient:
+    def __init__(
+        self,
+        gateway: Gateway,
+        identity: Identity,
+        clock: Clock,
+        open_link: Opener,
+        *,
+        told: Callable[[Standing], None],
+        heard: Callable[[EventFrame | SequenceGap], None],
+        reconnecting: Reconnecting | None = None,
+    ) -> None:
+        self.gateway = gateway
+        self.standing = standing.DISCONNECTED
+        self.hello: HelloOk | None = None
+        self._identity = identity
+        self._clock = clock
+        self._open_link = open_link
+        self._told = told
+        self._heard = heard
+        self._reconnecting = reconnecting or Reconnecting()
+        self._is_wanted = False
+        self._changed = anyio.Event()
+        self._scope: anyio.CancelScope | None = None
+        self._link: Link | None = None
+        self._connection = ClientConnection()
+        self._waiting: dict[str, _Waiting] = {}
+        self._with_device_token = False
+        self._heard_at_s = 0.0
+
+    def connect(self) -> None:
+        """Also ends a pause: whoever asks again has put something right."""
+        if self._is_wanted and self.standing.state in ("connected", "degraded"):
+            return
+        self._is_wanted = True
+        self._wake()
+
+    def disconnect(self) -> None:
+        self._is_wanted = False
+        self._wake()
+
+    async def run(self) -> None:
+        while True:
+            changed = self._changed
+            if not self._is_wanted:
+                self._tell(standing.DISCONNECTED)
+                await changed.wait()
+                continue
+            with anyio.CancelScope() as self._scope:
+                await self._stay_connected()
+
+    async def request(
+        self, method: str, params: Any = UNSET, *, timeout_s: float = REQUEST_WITHIN_S
+    ) -> Raw | UnsetType:
+        link = self._link
+        if link is None or self._connection.state is not ClientState.OPEN:
+            raise faults.not_connected(self.standing)
+        id, waiting = new_id("req"), _Waiting()
+        deadline_s = self._clock.monotonic_s() + timeout_s
+        data = self._connection.send_request(id, method, params, deadline_s=deadline_s)
+        self._waiting[id] = waiting
+        try:
+            with anyio.move_on_after(timeout_s):
+                await link.send(data)
+                await waiting.settled.wait()
+        except LinkClosedError:
+            raise faults.connection_lost(method) from None
+        finally:
+            self._waiting.pop(id, None)
+            self._connection.expire(self._clock.monotonic_s())
+        return _result(method, waiting.outcome, timeout_s)
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+        if self._scope is not None:
+            self._scope.cancel("what is wanted has changed")
+
+    async def _stay_connected(self) -> None:
+        failed = 0
+        while True:
+            self._tell(standing.CONNECTING)
+            left = await self._one_connection()
+            if left.pauses is not None:
+                self._tell(left.pauses)
+                await anyio.sleep_forever()
+            failed = 1 if left.was_open else failed + 1
+            delay_s = left.after_s if left.after_s is not None else self._reconnecting.delay_s(failed)
+            if delay_s is None:
+                self._tell(standing.given_up(failed - 1))
+                await anyio.sleep_forever()
+                return
+            self._tell(left.standing(delay_s))
+            await anyio.sleep(delay_s)
+
+    async def _one_connection(self) -> _Left:
+        self._connection, self.hello = ClientConnection(), None
+        try:
+            async with self._open_link(self.gateway.url) as self._link:
+                return await self._converse(self._link)
+        except LinkRefusedError as refused:
+            words = str(refused)[:200]
+            return _Left(lambda delay_s: standing.unreachable(self.gateway.url, words, delay_s))
+        finally:
+            self._link = None
+            self._settle_all()
+
+    async def _converse(self, link: Link) -> _Left:
+        self._heard_at_s = self._clock.monotonic_s()
+        try:
+            while True:
+                left = await self._turn(link)
+                if left is not None:
+                    return left
+        except LinkClosedError as ended:
+            self._connection.receive_eof(ended.code, ended.reason)
+            for event in self._connection.events():
+                await self._happened(link, event)
+            return self._lost(ended.code, ended.reason)
+        except GatewayProtocolError as fault:
+            await link.close(fault.close_code, fault.code)
+            return _Left(lambda _: standing.CONNECTING, pauses=standing.speaks_otherwise(str(fault)))
+        except DragomanError as error:
+            return _Left(
+                lambda _: standing.CONNECTING, pauses=Standing("paused", error.code, error.message, hint=error.hint)
+            )
+
+    async def _turn(self, link: Link) -> _Left | None:
+        """One message, or the time at which something is overdue."""
+        text = None
+        with anyio.move_on_after(max(0.0, self._overdue_at_s() - self._clock.monotonic_s())):
+            text = await link.receive()
+        if text is None:
+            return await self._overdue(link)
+        self._heard_at_s = self._clock.monotonic_s()
+        self._connection.receive_text(text)
+        for event in self._connection.events():
+            left = await self._happened(link, event)
+            if left is not None:
+                return left
+        return None
+
+    def _overdue_at_s(self) -> float:
+        if self.hello is None:
+            return self._heard_at_s + _HANDSHAKE_WITHIN_S
+        return self._heard_at_s + _SILENT_TICKS * self.hello.policy.tick_interval_ms / 1000
+
+    async def _overdue(self, link: Link) -> _Left:
+        words = "tick timeout" if self.hello else "no handshake"
+        await link.close(_TICK_TIMEOUT, words)
+        self._connection.receive_eof(_TICK_TIMEOUT, words)
+        for event in self._connection.events():
+            await self._happened(link, event)
+        return self._lost(_TICK_TIMEOUT, words)
+
+    def _lost(self, code: int, words: str) -> _Left:
+        return _Left(lambda delay_s: standing.lost(code, words[:100], delay_s), was_open=self.hello is not None)
+
+    async def _happened(self, link: Link, event: ClientEvent) -> _Left | None:
+        match event:
+            case Challenged():
+                await link.send(await self._answer(event))
+            case Connected():
+                await self._opened(event)
+            case Refused():
+                return await self._refused(event)
+            case Succeeded() | Failed() | Expired() | Abandoned():
+                self._settle(event)
+            case EventFrame() | SequenceGap():
+                self._heard(event)
+            case Closed():
+                pass
+        return None
+
+    async def _answer(self, challenged: Challenged) -> bytes:
+        params = await anyio.to_thread.run_sync(self._offer)
+        seed = await anyio.to_thread.run_sync(self._identity.seed)
+        signed = await anyio.to_thread.run_sync(sign_connect, params, seed, challenged.challenge)
+        return self._connection.send_connect(signed, deadline_s=self._clock.monotonic_s() + _HANDSHAKE_WITHIN_S)
+
+    def _offer(self) -> ConnectParams:
+        """The final scopes and a fixed platform from the first day: a later change is refused until it is approved."""
+        return ConnectParams(
+            min_protocol=3,
+            max_protocol=4,
+            client=ClientInfo(
+                id="cli",
+                version=__version__,
+                platform=sys.platform,
+                mode="cli",
+                display_name="Dragoman",
+                device_family="dragoman",
+            ),
+            role="operator",
+            scopes=SCOPES,
+            caps=("tool-events",),
+            auth=self._credentials(),
+            user_agent=f"dragoman/{__version__}",
+        )
+
+    def _credentials(self) -> Credentials | None:
+        """Without one there is no `auth` at all."""
+        kept = self._identity.token(self.gateway.url, "operator")
+        if self.gateway.token and not (self._with_device_token and kept):
+            return Credentials(token=self.gateway.token)
+        return Credentials(device_token=kept) if kept else None
+
+    async def _opened(self, connected: Connected) -> None:
+        self.hello = connected.hello
+        self._with_device_token = False
+        granted = connected.hello.auth
+        if not isinstance(granted, UnsetType) and isinstance(granted.device_token, str):
+            await anyio.to_thread.run_sync(self._identity.keep, self.gateway.url, "operator", granted.device_token)
+        missing = connected.missing_scopes
+        self._tell(standing.degraded(missing) if missing else standing.CONNECTED)
+
+    async def _refused(self, refused: Refused) -> _Left:
+        kept = await anyio.to_thread.run_sync(self._identity.token, self.gateway.url, "operator")
+        untried = bool(kept) and bool(self.gateway.token) and not self._with_device_token
+        verdict = classify(refused.error, device_token_untried=untried)
+        if verdict.action == "retry_with_device_token":
+            self._with_device_token = True
+            return _Left(lambda _: standing.CONNECTING, after_s=(verdict.retry_after_ms or 250) / 1000)
+        if verdict.action == "pause":
+            if verdict.reason == "AUTH_DEVICE_TOKEN_MISMATCH":
+                await anyio.to_thread.run_sync(self._identity.drop, self.gateway.url, "operator")
+            return _Left(lambda _: standing.CONNECTING, pauses=standing.refused(refused.error, verdict))
+        after_s = None if verdict.retry_after_ms is None else verdict.retry_after_ms / 1000
+        words = refused.error.message[:100]
+        return _Left(lambda delay_s: standing.lost(1008, words, delay_s), after_s=after_s)
+
+    def _settle(self, outcome: Succeeded | Failed | Expired | Abandoned) -> None:
+        waiting = self._waiting.get(outcome.id)
+        if waiting is not None:
+            waiting.outcome = outcome
+            waiting.settled.set()
+
+    def _settle_all(self) -> None:
+        for id, waiting in self._waiting.items():
+            waiting.outcome = waiting.outcome or Abandoned(id, "")
+            waiting.settled.set()
+
+    def _tell(self, now: Standing) -> None:
+        if now != self.standing:
+            self.standing = now
+            self._told(now)
+
+
+def _result(method: str, outcome: Succeeded | Failed | Expired | Abandoned | None, timeout_s: float) -> Raw | UnsetType:
+    match outcome:
+        case Succeeded():
+            return outcome.payload
+        case Failed():
+            raise faults.request_failed(method, outcome.error)
+        case Abandoned():
+            raise faults.connection_lost(method)
+        case _:
+            raise faults.no_answer(method, timeout_s)

@@ -1,0 +1,104 @@
+"""How a gateway client stands: one of seven states, each with a reason that a person can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dragoman.phrases import Phrase, say
+from dragoman.wire.gateway import GatewayError, Verdict
+
+State = Literal["disconnected", "connecting", "connected", "pairing_required", "degraded", "paused", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    state: State
+    code: str = ""
+    reason: Phrase | None = None
+    hint: Phrase | None = None
+    request_id: str = ""
+    """Of a pairing that somebody has to approve; the newest is the one that counts."""
+    missing_scopes: tuple[str, ...] = ()
+    retry_in_s: float | None = None
+
+
+DISCONNECTED = Standing("disconnected")
+CONNECTING = Standing("connecting")
+CONNECTED = Standing("connected")
+
+
+def degraded(missing: tuple[str, ...]) -> Standing:
+    """A connection without scopes is `ok` and can do nothing: the top complaint about clients that look at `ok`."""
+    return Standing(
+        "degraded",
+        "missing_scopes",
+        say("The gateway connected us without these rights: {scopes}.", scopes=", ".join(missing)),
+        hint=say("Approve this device on the gateway, or give a token that carries them."),
+        missing_scopes=missing,
+    )
+
+
+def unreachable(address: str, words: str, retry_in_s: float | None = None) -> Standing:
+    return Standing(
+        "connecting" if retry_in_s is not None else "error",
+        "gateway_unreachable",
+        say("Nobody answers at {address}: {words}", address=address, words=words),
+        hint=say("Start the gateway, or set another address."),
+        retry_in_s=retry_in_s,
+    )
+
+
+def lost(code: int, words: str, retry_in_s: float) -> Standing:
+    return Standing(
+        "connecting",
+        "connection_lost",
+        say("The connection to the gateway was lost ({code} {words}).", code=code, words=words or "-"),
+        retry_in_s=retry_in_s,
+    )
+
+
+def given_up(attempts: int) -> Standing:
+    return Standing(
+        "error",
+        "gave_up",
+        say("The gateway could not be reached in {attempts} attempts.", attempts=attempts),
+        hint=say("Connect again when it runs, or allow unlimited attempts in the settings."),
+    )
+
+
+def refused(error: GatewayError, verdict: Verdict) -> Standing:
+    """What retrying cannot cure. The gateway's own words are data beside ours."""
+    detail = error.detail
+    if verdict.reason == "PAIRING_REQUIRED":
+        return Standing(
+            "pairing_required",
+            verdict.reason,
+            say("The gateway waits for somebody to approve this device."),
+            hint=say("Approve request {request} there, then connect again.", request=detail.request_id or "-"),
+            request_id=detail.request_id,
+        )
+    return Standing(
+        "paused",
+        verdict.reason,
+        say("The gateway refused us: {words}", words=error.message[:300] or error.code),
+        hint=_ADVICE.get(verdict.reason, say("Correct that, then connect again.")),
+    )
+
+
+def speaks_otherwise(words: str) -> Standing:
+    return Standing(
+        "paused",
+        "not_a_gateway",
+        say("What answers there breaks the gateway protocol: {words}", words=words[:300]),
+        hint=say("Check the address: it must be a gateway of protocol 3 or 4."),
+    )
+
+
+_ADVICE = {
+    "AUTH_TOKEN_MISMATCH": say("Set the token that this gateway has now."),
+    "AUTH_TOKEN_MISSING": say("Set the gateway's token."),
+    "DEVICE_IDENTITY_REQUIRED": say("Set the gateway's token: it admits no device without one."),
+    "PROTOCOL_MISMATCH": say("Update the gateway, or Dragoman: they share no version of the protocol."),
+    "AUTH_RATE_LIMITED": say("Wait a few minutes, then connect again."),
+}

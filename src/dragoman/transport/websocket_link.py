@@ -1,0 +1,82 @@
+"""An outgoing WebSocket as a link of texts: opened, read, written and closed, each within a deadline."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+
+OPENED_WITHIN_S = 10.0
+_CLOSED_WITHIN_S = 2.0
+_SENT_WITHIN_S = 10.0
+LARGEST_BYTES = 25 * 1024 * 1024
+
+
+class LinkClosedError(Exception):
+    """The peer or the network ended it."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(f"{code} {reason}".strip())
+        self.code = code
+        self.reason = reason
+
+
+class LinkRefusedError(Exception):
+    """There is nobody, or nobody who speaks WebSocket."""
+
+
+class TextLink:
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+
+    async def receive(self) -> str:
+        try:
+            message = await self._socket.recv()
+        except ConnectionClosed as ended:
+            raise _closed(ended) from ended
+        return message if isinstance(message, str) else message.decode(errors="replace")
+
+    async def send(self, data: bytes) -> None:
+        """A peer that takes nothing for so long is as good as gone."""
+        try:
+            with anyio.fail_after(_SENT_WITHIN_S):
+                await self._socket.send(data, text=True)
+        except ConnectionClosed as ended:
+            raise _closed(ended) from ended
+        except TimeoutError:
+            raise LinkClosedError(1006, "the peer takes nothing") from None
+
+    async def close(self, code: int, reason: str) -> None:
+        with anyio.move_on_after(_CLOSED_WITHIN_S, shield=True):
+            await self._socket.close(code, reason[:100])
+
+
+@asynccontextmanager
+async def open_link(url: str) -> AsyncIterator[TextLink]:
+    """Straight to the address: neither a proxy nor compression has a place between two programs of one person."""
+    try:
+        with anyio.fail_after(OPENED_WITHIN_S):
+            socket = await connect(
+                url,
+                proxy=None,
+                compression=None,
+                max_size=LARGEST_BYTES,
+                open_timeout=None,
+                close_timeout=_CLOSED_WITHIN_S,
+                ping_interval=None,
+            )
+    except (OSError, InvalidHandshake, InvalidURI, TimeoutError) as error:
+        raise LinkRefusedError(str(error) or "no answer") from error
+    link = TextLink(socket)
+    try:
+        yield link
+    finally:
+        await link.close(1000, "")
+
+
+def _closed(ended: ConnectionClosed) -> LinkClosedError:
+    received = ended.rcvd
+    return LinkClosedError(received.code, received.reason) if received else LinkClosedError(1006, "")

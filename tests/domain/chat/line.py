@@ -1,0 +1,79 @@
+"""A client on a line to a scripted gateway; what it was told and heard is kept in order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from dragoman.chat.client import Gateway, GatewayClient
+from dragoman.chat.identity import Identity
+from dragoman.chat.reconnecting import Reconnecting
+from dragoman.chat.standing import Standing
+from dragoman.clock import SystemClock
+from dragoman.testing.fake_gateway import FakeGateway, Script, fake_gateway
+from dragoman.transport.websocket_link import open_link
+from dragoman.wire.gateway import EventFrame, SequenceGap
+from tests.daemons import PATIENCE
+
+
+@dataclass
+class Line:
+    client: GatewayClient
+    gateway: FakeGateway
+    told: list[Standing] = field(default_factory=list)
+    heard: list[EventFrame | SequenceGap] = field(default_factory=list)
+
+    @property
+    def states(self) -> list[str]:
+        return [it.state for it in self.told]
+
+    async def until(self, condition: Callable[[], bool], within_s: float = 10) -> None:
+        with anyio.fail_after(within_s * PATIENCE):
+            while not condition():  # noqa: ASYNC110  what is waited for is told in many ways
+                await anyio.sleep(0.005)
+
+    async def stays(self, condition: Callable[[], bool], for_s: float) -> None:
+        """What must not happen did not, for much longer than it would have taken."""
+        end_s = anyio.current_time() + for_s
+        while anyio.current_time() < end_s:
+            assert condition()
+            await anyio.sleep(0.005)
+
+    async def until_state(self, state: str) -> Standing:
+        await self.until(lambda: self.client.standing.state == state)
+        return self.client.standing
+
+
+class QuickDelays(Reconnecting):
+    """The document's delays, a hundred times as fast."""
+
+    def delay_s(self, failed: int) -> float | None:
+        delay_s = super().delay_s(failed)
+        return None if delay_s is None else delay_s / 100
+
+
+@asynccontextmanager
+async def line(
+    folder: Path, script: Script, *, token: str = "", reconnecting: Reconnecting | None = None, url: str = ""
+) -> AsyncIterator[Line]:
+    async with fake_gateway(script) as gateway, anyio.create_task_group() as group:
+        told: list[Standing] = []
+        heard: list[EventFrame | SequenceGap] = []
+        client = GatewayClient(
+            Gateway(url or gateway.url, token),
+            Identity(folder / "identity"),
+            SystemClock(),
+            open_link,
+            told=told.append,
+            heard=heard.append,
+            reconnecting=reconnecting or QuickDelays(),
+        )
+        group.start_soon(client.run)
+        client.connect()
+        yield Line(client, gateway, told, heard)
+        client.disconnect()
+        group.cancel_scope.cancel()

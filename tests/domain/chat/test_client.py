@@ -1,0 +1,300 @@
+"""The gateway's client looks at what it was granted, comes back by itself, and never where only a person can help."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from dragoman.chat.client import SCOPES
+from dragoman.chat.faults import RequestFailedError
+from dragoman.chat.reconnecting import Reconnecting
+from dragoman.errors import DragomanError
+from dragoman.testing.fake_gateway import NONCE, Visit
+from dragoman.wire.gateway import (
+    Challenge,
+    ConnectParams,
+    EventFrame,
+    SequenceGap,
+    device_refusal,
+)
+from tests.domain.chat.line import line
+
+pytestmark = pytest.mark.anyio
+
+
+async def welcomes(visit: Visit) -> None:
+    await visit.welcome()
+    await visit.stay()
+
+
+def refusing(code: str, message: str, /, **details: Any) -> Any:
+    async def script(visit: Visit) -> None:
+        await visit.refuse(await visit.challenge(), code, message, **details)
+        await visit.close(1008, message)
+
+    return script
+
+
+async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+
+    async def script(visit: Visit) -> None:
+        seen.append((await visit.welcome())["params"])
+        await visit.stay()
+
+    async with line(tmp_path, script, token="shared") as it:
+        await it.until_state("connected")
+    params = msgspec.convert(seen[0], ConnectParams)
+    assert (
+        device_refusal(params, Challenge(NONCE, params.device.signed_at if params.device else 0), 1_794_724_324_867)
+        is None
+    )
+    assert (params.min_protocol, params.max_protocol, params.scopes) == (3, 4, SCOPES)
+    assert (params.client.id, params.client.mode, params.client.display_name) == ("cli", "cli", "Dragoman")
+    assert params.auth is not None
+    assert params.auth.token == "shared"
+
+
+async def test_without_a_token_there_is_no_auth_and_the_device_stays_the_same(tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+
+    async def script(visit: Visit) -> None:
+        seen.append((await visit.welcome())["params"])
+        await visit.close(1012, "service restart")
+
+    async with line(tmp_path, script) as it:
+        await it.until(lambda: len(seen) >= 2)
+    assert [params.get("auth") for params in seen[:2]] == [None, None]
+    assert len({params["device"]["id"] for params in seen}) == 1
+    key = tmp_path / "identity" / "device.key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+
+
+async def test_a_connection_without_rights_is_degraded_and_names_them(tmp_path: Path) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.welcome(scopes=["operator.read"])
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        now = await it.until_state("degraded")
+        assert now.missing_scopes == tuple(scope for scope in SCOPES if scope != "operator.read")
+        assert "operator.write" in str(now.reason)
+
+
+async def test_a_device_token_is_kept_and_used_when_the_shared_one_is_no_longer_right(tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+
+    async def script(visit: Visit) -> None:
+        connect = await visit.challenge()
+        auth = connect["params"]["auth"]
+        seen.append(auth)
+        if visit.number == 1 or "deviceToken" in auth:
+            granted = {"role": "operator", "scopes": list(SCOPES), "deviceToken": "device-1"}
+            await visit.answer(connect, {"type": "hello-ok", "protocol": 3, "auth": granted})
+            await (visit.close(1012, "service restart") if visit.number == 1 else visit.stay())
+        else:
+            await visit.refuse(connect, "INVALID_REQUEST", "unauthorized", code="AUTH_TOKEN_MISMATCH")
+            await visit.close(1008, "unauthorized")
+
+    async with line(tmp_path, script, token="old") as it:
+        await it.until(lambda: len(seen) == 3 and it.client.standing.state == "connected")
+    assert seen == [{"token": "old"}, {"token": "old"}, {"deviceToken": "device-1"}]
+    assert stat.S_IMODE((tmp_path / "identity" / "device-tokens.json").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("details", "message", "state"),
+    [
+        ({"code": "AUTH_TOKEN_MISMATCH"}, "unauthorized: gateway token mismatch", "paused"),
+        (
+            {"code": "PAIRING_REQUIRED", "requestId": "r1", "reason": "scope-upgrade"},
+            "pairing required",
+            "pairing_required",
+        ),
+        ({"code": "DEVICE_IDENTITY_REQUIRED"}, "device identity required", "paused"),
+        ({"code": "PROTOCOL_MISMATCH"}, "protocol mismatch", "paused"),
+        ({}, "invalid connect params: at root: unexpected property 'x'", "paused"),
+    ],
+)
+async def test_what_only_a_person_can_cure_is_told_and_not_retried(
+    tmp_path: Path, details: dict[str, Any], message: str, state: str
+) -> None:
+    async with line(tmp_path, refusing("INVALID_REQUEST", message, **details), token="t") as it:
+        now = await it.until_state(state)
+        assert now.hint is not None
+        assert now.request_id == details.get("requestId", "")
+        await it.stays(lambda: it.gateway.visits == 1, for_s=0.1)
+        it.client.connect()
+        await it.until(lambda: it.gateway.visits == 2)
+
+
+async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: Path) -> None:
+    async def script(visit: Visit) -> None:
+        if visit.number > 1:
+            return await welcomes(visit)
+        connect = await visit.challenge()
+        error = {
+            "code": "UNAVAILABLE",
+            "message": "starting",
+            "retryAfterMs": 100,
+            "details": {"reason": "startup-sidecars"},
+        }
+        await visit.send({"type": "res", "id": connect["id"], "ok": False, "error": error})
+        return await visit.close(1008, "starting")
+
+    async with line(tmp_path, script) as it:
+        await it.until_state("connected")
+        assert [now.retry_in_s for now in it.told if now.retry_in_s] == [0.1]
+
+
+async def test_after_a_loss_it_comes_back_with_the_documents_delays_and_begins_them_anew(
+    tmp_path: Path,
+) -> None:
+    async def script(visit: Visit) -> None:
+        if visit.number in (1, 4):
+            await visit.welcome()
+        await visit.close(1012, "service restart")
+
+    async with line(tmp_path, script) as it:
+        await it.until(lambda: it.gateway.visits >= 6)
+        delays = [now.retry_in_s for now in it.told if now.retry_in_s]
+        assert delays[:5] == [0.01, 0.02, 0.04, 0.01, 0.02]
+
+
+def test_the_delays_are_the_documents_and_end_after_ten_unless_unlimited() -> None:
+    assert [Reconnecting().delay_s(failed) for failed in range(1, 12)] == [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, None]
+    assert Reconnecting(unlimited=True, dice=lambda: 0.0).delay_s(50) == 24
+    assert Reconnecting(unlimited=True, dice=lambda: 1.0).delay_s(50) == 36
+
+
+async def test_after_ten_attempts_it_says_so_and_connects_only_when_asked(tmp_path: Path) -> None:
+    class AtOnce(Reconnecting):
+        def delay_s(self, failed: int) -> float | None:
+            return None if super().delay_s(failed) is None else 0.001
+
+    async def script(visit: Visit) -> None:
+        await visit.close(1013, "not now")
+
+    async with line(tmp_path, script, reconnecting=AtOnce()) as it:
+        now = await it.until_state("error")
+        assert (now.code, it.gateway.visits) == ("gave_up", 11)
+        it.client.connect()
+        await it.until(lambda: it.gateway.visits > 11)
+
+
+async def test_nobody_there_is_told_with_the_address(tmp_path: Path) -> None:
+    async with line(tmp_path, welcomes, url="ws://127.0.0.1:1") as it:
+        await it.until(lambda: it.client.standing.code == "gateway_unreachable")
+        assert "ws://127.0.0.1:1" in str(it.client.standing.reason)
+
+
+async def test_after_disconnect_it_never_comes_back_by_itself(tmp_path: Path) -> None:
+    async with line(tmp_path, welcomes) as it:
+        await it.until_state("connected")
+        it.client.disconnect()
+        await it.until_state("disconnected")
+        await it.stays(lambda: it.gateway.visits == 1, for_s=0.1)
+        it.client.connect()
+        await it.until_state("connected")
+
+
+async def test_requests_are_answered_in_any_order(tmp_path: Path) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.welcome()
+        first, second = await visit.next(), await visit.next()
+        await visit.answer(second, second["method"])
+        await visit.send({"type": "res", "id": "never asked", "ok": True})
+        await visit.answer(first, first["method"])
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        await it.until_state("connected")
+        answers: dict[str, Any] = {}
+
+        async def ask(method: str) -> None:
+            answers[method] = msgspec.json.decode(await it.client.request(method))  # type: ignore[arg-type]
+
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as group:
+                group.start_soon(ask, "sessions.list")
+                group.start_soon(ask, "health")
+        assert answers == {"sessions.list": "sessions.list", "health": "health"}
+
+
+async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: Path) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.welcome()
+        await visit.refuse(await visit.next(), "FORBIDDEN", "missing scope: operator.admin", code="MISSING_SCOPE")
+        await visit.next()
+        await visit.next()
+        await visit.close(1012, "service restart")
+
+    async with line(tmp_path, script) as it:
+        await it.until_state("connected")
+        with pytest.raises(RequestFailedError) as refused:
+            await it.client.request("config.get")
+        assert refused.value.error.detail.code == "MISSING_SCOPE"
+        for timeout_s, code in ((0.05, "gateway_silent"), (10.0, "gateway_connection_lost")):
+            with pytest.raises(DragomanError) as failed:
+                await it.client.request("health", timeout_s=timeout_s)
+            assert failed.value.code == code
+        it.client.disconnect()
+        await it.until_state("disconnected")
+        with pytest.raises(DragomanError) as failed:
+            await it.client.request("health")
+        assert failed.value.code == "gateway_not_connected"
+
+
+async def test_a_gateway_that_goes_silent_is_left_after_two_ticks(tmp_path: Path) -> None:
+    codes: list[int | None] = []
+
+    async def script(visit: Visit) -> None:
+        await visit.welcome(tick_ms=100)
+        await visit.event("tick", {"ts": 1})
+        try:
+            await visit.stay()
+        finally:
+            codes.append(visit.socket.close_code)
+
+    async with line(tmp_path, script) as it:
+        await it.until(lambda: bool(codes) and it.gateway.visits > 1)
+        assert codes[0] == 4000
+
+
+async def test_events_are_passed_on_and_a_gap_is_told_before_what_showed_it(tmp_path: Path) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.welcome()
+        await visit.event("chat", {"n": 1})
+        visit.seq += 1
+        await visit.event("chat", {"n": 3})
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        await it.until(lambda: len(it.heard) == 3)
+        assert [type(event) for event in it.heard] == [EventFrame, SequenceGap, EventFrame]
+
+
+@pytest.mark.parametrize("frame", ['{"type": "req", "id": "1", "method": "x"}', '{"type":', "[" * 200_000])
+async def test_what_is_no_gateway_is_left_for_a_person_to_look_at(tmp_path: Path, frame: str) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.socket.send(frame)
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        assert (await it.until_state("paused")).code == "not_a_gateway"
+        assert it.gateway.visits == 1
+
+
+async def test_a_damaged_key_is_told_and_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "identity").mkdir(mode=0o700)
+    key = tmp_path / "identity" / "device.key"
+    key.write_text("damaged")
+    key.chmod(0o600)
+    async with line(tmp_path, welcomes) as it:
+        assert (await it.until_state("paused")).code == "bad_device_key"
+    assert key.read_text() == "damaged"
