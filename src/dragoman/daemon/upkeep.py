@@ -32,5 +32,8 @@ def _policy(settings: Settings) -> Retention:
     """A quarter of the room for events, the rest for terminals' and programs' bytes, which are far more."""
     room = settings.journal_max_size_mb * 1_000_000
     return Retention(
-        age_s=settings.journal_max_age_days * _DAY_S, events_bytes=room // 4, segments_bytes=room - room // 4
+        age_s=settings.journal_max_age_days * _DAY_S,
+        events_bytes=room // 4,
+        segments_bytes=room - room // 4,
+        segments_age_s=settings.terminal_max_age_days * _DAY_S,
     )

@@ -41,6 +41,8 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     age_s: float = 30 * 24 * 3600.0
     events_bytes: int = 512 * 1024 * 1024
     segments_bytes: int = 2 * 1024 * 1024 * 1024
+    segments_age_s: float | None = None
+    """How long bulk bytes are kept; as long as events where it is not said."""
 
 
 class Removed(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +96,8 @@ def give_back_step(ledger: Ledger) -> bool:
 
 def retire_segments(ledger: Ledger, policy: Retention) -> int:
     """Unlinking is quick: all that is too old, and then the oldest until the rest fits."""
-    oldest_ns = ledger.clock.wall_ns() - round(policy.age_s * 1e9)
+    age_s = policy.age_s if policy.segments_age_s is None else policy.segments_age_s
+    oldest_ns = ledger.clock.wall_ns() - round(age_s * 1e9)
     total = ledger.segments.total_bytes()
     removed = 0
     for path, status in ledger.segments.closed_files():

@@ -19,6 +19,7 @@ from dragoman.redaction import Redactor
 from dragoman.terminal.commands import CommandStore, command_of, terminal_of
 from dragoman.terminal.index import OutputIndex
 from dragoman.terminal.indexing import Indexer
+from dragoman.terminal.keeping import Keeping
 from dragoman.terminal.lives import Known
 from dragoman.terminal.model import Command, Piece
 from dragoman.terminal.names import terminal_name
@@ -79,9 +80,11 @@ class TerminalService:
         clock = clock or SystemClock()
         index = OutputIndex(folder, clock, system=system)
         service = cls(journal, store, index, known, redactor, clock)
+        keeping = Keeping(journal, store, index, known)
         async with anyio.create_task_group() as group:
             group.start_soon(service._show_what_is_held)
             group.start_soon(service._indexer.run, lambda: list(known))
+            group.start_soon(keeping.run)
             try:
                 yield service
             finally:
@@ -89,6 +92,7 @@ class TerminalService:
                 with anyio.CancelScope(shield=True), anyio.move_on_after(_FLUSHED_WITHIN_S):
                     await service._flush(0.0)
                 service._watchers.close()
+                keeping.close()
                 await anyio.to_thread.run_sync(index.close)
 
     async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:

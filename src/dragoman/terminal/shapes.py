@@ -197,11 +197,13 @@ def _search(
             continue
         at = searched.find(literal)
         while at >= 0:
+            after = at + len(literal)
             for shape in shapes:
                 match = (shape.whole if whole else shape.begun).match(view, at)
                 if match and _fits(shape, view, match, whole):
+                    after = max(after, match.end())
                     yield shape, match
-            at = searched.find(literal, at + len(literal))
+            at = searched.find(literal, after)
 
 
 def _fits(shape: Shape, view: bytes, match: re.Match[bytes], whole: bool) -> bool:
