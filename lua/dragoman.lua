@@ -36,11 +36,14 @@ local count_is_free = jit ~= nil or is_51 or _VERSION == "Lua 5.2"
 
 local VERSION = "3.3.1"
 local EXTENSION = "1"
-local POLL_S, ATTACH_S, HANDSHAKE_S, FIRST_MESSAGE_S, SEND_S = 0.02, 1, 1, 1, 3
-local CONNECT_FIRST_S, CONNECT_AGAIN_S, ACCEPT_S = 0.2, 0.005, 0.5
-local VALUE_S, VALUES_S, EVALUATE_S = 0.25, 1, 5
-local LINE_BYTES, FRAMES_TOLD, OLD_FRAMES_TOLD = 67108864, 100, 1000
-local SORTED_KEYS, COUNTED_KEYS, OLD_FIELDS = 1000, 10000, 100000
+-- Seconds, bytes and counts. In one table, for a function may have no more than 200 locals.
+local LIMIT = {
+  poll_s = 0.02, attach_s = 1, handshake_s = 1, first_message_s = 1, send_s = 3,
+  connect_first_s = 0.2, connect_again_s = 0.005, accept_s = 0.5,
+  value_s = 0.25, values_s = 1, evaluate_s = 5,
+  line_bytes = 67108864, frames_told = 100, old_frames_told = 1000,
+  sorted_keys = 1000, counted_keys = 10000, old_fields = 100000, scanned_objects = 50000,
+}
 
 local function pack(...) return { n = select("#", ...), ... } end
 local unpack = rawget(table, "unpack") or rawget(_G, "unpack")
@@ -395,7 +398,7 @@ local Wire = {}
 local leave_session
 
 local function send_all(text)
-  local from, deadline = 1, gettime() + SEND_S
+  local from, deadline = 1, gettime() + LIMIT.send_s
   while from <= #text do
     local left = deadline - gettime()
     if left <= 0 then return false end
@@ -440,7 +443,7 @@ function Wire.line(timeout)
   sock:settimeout(timeout)
   local line, why, rest = sock:receive("*l", partial)
   partial = line and "" or rest or ""
-  if #partial > LINE_BYTES then return nil, "closed" end
+  if #partial > LIMIT.line_bytes then return nil, "closed" end
   if line then last_heard = gettime() end
   return line, why
 end
@@ -492,9 +495,9 @@ local function text_of(value) return (tostring(value)) end
 function safe_text(value)
   local meta = getmetatable(value)
   if not meta or type(value) == "string" then return tostring(value) end
-  if Guard.spent > VALUES_S then return nil, "not asked for: others before it took too long" end
+  if Guard.spent > LIMIT.values_s then return nil, "not asked for: others before it took too long" end
   local began = gettime()
-  local ok, text = Guard.run(VALUE_S, text_of, value)
+  local ok, text = Guard.run(LIMIT.value_s, text_of, value)
   Guard.spent = Guard.spent + gettime() - began
   if ok and type(text) == "string" then return text end
   return nil, ok and "no text" or tostring(type(text) == "table" and text ~= TIMED_OUT and "an error object" or text)
@@ -726,7 +729,7 @@ end
 function within(seconds)
   return function(...) return Guard.run(seconds, ...) end
 end
-within_value_time = within(VALUE_S)
+within_value_time = within(LIMIT.value_s)
 
 function error_text(value)
   if value == TIMED_OUT then return tostring(value) end
@@ -742,8 +745,8 @@ end
 local Breaks, of_function, any_line, break_lines, lines, rebuild_lines
 do
 
-Breaks = { by_key = {}, by_source = {} }
-of_function = setmetatable({}, { __mode = "k" }) -- function -> its breakpoints by line, false without any
+Breaks = { by_key = {}, by_source = {}, changed = false }
+of_function = setmetatable({}, { __mode = "k" }) -- function -> the breakpoints of its file by line; false where none is in it
 any_line = setmetatable({}, { __index = function() return true end })
 break_lines = {}
 lines = break_lines -- what the hook looks at first
@@ -755,7 +758,7 @@ function rebuild_lines()
       for line in next, nodes do break_lines[line] = true end
     end
   end
-  Breaks.by_source, of_function = {}, setmetatable({}, { __mode = "k" })
+  Breaks.by_source, of_function, Breaks.changed = {}, setmetatable({}, { __mode = "k" }), true
 end
 
 function Breaks.exist() return next(Breaks.by_key) ~= nil end
@@ -804,15 +807,28 @@ local function of_source(source)
   return next(found) and found or false
 end
 
+-- A main chunk spans its file, and a function those within it: so the range first, which is cheap, then the lines.
+local function has_line_of(func, info, nodes)
+  local near = info.what == "main"
+  for line in next, nodes do near = near or line >= info.linedefined and line <= info.lastlinedefined end
+  if not near then return false end
+  local active = getinfo(func, "L").activelines or {}
+  for line in next, nodes do
+    if active[line] then return true end
+  end
+  return false
+end
+
 function Breaks.of(func)
   local found = of_function[func]
   if found == nil then
-    local source = getinfo(func, "S").source
-    found = Breaks.by_source[source]
+    local info = getinfo(func, "S")
+    found = Breaks.by_source[info.source]
     if found == nil then
-      found = of_source(source)
-      Breaks.by_source[source] = found
+      found = of_source(info.source)
+      Breaks.by_source[info.source] = found
     end
+    found = found and has_line_of(func, info, found) and found
     of_function[func] = found
   end
   return found
@@ -955,7 +971,7 @@ end
 local function old_fields(value, plain)
   local list = {}
   for key, field in next, value do
-    if #list >= OLD_FIELDS then break end
+    if #list >= LIMIT.old_fields then break end
     local name = type(key) == "string" and (plain and key or '"' .. key .. '"') or safe_text(key) or type(key)
     list[#list + 1] = Old.variable(name, field)
   end
@@ -1003,7 +1019,7 @@ function Old.watch(text, stack_id)
   local frame = stop and Stack.frame(stack_id)
   local expression = Expression.compile(text, true)
   if not expression then return old_failure(text, '"未能找到变量的值"', "false") end
-  local results = Expression.run(expression, frame and Stack.innermost_like(frame), within(EVALUATE_S))
+  local results = Expression.run(expression, frame and Stack.innermost_like(frame), within(LIMIT.evaluate_s))
   if not results[1] then return old_failure(text, '"输入了错误的变量信息"', "false") end
   local shown = Old.variable(text, results[2])
   shown.isSuccess = "true"
@@ -1110,7 +1126,7 @@ local function put_function(variable, value)
 end
 
 local function put_count(variable, value)
-  local count, beyond = field_count(value, COUNTED_KEYS)
+  local count, beyond = field_count(value, LIMIT.counted_keys)
   if not beyond then variable.count = count end
 end
 
@@ -1163,7 +1179,7 @@ end
 
 -- Small tables in order; great ones as they lie, or a page would cost a sort.
 local function keys_of(value, start, count)
-  local total, beyond = field_count(value, SORTED_KEYS)
+  local total, beyond = field_count(value, LIMIT.sorted_keys)
   local page = {}
   if not beyond then
     local keys = sorted_keys(value)
@@ -1224,7 +1240,7 @@ local function collected_pairs(value, wanted)
 end
 
 local function pairs_rows(value, start, count)
-  local ok, found = Guard.run(VALUE_S, collected_pairs, value, start + count)
+  local ok, found = Guard.run(LIMIT.value_s, collected_pairs, value, start + count)
   if not ok then return { { name = "(pairs)", failed = error_text(found) } }, false end
   local rows, more = paged(found, start, count)
   return rows, more
@@ -1303,7 +1319,7 @@ end
 -- Running: the hook, stepping, stopping
 ---------------------------------------------------------------------------------------------------
 
-local Run, MAIN, threads, main_thread, step, hook, poll_hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
+local Run, MAIN, threads, resting, main_thread, step, hook, call_hook, poll_hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
 do
 
 Run = { mode = "off", deaf = false, generation = 0, pace = 8, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
@@ -1311,6 +1327,7 @@ MAIN = {}
 local no_line = {}
 local INSTRUCTIONS, LINES = 64, 8 -- between two looks at the clock, at the pace of 1
 local lines_left = LINES
+resting = setmetatable({}, { __mode = "k" }) -- threads in which calls are followed, and no lines
 threads = setmetatable({}, { __mode = "k" }) -- coroutine -> what made it
 
 function current_thread()
@@ -1346,22 +1363,26 @@ end
 
 -- Never lines and counts together: after a count, Lua up to 5.3 compares the line with that of another function.
 local HOOKS = {
-  line = function() return hook, "l", 0 end,
+  line = function() return Run.first_line and Run.first_line_hook or hook, Run.first_line and "cl" or "l", 0 end,
+  call = function() return call_hook, "c", INSTRUCTIONS * Run.pace end,
   poll = function() return poll_hook, "", INSTRUCTIONS * Run.pace end,
   off = function() end,
 }
+
+local own_hooks = {}
 
 -- Until somebody debugs, a hook of the program's own (a profiler, a limit) is left alone.
 local function is_foreign(thread)
   if sock then return false end
   local found
   if thread then found = gethook(thread) else found = gethook() end
-  return found ~= nil and found ~= hook and found ~= poll_hook
+  return found ~= nil and not own_hooks[found]
 end
 
-function apply(thread)
+function apply(thread, mode)
   if is_foreign(thread) then return end
-  if thread then sethook(thread, HOOKS[Run.mode]()) else sethook(HOOKS[Run.mode]()) end
+  resting[thread or current_thread()] = mode == "call" or nil
+  if thread then sethook(thread, HOOKS[mode or Run.mode]()) else sethook(HOOKS[mode or Run.mode]()) end
 end
 
 function restore_hook()
@@ -1380,7 +1401,9 @@ end
 function Run.refresh()
   local mode = wanted_mode()
   lines = step and any_line or Run.deaf and no_line or break_lines
-  if mode == Run.mode then return end
+  local rested = (step or Breaks.changed) and next(resting) ~= nil
+  Breaks.changed = false
+  if mode == Run.mode and not rested then return end
   Run.mode, Run.generation = mode, Run.generation + 1
   follow_compiler()
   apply()
@@ -1400,6 +1423,9 @@ function set_step(kind)
   end
   Run.refresh()
 end
+
+local LEAVES_CALL, step_is_done = {}, nil
+do
 
 local function left_behind(thread) return thread ~= MAIN and status(thread) ~= "normal" end
 
@@ -1422,17 +1448,21 @@ end
 
 local function out_is_done() return frame_info(step.depth - 1, nil, "l") == nil end
 
-local DONE = { over = over_is_done, out = out_is_done }
+LEAVES_CALL.over, LEAVES_CALL.out = over_is_done, out_is_done
 
-local function step_is_done(func, source)
+function step_is_done(func, source)
   if source == own_source then return false end
   if step.kind == "pause" then return true end
   if not Paths.of(source).stops then return false end
-  local done = DONE[step.kind]
+  local done = LEAVES_CALL[step.kind]
   if not done then return true end
   if stop.thread ~= step.thread then return left_behind(step.thread) end
   return done(func)
 end
+
+end
+
+do
 
 local STOP_COMMANDS = {
   entry = "stopOnEntry", breakpoint = "stopOnBreakpoint", over = "stopOnStep", ["in"] = "stopOnStepIn", out = "stopOnStepOut",
@@ -1441,7 +1471,7 @@ local STOP_COMMANDS = {
 local REASONS = { over = "step", ["in"] = "step", out = "step" }
 
 local function tell_stop(kind, detail)
-  local entries, depth = Stack.entries(nil, 0, session.extended and FRAMES_TOLD or OLD_FRAMES_TOLD)
+  local entries, depth = Stack.entries(nil, 0, session.extended and LIMIT.frames_told or LIMIT.old_frames_told)
   local info = {}
   if session.extended then
     info = detail or {}
@@ -1480,9 +1510,15 @@ function halt(kind, detail)
   wait_for_orders()
 end
 
+end
+
 -- LuaJIT tells a line again after each call in it, which is no new arrival. To know, every line of a function that has
--- breakpoints is looked at. A call passes its first line, so there nothing is taken for a repetition.
-local arrivals, first_lines, first_lines_of = {}, nil, nil
+-- breakpoints is looked at. A function's first line may be a new call as well: until something else is called
+-- from as far down, or another line is told, calls are followed too.
+local is_told_again, forget_arrivals
+do
+
+local arrivals, first_lines, seen_with = {}, nil, nil
 
 local function look_at_all_lines(func)
   local first = 1 / 0
@@ -1493,24 +1529,59 @@ local function look_at_all_lines(func)
   first_lines[func] = first
 end
 
-local function is_told_again(func, line)
-  if first_lines_of ~= break_lines then
-    arrivals, first_lines, first_lines_of = {}, setmetatable({}, { __mode = "k" }), break_lines
+local function leave_from(depth)
+  for deeper in next, arrivals do
+    if deeper >= depth then arrivals[deeper] = nil end
+  end
+end
+
+local function follow_calls(arrival)
+  if Run.first_line == arrival then return end
+  Run.first_line = arrival
+  apply()
+end
+
+function forget_arrivals()
+  arrivals = {}
+  follow_calls(nil)
+end
+
+local function on_call()
+  stop = { anchor = Run.first_line_hook, thread = current_thread() }
+  local depth = Stack.level_count()
+  if stop.thread == Run.first_line.thread and depth <= Run.first_line.depth then
+    leave_from(depth)
+    follow_calls(nil)
+  end
+end
+
+function Run.first_line_hook(event, line)
+  if event == "line" then return hook(event, line) end
+  if busy or not Run.first_line then return end
+  pcall(on_call)
+  stop = nil
+end
+
+function is_told_again(func, line, nodes)
+  if seen_with ~= break_lines then
+    first_lines, seen_with = setmetatable({}, { __mode = "k" }), break_lines
+    forget_arrivals()
   end
   if not first_lines[func] then look_at_all_lines(func) end
   local depth = Stack.level_count()
-  local last = arrivals[depth]
-  arrivals[depth] = { func = func, line = line, thread = stop.thread }
-  for deeper in next, arrivals do
-    if deeper > depth then arrivals[deeper] = nil end
-  end
-  return last and line ~= first_lines[func] and last.func == func and last.line == line and last.thread == stop.thread
+  local last, here = arrivals[depth], { func = func, line = line, thread = stop.thread, depth = depth }
+  leave_from(depth)
+  arrivals[depth] = here
+  follow_calls(nodes[line] and line == first_lines[func] and here or nil)
+  return last and last.func == func and last.line == line and last.thread == stop.thread
+end
+
 end
 
 local function on_line(func, line, nodes)
   stop, Guard.spent = { anchor = hook, thread = current_thread() }, 0
   local node = nodes and nodes[line]
-  if jit and session.extended and nodes and is_told_again(func, line) then node = nil end
+  if jit and session.extended and nodes and is_told_again(func, line, nodes) then node = nil end
   if node and Breaks.stops(node) then
     halt("breakpoint", { hits = node.hits })
   elseif step and step_is_done(func, getinfo(func, "S").source) then
@@ -1531,25 +1602,28 @@ end
 local function adapt(now)
   local since = now - Run.last_tick
   Run.last_tick = now
-  local pace = Run.pace
-  if since > POLL_S then
+  local pace, thread = Run.pace, current_thread()
+  if since > LIMIT.poll_s then
     pace = 1
-  elseif since < POLL_S / 20 and pace < 64 then
+  elseif since < LIMIT.poll_s / 20 and pace < 64 then
     pace = pace * 2
   end
-  if pace ~= Run.pace or Run.applied[current_thread()] ~= Run.generation then
-    Run.pace = pace
-    Run.applied[current_thread()] = Run.generation
+  local changed, rests = pace ~= Run.pace, resting[thread]
+  Run.pace = pace
+  if Run.applied[thread] ~= Run.generation then
+    Run.applied[thread] = Run.generation
     apply()
+  elseif changed and (rests or Run.mode ~= "line") then
+    apply(nil, rests and "call")
   end
 end
 
 -- What was sent for the stop that comes with the next line is not read before it.
-local function stops_at_once(now) return step ~= nil and not DONE[step.kind] and now - step.since < 0.2 end
+local function stops_at_once(now) return step ~= nil and not LEAVES_CALL[step.kind] and now - step.since < 0.2 end
 
 function Run.look(now)
   if busy or now < next_poll or stops_at_once(now) then return end
-  next_poll = now + POLL_S
+  next_poll = now + LIMIT.poll_s
   at_work(poll)
 end
 
@@ -1567,18 +1641,85 @@ local function arrive(line)
   if step or nodes and (nodes[line] or jit) then at_work(on_line, func, line, nodes) end
 end
 
-local function beat_of_lines()
-  lines_left = LINES * Run.pace
-  if not busy then tick() end
+local collisions, beat_of_lines = 0, nil
+do
+
+-- Where no call of this thread's stack is of a function with a breakpoint, none can be reached but by another call: lines
+-- may rest then, and calls alone are followed. That pays where lines are many, or collide with breakpoints of other files.
+-- A call costs as much as the lines of some instructions (but for LuaJIT, the hook's own are counted too).
+local REST_LEVELS, AWAKE_BEATS, DENSE = 100, 64, jit and 12 or 22
+local calls, awake_beats = 0, 0
+
+-- On LuaJIT one hook is everybody's, and on 5.1 no coroutine can wake the main program.
+local function is_alone(thread)
+  if jit or is_51 and thread == MAIN then return thread == MAIN and not Run.has_coroutines end
+  return true
+end
+
+local function may_rest()
+  if step or Run.mode ~= "line" or not is_alone(current_thread()) then return false end
+  for level = 1, REST_LEVELS do
+    local info = getinfo(level, "f")
+    if not info then return true end
+    if info.func and Breaks.of(info.func) then return false end
+  end
+  return false
+end
+
+function beat_of_lines()
+  local collided = collisions * 4 > LINES * Run.pace
+  lines_left, collisions, awake_beats = LINES * Run.pace, 0, awake_beats - 1
+  if busy then return end
+  tick()
+  if collided then awake_beats = -1 end
+  if awake_beats < 0 and select(2, pcall(may_rest)) == true then
+    calls = collided and -1 / 0 or 0
+    forget_arrivals()
+    apply(nil, "call")
+  end
+end
+
+local function beat_of_calls()
+  local dense = calls * DENSE > INSTRUCTIONS * Run.pace
+  if calls > 0 then calls = 0 end
+  if busy then return end
+  tick()
+  if dense and resting[current_thread()] then
+    awake_beats = AWAKE_BEATS
+    apply()
+  end
+end
+
+-- LuaJIT: a coroutine that was made before this file was loaded may go on within any C function but the library's.
+local harmless = {}
+for _, library in next, { globals, string, table, math, os, io, rawget(globals, "bit") } do
+  for _, value in next, library do harmless[value] = true end
+end
+
+local function enter()
+  local info = getinfo(3, "fS")
+  local strange = jit and info.what == "C" and not harmless[info.func]
+  local ok, nodes = pcall(Breaks.of, info.func)
+  if strange or not ok or nodes then apply() end
+end
+
+function call_hook(event)
+  if event == "count" then return beat_of_calls() end
+  calls = calls + 1
+  if of_function[getinfo(2, "f").func] ~= false then enter() end
+end
+
 end
 
 -- For every line of the program: hence one look into a table, and for a line that some file has a breakpoint on, no more
 -- than it takes to see that this function has none. On one line, because Lua looks for new lines in its hooks as well.
-function hook(_, line) if lines[line] and (step or of_function[getinfo(2, "f").func] ~= false) then arrive(line) end local left = lines_left if left > 0 then lines_left = left - 1 return end beat_of_lines() end
+function hook(_, line) if lines[line] then if step or of_function[getinfo(2, "f").func] ~= false then arrive(line) else collisions = collisions + 1 end end local left = lines_left if left > 0 then lines_left = left - 1 return end beat_of_lines() end
 
 function poll_hook()
   if not busy then tick() end
 end
+
+for _, own in next, { hook, call_hook, poll_hook, Run.first_line_hook } do own_hooks[own] = true end
 
 end
 
@@ -1596,7 +1737,13 @@ local function adopt(thread, maker)
   end
 end
 
+local function wake_main()
+  Run.has_coroutines = true
+  if is_51 and resting[MAIN] and current_thread() == MAIN then apply() end
+end
+
 local function followed_create(body)
+  wake_main()
   local thread = create(body)
   adopt(thread, "create")
   return thread
@@ -1605,6 +1752,7 @@ end
 -- Within the coroutine, so that wrap itself stays what it is.
 local function followed_wrap(body)
   if type(body) ~= "function" then return wrap(body) end
+  wake_main()
   return wrap(function(...)
     adopt(running(), "wrap")
     return body(...)
@@ -1693,7 +1841,7 @@ end
 local function replace_handler()
   if Errors.interpreter or current_thread() ~= MAIN then return end
   local level, slot, original, place = 1, nil, nil, 1
-  while getinfo(level + 1, "l") and level < FRAMES_TOLD do level = level + 1 end
+  while getinfo(level + 1, "l") and level < LIMIT.frames_told do level = level + 1 end
   local name, value = getlocal(level, place)
   while name and getinfo(level, "S").what == "C" do
     if is_c(value) then slot, original = place, value end
@@ -1793,7 +1941,7 @@ function Commands.initSuccess(info)
   Errors.set(session.extended and FILTERS[info.exceptions] and info.exceptions or "none")
   Wire.answer("initSuccess", greeting())
   if not session.entry then
-    local line = Wire.line(FIRST_MESSAGE_S)
+    local line = Wire.line(LIMIT.first_message_s)
     if line then dispatch(line) end
   end
   Wire.log("debugger init success")
@@ -1920,7 +2068,7 @@ function Extended.scopes(info)
   local counts = { locals = #Stack.locals(frame), varargs = #Stack.varargs(frame), upvalues = #Stack.upvalues(frame.func) }
   local list = {}
   for _, name in ipairs({ "locals", "varargs", "upvalues", "globals" }) do
-    local count = counts[name] or field_count(frame_globals(frame, frame_names(frame)), COUNTED_KEYS)
+    local count = counts[name] or field_count(frame_globals(frame, frame_names(frame)), LIMIT.counted_keys)
     list[#list + 1] = { name = name, reference = keep({ scope = name, frame = frame }), count = count }
   end
   Wire.answer("scopes", { scopes = list })
@@ -1942,7 +2090,7 @@ local function evaluated(cmd, info, frame)
   local arguments = frame and Stack.varargs(frame) or {}
   local values = { n = #arguments }
   for place, found in ipairs(arguments) do values[place] = found.value end
-  local results = Expression.run(expression, frame, within(seconds_of(info, EVALUATE_S)), values)
+  local results = Expression.run(expression, frame, within(seconds_of(info, LIMIT.evaluate_s)), values)
   if results[1] then return results end
   Wire.refuse(cmd, results[2] == TIMED_OUT and "timed_out" or "failed", error_text(results[2]))
 end
@@ -1996,8 +2144,6 @@ local function visit_table(value, push)
   if meta then push(meta) end
 end
 
-local OBJECTS = 50000
-
 local function roots(push)
   push(globals)
   push(package.loaded)
@@ -2007,6 +2153,7 @@ local function roots(push)
     local info = frame_info(offset, nil, "f")
     if not info then return end
     push(info.func)
+    for _, each in ipairs(Stack.locals({ offset = offset, func = info.func })) do push(each.value) end
     offset = offset + 1
   end
 end
@@ -2015,7 +2162,7 @@ local function scanned_sources()
   local found, seen, queue = {}, { [this] = true }, {}
   local function push(value)
     local kind = type(value)
-    if (kind == "table" or kind == "function") and not seen[value] and #queue < OBJECTS then
+    if (kind == "table" or kind == "function") and not seen[value] and #queue < LIMIT.scanned_objects then
       seen[value] = true
       queue[#queue + 1] = value
     end
@@ -2126,7 +2273,7 @@ local function joined(new)
   sock, partial, last_heard = new, "", gettime()
   pcall(new.setoption, new, "tcp-nodelay", true)
   pcall(new.setoption, new, "keepalive", true)
-  local line, why = Wire.line(HANDSHAKE_S)
+  local line, why = Wire.line(LIMIT.handshake_s)
   if line then
     dispatch(line)
   elseif why ~= "timeout" then
@@ -2176,7 +2323,7 @@ function poll()
     drain()
     return sock and beat()
   end
-  if attach_wanted and host and gettime() - last_attempt >= ATTACH_S then Link.attempt(CONNECT_AGAIN_S, 0) end
+  if attach_wanted and host and gettime() - last_attempt >= LIMIT.attach_s then Link.attempt(LIMIT.connect_again_s, 0) end
 end
 
 -- Hooks see neither compiled code nor a program that sleeps, and while nobody listens they would cost 5.3 and 5.4 every
@@ -2216,7 +2363,7 @@ local function arm_ticker()
       ticking = false
       return
     end
-    if not gethook() and gettime() - last_attempt >= ATTACH_S then sethook(once, "", 1) end
+    if not gethook() and gettime() - last_attempt >= LIMIT.attach_s then sethook(once, "", 1) end
     arm_ticker()
   end })
 end
@@ -2235,7 +2382,7 @@ local function begin(new_host, new_port, serves)
   if not libraries() then return complain("luasocket was not found: the program runs without a debugger") end
   host, port, as_server, attach_wanted = new_host, new_port, serves, true
   install_pulse()
-  at_work(Link.attempt, CONNECT_FIRST_S, ACCEPT_S)
+  at_work(Link.attempt, LIMIT.connect_first_s, LIMIT.accept_s)
   Link.wait()
 end
 
@@ -2252,7 +2399,7 @@ end
 
 -- 1 when there is a connection, 0 when there is none yet.
 function this.reConnect()
-  if not sock and host and gettime() - last_attempt >= ATTACH_S then at_work(Link.attempt, CONNECT_AGAIN_S, 0) end
+  if not sock and host and gettime() - last_attempt >= LIMIT.attach_s then at_work(Link.attempt, LIMIT.connect_again_s, 0) end
   return sock and 1 or 0
 end
 
@@ -2301,6 +2448,7 @@ function this.changePath(path)
   session.cwd = tostring(path or "")
   Paths.cache = {}
   rebuild_lines()
+  Run.refresh()
 end
 
 local function stopped_source()

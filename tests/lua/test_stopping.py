@@ -202,6 +202,38 @@ def test_a_line_with_calls_in_it_is_arrived_at_once_each_time(lua: str, tmp_path
     assert sum(message["cmd"] == "debug_console" for message in ide.seen) == wanted
 
 
+FIRST_LINES = (
+    START
+    + """local function f(n) return n end
+local function g(n) local m = f(n) + f(n); return m end
+local function fact(n) return n < 2 and 1 or n * fact(n - 1) end
+local function h(n)
+  local m = g(n) + tonumber("1")
+  return m
+end
+for i = 1, 3 do
+  g(i)
+  g(i)
+  fact(3)
+  h(i)
+end
+print("END")
+"""
+)
+
+
+@pytest.mark.parametrize(("line", "wanted"), [(2, 18), (3, 9), (4, 9), (6, 3)])
+def test_a_first_line_with_calls_in_it_is_arrived_at_once_a_call(
+    lua: str, tmp_path: Path, line: int, wanted: int
+) -> None:
+    with Program(lua, tmp_path) as program:
+        ide, path = started(program, FIRST_LINES)
+        ide.breakpoints(path, {"line": line, "logMessage": "{n}", "condition": "type(n) == 'number'"})
+        ide.send("continue")
+        ide.run_out()
+    assert sum(message["cmd"] == "debug_console" for message in ide.seen) == wanted
+
+
 HIT_CONDITIONS = {"3": [3, 4], "== 3": [3], ">= 9": [9, 10], "> 9": [10], "< 2": [1], "<= 2": [1, 2], "% 4": [4, 8]}
 
 
