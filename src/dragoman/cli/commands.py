@@ -28,6 +28,11 @@ _COMMANDS = (
     Command(
         "debug", "debug.app:app", say("Debug a program from the shell; the session lives on from command to command.")
     ),
+    Command("history", "history:history", say("Find commands that ran in recorded terminals.")),
+    Command("last", "last:last", say("Show the last command, or what it printed.")),
+    Command("ask", "ask:ask", say("Ask what happened in the terminals.")),
+    Command("replay", "replay:replay", say("Play what a terminal showed once more.")),
+    Command("terminals", "terminals:app", say("The terminals that are recorded: list, watch, export and import.")),
     Command("stop-waiting", "stop_waiting:stop_waiting", say("End the waits of debug tools; the programs go on.")),
     Command("demo", "demo:demo", say("Watch an agent find a real bug in half a minute; nothing to set up.")),
     Command("page", "page:page", say("Print a one-time login link for the page.")),

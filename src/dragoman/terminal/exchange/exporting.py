@@ -7,7 +7,7 @@ happen within one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from typing import Protocol
 
 from dragoman.terminal.exchange import asciicast, folders, json_lines
@@ -34,7 +34,7 @@ class Record(Protocol):
     async def output(self, command_id: str, *, offset: int = 0, limit: int = 65536) -> OutputPage: ...
 
 
-async def export(record: Record, terminal_id: str, format: str) -> AsyncIterator[Exported]:
+async def export(record: Record, terminal_id: str, format: str) -> AsyncGenerator[Exported, None]:
     seen = record.terminal(terminal_id)
     writer = _WRITERS[format](_header(seen))
     for part in writer.begin():

@@ -69,7 +69,8 @@ class Writer(Protocol):
 
 
 def json_line(value: Any) -> Exported:
-    return Exported(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
+    """ASCII, as is every JSON of ours: a terminal that it lands on obeys none of it."""
+    return Exported(json.dumps(value, separators=(",", ":")).encode() + b"\n")
 
 
 def instant_ms(value: Any) -> int:

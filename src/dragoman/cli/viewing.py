@@ -1,0 +1,54 @@
+"""A terminal's stream on the viewer's own: only what draws reaches it, and it is left as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dragoman.wire.ansi import RESTORED, Viewing
+
+_LOCAL = 3
+
+
+class Viewer:
+    """Without a terminal to draw on, the same bytes go into a file or a pipe."""
+
+    def __init__(self) -> None:
+        self._viewing = Viewing()
+
+    def show(self, data: bytes) -> None:
+        sys.stdout.buffer.write(self._viewing.feed(data))
+        sys.stdout.buffer.flush()
+
+
+@contextmanager
+def viewer() -> Iterator[Viewer]:
+    """Keys that are pressed meanwhile are neither shown nor passed on; Ctrl-C ends it."""
+    with _quiet_keys():
+        try:
+            yield Viewer()
+        finally:
+            if sys.stdout.isatty():
+                sys.stdout.buffer.write(RESTORED + b"\r\n")
+                sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _quiet_keys() -> Iterator[None]:
+    if not sys.stdin.isatty():
+        yield
+        return
+    fd = sys.stdin.fileno()
+    before = termios.tcgetattr(fd)
+    quiet = [*before]
+    quiet[_LOCAL] &= ~termios.ECHO
+    termios.tcsetattr(fd, termios.TCSADRAIN, quiet)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(termios.error, OSError):
+            termios.tcflush(fd, termios.TCIFLUSH)
+            termios.tcsetattr(fd, termios.TCSADRAIN, before)

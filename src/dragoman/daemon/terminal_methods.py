@@ -1,0 +1,102 @@
+"""What the command line asks about terminals besides the tools: whole streams, live ones, answers as they come."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dragoman.daemon.control import Method, Params, Part
+from dragoman.errors import DragomanError
+from dragoman.ids import new_id
+from dragoman.phrases import say
+from dragoman.terminal.answers import Answers
+from dragoman.terminal.exchange import FORMATS, bring_in, export, open_recording
+from dragoman.terminal.screen import size_of
+from dragoman.terminal.service import TerminalService
+
+_ASKING = "shell"
+_MOST_QUESTION = 10_000
+# A part is a line of JSON on the socket, which has a cap.
+_PART_BYTES = 256 * 1024
+_SHOWN_FIRST = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalMethods:
+    record: TerminalService
+    answers: Answers
+
+    def table(self) -> Mapping[str, Method]:
+        return {
+            "terminal_ask": self._ask,
+            "terminal_watch": self._watch,
+            "terminal_pieces": self._pieces,
+            "terminal_export": self._export,
+            "terminal_import": self._import,
+        }
+
+    async def _ask(self, params: Params) -> AsyncIterator[Any]:
+        terminals = params.get("terminals")
+        scope = tuple(self.record.terminal(str(name)).terminal.id for name in terminals) if terminals else None
+        query = str(params.get("query", ""))[:_MOST_QUESTION]
+        async with aclosing(self.answers.stream(query, scope=scope, asking=_ASKING)) as pieces:
+            async for piece in pieces:
+                yield Part({"text": piece})
+        yield {}
+
+    async def _watch(self, params: Params) -> AsyncIterator[Any]:
+        """What stands there, then what comes; ends with the terminal."""
+        terminal_id = _terminal(params)
+        async with aclosing(self.record.watch(terminal_id)) as shown:
+            for part in _parts(await self.record.tail(terminal_id, _SHOWN_FIRST)):
+                yield part
+            async for data in shown:
+                for part in _parts(data):
+                    yield part
+        yield {}
+
+    async def _pieces(self, params: Params) -> AsyncIterator[Any]:
+        seen = self.record.terminal(_terminal(params))
+        columns, rows = size_of(seen.terminal)
+        async with aclosing(self.record.pieces(seen.terminal.id)) as pieces:
+            async for piece in pieces:
+                if piece.kind == "output":
+                    for part in _parts(piece.data):
+                        yield Part({"at_ms": piece.at_ms, **part.value})
+        yield {"columns": columns, "rows": rows}
+
+    async def _export(self, params: Params) -> AsyncIterator[Any]:
+        format = params.get("format")
+        if format not in FORMATS:
+            raise DragomanError(
+                "unknown_format",
+                say("There is no such format."),
+                hint=say("Formats there are: {names}.", names=", ".join(FORMATS)),
+            )
+        async with aclosing(export(self.record, _terminal(params), str(format))) as exported:
+            async for part in exported:
+                for cut in _parts(part.data) or [Part({"data": ""})]:
+                    yield Part({"file": part.file, **cut.value})
+        yield {}
+
+    async def _import(self, params: Params) -> AsyncIterator[Any]:
+        """Read here, by the same user who asks; the socket is nobody else's."""
+        path = params.get("path")
+        if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
+            raise DragomanError("bad_request", say("`{name}` must be a whole path.", name="path"))
+        with open_recording(Path(path)) as (header, items):
+            terminal_id, commands = await bring_in(self.record, header, items, lambda: new_id("import"))
+        yield {"terminal": terminal_id, "commands": commands}
+
+
+def _terminal(params: Params) -> str:
+    return str(params.get("terminal", ""))
+
+
+def _parts(data: bytes) -> list[Part]:
+    cuts = [data[at : at + _PART_BYTES] for at in range(0, len(data), _PART_BYTES)]
+    return [Part({"data": base64.b64encode(cut).decode()}) for cut in cuts]
