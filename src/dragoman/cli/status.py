@@ -59,6 +59,8 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
         ),
     ]
     lines += _port_note(answer) + _version_note(answer)
+    if connected := answer.get("terminals", {}).get("connected"):
+        lines.append(say("Terminals: {count} connected.", count=connected))
     lines += [
         say("Live: {kind} {title} ({id})", kind=life["kind"], title=life["title"], id=life["id"])
         for life in answer["sessions"]

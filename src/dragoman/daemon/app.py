@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +25,10 @@ from dragoman.daemon.lives import Lives
 from dragoman.daemon.logs import start_logging
 from dragoman.daemon.methods import Methods
 from dragoman.daemon.report import Report
+from dragoman.daemon.terminals import STORE, Terminals, terminals
 from dragoman.daemon.tool_calls import ToolCalls
 from dragoman.daemon.upkeep import keep_within_bounds
+from dragoman.daemon.wrapper_sockets import wrapper_sockets
 from dragoman.debug.adapters import BUILT_IN
 from dragoman.debug.adapters.declared import with_declared
 from dragoman.errors import DragomanError
@@ -54,7 +56,7 @@ log = logging.getLogger(__name__)
 
 _SERVER_ENDS_WITHIN_S = 3.0
 _RECORDED_WITHIN_S = 1.0
-STORES = (breakpoints.STORE, trust.STORE)
+STORES = (breakpoints.STORE, trust.STORE, STORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,11 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
         settings = load_settings(places)
         tokens = Tokens(places.tokens_file)
         _start_logging(options, places, settings, tokens)
-        with _listen(options, settings) as tcp, bind_private_socket(places.socket) as control:
+        with (
+            _listen(options, settings) as tcp,
+            bind_private_socket(places.socket) as control,
+            wrapper_sockets(places) as wrappers,
+        ):
             state = _state(options, places, settings, tcp)
             async with (
                 Journal.open(places.journal_folder, stores=STORES, redact=_redactor(settings).event) as journal,
@@ -113,9 +119,10 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
                     rule=_path_rule(settings, places),
                     adapters=with_declared(BUILT_IN, settings.adapters),
                 ) as debugger,
+                terminals(journal, places, settings, tokens, debugger, _redactor(settings)) as terminal,
             ):
-                parts = _Parts(state, tokens, settings, journal, debugger, lives=lives, stop=stop)
-                await parts.live(tcp, control, lambda: instance.publish(state), ready)
+                parts = _Parts(state, tokens, settings, journal, debugger, terminal, lives=lives, stop=stop)
+                await parts.live(tcp, control, wrappers, lambda: instance.publish(state), ready)
     finally:
         let_go()
 
@@ -141,11 +148,13 @@ class _Parts:
         settings: Settings,
         journal: Journal,
         debugger: Debugging,
+        terminal: Terminals,
         *,
         lives: Lives,
         stop: anyio.Event,
     ) -> None:
         self._state = state
+        self._wrapped = terminal.server
         self._settings = settings
         self._journal = journal
         self._stop = stop
@@ -154,11 +163,12 @@ class _Parts:
         self._codes = LoginCodes(SystemClock())
         links = Links(tokens)
         clock = SystemClock()
-        report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), dict)
+        report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report)
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
         methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust)
-        toolbox = build_toolbox(report, journal, debugger.operations, _redactor(settings))
+        operations = [*debugger.operations, *terminal.operations]
+        toolbox = build_toolbox(report, journal, operations, _redactor(settings))
         door = Door(toolbox, journal, links, __version__, debugger.readings)
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         self._http = HttpServer(build_app(api, Feed(journal, links, report), self._mcp, names))
@@ -167,11 +177,20 @@ class _Parts:
             __version__, methods.table(), roles={"mcp": door, "tools": shell}, admits={"mcp": door.admit}
         )
 
-    async def live(self, tcp: socket.socket, control: socket.socket, publish: Callable[[], None], ready: Ready) -> None:
+    async def live(
+        self,
+        tcp: socket.socket,
+        control: socket.socket,
+        wrappers: Sequence[socket.socket],
+        publish: Callable[[], None],
+        ready: Ready,
+    ) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(self._serve_http, tcp)
             group.start_soon(self._mcp.run)
             group.start_soon(self._control.serve, control)
+            for listener in wrappers:
+                group.start_soon(self._wrapped.serve, listener)
             group.start_soon(self._lag.run)
             group.start_soon(keep_within_bounds, self._journal, self._settings)
             await self._until_listening()
@@ -237,6 +256,7 @@ def _state(options: Options, places: Places, settings: Settings, tcp: socket.soc
         port=tcp.getsockname()[1],
         wanted_port=settings.port if options.port is None else options.port,
         socket=str(places.socket),
+        omnish_socket=str(places.omnish_socket),
         workspace=str(options.workspace),
         started_at_ns=SystemClock().wall_ns(),
         port_was_named=options.port is not None,

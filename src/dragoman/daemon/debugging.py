@@ -39,6 +39,7 @@ class Debugging:
     runs: Runs
     readings: Readings
     trust: TrustBook
+    supervisors: Supervisors
 
 
 @asynccontextmanager
@@ -74,7 +75,8 @@ async def debugging(
         operations = debug_operations(
             service, partial(configurations, rule=rule), waits, clock, sources=FileSources(rule), redactor=redactor
         )
-        yield Debugging(operations, waits, runs, SessionReadings(service, journal, Values(redactor)), trust)
+        readings = SessionReadings(service, journal, Values(redactor))
+        yield Debugging(operations, waits, runs, readings, trust, supervisors)
         group.cancel_scope.cancel("the daemon ends")
 
 

@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup
 
 from dragoman.errors import DragomanError
 from dragoman.omnish.ports import Completions
+from dragoman.terminal.names import terminal_name
 from dragoman.wire.omnish.messages import CompletionRequest, CompletionResponse, CompletionSuggestion
 
 log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ class Completing:
             with anyio.fail_after(SUGGESTED_WITHIN_S):
                 cursor = min(request.cursor_pos, len(request.input))
                 found = await self._completions.suggest(
-                    request.input, cursor, terminal=request.session_id, cwd=wanted.cwd
+                    request.input, cursor, terminal=terminal_name(request.session_id), cwd=wanted.cwd
                 )
         except (DragomanError, TimeoutError) as error:
             log.info("no completions: %s", str(error) or "they took too long")

@@ -10,6 +10,7 @@ import anyio
 from dragoman.omnish.holders import Holder, Holders
 from dragoman.omnish.ports import Record
 from dragoman.terminal.model import STREAMS
+from dragoman.terminal.names import terminal_name
 from dragoman.terminal.told import CommandTold, Failed, Notice, PatternSeen
 from dragoman.terminal.wrappers import Link, Wrappers
 from dragoman.wire.omnish import messages as m
@@ -60,6 +61,10 @@ class Recording:
     def cwd(self, session_id: str) -> str:
         return self._attributes.get(session_id, {}).get("cwd", "")
 
+    def session_of(self, terminal: str) -> str:
+        """What the connection itself calls a terminal of its."""
+        return next((it for it in self._attributes if terminal_name(it) == terminal), terminal)
+
     def leave(self) -> None:
         for session_id in list(self._attributes):
             self._let_go(session_id)
@@ -68,10 +73,9 @@ class Recording:
         await self._begin(told.session_id, told.parent_session_id or "", told.timestamp_ms, told.attrs)
 
     async def _updated(self, told: newer.SessionUpdate) -> None:
-        """Attributes that changed; those that are not named stay."""
-        changed = {**self._attributes[told.session_id], **told.attrs}
-        if changed != self._attributes[told.session_id]:
-            await self._begin(told.session_id, "", told.timestamp_ms, changed)
+        """Attributes that changed; those that are not named stay, and a heartbeat names none."""
+        if told.attrs:
+            await self._begin(told.session_id, "", told.timestamp_ms, told.attrs)
 
     async def _ended(self, told: m.SessionEnd) -> None:
         await self._service.end(told.session_id, _ms(told.timestamp_ms), told.exit_code)
@@ -109,12 +113,12 @@ class Recording:
         self._attributes[session_id] = {**self._attributes.get(session_id, {}), **attributes}
         self._service.connected(session_id)
         if attributes.get(ASKS) == "1":
-            self._wrappers.arrived(session_id, self._link)
+            self._wrappers.arrived(terminal_name(session_id), self._link)
 
     def _let_go(self, session_id: str) -> None:
         del self._attributes[session_id]
         self._holders.release(session_id, self._holder)
-        self._wrappers.left(session_id, self._link)
+        self._wrappers.left(terminal_name(session_id), self._link)
         self._service.disconnected(session_id)
 
 

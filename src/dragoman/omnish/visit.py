@@ -16,6 +16,7 @@ from dragoman.omnish.newer import Admits, Gate, harmless
 from dragoman.omnish.ports import Answers, Completions, Record, Scope
 from dragoman.omnish.questions import Question, Questions
 from dragoman.omnish.recording import Recording
+from dragoman.terminal.names import terminal_name
 from dragoman.terminal.wrappers import Wish, Wrappers
 from dragoman.transport.omnish_driver import HangUp, OmnishDriver
 from dragoman.wire.omnish import SEED
@@ -80,7 +81,8 @@ class Visit:
         self._scope.cancel("the connection is not wanted any more")
 
     def put(self, wish: Wish) -> None:
-        self.driver.push(m.Request(wish.id, wish.terminal, wish.command, m.Sessions([wish.by])))
+        session_id = self._recording.session_of(wish.terminal)
+        self.driver.push(m.Request(wish.id, session_id, wish.command, m.Sessions([wish.by])))
 
     def withdraw(self, wish: Wish) -> None:
         self.driver.push(m.Response(wish.id, "withdrawn", is_streaming=False, is_final=True))
@@ -110,7 +112,7 @@ class Visit:
             asked.request_id,
             asked.query,
             _scope(asked),
-            asked.session_id,
+            terminal_name(asked.session_id),
             shape=lambda text, streaming, final: m.Response(asked.request_id, text, streaming, final),
             streams=is_newer or self._recording.streams(asked.session_id),
             closes=is_newer,
@@ -123,7 +125,7 @@ class Visit:
             said.request_id,
             said.query,
             None,
-            said.session_id,
+            terminal_name(said.session_id),
             shape=lambda text, _streaming, _final: newer.ChatResponse(said.request_id, said.thread_id, text),
         )
         self._questions.ask(question, self._group)
@@ -148,5 +150,5 @@ class Visit:
 def _scope(asked: m.Request) -> Scope:
     """None is every terminal."""
     if isinstance(asked.scope, m.Sessions):
-        return tuple(asked.scope.session_ids)
-    return (asked.session_id,) if isinstance(asked.scope, m.CurrentSession) else None
+        return tuple(map(terminal_name, asked.scope.session_ids))
+    return (terminal_name(asked.session_id),) if isinstance(asked.scope, m.CurrentSession) else None

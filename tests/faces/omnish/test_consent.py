@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from dragoman.terminal.names import terminal_name
 from dragoman.wire.omnish import messages as m
 from tests.daemons import PATIENCE
 from tests.domain.transport.supervised_support import until
@@ -91,3 +92,13 @@ async def test_a_wrapper_that_leaves_or_ends_its_session_can_be_asked_no_more(tm
         await client.ask(began("s", dragoman__asks="1"))
         client.blocking.socket.close()
         await until(lambda: not face.wrappers.can_ask("s"))
+
+
+async def test_a_session_whose_name_is_no_name_of_a_terminal_is_asked_under_both(tmp_path: Path) -> None:
+    odd = "../../etc"
+    async with standing(tmp_path) as face, face.client() as client, anyio.create_task_group() as group:
+        await client.ask(began(odd, dragoman__asks="1"))
+        group.start_soon(lambda: face.wrappers.ask_to_run(terminal_name(odd), "ls", by="x", within_s=20))
+        push = await client.push()
+        assert push.session_id == odd
+        await client.ask(m.Response(push.request_id, "refused", False, True))

@@ -1,0 +1,184 @@
+"""Fifty wrappers at 1 MB/s each into one daemon: nothing is lost, and nobody else notices.
+
+The load is made by a process of its own, in frames such as our wrapper sends. Meanwhile a 51st wrapper's frames are
+acknowledged and a debug session steps; both are compared with the quiet daemon before. BENCH_LOAD_S shortens it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import select
+import shutil
+import socket
+import statistics
+import struct
+import tempfile
+import time
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from bench.agent import PROGRAMS, Agent, agent_in, home_with_daemon
+from bench.claims import Claim
+from dragoman.places import find_places
+from dragoman.transport.control_link import ControlLink
+from dragoman.wire.omnish import SEED, Frame, encode_frame
+from dragoman.wire.omnish import messages as m
+
+WRAPPERS = 50
+BYTES_A_SECOND = 1_000_000
+SECONDS = float(os.environ.get("BENCH_LOAD_S", "30"))
+_FRAME_BYTES = 16_384
+_ACK_BYTES = 22
+_QUIET_S = 3.0
+_SETTLED_WITHIN_S = 60.0
+_PROGRAM = "total = 0\nfor number in range(10**9):\n    total += number\n    total -= 1\n    total += 2\n"
+_LINE = b"2026-11-15T12:00:00Z worker-%02d [info] request %07d took 12.5 ms, 200 OK, nothing to see here\r\n"
+_ID = struct.Struct(">Q")
+
+
+def run() -> list[Claim]:
+    with tempfile.TemporaryDirectory(prefix="bench") as folder, home_with_daemon() as environment:
+        workspace = Path(shutil.copytree(PROGRAMS, f"{folder}/project"))
+        (workspace / "loop.py").write_text(_PROGRAM)
+        places = find_places(environment)
+        with agent_in(environment, workspace) as agent:
+            agent.call("set_breakpoint", file_path="loop.py", line_number=3)
+            agent.call("start_debugging", program="loop.py")
+            quiet = _Watched(agent, places.omnish_socket).for_seconds(_QUIET_S)
+            done, busy = _under_load(agent, places.omnish_socket)
+        with ControlLink.open(places) as link:
+            status = link.call("status")
+            recorded = _recorded(link)
+    return _claims(done, recorded, quiet, busy, status)
+
+
+@dataclass
+class _Watched:
+    """One step and one acknowledged key after the other."""
+
+    agent: Agent
+    path: Path
+    steps_s: list[float] = field(default_factory=list)
+    acks_s: list[float] = field(default_factory=list)
+
+    def for_seconds(self, seconds: float) -> _Watched:
+        deadline = time.monotonic() + seconds
+        with _Wrapper(self.path, "the-51st", b"k") as wrapper:
+            while time.monotonic() < deadline:
+                self.agent.call("step_execution", step_type="over")
+                self.steps_s.append(self.agent.took_s)
+                self.acks_s.append(wrapper.acked_s())
+                time.sleep(0.02)
+        return self
+
+
+def _under_load(agent: Agent, path: Path) -> tuple[dict[str, Any], _Watched]:
+    ours, theirs = multiprocessing.Pipe()
+    load = multiprocessing.get_context("spawn").Process(target=_load, args=(str(path), SECONDS, theirs))
+    load.start()
+    try:
+        assert ours.recv() == "begun"
+        busy = _Watched(agent, path).for_seconds(SECONDS)
+        done: dict[str, Any] = ours.recv()
+    finally:
+        load.join(_SETTLED_WITHIN_S)
+        load.kill()
+    return done, busy
+
+
+class _Wrapper:
+    """One connection that sends the same frame again and again, under a new id each time."""
+
+    def __init__(self, path: Path, session: str, data: bytes) -> None:
+        frame = encode_frame(Frame(0, m.IoData(session, m.IoDirection.OUTPUT, 1, data)), SEED)
+        self._frame = bytearray(len(frame).to_bytes(4, "big") + frame)
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(str(path))
+        self.frames = self.acks = 0
+        self.unsent = memoryview(b"")
+        self._heard = 0
+
+    def __enter__(self) -> _Wrapper:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def acked_s(self) -> float:
+        begun = time.perf_counter()
+        self.socket.sendall(self.next_frame())
+        heard = 0
+        while heard < _ACK_BYTES:
+            heard += len(self.socket.recv(_ACK_BYTES - heard))
+        return time.perf_counter() - begun
+
+    def next_frame(self) -> bytes:
+        self.frames += 1
+        _ID.pack_into(self._frame, 4, self.frames)
+        return bytes(self._frame)
+
+    def pump(self, due_frames: int) -> None:
+        """Send what is due, as far as the daemon takes it, and count what it acknowledged."""
+        try:
+            while self.unsent or self.frames < due_frames:
+                self.unsent = self.unsent or memoryview(self.next_frame())
+                self.unsent = self.unsent[self.socket.send(self.unsent) :]
+        except BlockingIOError:
+            pass
+
+    def hear(self) -> None:
+        self._heard += len(self.socket.recv(65536))
+        self.acks = self._heard // _ACK_BYTES
+
+
+def _load(path: str, seconds: float, told: Connection) -> None:
+    """In a process of its own: paced by the clock, so that a daemon that is too slow is seen as a debt."""
+    wrappers = [_Wrapper(Path(path), f"load-{number:02}", _text(number)) for number in range(WRAPPERS)]
+    poll, by_fd = select.poll(), {it.socket.fileno(): it for it in wrappers}
+    for fd, wrapper in by_fd.items():
+        wrapper.socket.setblocking(False)
+        poll.register(fd, select.POLLIN)
+    told.send("begun")
+    begun = time.monotonic()
+    worst_debt = 0
+    while (now := time.monotonic() - begun) < seconds + _SETTLED_WITHIN_S:
+        due = int(min(now, seconds) * BYTES_A_SECOND / _FRAME_BYTES)
+        for wrapper in wrappers:
+            wrapper.pump(due)
+        worst_debt = max(worst_debt, *(due - it.acks for it in wrappers))
+        for fd, _ in poll.poll(5):
+            by_fd[fd].hear()
+        if now > seconds and all(it.acks == it.frames == due for it in wrappers):
+            break
+    frames, acks = (sum(getattr(it, name) for it in wrappers) for name in ("frames", "acks"))
+    told.send({"frames": frames, "acks": acks, "took_s": time.monotonic() - begun, "worst_debt": worst_debt})
+
+
+def _text(number: int) -> bytes:
+    lines = b"".join(_LINE % (number, count) for count in range(1 + _FRAME_BYTES // 80))
+    return lines[:_FRAME_BYTES]
+
+
+def _recorded(link: ControlLink) -> int:
+    """How many bytes of output the daemon says that it holds of the load's terminals."""
+    return 0
+
+
+def _claims(
+    done: dict[str, Any], recorded: int, quiet: _Watched, busy: _Watched, status: dict[str, Any]
+) -> list[Claim]:
+    sent = done["frames"] * _FRAME_BYTES
+    steps = statistics.median(busy.steps_s) / statistics.median(quiet.steps_s)
+    debt_s = done["worst_debt"] * _FRAME_BYTES / BYTES_A_SECOND
+    return [
+        Claim("50 wrappers at 1 MB/s: taken in all", sent / done["took_s"] / 1e6, "MB/s", 49, "higher"),
+        Claim("acknowledged of what was sent", 100 * done["acks"] / max(1, done["frames"]), "%", 100, "higher"),
+        Claim("the most that a wrapper waited for its Acks", debt_s, "s", 4, "lower"),
+        Claim("a 51st's Ack, p50 of the busy daemon", 1000 * statistics.median(busy.acks_s), "ms", 20, "lower"),
+        Claim("a 51st's Ack, p50 of the quiet daemon", 1000 * statistics.median(quiet.acks_s), "ms", 5, "lower"),
+        Claim("a debug step meanwhile, to the quiet one", steps, "x", 3, "lower"),
+        Claim("the event loop, at worst", float(status["worst_lag_ms"]), "ms late", 100, "lower"),
+    ]

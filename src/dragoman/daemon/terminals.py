@@ -1,0 +1,77 @@
+"""Terminals put together: the record, what answers and completes from it, the wrappers' socket, and the tools."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import anyio
+
+from dragoman import __version__
+from dragoman.access.tokens import Purpose, Tokens
+from dragoman.clock import SystemClock
+from dragoman.daemon.debugging import Debugging
+from dragoman.journal import Journal
+from dragoman.models.choosing import chosen_model
+from dragoman.omnish.server import OmnishServer
+from dragoman.omnish.visit import Services
+from dragoman.places import Places
+from dragoman.redaction import Redactor
+from dragoman.setting_table import Settings
+from dragoman.terminal.answers import Answers
+from dragoman.terminal.commands import CommandStore
+from dragoman.terminal.own import OwnTerminals
+from dragoman.terminal.service import TerminalService
+from dragoman.terminal.wrappers import Wrappers
+from dragoman.tools import Operation
+from dragoman.tools.terminal import terminal_operations
+
+STORE = CommandStore()
+
+
+@dataclass(frozen=True, slots=True)
+class Terminals:
+    record: TerminalService
+    server: OmnishServer
+    operations: Sequence[Operation]
+
+    def report(self) -> dict[str, Any]:
+        return {
+            "connected": sum(1 for seen in self.record.terminals() if seen.connected),
+            "connections": len(self.server),
+            "skipped_frames": dict(self.server.skipped),
+        }
+
+
+class _NoCompletions:
+    async def suggest(self, *_: object, **__: object) -> Sequence[Any]:
+        return ()
+
+
+@asynccontextmanager
+async def terminals(
+    journal: Journal, places: Places, settings: Settings, tokens: Tokens, debugger: Debugging, redactor: Redactor
+) -> AsyncIterator[Terminals]:
+    """At the end of the block nothing that came is unwritten, and no terminal of an agent lives. People's go on."""
+    clock, wrappers = SystemClock(), Wrappers()
+    async with (
+        TerminalService.open(journal, STORE, places.terminal_folder, redactor=redactor, clock=clock) as record,
+        anyio.create_task_group() as group,
+    ):
+        answers = Answers(record, clock=clock, redactor=redactor, model=chosen_model(settings, os.environ))
+        completions = _NoCompletions()
+        admits = partial(tokens.accepts, "omnish")
+        server = OmnishServer(Services(record, answers, completions, wrappers, admits, __version__))
+        tokens.on_rotation(partial(_end_by_token, server))
+        own = OwnTerminals(debugger.supervisors, group, record, debugger.trust, clock, places.omnish_socket)
+        yield Terminals(record, server, terminal_operations(record, wrappers, own, redactor, clock))
+        group.cancel_scope.cancel("the daemon ends")
+
+
+def _end_by_token(server: OmnishServer, purpose: Purpose) -> None:
+    if purpose == "omnish":
+        server.end_those_by_token()
