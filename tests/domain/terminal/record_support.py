@@ -94,6 +94,10 @@ class Shell:
         return await self.service.command_ended(told)
 
 
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 async def output_of(service: TerminalService, command: Command) -> bytes:
     found = b""
     while True:
