@@ -1,0 +1,95 @@
+"""The shell inside: a terminal of its own, and the process that leads it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+import termios
+
+from dragoman.shell.launching import Launch
+from dragoman.shell.outer import Attributes
+
+_CANNOT_RUN, _NOT_FOUND = 126, 127
+
+
+class Child:
+    def __init__(self, pid: int, master: int) -> None:
+        self.pid = pid
+        self.master = master
+        self.status: int | None = None
+        """As `waitpid` gives it, once it has ended."""
+
+    @classmethod
+    def start(cls, launch: Launch, attributes: Attributes, size: bytes) -> Child:
+        master, slave = os.openpty()
+        termios.tcsetattr(slave, termios.TCSANOW, attributes)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
+        sys.stdout.flush()
+        pid = os.fork()
+        if pid == 0:
+            _become(launch, slave)
+        os.close(slave)
+        launch.close()
+        os.set_blocking(master, False)
+        return cls(pid, master)
+
+    def resize(self, size: bytes) -> None:
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
+
+    def look(self) -> str:
+        """`ended`, `stopped` or `` : what has become of it since the last look."""
+        if self.status is not None:
+            return "ended"
+        try:
+            pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
+        except ChildProcessError:
+            self.status = 0
+            return "ended"
+        if pid and os.WIFSTOPPED(status):
+            return "stopped"
+        if pid:
+            self.status = status
+        return "ended" if pid else ""
+
+    def hang_up(self) -> None:
+        """As a terminal does that is closed; a stopped shell must run to hear it."""
+        if self.status is None:
+            for number in (signal.SIGHUP, signal.SIGCONT):
+                self.send(number)
+
+    def send(self, number: signal.Signals) -> None:
+        if self.status is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+def exit_code_of(status: int) -> int:
+    """As a shell tells it: 128 and more for a signal."""
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
+
+
+def _become(launch: Launch, slave: int) -> None:
+    """Python ignores two signals, and whoever is started would inherit that."""
+    try:
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        os.login_tty(slave)
+        os.execvpe(launch.program, launch.arguments, launch.environment)  # noqa: S606  a shell is what is asked for
+    except FileNotFoundError as error:
+        _fail(launch, error, _NOT_FOUND)
+    except OSError as error:
+        _fail(launch, error, _CANNOT_RUN)
+    finally:
+        os._exit(_CANNOT_RUN)
+
+
+def _fail(launch: Launch, error: OSError, code: int) -> None:
+    """In the child, on the terminal inside: the wrapper shows it as it shows everything."""
+    os.write(2, os.fsencode(f"dragoman shell: {launch.program}: {error.strerror}\r\n"))
+    os._exit(code)

@@ -1,0 +1,169 @@
+"""The socket to the daemon: looked for now and then, never waited for."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+from dragoman.errors import ProtocolError
+from dragoman.places import Places, find_places
+from dragoman.shell.outbox import Outbox
+from dragoman.wire.omnish import SEED, ClientConnection, PushReceived, ReplyReceived
+from dragoman.wire.omnish.messages import Ack, Request, Response
+
+_FIRST_RETRY_S, _LAST_RETRY_S = 0.25, 5.0
+_READ = 64 * 1024
+# What is sent in one go; a key that comes meanwhile waits for no more than this to be copied.
+_AT_ONCE = 256 * 1024
+_NOT_TAKEN = (BlockingIOError, InterruptedError)
+
+
+class Link:
+    """`heard` collects what the daemon said besides acknowledgements; whoever polls takes it."""
+
+    def __init__(self, outbox: Outbox, places: Places, environment: Mapping[str, str] = os.environ) -> None:
+        self._outbox = outbox
+        self._places, self._environment = places, environment
+        self._socket: socket.socket | None = None
+        self._connection = ClientConnection(SEED)
+        self._unsent = b""
+        self._retry_s = _FIRST_RETRY_S
+        self.retry_at_s: float | None = 0.0
+        self.heard: list[object] = []
+
+    @property
+    def connected(self) -> bool:
+        return self._socket is not None
+
+    @property
+    def fd(self) -> int | None:
+        return None if self._socket is None else self._socket.fileno()
+
+    @property
+    def events(self) -> int:
+        return select.POLLIN | select.POLLOUT if self._unsent else select.POLLIN
+
+    @property
+    def settled(self) -> bool:
+        return self._outbox.empty and not self._unsent
+
+    def look(self, now_s: float) -> None:
+        """Is there a daemon? A connect to a Unix socket answers at once, also that it cannot."""
+        if self._socket is None and self.retry_at_s is not None and now_s >= self.retry_at_s:
+            self._socket = _connected(self._address())
+            self._retry_s = _FIRST_RETRY_S if self._socket else min(2 * self._retry_s, _LAST_RETRY_S)
+            self.retry_at_s = None if self._socket else now_s + self._retry_s
+
+    def send(self, now_s: float) -> None:
+        """As much as the socket takes without waiting."""
+        budget = _AT_ONCE
+        while self._socket is not None and budget > 0 and (self._unsent or self._encode_next()):
+            try:
+                sent = self._socket.send(self._unsent)
+            except _NOT_TAKEN:
+                return
+            except OSError:
+                self._lost(now_s)
+                return
+            self._unsent = self._unsent[sent:]
+            budget -= sent
+
+    def ask(self, message: object) -> bool:
+        """Something that counts only now: not kept, and not asked where nobody listens."""
+        if self._socket is None:
+            return False
+        self._unsent += self._connection.request(message, streams=isinstance(message, Request))[1]
+        return True
+
+    def receive(self, now_s: float) -> None:
+        assert self._socket is not None
+        try:
+            data = self._socket.recv(_READ)
+        except _NOT_TAKEN:
+            return
+        except OSError:
+            data = b""
+        try:
+            self._connection.receive_data(data)
+            self._take_events()
+        except ProtocolError:
+            data = b""
+        if not data:
+            self._lost(now_s)
+
+    def finish(self) -> None:
+        """Nothing more is said; what the daemon still answers is waited for by whoever polls, with a deadline."""
+        if self._socket is not None:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _take_events(self) -> None:
+        for event in self._connection.events():
+            if isinstance(event, ReplyReceived) and isinstance(event.message, Ack):
+                self._outbox.acknowledged(event.request_id)
+            elif isinstance(event, ReplyReceived):
+                self._answered(event.request_id, event.message)
+            elif isinstance(event, PushReceived):
+                self.heard.append(event.message)
+
+    def _answered(self, request_id: int, message: object) -> None:
+        if isinstance(message, Response) and message.is_final:
+            self._connection.forget(request_id)
+        self.heard.append(message)
+
+    def _encode_next(self) -> bool:
+        taken = self._outbox.take()
+        if taken is None:
+            return False
+        message, entry = taken
+        request_id, self._unsent = self._connection.request(message)
+        if entry is not None:
+            self._outbox.sent(request_id, entry)
+        return True
+
+    def _lost(self, now_s: float) -> None:
+        self.close()
+        self._connection, self._unsent = ClientConnection(SEED), b""
+        self._outbox.disconnected()
+        self._retry_s = _FIRST_RETRY_S
+        self.retry_at_s = now_s + self._retry_s
+
+    def _address(self) -> str:
+        named = self._environment.get("OMNISH_SOCKET", "")
+        return named or _from_state(self._places.state_file) or str(self._places.omnish_socket)
+
+
+def link_for(outbox: Outbox, environment: Mapping[str, str] = os.environ) -> Link:
+    return Link(outbox, find_places(environment), environment)
+
+
+def _from_state(state_file: Path) -> str:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return str(json.loads(state_file.read_bytes()).get("omnish_socket", ""))
+    return ""
+
+
+def _connected(address: str) -> socket.socket | None:
+    """Only to a socket of this person's own, or of root: what a terminal shows is for nobody else."""
+    if not address.startswith("/"):
+        return None
+    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if os.stat(address).st_uid not in (os.getuid(), 0):  # noqa: PTH116
+            raise PermissionError(address)
+        own.setblocking(False)
+        own.connect(address)
+    except OSError:
+        own.close()
+        return None
+    return own

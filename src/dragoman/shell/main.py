@@ -1,0 +1,71 @@
+"""A shell, wrapped. The shell is started first; what records it is imported while it starts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from dragoman.shell.arguments import Options
+from dragoman.shell.child import Child, exit_code_of
+from dragoman.shell.launching import Launch, plan
+from dragoman.shell.outer import OuterTerminal
+from dragoman.shell.signals import Signals, die_of
+
+if TYPE_CHECKING:
+    from dragoman.shell.pump import Pump
+
+_IDS = ("DRAGOMAN_SESSION_ID", "OMNISH_SESSION_ID")
+_NOT_FOUND, _CANNOT_RUN, _HUNG_UP = 127, 126, 129
+
+
+def run(options: Options) -> int:
+    """The shell's own exit status; where a signal ended it, the same signal ends us."""
+    environment = dict(os.environ)
+    if not (os.isatty(0) and os.isatty(1)):
+        return _unwrapped(plan(options.command, login=options.login, environment=environment, nonce=""))
+    parent = next((environment[name] for name in _IDS if environment.get(name)), None)
+    session_id = os.urandom(8).hex()
+    environment.update(dict.fromkeys(_IDS, session_id))
+    launch = plan(options.command, login=options.login, environment=environment, nonce=os.urandom(16).hex())
+    signals, outer = Signals(), OuterTerminal()
+    try:
+        outer.enter_raw()
+        child = Child.start(launch, outer.attributes, outer.size())
+        from dragoman.shell.wrapping import pump_for  # noqa: PLC0415  while the shell starts
+
+        pump = pump_for(options, launch, outer, child, signals, session_id=session_id, parent=parent)
+        pump.run()
+    finally:
+        outer.leave()
+    pump.settle()
+    return _ended(pump, child)
+
+
+def _unwrapped(launch: Launch) -> int:
+    """In a pipe, in a script, over a connection without a terminal: as if we were not there."""
+    sys.stdout.flush()
+    try:
+        os.execvpe(launch.program, launch.arguments, launch.environment)  # noqa: S606  a shell is what is asked for
+    except OSError as error:
+        sys.stderr.write(f"dragoman shell: {launch.program}: {error.strerror}\n")
+        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _CANNOT_RUN
+
+
+def _ended(pump: Pump, child: Child) -> int:
+    if pump.fault is not None:
+        _tell_fault(pump.fault)
+    if pump.ended_by is not None:
+        die_of(pump.ended_by)
+    if child.status is None:
+        return _HUNG_UP
+    if os.WIFSIGNALED(child.status):
+        die_of(os.WTERMSIG(child.status))
+    return exit_code_of(child.status)
+
+
+def _tell_fault(fault: Exception) -> None:
+    from dragoman.phrases import preferred_language, say  # noqa: PLC0415  hardly ever
+
+    told = say("The recording of this shell ended early by a fault of ours: {fault}", fault=repr(fault))
+    sys.stderr.write(told.in_language(preferred_language()) + "\n")

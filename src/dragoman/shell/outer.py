@@ -1,0 +1,135 @@
+"""The terminal that a person sits at: raw while a shell is wrapped, restored whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import struct
+import sys
+import termios
+from typing import Any
+
+Attributes = list[Any]
+"""As `termios` gives and takes them."""
+
+_SIZE = struct.Struct("HHHH")
+_INPUT, _OUTPUT, _CONTROL, _LOCAL, _CHARACTERS = 0, 1, 2, 3, 6
+# A wrapper that is killed cannot restore anything: this shell waits until its pipe ends. Readline leaves ISIG on and we
+# do not, so that an outer shell that was quicker to put its terminal in order is left alone.
+_GUARD = """
+trap '' HUP INT QUIT TERM TSTP TTIN TTOU
+read -r word
+[ -z "$word" ] || exit 0
+exec 3<&1  # inside $( ) the first is another
+case $(stty -a <&3) in *-isig*) ;; *) exit 0 ;; esac
+stty "$1" <&1
+printf '\\033[?1l\\033>\\033[?1000l\\033[?1002l\\033[?1003l\\033[?1006l\\033[?2004l\\033[?25h\\033[0m\\r\\n'
+"""
+
+
+class OuterTerminal:
+    """`fd` is an open file of our own where it can be had: that it never blocks is then nobody else's concern."""
+
+    def __init__(self, keys: int = 0, screen: int = 1) -> None:
+        own = _reopened(keys, screen)
+        self.keys = keys if own is None else own
+        self.screen = screen if own is None else own
+        self._saved = termios.tcgetattr(self.keys)
+        self._raw = False
+        self._guard: int | None = None
+
+    @property
+    def attributes(self) -> Attributes:
+        """As the person had them, for the terminal inside."""
+        return self._saved
+
+    def size(self) -> bytes:
+        """As the kernel keeps it: rows, columns and both in pixels."""
+        with contextlib.suppress(OSError):
+            return fcntl.ioctl(self.keys, termios.TIOCGWINSZ, bytes(_SIZE.size))
+        return _SIZE.pack(24, 80, 0, 0)
+
+    def enter_raw(self) -> None:
+        if self._guard is None:
+            self._guard = _start_guard(self.screen, self._saved)
+        termios.tcsetattr(self.keys, termios.TCSANOW, _raw_of(self._saved))
+        self._raw = True
+
+    def restore(self) -> None:
+        """Not drained first: a terminal that takes nothing any more would hold us for ever."""
+        if self._raw:
+            self._raw = False
+            with contextlib.suppress(termios.error, OSError):
+                termios.tcsetattr(self.keys, termios.TCSANOW, self._saved)
+
+    def leave(self) -> None:
+        """For good: nothing is left to guard."""
+        self.restore()
+        if self._guard is not None:
+            with contextlib.suppress(OSError):
+                os.write(self._guard, b"restored\n")
+            os.close(self._guard)
+            self._guard = None
+
+
+def rows_and_columns(size: bytes) -> tuple[int, int]:
+    rows, columns, _, _ = _SIZE.unpack(size)
+    return rows or 24, columns or 80
+
+
+def _reopened(keys: int, screen: int) -> int | None:
+    """O_NONBLOCK belongs to an open file, which we share with whoever started us: it is set on one of our own."""
+    with contextlib.suppress(OSError):
+        name = os.ttyname(keys)
+        if name == os.ttyname(screen):
+            return os.open(name, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    return None
+
+
+def _raw_of(saved: Attributes) -> Attributes:
+    raw = list(saved)
+    flags = saved[:4]
+    raw[_INPUT] = flags[_INPUT] & ~(
+        termios.IGNBRK | termios.BRKINT | termios.PARMRK | termios.ISTRIP
+        | termios.INLCR | termios.IGNCR | termios.ICRNL | termios.IXON
+    )  # fmt: skip
+    raw[_OUTPUT] = flags[_OUTPUT] & ~termios.OPOST
+    raw[_CONTROL] = flags[_CONTROL] & ~(termios.CSIZE | termios.PARENB) | termios.CS8
+    raw[_LOCAL] = flags[_LOCAL] & ~(termios.ECHO | termios.ECHONL | termios.ICANON | termios.ISIG | termios.IEXTEN)
+    characters = list(saved[_CHARACTERS])
+    characters[termios.VMIN], characters[termios.VTIME] = 1, 0
+    raw[_CHARACTERS] = characters
+    return raw
+
+
+def _start_guard(screen: int, saved: Attributes) -> int | None:
+    """In a group of its own: what is sent to ours, or ends it, does not end the guard."""
+    reading, writing = os.pipe()
+    try:
+        os.posix_spawn(
+            "/bin/sh",
+            ["sh", "-c", _GUARD, "dragoman-guard", _for_stty(saved)],
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, reading, 0),
+                (os.POSIX_SPAWN_DUP2, screen, 1),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+            setpgroup=0,
+        )
+    except OSError:
+        os.close(writing)
+        return None
+    finally:
+        os.close(reading)
+    return writing
+
+
+def _for_stty(saved: Attributes) -> str:
+    """As `stty -g` writes it on Linux. Elsewhere the form is another one, and sane settings are better than raw."""
+    if not sys.platform.startswith("linux"):
+        return "sane"
+    flags = saved[:4]
+    characters = [each if isinstance(each, int) else ord(each) for each in saved[_CHARACTERS]]
+    return ":".join(f"{each:x}" for each in [*flags, *characters])

@@ -1,0 +1,31 @@
+"""Which marks the outer terminal gets: every mark once.
+
+A shell that marks itself (VS Code's, kitty's, a newer fish) has marks that say more to its own terminal than ours do,
+so ours stay behind. The nonce never goes further than here.
+"""
+
+from __future__ import annotations
+
+from dragoman.wire.osc import MAX_BODY, CommandFinished, InputStarted, Mark, OutputStarted, PromptStarted
+
+_PHASES = (PromptStarted, InputStarted, OutputStarted, CommandFinished)
+
+
+class Passing:
+    def __init__(self, nonce: str, *, strip: bool) -> None:
+        self._nonce = nonce.encode()
+        self._strip = strip
+        self._others = self._others_before = False
+
+    def shown(self, mark: Mark, *, verified: bool, busy: bool) -> bytes:
+        """What of it goes to the screen."""
+        if self._strip:
+            return b""
+        if not verified:
+            self._others = self._others or (not busy and isinstance(mark, _PHASES))
+            return mark.raw
+        if isinstance(mark, PromptStarted):
+            self._others, self._others_before = False, self._others
+        if self._others or self._others_before or mark.parameters.get("doubled") == "1" or len(mark.raw) > MAX_BODY:
+            return b""
+        return mark.raw.replace(b";nonce=" + self._nonce, b"").replace(b";" + self._nonce, b"")

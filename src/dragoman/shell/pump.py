@@ -1,0 +1,302 @@
+"""One loop between a person's terminal and the shell's. It copies first; everything else comes after, and may fail.
+
+Nothing here waits for a daemon, a model or a timer: what a key or a byte of output waits for is the other terminal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import signal
+import termios
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from dragoman.shell.child import Child, exit_code_of
+from dragoman.shell.outer import OuterTerminal, rows_and_columns
+from dragoman.shell.side import Side
+from dragoman.shell.signals import ENDING, Signals, stop_here
+
+_READ = 64 * 1024
+_LAST_WORDS_S = 0.05
+"""How long a terminal must be still after its shell's end, where something in the background keeps it open."""
+_HANG_UP_S = 2.0
+_PATIENCE_S = 0.5
+"""How long at most a daemon is given to take the last bytes, when the terminal is the person's again already."""
+_FULL = 64 * 1024
+_LOCAL = 3
+
+_Answer = TypeVar("_Answer")
+
+
+class Outlet:
+    """Bytes on their way to a descriptor that may not take all of them at once."""
+
+    __slots__ = ("fd", "pending")
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.pending = b""
+
+    def write(self, data: bytes) -> None:
+        if self.pending:
+            self.pending += data
+            return
+        try:
+            sent = os.write(self.fd, data)
+        except BlockingIOError:
+            sent = 0
+        if sent < len(data):
+            self.pending = data[sent:]
+
+    def flush(self) -> None:
+        data, self.pending = self.pending, b""
+        if data:
+            self.write(data)
+
+
+class Pump:
+    def __init__(self, outer: OuterTerminal, child: Child, signals: Signals, side: Side) -> None:
+        self._outer, self._child, self._signals = outer, child, signals
+        self._side: Side | None = side
+        self._screen, self._keys = Outlet(outer.screen), Outlet(child.master)
+        self._poll = select.poll()
+        self._interests: dict[int, int] = {}
+        self._quiet_at_s: float | None = None
+        self._drained = False
+        self.fault: Exception | None = None
+        """What ended the recording, where something of ours failed."""
+        self.ended_by: int | None = None
+        """The signal that ended us."""
+
+    def run(self) -> None:
+        """Until the shell has ended and its last byte is on the screen."""
+        while not self._drained:
+            self._turn()
+        self._say_last(self._side.ended(self._exit_code(), time.monotonic()) if self._side else b"")
+
+    def settle(self) -> None:
+        """The last frames, once the terminal is restored: a daemon that hangs costs no more than a moment."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while self._side is not None and not self._side.settled and (now_s := time.monotonic()) < deadline:
+            fd = self._side.fd
+            if fd is None:
+                break
+            poll = select.poll()
+            poll.register(fd, self._side.events)
+            if poll.poll((deadline - now_s) * 1000):
+                self._guarded(lambda side: side.ready(time.monotonic()))
+        if self._side is not None:
+            self._side.close()
+
+    def _exit_code(self) -> int | None:
+        return None if self._child.status is None else exit_code_of(self._child.status)
+
+    def _turn(self) -> None:
+        self._update_interests()
+        ready = dict(self._poll.poll(self._timeout_ms()))
+        now_s = time.monotonic()
+        if self._signals.fd in ready:
+            self._signalled(self._signals.take())
+        if self._outer.screen in ready and ready[self._outer.screen] & ~select.POLLIN:
+            self._screen_ready(ready[self._outer.screen])
+        if self._outer.keys in ready and ready[self._outer.keys] & select.POLLIN:
+            self._read_keys(now_s)
+        if self._child.master in ready:
+            self._master_ready(ready[self._child.master], now_s)
+        if self._side is not None:
+            self._beside(ready, now_s)
+        if self._quiet_at_s is not None and not ready and time.monotonic() >= self._quiet_at_s:
+            self._drained = True
+
+    def _update_interests(self) -> None:
+        """Who reads too slowly is not read for: that is how a terminal holds a program back."""
+        wanted = {self._signals.fd: select.POLLIN, self._outer.keys: 0, self._outer.screen: 0, self._child.master: 0}
+        if len(self._keys.pending) < _FULL:
+            wanted[self._outer.keys] |= select.POLLIN
+        if self._screen.pending:
+            wanted[self._outer.screen] |= select.POLLOUT
+        else:
+            wanted[self._child.master] |= select.POLLIN
+        if self._keys.pending:
+            wanted[self._child.master] |= select.POLLOUT
+        if self._side is not None and self._side.fd is not None:
+            wanted[self._side.fd] = self._side.events
+        if wanted != self._interests:
+            self._register(wanted)
+
+    def _register(self, wanted: dict[int, int]) -> None:
+        for fd in self._interests.keys() - wanted.keys():
+            self._poll.unregister(fd)
+        for fd, events in wanted.items():
+            self._poll.register(fd, events)
+        self._interests = wanted
+
+    def _timeout_ms(self) -> float | None:
+        moments = [self._quiet_at_s, None if self._side is None else self._side.wakes_at_s()]
+        soonest = min((each for each in moments if each is not None), default=None)
+        return None if soonest is None else max(0.0, (soonest - time.monotonic()) * 1000 + 0.5)
+
+    def _read_keys(self, now_s: float) -> None:
+        try:
+            data = os.read(self._outer.keys, _READ)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._hung_up(signal.SIGHUP)
+            return
+        typed = data
+        if self._side is not None:
+            flags = _local_flags(self._child.master)
+            echoes, by_lines = bool(flags & termios.ECHO), bool(flags & termios.ICANON)
+            answer = self._guarded(lambda side: side.typed(data, now_s, echoes=echoes, by_lines=by_lines))
+            typed = data if answer is None else answer
+        self._type(typed)
+
+    def _type(self, data: bytes) -> None:
+        if data:
+            with contextlib.suppress(OSError):
+                self._keys.write(data)
+
+    def _master_ready(self, events: int, now_s: float) -> None:
+        if events & select.POLLOUT:
+            with contextlib.suppress(OSError):
+                self._keys.flush()
+        if events & ~select.POLLOUT:
+            self._read_output(now_s)
+
+    def _read_output(self, now_s: float) -> None:
+        """EIO, and on other systems nothing at all, is the end: nobody has the terminal open any more."""
+        try:
+            data = os.read(self._child.master, _READ)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            data = b""
+        if not data:
+            self._closed()
+            return
+        if self._quiet_at_s is not None:
+            self._quiet_at_s = now_s + _LAST_WORDS_S
+        shown = data
+        if self._side is not None:
+            try:
+                shown = self._side.printed(data, now_s)
+            except Exception as error:  # noqa: BLE001  a fault of ours must not cost a person the shell
+                self._give_up(error)
+        if shown:
+            self._show(shown)
+
+    def _show(self, data: bytes) -> None:
+        try:
+            self._screen.write(data)
+        except OSError:
+            self._hung_up(signal.SIGHUP)
+
+    def _beside(self, ready: dict[int, int], now_s: float) -> None:
+        assert self._side is not None
+        try:
+            if self._side.fd in ready:
+                self._side.ready(now_s)
+            self._side.tick(now_s)
+            screen, keys = self._side.take(now_s)
+        except Exception as error:  # noqa: BLE001  as above
+            self._give_up(error)
+            return
+        if screen:
+            self._show(screen)
+        self._type(keys)
+
+    def _screen_ready(self, events: int) -> None:
+        if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
+            self._hung_up(signal.SIGHUP)
+            return
+        try:
+            self._screen.flush()
+        except OSError:
+            self._hung_up(signal.SIGHUP)
+
+    def _signalled(self, numbers: set[int]) -> None:
+        if signal.SIGCHLD in numbers:
+            self._look_at_child()
+        if signal.SIGTSTP in numbers:
+            self._suspend()
+        if numbers & {signal.SIGWINCH, signal.SIGCONT}:
+            self._resize()
+        for number in ENDING:
+            if number in numbers:
+                self._hung_up(number)
+
+    def _look_at_child(self) -> None:
+        change = self._child.look()
+        if change == "stopped":  # by its own `suspend`: so does the wrapper, and both go on together
+            self._suspend()
+            self._child.send(signal.SIGCONT)
+        elif change == "ended" and self._quiet_at_s is None:
+            self._quiet_at_s = time.monotonic() + _LAST_WORDS_S
+
+    def _suspend(self) -> None:
+        self._outer.restore()
+        stop_here()
+        self._outer.enter_raw()
+        self._resize()
+
+    def _resize(self) -> None:
+        size = self._outer.size()
+        self._child.resize(size)
+        rows, columns = rows_and_columns(size)
+        self._guarded(lambda side: side.resized(columns, rows))
+
+    def _hung_up(self, number: int) -> None:
+        """The terminal is gone or somebody ends us: the shell hears of it, and has a moment for its last words."""
+        if self.ended_by is None:
+            self.ended_by = number
+            self._outer.restore()
+            self._child.hang_up()
+            self._quiet_at_s = time.monotonic() + _HANG_UP_S
+
+    def _closed(self) -> None:
+        self._drained = True
+        deadline = time.monotonic() + _HANG_UP_S
+        while self._child.look() != "ended" and time.monotonic() < deadline:
+            select.select([self._signals.fd], [], [], 0.01)
+            self._signals.take()
+
+    def _say_last(self, data: bytes) -> None:
+        """What the screen has not taken yet, if there is still one."""
+        with contextlib.suppress(OSError):
+            os.set_blocking(self._outer.screen, True)
+            self._screen.write(data)
+            self._screen.flush()
+
+    def _guarded(self, work: Callable[[Side], _Answer]) -> _Answer | None:
+        if self._side is None:
+            return None
+        try:
+            return work(self._side)
+        except Exception as error:  # noqa: BLE001  a fault of ours must not cost a person the shell
+            self._give_up(error)
+            return None
+
+    def _give_up(self, error: Exception) -> None:
+        """Go on as a plain pump."""
+        self.fault = error
+        side, self._side = self._side, None
+        with contextlib.suppress(Exception):
+            if side is not None:
+                side.close()
+
+
+def _local_flags(master: int) -> int:
+    try:
+        flags: int = termios.tcgetattr(master)[_LOCAL]
+    except termios.error:
+        return 0
+    return flags

@@ -1,0 +1,247 @@
+"""What of a terminal leaves for the daemon, and what does not.
+
+At a prompt what is echoed is held back until the line is run: only then it is known whether the line may be kept at
+all. Typed keys are kept only where the terminal itself shows them and takes whole lines.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+
+from dragoman.shell.commands import AtInput, Began, Commands, Ended, LineGivenUp, Step
+from dragoman.shell.guessing import PromptGuess
+from dragoman.shell.outbox import Outbox
+from dragoman.shell.wishes import Wishes
+from dragoman.wire.omnish.messages import (
+    CommandBoundary,
+    CommandComplete,
+    CommandRecord,
+    Event,
+    IoData,
+    IoDirection,
+    NonZeroExit,
+    PatternMatch,
+    SessionEnd,
+    SessionStart,
+)
+from dragoman.wire.osc import Mark
+
+BATCH = 64 * 1024
+FLUSH_S = 0.025
+"""How long output may wait for more to go with it."""
+_HELD = 256 * 1024
+UNVERIFIED = ":unverified"
+VERIFIES, RESUMES_AT, GAP = "dragoman.verifies", "dragoman.resumes_at", "dragoman.gap"
+STREAMS, ASKS, AGENT, PRIVATE = "dragoman.stream", "dragoman.asks", "dragoman.agent", "dragoman.private"
+
+
+class Session:
+    """Who this terminal is, to the daemon."""
+
+    def __init__(self, id: str, parent: str | None, attributes: dict[str, str], started_ms: int) -> None:
+        self.id, self.parent, self.attributes, self.started_ms = id, parent, attributes, started_ms
+
+    def start(self, at_ms: int, **special: str) -> SessionStart:
+        return SessionStart(self.id, self.parent, at_ms, {**self.attributes, **special})
+
+    def gap(self, lost: int) -> SessionStart:
+        return self.start(self.started_ms, **{GAP: str(lost)})
+
+    def resume(self, acknowledged: int) -> SessionStart:
+        return self.start(self.started_ms, **{RESUMES_AT: str(acknowledged)})
+
+
+class Recording:
+    def __init__(self, session: Session, wishes: Wishes, nonce: str, outbox: Outbox, *, private: bool = False) -> None:
+        self._session, self._wishes, self._outbox = session, wishes, outbox
+        self._commands = Commands(nonce)
+        self._guess = None if nonce else PromptGuess()
+        self._guessed: Began | None = None
+        self._watched = _watcher(wishes.watch_output)
+        self._seen: set[str] = set()
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._since_ms = 0
+        self._held: list[bytes] | None = None
+        self._typed_first = b""
+        self._private = private
+        self._ignoring = False
+        self._paused = False
+
+    @property
+    def off(self) -> bool:
+        return self._private or self._paused
+
+    @property
+    def commands(self) -> Commands:
+        return self._commands
+
+    @property
+    def unflushed(self) -> bool:
+        return bool(self._chunks)
+
+    def printed(self, data: bytes, now_ms: int) -> None:
+        """The hot path: a list, and a frame for every 64 KiB of it."""
+        if self._held is not None:
+            self._hold(data)
+            return
+        if self._ignoring or self._private or self._paused:
+            return
+        if not self._chunks:
+            self._since_ms = now_ms
+        if self._guess is not None:
+            self._guess.printed(data)
+        self._chunks.append(data)
+        self._size += len(data)
+        if self._size >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._chunks:
+            data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+            self._chunks, self._size = [], 0
+            self._outbox.add_output(IoData(self._session.id, IoDirection.OUTPUT, self._since_ms, data), len(data))
+            if self._watched is not None:
+                self._watch(data)
+
+    def marked(self, mark: Mark, now_ms: int) -> bool:
+        """Whether it carries our nonce."""
+        for step in self._commands.take(mark):
+            self._step(step, now_ms)
+        return self._commands.verified(mark)
+
+    def typed(self, data: bytes, *, echoes: bool, by_lines: bool, now_ms: int) -> None:
+        if self._held is not None and not self._typed_first:
+            self._typed_first = data[:1]
+        kept = (echoes and by_lines) or (self._wishes.record_raw_input and not by_lines and self._held is None)
+        if kept and not self._ignoring and not self.off:
+            self.flush()
+            self._outbox.add(IoData(self._session.id, IoDirection.INPUT, now_ms, data), len(data))
+        if self._guess is not None and not self._commands.marks_seen:
+            self._guess_line(data, echoes=echoes, now_ms=now_ms)
+
+    def quiet(self, now_ms: int) -> None:
+        """Nothing was printed for a moment: what waits goes, and a prompt may stand there."""
+        if self._guess is not None and not self._commands.marks_seen:
+            self._guess.look()
+            if self._guessed is not None and self._guess.at_prompt:
+                self._end(Ended(self._guessed, None), now_ms)
+                self._guessed = None
+        self.flush()
+
+    def pause(self, paused: bool, now_ms: int) -> None:
+        if paused != self._paused:
+            self.flush()
+            self._paused = paused
+            self._held = None
+            if not self._private:
+                self._tell_private(paused, now_ms)
+
+    def ended(self, exit_code: int | None, now_ms: int) -> None:
+        for step in self._commands.finish(exit_code):
+            self._step(step, now_ms)
+        if self._guessed is not None:
+            self._end(Ended(self._guessed, exit_code), now_ms)
+        self._release()
+        self.flush()
+        self._outbox.add(SessionEnd(self._session.id, now_ms, exit_code))
+
+    def _step(self, step: Step, now_ms: int) -> None:
+        if isinstance(step, AtInput):
+            self._held, self._typed_first = [], b""
+        elif isinstance(step, LineGivenUp):
+            self._give_up()
+        elif isinstance(step, Began):
+            self._begin(step, now_ms)
+        else:
+            self._end(step, now_ms)
+
+    def _begin(self, began: Began, now_ms: int) -> None:
+        began.started_ms = now_ms
+        self._seen.clear()
+        if self._may_not_leave(began):
+            self._held, self._ignoring = None, True
+            self.flush()
+            if not self.off:
+                self._tell_private(True, now_ms)
+            return
+        self._release()
+        self.flush()
+        # A nested one's own beginning would end the output of the command that it runs in.
+        if not began.nested and not self.off:
+            self._tell(CommandBoundary(began.line or ""), now_ms)
+
+    def _end(self, ended: Ended, now_ms: int) -> None:
+        if self._ignoring and not ended.began.nested:
+            self._ignoring = False
+            if not self.off:
+                self._tell_private(False, now_ms)
+            return
+        if self.off or self._ignoring:
+            return
+        self.flush()
+        self._outbox.add(CommandComplete(self._session.id, self._record(ended, now_ms)), len(ended.began.line or ""))
+        if ended.exit_code:
+            self._tell(NonZeroExit(ended.exit_code), now_ms)
+
+    def _record(self, ended: Ended, now_ms: int) -> CommandRecord:
+        began = ended.began
+        id = f"{self._session.id}:{began.number}" + ("" if began.verified else UNVERIFIED)
+        return CommandRecord(
+            id, self._session.id, began.line, began.cwd, began.started_ms, now_ms, "", 0, 0, ended.exit_code
+        )
+
+    def _may_not_leave(self, began: Began) -> bool:
+        """A line that its shell keeps out of its history is kept out of ours."""
+        is_hidden = began.hidden or (not began.listed and self._typed_first == b" ")
+        line = (began.line or "").strip()
+        return is_hidden or any(fnmatch.fnmatchcase(line, pattern) for pattern in self._wishes.ignore_commands)
+
+    def _hold(self, data: bytes) -> None:
+        assert self._held is not None
+        self._held.append(data)
+        if len(self._held) > 64:
+            self._held = [b"".join(self._held)]
+            if len(self._held[0]) > _HELD:
+                self._give_up()
+
+    def _give_up(self) -> None:
+        """A line that was never run may have been the beginning of one that must not leave."""
+        if self._wishes.ignore_commands:
+            self._held = None
+        self._release()
+
+    def _release(self) -> None:
+        held, self._held = self._held, None
+        for data in held or ():
+            self.printed(data, self._since_ms)
+
+    def _guess_line(self, data: bytes, *, echoes: bool, now_ms: int) -> None:
+        assert self._guess is not None
+        self._guess.look()
+        line = self._guess.entered(data, echoes=echoes)
+        if line and self._guessed is None:
+            self._guessed = self._commands.begin_guessed(line)
+            self._begin(self._guessed, now_ms)
+
+    def _watch(self, data: bytes) -> None:
+        assert self._watched is not None
+        for found in self._watched.finditer(data):
+            text = found[0].decode(errors="replace").lower()
+            if text not in self._seen:
+                self._seen.add(text)
+                self._tell(PatternMatch(text), self._since_ms)
+
+    def _tell(self, what: NonZeroExit | PatternMatch | CommandBoundary, now_ms: int) -> None:
+        self._outbox.add(Event(self._session.id, now_ms, what), 100)
+
+    def _tell_private(self, private: bool, now_ms: int) -> None:
+        self._outbox.add(self._session.start(now_ms, **{PRIVATE: "1" if private else "0"}))
+
+
+def _watcher(texts: tuple[str, ...]) -> re.Pattern[bytes] | None:
+    """Texts, not expressions: what a person writes in a settings file must not be able to run for ever."""
+    if not texts:
+        return None
+    return re.compile(b"|".join(re.escape(text.encode()) for text in texts), re.IGNORECASE)

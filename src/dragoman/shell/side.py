@@ -1,0 +1,136 @@
+"""Everything besides copying: what is drawn, what is recorded, and the daemon.
+
+The pump works without it. Whatever fails in here costs a person the recording, never the shell.
+"""
+
+from __future__ import annotations
+
+import time
+
+from dragoman.phrases import preferred_language, say
+from dragoman.shell.link import Link
+from dragoman.shell.overlay import Overlay
+from dragoman.shell.passing import Passing
+from dragoman.shell.recording import FLUSH_S, Recording
+from dragoman.wire.omnish.messages import CompletionRequest, Request, Response
+from dragoman.wire.osc import MarkScanner, Piece
+
+# A pasted program is a long command line; a mark that tells it is taken up to here.
+_LONGEST_MARK = 64 * 1024
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Side:
+    def __init__(self, overlay: Overlay, recording: Recording, link: Link, passing: Passing) -> None:
+        self._overlay, self._recording, self._link, self._passing = overlay, recording, link, passing
+        self._scanner = MarkScanner(_LONGEST_MARK)
+        self._flush_at_s: float | None = None
+
+    @property
+    def fd(self) -> int | None:
+        return self._link.fd
+
+    @property
+    def events(self) -> int:
+        return self._link.events
+
+    def printed(self, data: bytes, now_s: float) -> bytes:
+        """From the shell; what the screen gets of it. Without a mark in it, it is scanned and copied nowhere."""
+        pieces = self._scanner.feed(data)
+        if len(pieces) == 1 and pieces[0] is data:
+            shown = self._overlay.printed(data, now_s)
+            self._recording.printed(data, now_ms())
+        else:
+            shown = b"".join([self._piece(piece, now_s) for piece in pieces])
+        if self._flush_at_s is None:
+            self._flush_at_s = now_s + FLUSH_S
+        elif now_s >= self._flush_at_s:
+            self._send(now_s)
+        return shown
+
+    def typed(self, data: bytes, now_s: float, *, echoes: bool, by_lines: bool) -> bytes:
+        """From the keyboard; what the shell gets of it, at once."""
+        keys = self._overlay.typed(data, now_s)
+        if keys:
+            self._recording.typed(keys, echoes=echoes, by_lines=by_lines, now_ms=now_ms())
+        return keys
+
+    def resized(self, columns: int, rows: int) -> None:
+        self._overlay.resized(columns, rows)
+
+    def wakes_at_s(self) -> float | None:
+        moments = (self._flush_at_s, self._overlay.wakes_at_s, self._link.retry_at_s)
+        return min((each for each in moments if each is not None), default=None)
+
+    def tick(self, now_s: float) -> None:
+        if self._flush_at_s is not None and now_s >= self._flush_at_s:
+            self._flush_at_s = None
+            self._recording.quiet(now_ms())
+            self._link.send(now_s)
+        if self._overlay.wakes_at_s is not None and now_s >= self._overlay.wakes_at_s:
+            self._overlay.tick(now_s)
+        if self._link.retry_at_s is not None and now_s >= self._link.retry_at_s:
+            self._link.look(now_s)
+            self._link.send(now_s)
+            self._overlay.connected = self._link.connected
+
+    def ready(self, now_s: float) -> None:
+        """The daemon said something, or takes something again."""
+        self._link.receive(now_s)
+        self._link.send(now_s)
+        self._overlay.connected = self._link.connected
+        heard, self._link.heard = self._link.heard, []
+        for message in heard:
+            self._overlay.heard(message, now_s)
+
+    def take(self, now_s: float) -> tuple[bytes, bytes]:
+        """For the screen and for the shell, of our own accord; messages go on their way."""
+        messages = self._overlay.take_messages()
+        for message in messages:
+            self._ask(message, now_s)
+        if messages:
+            self._link.send(now_s)
+        self._recording.pause(self._overlay.paused, now_ms())
+        return self._overlay.take_screen(), self._overlay.take_keys()
+
+    def ended(self, exit_code: int | None, now_s: float) -> bytes:
+        """The shell has ended; what the screen still gets."""
+        shown = b"".join([self._piece(piece, now_s) for piece in self._scanner.flush()])
+        self._recording.ended(exit_code, now_ms())
+        self._link.look(now_s)
+        self._link.send(now_s)
+        return shown
+
+    @property
+    def settled(self) -> bool:
+        """Nothing is left that somebody could take."""
+        return not self._link.connected or self._link.settled
+
+    def close(self) -> None:
+        self._link.close()
+
+    def _piece(self, piece: Piece, now_s: float) -> bytes:
+        if isinstance(piece, bytes):
+            self._recording.printed(piece, now_ms())
+            return self._overlay.printed(piece, now_s)
+        busy = self._recording.commands.shell_is_busy
+        verified = self._recording.marked(piece, now_ms())
+        self._overlay.marked(piece, verified, now_s)
+        shown = self._passing.shown(piece, verified=verified, busy=busy)
+        return self._overlay.printed(shown, now_s) if shown else b""
+
+    def _send(self, now_s: float) -> None:
+        """In the middle of a flood: whole frames only, and no look at the prompt."""
+        self._flush_at_s = now_s + FLUSH_S
+        self._link.send(now_s)
+
+    def _ask(self, message: object, now_s: float) -> None:
+        """A line that is being typed is not told where nothing may be."""
+        if isinstance(message, CompletionRequest) and self._recording.off:
+            return
+        if not self._link.ask(message) and isinstance(message, Request):
+            nobody = say("No daemon is running: start one with `dragoman up`.").in_language(preferred_language())
+            self._overlay.heard(Response(message.request_id, nobody, False, True), now_s)
