@@ -17,7 +17,7 @@ from tests.daemons import call
 from tests.faces.attacked import MB, Attacked, attacked, settled
 
 HELLO: dict[str, Any] = {"dragoman": 1, "role": "control", "version": "0"}
-ROOM = 2 * LINE_CAP + 8 * MB
+ROOM = 2 * LINE_CAP + 24 * MB  # the keys of the longest line, which the allocator keeps for the next
 
 
 @pytest.fixture(autouse=True)
