@@ -173,8 +173,9 @@ class _Parts:
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         self._http = HttpServer(build_app(api, Feed(journal, links, report), self._mcp, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
+        table = {**methods.table(), **terminal.methods}
         self._control = ControlServer(
-            __version__, methods.table(), roles={"mcp": door, "tools": shell}, admits={"mcp": door.admit}
+            __version__, table, roles={"mcp": door, "tools": shell}, admits={"mcp": door.admit}
         )
 
     async def live(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,9 @@ import anyio
 from dragoman import __version__
 from dragoman.access.tokens import Purpose, Tokens
 from dragoman.clock import SystemClock
+from dragoman.daemon.control import Method
 from dragoman.daemon.debugging import Debugging
+from dragoman.daemon.terminal_methods import TerminalMethods
 from dragoman.journal import Journal
 from dragoman.models.choosing import chosen_model
 from dragoman.omnish.server import OmnishServer
@@ -38,6 +40,7 @@ class Terminals:
     record: TerminalService
     server: OmnishServer
     operations: Sequence[Operation]
+    methods: Mapping[str, Method]
 
     def report(self) -> dict[str, Any]:
         return {
@@ -68,7 +71,8 @@ async def terminals(
         server = OmnishServer(Services(record, answers, completions, wrappers, admits, __version__))
         tokens.on_rotation(partial(_end_by_token, server))
         own = OwnTerminals(debugger.supervisors, group, record, debugger.trust, clock, places.omnish_socket)
-        yield Terminals(record, server, terminal_operations(record, wrappers, own, redactor, clock))
+        operations = terminal_operations(record, wrappers, own, redactor, clock)
+        yield Terminals(record, server, operations, TerminalMethods(record, answers).table())
         group.cancel_scope.cancel("the daemon ends")
 
 
