@@ -19,6 +19,8 @@ class Child:
     def __init__(self, pid: int, master: int) -> None:
         self.pid = pid
         self.master = master
+        self.runs = True
+        """Whether the program could be executed at all."""
         self.status: int | None = None
         """As `waitpid` gives it, once it has ended."""
 
@@ -28,13 +30,19 @@ class Child:
         termios.tcsetattr(slave, termios.TCSANOW, attributes)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
         sys.stdout.flush()
+        # Closed by the exec itself: what comes through it before is that it failed.
+        refused, refusal = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become(launch, slave)
-        os.close(slave)
+            _become(launch, slave, refusal)
+        for fd in (slave, refusal):
+            os.close(fd)
         launch.close()
+        child = cls(pid, master)
+        child.runs = not os.read(refused, 1)
+        os.close(refused)
         os.set_blocking(master, False)
-        return cls(pid, master)
+        return child
 
     def resize(self, size: bytes) -> None:
         with contextlib.suppress(OSError):
@@ -73,7 +81,7 @@ def exit_code_of(status: int) -> int:
     return 128 - code if code < 0 else code
 
 
-def _become(launch: Launch, slave: int) -> None:
+def _become(launch: Launch, slave: int, refusal: int) -> None:
     """Python ignores two signals, and whoever is started would inherit that."""
     try:
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -81,10 +89,9 @@ def _become(launch: Launch, slave: int) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.login_tty(slave)
         os.execvpe(launch.program, launch.arguments, launch.environment)  # noqa: S606  a shell is what is asked for
-    except FileNotFoundError as error:
-        _fail(launch, error, _NOT_FOUND)
     except OSError as error:
-        _fail(launch, error, _CANNOT_RUN)
+        os.write(refusal, b"!")
+        _fail(launch, error, _NOT_FOUND if isinstance(error, FileNotFoundError) else _CANNOT_RUN)
     finally:
         os._exit(_CANNOT_RUN)
 

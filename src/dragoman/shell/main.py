@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ def run(options: Options) -> int:
     environment = dict(os.environ)
     if not (os.isatty(0) and os.isatty(1)):
         return _unwrapped(plan(options.command, login=options.login, environment=environment, nonce=""))
+    began = environment.pop("DRAGOMAN_BEGAN", "")
     parent = next((environment[name] for name in _IDS if environment.get(name)), None)
     session_id = os.urandom(8).hex()
     environment.update(dict.fromkeys(_IDS, session_id))
@@ -32,6 +34,8 @@ def run(options: Options) -> int:
     try:
         outer.enter_raw()
         child = Child.start(launch, outer.attributes, outer.size())
+        if child.runs:
+            _tell_begun(began)
         from dragoman.shell.wrapping import pump_for  # noqa: PLC0415  while the shell starts
 
         pump = pump_for(options, launch, outer, child, signals, session_id=session_id, parent=parent)
@@ -50,6 +54,13 @@ def _unwrapped(launch: Launch) -> int:
     except OSError as error:
         sys.stderr.write(f"dragoman shell: {launch.program}: {error.strerror}\n")
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _CANNOT_RUN
+
+
+def _tell_begun(file: str) -> None:
+    """Whoever put us in a shell's place waits for this file to go; where it stays, that shell runs itself."""
+    if file:
+        with contextlib.suppress(OSError):
+            os.unlink(file)  # noqa: PTH108  before pathlib is worth its import
 
 
 def _ended(pump: Pump, child: Child) -> int:

@@ -48,7 +48,9 @@ def pump_for(
 
 
 def _warn(outer: OuterTerminal, unusable: tuple[str, ...]) -> None:
-    told = say("Not usable, so that the default counts: {names}. See `dragoman config list`.", names=", ".join(unusable))
+    told = say(
+        "Not usable, so that the default counts: {names}. See `dragoman config list`.", names=", ".join(unusable)
+    )
     os.write(outer.screen, f"\x1b[2m{told.in_language(preferred_language())}\x1b[0m\r\n".encode())
 
 
