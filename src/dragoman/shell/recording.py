@@ -34,6 +34,7 @@ _HELD = 256 * 1024
 UNVERIFIED = ":unverified"
 VERIFIES, RESUMES_AT, GAP = "dragoman.verifies", "dragoman.resumes_at", "dragoman.gap"
 STREAMS, ASKS, AGENT, PRIVATE = "dragoman.stream", "dragoman.asks", "dragoman.agent", "dragoman.private"
+SIZE = "dragoman.size"
 
 
 class Session:
@@ -129,6 +130,16 @@ class Recording:
                 self._end(Ended(self._guessed, None), now_ms)
                 self._guessed = None
         self.flush()
+
+    def resized(self, columns: int, rows: int, now_ms: int) -> None:
+        """In the record it is xterm's own sequence, first with the size until then: whoever reads from the middle of a
+        record knows how large it was."""
+        before, after = self._session.attributes.get(SIZE, ""), f"{columns}x{rows}"
+        self._session.attributes[SIZE] = after
+        if before != after and not self.off:
+            self.printed(_size(before or after) + _size(after), now_ms)
+            self.flush()
+            self._outbox.add(self._session.start(now_ms))
 
     def pause(self, paused: bool, now_ms: int) -> None:
         if paused != self._paused:
@@ -238,6 +249,11 @@ class Recording:
 
     def _tell_private(self, private: bool, now_ms: int) -> None:
         self._outbox.add(self._session.start(now_ms, **{PRIVATE: "1" if private else "0"}))
+
+
+def _size(told: str) -> bytes:
+    columns, _, rows = told.partition("x")
+    return f"\x1b[8;{rows};{columns}t".encode()
 
 
 def _watcher(texts: tuple[str, ...]) -> re.Pattern[bytes] | None:

@@ -60,6 +60,7 @@ class Side:
 
     def resized(self, columns: int, rows: int) -> None:
         self._overlay.resized(columns, rows)
+        self._recording.resized(columns, rows, now_ms())
 
     def wakes_at_s(self) -> float | None:
         moments = (self._flush_at_s, self._overlay.wakes_at_s, self._link.retry_at_s)

@@ -15,7 +15,7 @@ from dragoman.shell.outer import OuterTerminal, rows_and_columns
 from dragoman.shell.overlay import Overlay
 from dragoman.shell.passing import Passing
 from dragoman.shell.pump import Pump
-from dragoman.shell.recording import AGENT, ASKS, PRIVATE, STREAMS, VERIFIES, Recording, Session
+from dragoman.shell.recording import AGENT, ASKS, PRIVATE, SIZE, STREAMS, VERIFIES, Recording, Session
 from dragoman.shell.side import Side, now_ms
 from dragoman.shell.signals import Signals
 from dragoman.shell.wishes import read_wishes
@@ -35,9 +35,10 @@ def pump_for(
     wishes = read_wishes(places.settings_file)
     if wishes.unusable:
         _warn(outer, wishes.unusable)
-    session = Session(session_id, parent, _attributes(options, launch), now_ms())
-    outbox = Outbox(gap=session.gap, resume=session.resume)
     rows, columns = rows_and_columns(outer.size())
+    attributes = {**_attributes(options, launch), SIZE: f"{columns}x{rows}"}
+    session = Session(session_id, parent, attributes, now_ms())
+    outbox = Outbox(gap=session.gap, resume=session.resume)
     side = Side(
         Overlay(wishes, session_id=session_id, columns=columns, rows=rows),
         Recording(session, wishes, launch.nonce, outbox, private=options.private),
