@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import anyio
+from msgspec.structs import replace
 
 from dragoman.terminal.model import GAP, PRIVATE, RESUMES_AT, VERIFIES, Command, Terminal
 from dragoman.terminal.recorder import Recorder, Stretch
@@ -31,7 +32,7 @@ class Known:
         return TerminalSeen(
             terminal=self.terminal,
             connected=self.connected,
-            running=self.life.running if self.life else None,
+            running=self.life.present if self.life else None,
             commands=self.commands,
         )
 
@@ -54,6 +55,14 @@ class Life:
     lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     @property
+    def present(self) -> Command | None:
+        """What runs, with what it has printed so far."""
+        if self.running is None:
+            return None
+        done = self.recorder.stretch
+        return replace(self.running, output=done.span, output_bytes=done.output_bytes, lost_bytes=done.lost_bytes)
+
+    @property
     def private(self) -> bool:
         return self.known.terminal.attributes.get(PRIVATE) == "1"
 
@@ -71,7 +80,7 @@ class Life:
         if self.client_at is None:
             return data
         if kind is Kind.INPUT:
-            return b"" if self.client_at < self.recorder.received or at_ms < self.last_at_ms else data
+            return b"" if self.client_at < self.recorder.received or at_ms <= self.last_at_ms else data
         known = self.recorder.received - self.client_at
         self.client_at += len(data)
         if self.client_at > self.recorder.received:
@@ -82,15 +91,22 @@ class Life:
         """Whether this beginning of a command was told before."""
         if self.client_at is None:
             return False
-        running = self.running
-        told = running and (running.started_ns // 1_000_000, running.line) == (at_ms, line)
-        return bool(told) or self.client_at < self.recorder.received
+        if self.client_at < self.recorder.received:
+            return True
+        known = [*self.recent, *([self.running] if self.running else [])]
+        return (at_ms, line) in [(command.started_ns // 1_000_000, command.line) for command in known]
+
+    def repeats_gap(self, lost: int) -> bool:
+        if self.client_at is None:
+            return False
+        return self.client_at < self.recorder.received or self.recorder.last == (Kind.GAP, b"%d" % lost)
 
     def after(self, left: Left) -> None:
         """Go on where an earlier life of ours stopped."""
         self.recorder.received, self.recorder.shown = left.received, left.shown
         self.recorder.stretch = left.stretch
         self.last_at_ms = left.last_at_ms
+        self.recorder.last = left.last
         self.resumed = True
         if left.began:
             line = left.began.data.decode("utf-8", "replace")

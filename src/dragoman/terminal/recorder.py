@@ -17,6 +17,8 @@ from dragoman.terminal.stream import DATA_LIMIT_BYTES, Frame, Kind
 
 log = logging.getLogger(__name__)
 
+_SHORT_BYTES = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -44,6 +46,8 @@ class Recorder:
     """Bytes of output that the client has sent, with those that were lost, held or not wanted."""
     shown: int = 0
     stretch: Stretch = field(default_factory=Stretch)
+    last: tuple[Kind, bytes] | None = None
+    """The last frame's kind, and its data where that is short."""
     _owed_gap: int = 0
     _failing: bool = False
 
@@ -69,12 +73,17 @@ class Recorder:
         return shown
 
     def gap(self, append: AppendBytes, at_ms: int, count: int) -> bytes:
-        """Bytes that will never come."""
+        """Bytes that were never sent."""
         shown = self.flush(append, at_ms)
-        self.received += count
         self._lose(count)
         self._settle_gap(append, at_ms)
         return shown
+
+    def miss(self, append: AppendBytes, at_ms: int, count: int) -> bytes:
+        """Bytes that were sent and are not here: they died with an earlier life of ours."""
+        shown = self.flush(append, at_ms)
+        self.received += count
+        return shown + self.gap(append, at_ms, count)
 
     def skip(self, append: AppendBytes, at_ms: int, count: int) -> None:
         """Bytes that are not to be kept: only their number is, so that a resumed stream is counted right."""
@@ -128,6 +137,7 @@ class Recorder:
             self._failing = True
             return False
         self._failing = False
+        self.last = (frame.kind, frame.data[:_SHORT_BYTES])
         begun = self.stretch.span
         self.stretch = replace(self.stretch, span=begun.plus(span) if begun else span)
         return True

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
 import msgspec
 
 from dragoman.clock import Clock
-from dragoman.journal import Journal, Statement
+from dragoman.journal import AppendBytes, Journal, Statement
 from dragoman.redaction import Redactor
 from dragoman.terminal import happenings
 from dragoman.terminal.commands import CommandStore, command_of
@@ -57,10 +57,13 @@ class Recording:
     async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
         life = await self._life(terminal_id, at_ms, parent=parent, attributes=attributes)
         async with life.lock:
+            await self._change(life.known, self._kept(attributes))
+            at_ms = max(at_ms, life.last_at_ms)
             if RESUMES_AT in attributes:
                 await self._missing(life, at_ms, life.resume_at(count(attributes[RESUMES_AT])))
-            await self._missing(life, at_ms, count(attributes.get(GAP)))
-            await self._change(life.known, self._kept(attributes))
+            lost = count(attributes.get(GAP))
+            if lost and not life.private and not life.repeats_gap(lost):
+                await self._write(life, at_ms, partial(life.recorder.gap, at_ms=at_ms, count=lost))
 
     async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
         life = await self._life(terminal_id, at_ms)
@@ -72,7 +75,7 @@ class Recording:
                 await self._skip(life, kind, at_ms, len(fresh))
             else:
                 work = partial(life.recorder.take, kind=_KINDS[kind], at_ms=at_ms, data=fresh)
-                self._shown(life, at_ms, await self._journal.recording(work))
+                await self._write(life, at_ms, work)
 
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:
         life = await self._life(terminal_id, at_ms)
@@ -93,6 +96,8 @@ class Recording:
                 if not life.private:
                     command = await self._save(life, command, told)
                     self._watchers.finished(command)
+            elif life.running:
+                await self._boundary(life, Kind.ENDED, life.last_at_ms, name)
             life.running = None
             return command
 
@@ -112,7 +117,7 @@ class Recording:
             self._watchers.ended(known.terminal.id)
 
     async def flush(self, life: Life, at_ms: int) -> None:
-        self._shown(life, at_ms, await self._journal.recording(partial(life.recorder.flush, at_ms=at_ms)))
+        await self._write(life, at_ms, partial(life.recorder.flush, at_ms=at_ms))
 
     async def _life(
         self, terminal_id: str, at_ms: int, *, parent: str = "", attributes: Mapping[str, str] | None = None
@@ -161,8 +166,10 @@ class Recording:
         if lost and life.private:
             await self._skip(life, "output", at_ms, lost)
         elif lost:
-            work = partial(life.recorder.gap, at_ms=at_ms, count=lost)
-            self._shown(life, at_ms, await self._journal.recording(work))
+            await self._write(life, at_ms, partial(life.recorder.miss, at_ms=at_ms, count=lost))
+
+    async def _write(self, life: Life, at_ms: int, work: Callable[[AppendBytes], bytes]) -> None:
+        self._shown(life, at_ms, await self._journal.recording(work))
 
     async def _skip(self, life: Life, kind: str, at_ms: int, length: int) -> None:
         if kind == "output":

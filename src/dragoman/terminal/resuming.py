@@ -21,6 +21,7 @@ class Left:
     received: int = 0
     shown: int = 0
     last_at_ms: int = 0
+    last: tuple[Kind, bytes] | None = None
     began: Frame | None = None
     """The command that ran."""
     stretch: Stretch = field(default_factory=Stretch)
@@ -60,7 +61,7 @@ def _summed(stream: str, found: list[tuple[Record, Frame]]) -> Left:
             stretch = _grown(stretch, Span(stream, *record.place, len(record.payload)), frame)
     last = found[-1][1]
     shown = last.shown + (len(last.data) if last.kind is Kind.OUTPUT else 0)
-    return Left(last.received, shown, last.at_ms, began, stretch)
+    return Left(last.received, shown, last.at_ms, (last.kind, last.data[:32]), began, stretch)
 
 
 def _grown(stretch: Stretch, span: Span, frame: Frame) -> Stretch:
