@@ -89,7 +89,7 @@ class TerminalMethods:
         if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
             raise DragomanError("bad_request", say("`{name}` must be a whole path.", name="path"))
         with open_recording(Path(path)) as (header, items):
-            terminal_id, commands = await bring_in(self.record, header, items, lambda: new_id("import"))
+            terminal_id, commands = await bring_in(self.record, header, items, lambda: new_id("terminal"))
         yield {"terminal": terminal_id, "commands": commands}
 
 

@@ -51,15 +51,19 @@ def resized(before: tuple[int, int], after: tuple[int, int]) -> bytes:
     return b"".join(b"\x1b[8;%d;%dt" % (rows, columns) for columns, rows in (before, after))
 
 
+def first_size(data: bytes) -> tuple[int, int] | None:
+    """How large it was until the first change of its window in these bytes."""
+    found = _RESIZED.search(data)
+    return bounded(int(found[2]), int(found[1])) if found else None
+
+
 def emulate(data: bytes, columns: int, rows: int, *, scrollback: int = 0) -> Screen:
     """In a worker thread: a quarter of a megabyte takes half a second. The size is the present one."""
     try:
         from dragoman.terminal.emulation import Emulator  # noqa: PLC0415  an extra, and slow to load
     except ModuleNotFoundError as error:
         raise _no_emulator() from error
-    first = _RESIZED.search(data)
-    begins = bounded(int(first[2]), int(first[1])) if first else (columns, rows)
-    emulator = Emulator(*begins, scrollback=min(scrollback, MOST_SCROLLBACK))
+    emulator = Emulator(*(first_size(data) or (columns, rows)), scrollback=min(scrollback, MOST_SCROLLBACK))
     emulator.feed(data)
     return Screen(
         columns=emulator.columns,

@@ -151,6 +151,13 @@ class TerminalService:
     async def output(self, command_id: str, *, offset: int = 0, limit: int = 65_536) -> OutputPage:
         return await self._streams.output(await self.command(command_id), offset, limit)
 
+    async def output_so_far(self, terminal_id: str, *, offset: int = 0, limit: int = 65_536) -> OutputPage:
+        """Of the command that runs there; of none, nothing."""
+        running = self._of(terminal_id).seen().running
+        if running is None:
+            return OutputPage(data=b"", offset=0, total=0)
+        return await self._streams.output(running, offset, limit)
+
     def pieces(self, terminal_id: str) -> AsyncGenerator[Piece, None]:
         """The whole stream, oldest first."""
         return self._streams.pieces(self._of(terminal_id).terminal.id)

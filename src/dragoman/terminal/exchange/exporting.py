@@ -13,7 +13,7 @@ from typing import Protocol
 from dragoman.terminal.exchange import asciicast, folders, json_lines
 from dragoman.terminal.exchange.recording import Began, Ended, Exported, Header, Item, Writer
 from dragoman.terminal.model import Command, Piece
-from dragoman.terminal.screen import size_of
+from dragoman.terminal.screen import first_size, size_of
 from dragoman.terminal.told import CommandFilter, OutputPage, TerminalSeen
 
 _COMMANDS = 1000
@@ -36,7 +36,7 @@ class Record(Protocol):
 
 async def export(record: Record, terminal_id: str, format: str) -> AsyncGenerator[Exported, None]:
     seen = record.terminal(terminal_id)
-    writer = _WRITERS[format](_header(seen))
+    writer = _WRITERS[format](_header(seen, await _first_size(record, terminal_id) or size_of(seen.terminal)))
     for part in writer.begin():
         yield part
     async for item in _woven(record.pieces(terminal_id), await _commands(record, terminal_id), record):
@@ -46,9 +46,16 @@ async def export(record: Record, terminal_id: str, format: str) -> AsyncGenerato
         yield part
 
 
-def _header(seen: TerminalSeen) -> Header:
-    terminal = seen.terminal
-    columns, rows = size_of(terminal)
+async def _first_size(record: Record, terminal_id: str) -> tuple[int, int] | None:
+    """What the record says where its window first changed is how large it had been until then."""
+    async for piece in record.pieces(terminal_id):
+        if piece.kind == "output" and (size := first_size(piece.data)):
+            return size
+    return None
+
+
+def _header(seen: TerminalSeen, size: tuple[int, int]) -> Header:
+    terminal, (columns, rows) = seen.terminal, size
     return Header(
         id=terminal.id,
         started_ms=terminal.started_ns // 1_000_000,

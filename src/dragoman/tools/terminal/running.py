@@ -163,10 +163,14 @@ class RunningTools:
         return Outcome(_lines(answer), answer)
 
     async def _printed(self, terminal_id: str, command: Command | None) -> tuple[str, int]:
-        """Its end; of one that runs or is not known, what stands at the end of the terminal."""
-        if command is None or command.ended_ns is None:
+        """Its end; where none is known, what stands at the end of the terminal."""
+        if command is None:
             return self.texts.output(await self.service.tail(terminal_id, _SHOWN_BYTES)), 0
-        page = from_a_line_on(await self.service.output(command.id, offset=-_SHOWN_BYTES, limit=_SHOWN_BYTES))
+        wanted = {"offset": -_SHOWN_BYTES, "limit": _SHOWN_BYTES}
+        if command.ended_ns is None:
+            page = from_a_line_on(await self.service.output_so_far(terminal_id, **wanted))
+        else:
+            page = from_a_line_on(await self.service.output(command.id, **wanted))
         return self.texts.output(page.data), page.offset
 
 

@@ -78,7 +78,7 @@ def listed(command: CommandSeen) -> Phrase:
     line = " ".join(command.command.split())
     shown = line if len(line) <= _LISTED_CHARACTERS else f"{line[:_LISTED_CHARACTERS]}…"
     words = [command.command_id, command.started_at, exit_word(command), command.cwd, f"{_MARK}{shown}"]
-    if not command.verified:
+    if not command.verified and command.duration_s is not None:
         words.insert(3, "unverified")
     return say("{text}", text="  ".join(word for word in words if word))
 
