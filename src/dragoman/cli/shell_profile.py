@@ -53,7 +53,7 @@ if status is-interactive; and isatty stdin; and isatty stdout; and test "$TERM" 
     and begin
         env DRAGOMAN_BEGAN=$began DRAGOMAN_PANE="$TMUX_PANE$STY" @PROGRAM@ shell -- @SHELL@
         set -l ended $status
-        test -e $began; or exit $ended
+        test -e $began; or exec sh -c "exit $ended" # its own exit would only end this file
         rm -f -- $began
     end
 end

@@ -1,0 +1,96 @@
+"""An agent wants to run a command in a person's terminal: a key pressed there, and nothing else, runs it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from dragoman.shell.consent import READING_S
+from dragoman.transport.control_link import ControlLink
+from tests.daemons import PATIENCE, Cli, eventually
+from tests.e2e.terminal.panes import Pane, daemon, wrapped_pane
+
+pytestmark = [pytest.mark.needs("tmux", "bash", "zsh", "fish")]
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    with daemon(tmp_path_factory.mktemp("daemon")) as running:
+        yield running
+
+
+def terminal_of(opened: Pane, cli: Cli) -> str:
+    """The id of the person's terminal, as the daemon has it."""
+    opened.type("echo id=$DRAGOMAN_SESSION_ID")
+    opened.press("Enter")
+    lines = opened.until(lambda lines: any(line.startswith("id=") for line in lines))
+    session = next(line for line in lines if line.startswith("id="))[3:]
+    return str(eventually(lambda: session if session in cli("terminals", "--json").stdout else ""))
+
+
+def ask(cli: Cli, terminal: str, command: str, within_s: float = 20) -> str:
+    """As an agent: the tool, and all of its answer."""
+    about = {"workspace": str(cli.home), "cwd": str(cli.home), "environment": {}}
+    arguments = {"terminal": terminal, "command": command, "timeout_s": within_s}
+    with ControlLink.open(cli.places, role="tools", about=about) as link:
+        return json.dumps(link.call("call", {"tool": "run_in_terminal", "arguments": arguments}))
+
+
+@pytest.fixture
+def agent() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+def press_when_read(opened: Pane, key: str) -> None:
+    """A person reads before they press; nothing on the screen tells when that is."""
+    time.sleep(READING_S * PATIENCE + 0.2)
+    opened.press(key)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_command_runs_after_y_and_the_agent_reads_what_it_printed(
+    shell: str, agent: ThreadPoolExecutor, cli: Cli, tmp_path: Path
+) -> None:
+    with wrapped_pane(shell, tmp_path, cli.variables()) as opened:
+        answer = agent.submit(ask, cli, terminal_of(opened, cli), "echo by an agent | tr a-z A-Z")
+        lines = opened.has("y runs it, n does not")
+        assert "  echo by an agent | tr a-z A-Z" in lines
+        assert "BY AN AGENT" not in lines
+        press_when_read(opened, "y")
+        opened.until(lambda lines: "BY AN AGENT" in lines)
+        assert "BY AN AGENT" in answer.result(30)
+        assert not any("asks to run here" in line for line in opened.screen())
+
+
+def test_after_n_nothing_ran_and_the_agent_is_told_so(agent: ThreadPoolExecutor, cli: Cli, tmp_path: Path) -> None:
+    with wrapped_pane("bash", tmp_path, cli.variables()) as opened:
+        terminal = terminal_of(opened, cli)
+        before = opened.screen()
+        answer = agent.submit(ask, cli, terminal, "touch forbidden")
+        opened.has("y runs it, n does not")
+        press_when_read(opened, "n")
+        assert opened.lacks("asks to run here") == before
+        assert "refused" in answer.result(30)
+        assert not (tmp_path / "work" / "forbidden").exists()
+
+
+def test_while_a_program_runs_the_person_is_not_asked_and_keys_for_it_grant_nothing(
+    agent: ThreadPoolExecutor, cli: Cli, tmp_path: Path
+) -> None:
+    with wrapped_pane("bash", tmp_path, cli.variables()) as opened:
+        terminal = terminal_of(opened, cli)
+        opened.type("cat")
+        opened.press("Enter")
+        answer = agent.submit(ask, cli, terminal, "touch forbidden", 3)
+        opened.type("y")
+        opened.press("Enter")
+        opened.until(lambda lines: lines.count("y") == 2)
+        assert "no_answer" in answer.result(30)
+        assert not any("asks to run here" in line for line in opened.screen())
+        assert not (tmp_path / "work" / "forbidden").exists()

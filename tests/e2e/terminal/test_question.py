@@ -1,0 +1,90 @@
+"""A question asked in a real terminal, answered by a real daemon from what it recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.daemons import Cli
+from tests.e2e.terminal.panes import ROWS, daemon, wrapped_pane
+
+pytestmark = [pytest.mark.needs("tmux", "bash", "zsh", "fish")]
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    with daemon(tmp_path_factory.mktemp("daemon")) as running:
+        yield running
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_why_did_it_fail_is_answered_above_the_prompt(shell: str, cli: Cli, tmp_path: Path) -> None:
+    with wrapped_pane(shell, tmp_path, cli.variables()) as opened:
+        opened.type(f"cat nothing-of-{shell}")
+        opened.press("Enter")
+        opened.has(f"nothing-of-{shell}: No such file")
+        opened.type("echo ha")
+        opened.has("prompt> echo ha")
+        opened.press("M-/")
+        opened.has("Enter asks, Esc closes")
+        opened.type("why did it fail?")
+        opened.has("? why did it fail?")
+        opened.press("Enter")
+        lines = opened.until(lambda lines: lines[-1] == "prompt> echo ha" and "? why did it fail?" in lines)
+        assert any("exit code 1" in line for line in lines[lines.index("? why did it fail?") :])
+        opened.type("lf")
+        opened.press("Enter")
+        opened.until(lambda lines: "half" in lines)
+
+
+@pytest.mark.parametrize("rows", [5, ROWS])
+def test_a_closed_question_leaves_the_screen_as_it_was_also_at_the_bottom(rows: int, tmp_path: Path) -> None:
+    with wrapped_pane("bash", tmp_path, rows=rows) as opened:
+        opened.type("seq 20")
+        opened.press("Enter")
+        before = opened.until(lambda lines: lines[-2:] == ["20", "prompt>"])
+        opened.press("M-/")
+        opened.has("Enter asks")
+        opened.type("中文 and more")
+        opened.has("? 中文 and more")
+        opened.press("Escape")
+        after = opened.lacks("Enter asks")
+        assert after == before[-len(after) :]
+        opened.type("echo on")
+        opened.has("prompt> echo on")
+
+
+def test_without_a_daemon_the_line_says_so_and_the_shell_goes_on(tmp_path: Path) -> None:
+    with wrapped_pane("zsh", tmp_path) as opened:
+        opened.press("M-/")
+        opened.type("why?")
+        opened.press("Enter")
+        lines = opened.has("No daemon is running: start one with `dragoman up`.")
+        assert lines[-1] == "prompt>"
+        opened.type("echo on")
+        opened.press("Enter")
+        opened.until(lambda lines: "on" in lines)
+
+
+def test_a_window_that_is_resized_while_a_question_is_typed_keeps_the_question(tmp_path: Path) -> None:
+    with wrapped_pane("bash", tmp_path) as opened:
+        opened.press("M-/")
+        opened.type("why is it so")
+        opened.has("? why is it so")
+        opened.resize(40, 10)
+        opened.type(" wide")
+        opened.until(lambda lines: lines.count("? why is it so wide") == 1)
+        opened.press("Escape")
+        opened.until(lambda lines: lines == ["prompt>"])
+
+
+def test_in_vim_the_key_is_vims(tmp_path: Path) -> None:
+    with wrapped_pane("bash", tmp_path) as opened:
+        opened.type("vim -u NONE -N")
+        opened.press("Enter")
+        opened.has("~")
+        opened.press("M-/")
+        opened.type("x")
+        opened.until(lambda lines: lines[-1].startswith("/x"))
