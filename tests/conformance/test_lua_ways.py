@@ -56,7 +56,7 @@ async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: L
 
 async def test_a_program_that_runs_is_let_go_and_runs_on(lua: LuaWorkspace) -> None:
     text = (
-        "local t = os.time()\nlocal function tick() return os.time() end\nwhile tick() - t < 6 do end\nprint('done')\n"
+        "local t = os.time()\nlocal function tick() return os.time() end\nwhile tick() - t < 4 do end\nprint('done')\n"
     )
     program, port = lua.write("main.lua", text), free_port()
     async with service_in(lua.folder, LUA) as service:
@@ -162,6 +162,29 @@ async def test_a_running_program_is_paused_and_goes_on(lua: LuaWorkspace) -> Non
         await service.evaluate(lua.client, "", "n = -5", frame=None, context="repl", within_s=5)
         ended = end_of(await service.resume(lua.client, "", thread_id=None, within_s=10))
         assert (ended.exit_code, "left" in ended.output) == (0, True)
+
+
+async def test_a_pause_where_no_hook_fires_times_out_and_the_reason_is_output(lua: LuaWorkspace) -> None:
+    program = lua.write("main.lua", "print('sleeps')\nrequire('socket').sleep(60)\n")
+    async with service_in(lua.folder, LUA) as service:
+        started = await service.start(lua.client, lua.launch(program), within_s=0.1)
+        await eventually(lambda: "sleeps" in started.session.output.since(0, most=1000)[0])
+        paused = await service.pause(lua.client, "", within_s=2.6)
+        assert (paused.outcome, paused.session.state) == (None, State.RUNNING)
+        said = started.session.output.since(0, most=1000, categories=frozenset({"important"}))[0]
+        assert "passes no place" in said
+
+
+async def test_what_is_no_text_is_thrown_through_a_wrapped_coroutine_and_shown(lua: LuaWorkspace) -> None:
+    lua = LuaWorkspace(lua.folder, lua.runtime, "lua5.1")
+    text = "local co = coroutine.wrap(function() error({ code = 5 }) end)\nlocal function go() co() end\ngo()\n"
+    program = lua.write("main.lua", text)
+    async with service_in(lua.folder, LUA) as service:
+        stop = stop_of(await service.start(lua.client, lua.launch(program), within_s=20))
+        assert stop.reason == "exception"
+        assert stop.raised is not None
+        assert stop.raised.message.startswith("table: ")
+        assert {Path(frame.path) for frame in stop.frames} == {program}
 
 
 async def test_an_error_that_nothing_catches_stops_where_it_was_raised(lua: LuaWorkspace) -> None:

@@ -188,8 +188,11 @@ async def test_a_running_program_is_paused_and_a_stopped_one_is_shown(tmp_path: 
 async def test_a_pause_that_does_not_come_times_out_in_its_own_words(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.running()
-        answer = await bench.call("pause_debugging", timeout_s=0.01)
+        why = {"output": "it cannot be halted\n", "category": "important"}
+        bench.adapter.when("pause", lambda: bench.adapter.emit("output", **why))
+        answer = await bench.call("pause_debugging", timeout_s=0.1)
     assert (answer["status"], answer["message"]) == ("timeout", "Waiting for the program to pause timed out.")
+    assert answer["output"] == "it cannot be halted\n"
 
 
 async def test_after_another_moved_the_program_on_the_wait_shows_where_it_is_and_the_next_step_works(

@@ -21,8 +21,9 @@ from dragoman.wire.dap import Event
 
 log = logging.getLogger(__name__)
 
-# The runtime looks for messages when two seconds of its clock have passed, and a hook fires.
-_LOOKED_WITHIN_S = 4.0
+# LuaPanda looks for messages when two seconds of its clock have passed, and a hook fires; ours all the time.
+_LOOKED_WITHIN_S = 2.4
+_OURS_LOOKS_WITHIN_S = 1.0
 Tell = Callable[[Event], Awaitable[None]]
 
 
@@ -46,12 +47,15 @@ class Pausing:
         except DragomanError as error:
             if error.code != "adapter_silent":
                 raise
-            told = say("The Lua program passes no place where its debugger can look: it waits, or computes in C.")
+            told = say(
+                "The Lua program passes no place where its debugger can look: it waits, or computes in C or compiled code."
+            )
             await tell(output(f"{told}\n", "important"))
 
     async def _ask(self) -> None:
         if isinstance(self._inside, Native | Helper):
-            await self._inside.ask("pause", {}, timeout_s=_LOOKED_WITHIN_S)
+            within_s = _OURS_LOOKS_WITHIN_S if isinstance(self._inside, Native) else _LOOKED_WITHIN_S
+            await self._inside.ask("pause", {}, timeout_s=within_s)
             return
         # Where the program was seen it will be again; every line that is sent is read by a slow program.
         self._carpeted = self._breakpoints.known_files or self._paths.every_file()

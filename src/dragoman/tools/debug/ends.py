@@ -21,6 +21,7 @@ from dragoman.tools.showing import one_line
 
 _OUTPUT_CHARACTERS = 2000
 _FACT_CHARACTERS = 300
+_IMPORTANT = frozenset({"important"})
 _NOTES = 20
 _OTHERS = 32
 
@@ -167,6 +168,7 @@ class Ends:
                 "state": session.state.value,
                 "message": message.in_language(caller.language),
                 "hint": hint.in_language(caller.language),
+                "output": self._why_it_goes_on(session, message),
                 "unbound_breakpoints": self.stops.unbound(session),
             }
         )
@@ -177,7 +179,15 @@ class Ends:
             state=session.state.value,
             session=session.id,
         )
-        return Outcome([head, hint, *unbound_lines(answer.unbound_breakpoints, caller.workspace)], answer)
+        unbound = unbound_lines(answer.unbound_breakpoints, caller.workspace)
+        return Outcome([head, hint, *output_lines(answer.output), *unbound], answer)
+
+    def _why_it_goes_on(self, session: Session, message: Phrase) -> str | None:
+        """What a debugger says of a program that it cannot halt."""
+        if message is not PAUSING.timeout:
+            return None
+        said, _ = session.output.since(0, most=_OUTPUT_CHARACTERS, categories=_IMPORTANT)
+        return self.stops.values.tail(said, _OUTPUT_CHARACTERS) or None
 
     def _unwaited(self, caller: Caller, session: Session) -> Outcome:
         message = say("Not waited for: wait_for_stop gives the next stop.")

@@ -65,9 +65,9 @@ end
 
 local boot = package and package.loaded and package.loaded["dragoman.boot"]
 
--- What started the program is no part of it.
+-- What started the program is no part of it, nor is this helper, which stands in for coroutine.wrap.
 local function is_boot(info)
-  return boot ~= nil and boot.own[info.source] == true
+  return info.source == this_source or boot ~= nil and boot.own[info.source] == true
 end
 
 -- Code from a string has no file: it is told by what Lua calls it.

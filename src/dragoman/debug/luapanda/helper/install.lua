@@ -40,7 +40,7 @@ end
 
 -- A loop that calls nothing has no other hook while there are no breakpoints.
 local function look_now_and_then()
-  if is_jit or panda.dragoman_counts then return end
+  if panda.dragoman_counts then return end
   panda.dragoman_counts = true
   local change = panda.changeHookState
   panda.changeHookState = function(s)

@@ -97,7 +97,7 @@ local TIMED_OUT = {}
 
 local function limited(f, ms, ...)
   if is_jit then return pcall(f, ...) end
-  local co = create(f)
+  local co = create(function(...) return f(...) end)  -- 5.1 makes none of a C function
   local till = clock() + ms / 1000
   sethook(co, function() if clock() > till then error(TIMED_OUT, 0) end end, "", 1000)
   local function outcome(ok, ...)
