@@ -16,7 +16,8 @@ end
 
 -- The program may replace library functions, or hide them: ours are taken once.
 local type, tostring, tonumber, pairs, ipairs, select, next = type, tostring, tonumber, pairs, ipairs, select, next
-local pcall, xpcall, error, assert, setmetatable, rawget, rawset = pcall, xpcall, error, assert, setmetatable, rawget, rawset
+local pcall, xpcall, error, assert, setmetatable = pcall, xpcall, error, assert, setmetatable
+local rawget, rawset, rawequal = rawget, rawset, rawequal
 local format, find, match, gmatch, sub, gsub = string.format, string.find, string.match, string.gmatch, string.sub, string.gsub
 local byte, char, lower = string.byte, string.char, string.lower
 local concat, remove, sort = table.concat, table.remove, table.sort
@@ -532,7 +533,7 @@ function frame_info(offset, thread, what)
   return base and getinfo(base + offset, what)
 end
 
-local function frame_local(frame, slot)
+function Stack.value(frame, slot)
   if frame.thread then
     local name, value = getlocal(frame.thread, frame.offset, slot)
     return name, value
@@ -612,7 +613,7 @@ end
 function Stack.locals(frame)
   local found, slot = {}, 1
   while true do
-    local name, value = frame_local(frame, slot)
+    local name, value = Stack.value(frame, slot)
     if not name then return found end
     if sub(name, 1, 1) ~= "(" then found[#found + 1] = { name = name, value = value, slot = slot } end
     slot = slot + 1
@@ -623,7 +624,7 @@ function Stack.varargs(frame)
   local found = {}
   if is_51 and not jit then return found end
   while true do
-    local name, value = frame_local(frame, -#found - 1)
+    local name, value = Stack.value(frame, -#found - 1)
     if not name then return found end
     found[#found + 1] = { name = "..." .. #found + 1, value = value, slot = -#found - 1 }
   end
@@ -1319,11 +1320,12 @@ end
 -- Running: the hook, stepping, stopping
 ---------------------------------------------------------------------------------------------------
 
-local Run, MAIN, threads, resting, main_thread, step, hook, call_hook, poll_hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
+local Run, Watch, MAIN, threads, resting, main_thread, step, hook, call_hook, poll_hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
 do
 
 Run = { mode = "off", deaf = false, generation = 0, pace = 8, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
 MAIN = {}
+Watch = { targets = {}, count = 0 } -- active: the data breakpoints, nil when there are none
 local no_line = {}
 local INSTRUCTIONS, LINES = 64, 8 -- between two looks at the clock, at the pace of 1
 local lines_left = LINES
@@ -1394,14 +1396,14 @@ end
 function is_followed(thread) return threads[thread] ~= "wrap" or session.extended or Run.mode == "off" end
 
 local function wanted_mode()
-  if sock then return (Breaks.exist() or step) and "line" or "poll" end
+  if sock then return (Breaks.exist() or step or Watch.active) and "line" or "poll" end
   return attach_wanted and host and count_is_free and "poll" or "off"
 end
 
 function Run.refresh()
   local mode = wanted_mode()
-  lines = step and any_line or Run.deaf and no_line or break_lines
-  local rested = (step or Breaks.changed) and next(resting) ~= nil
+  lines = (step or Watch.active) and any_line or Run.deaf and no_line or break_lines
+  local rested = (step or Watch.active or Breaks.changed) and next(resting) ~= nil
   Breaks.changed = false
   if mode == Run.mode and not rested then return end
   Run.mode, Run.generation = mode, Run.generation + 1
@@ -1465,7 +1467,7 @@ end
 do
 
 local STOP_COMMANDS = {
-  entry = "stopOnEntry", breakpoint = "stopOnBreakpoint", over = "stopOnStep", ["in"] = "stopOnStepIn", out = "stopOnStepOut",
+  entry = "stopOnEntry", breakpoint = "stopOnBreakpoint", data = "stopOnBreakpoint", over = "stopOnStep", ["in"] = "stopOnStepIn", out = "stopOnStepOut",
   code = "stopOnCodeBreakpoint", pause = "stopOnPause", exception = "stopOnException",
 }
 local REASONS = { over = "step", ["in"] = "step", out = "step" }
@@ -1508,6 +1510,7 @@ function halt(kind, detail)
   last_heard = gettime()
   tell_stop(kind, detail)
   wait_for_orders()
+  Watch.read_again()
 end
 
 end
@@ -1578,6 +1581,123 @@ end
 
 end
 
+-- Data breakpoints. Lua has no watchpoints: values are compared at each line.
+do
+
+-- A call is known by its distance from the bottom of its stack. nil: it is over. false: not to be seen from here.
+local function local_value(watch)
+  if watch.thread ~= stop.thread then
+    if watch.thread ~= MAIN and status(watch.thread) == "dead" then return nil end
+    return false
+  end
+  local frame = { offset = Stack.level_count() - watch.depth }
+  local info = frame.offset >= 0 and frame_info(frame.offset, nil, "f")
+  if not info or info.func ~= watch.func then return nil end
+  local name, value = Stack.value(frame, watch.slot)
+  return name == watch.slot_name, value
+end
+
+local READ = {
+  field = function(watch) return true, rawget(watch.of, watch.key) end,
+  upvalue = function(watch) return true, select(2, getupvalue(watch.func, watch.slot)) end,
+  ["local"] = local_value,
+}
+
+local function same(a, b) return rawequal(a, b) or a ~= a and b ~= b end
+
+local function finish(place)
+  local watch = remove(Watch.active, place)
+  if #Watch.active == 0 then Watch.active = nil end
+  Wire.notice("dataEnded", { data = watch.id })
+end
+
+local function first_change()
+  stop = { anchor = hook, thread = current_thread() }
+  for place = #Watch.active, 1, -1 do
+    local watch = Watch.active[place]
+    local alive, value = READ[watch.kind](watch)
+    if alive == nil then
+      finish(place)
+    elseif alive and not same(value, watch.value) then
+      return watch, value
+    end
+  end
+end
+
+local function on_change(watch, value)
+  stop, Guard.spent = { anchor = hook, thread = current_thread() }, 0
+  local old = watch.value
+  watch.value, watch.stopped = value, Breaks.stops(watch)
+  if not watch.stopped then return end
+  local function shown(it) return printable(safe_text(it) or type(it)) end
+  halt("data", { data = watch.id, name = watch.name, old = shown(old), new = shown(value), hits = watch.hits })
+end
+
+-- Whether the program was stopped because of a change.
+function Watch.look()
+  busy = true
+  local ok, watch, value = pcall(first_change)
+  busy, stop = false, nil
+  if not Watch.active then pcall(Run.refresh) end
+  if not (ok and watch) then return false end
+  at_work(on_change, watch, value)
+  return watch.stopped
+end
+
+-- What the debugger itself has changed is no change of the program's.
+function Watch.read_again()
+  for _, watch in ipairs(Watch.active or {}) do
+    local alive, value = READ[watch.kind](watch)
+    if alive then watch.value = value end
+  end
+end
+
+local function local_target(frame, row)
+  local thread = frame.thread and (frame.thread == main_thread and MAIN or frame.thread) or stop.thread
+  local depth = Stack.level_count(frame.thread) - frame.offset
+  local name = Stack.value(frame, row.slot)
+  return { kind = "local", thread = thread, depth = depth, func = frame.func, slot = row.slot, slot_name = name }
+end
+
+local function target_of(kept, row)
+  if kept.scope == "locals" or kept.scope == "varargs" then return local_target(kept.frame, row) end
+  if kept.scope == "upvalues" then return { kind = "upvalue", func = kept.frame.func, slot = row.slot } end
+  if kept.scope == "globals" then return { kind = "field", of = frame_globals(kept.frame, frame_names(kept.frame)), key = row.key } end
+  if type(kept.value) == "function" then return { kind = "upvalue", func = kept.value, slot = row.slot } end
+  return { kind = "field", of = kept.value, key = row.key }
+end
+
+function Watch.add(kept, row)
+  local target = target_of(kept, row)
+  Watch.count = Watch.count + 1
+  target.id, target.name, target.value = tostring(Watch.count), printable(row.name), row.value
+  Watch.targets[target.id] = target
+  return target
+end
+
+local function activated(raw)
+  local target = Watch.targets[tostring(raw.id)]
+  if not target then return nil end
+  local watch = { hits = 0, told = {}, line = 0, condition = raw.condition ~= "" and raw.condition or nil }
+  watch.hitCondition = raw.hitCondition ~= "" and raw.hitCondition or nil
+  for name, value in next, target do watch[name] = value end
+  return watch
+end
+
+function Watch.set(list)
+  local active, report = {}, {}
+  for place, raw in ipairs(list) do
+    local watch = type(raw) == "table" and activated(raw)
+    report[place] = { id = type(raw) == "table" and raw.id or Json.null, verified = watch ~= nil and watch ~= false }
+    if watch then active[#active + 1] = watch else report[place].message = "nothing is watched under this id" end
+  end
+  Watch.active = #active > 0 and active or nil
+  if stop then Watch.read_again() end
+  return report
+end
+
+end
+
 local function on_line(func, line, nodes)
   stop, Guard.spent = { anchor = hook, thread = current_thread() }, 0
   local node = nodes and nodes[line]
@@ -1634,7 +1754,7 @@ local function tick()
 end
 
 local function arrive(line)
-  if busy then return end
+  if busy or Watch.active and Watch.look() then return end
   local func = getinfo(3, "f").func
   local ok, nodes = pcall(Breaks.of, func)
   nodes = ok and nodes
@@ -1657,7 +1777,7 @@ local function is_alone(thread)
 end
 
 local function may_rest()
-  if step or Run.mode ~= "line" or not is_alone(current_thread()) then return false end
+  if step or Watch.active or Run.mode ~= "line" or not is_alone(current_thread()) then return false end
   for level = 1, REST_LEVELS do
     local info = getinfo(level, "f")
     if not info then return true end
@@ -1713,7 +1833,7 @@ end
 
 -- For every line of the program: hence one look into a table, and for a line that some file has a breakpoint on, no more
 -- than it takes to see that this function has none. On one line, because Lua looks for new lines in its hooks as well.
-function hook(_, line) if lines[line] then if step or of_function[getinfo(2, "f").func] ~= false then arrive(line) else collisions = collisions + 1 end end local left = lines_left if left > 0 then lines_left = left - 1 return end beat_of_lines() end
+function hook(_, line) if lines[line] then if step or Watch.active or of_function[getinfo(2, "f").func] ~= false then arrive(line) else collisions = collisions + 1 end end local left = lines_left if left > 0 then lines_left = left - 1 return end beat_of_lines() end
 
 function poll_hook()
   if not busy then tick() end
@@ -1918,7 +2038,7 @@ local function greeting()
   local info = { debuggerVer = VERSION, UseHookLib = "0", UseLoadstring = "1", isNeedB64EncodeStr = session.encodes_text }
   if session.extended then
     info.dragoman, info.lua, info.jit = EXTENSION, _VERSION, jit and jit.version or ""
-    info.state, info.pid = state_name, process_id()
+    info.state, info.pid, info.features = state_name, process_id(), { "data", "caught" }
   end
   return info
 end
@@ -2108,20 +2228,40 @@ function Extended.evaluate(info)
   Wire.answer("evaluate", { results = shown })
 end
 
-function Extended.assign(info)
+-- What a reference keeps, and the row of it that has a position; nil after a refusal.
+local function row_of(cmd, info)
   local kept = references[tonumber(info.reference) or 0]
-  if not kept or kept.pairs_of then return Wire.refuse("assign", "no_such_reference", "references live until the program goes on") end
+  if not kept or kept.pairs_of then return Wire.refuse(cmd, "no_such_reference", "references live until the program goes on") and nil end
   local position = tonumber(info.position) or 0
   if not (kept.places and kept.places[position]) then new_rows(kept, position > 0 and position - 1 or 0, 100, options_of({})) end
   local row = kept.places and kept.places[position]
-  if not row then return Wire.refuse("assign", "no_such_variable", "no variable of that reference has this position") end
-  local frame = frame_of("assign", { frame = info.frame })
+  if not row then return Wire.refuse(cmd, "no_such_variable", "no variable of that reference has this position") and nil end
+  return kept, row
+end
+
+function Extended.assign(info)
+  local kept, row = row_of("assign", info)
+  local frame = row and frame_of("assign", { frame = info.frame })
   local results = frame and evaluated("assign", info, frame)
   if not results then return end
   if not New.assign(kept, row, results[2]) then return Wire.refuse("assign", "no_such_variable", "it is gone") end
   local shown = New.variable(row.name, results[2], options_of(info))
   shown.position, shown.keyType = row.position, row.key_type
   Wire.answer("assign", shown)
+end
+
+function Extended.watchable(info)
+  local kept, row = row_of("watchable", info)
+  if not row then return end
+  local target = Watch.add(kept, row)
+  Wire.answer("watchable", { data = target.id, name = target.name, kind = target.kind })
+end
+
+function Extended.setDataBreakpoints(info)
+  if type(info.data) ~= "table" then return Wire.refuse("setDataBreakpoints", "bad_request", "data is no list") end
+  local report = Watch.set(info.data)
+  Run.refresh()
+  Wire.answer("setDataBreakpoints", { breakpoints = report })
 end
 
 -- Every Lua function that can be reached, within bounds, by the file it is from.
@@ -2201,7 +2341,7 @@ end
 
 local STOPPED_ONLY = {
   ["continue"] = true, stopOnStep = true, stopOnStepIn = true, stopOnStepOut = true, getVariable = true, setVariable = true,
-  stack = true, coroutines = true, scopes = true, variables = true, assign = true,
+  stack = true, coroutines = true, scopes = true, variables = true, assign = true, watchable = true,
 }
 
 local function extended_command(cmd, info)
@@ -2263,6 +2403,7 @@ function leave_session()
   Paths.cache = {}
   Errors.set("none")
   Breaks.clear()
+  Watch.targets, Watch.active = {}, nil
   last_attempt = gettime()
   if handed_over then attach_wanted = false end
   Run.refresh()
