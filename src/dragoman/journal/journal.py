@@ -17,6 +17,7 @@ from dragoman.clock import Clock, SystemClock
 from dragoman.errors import DragomanError
 from dragoman.events import Event, Recorded
 from dragoman.journal import faults, retention, words
+from dragoman.journal.convoy import Convoy
 from dragoman.journal.ledger import Ledger
 from dragoman.journal.readers import READERS, Filter, Page, Rows, held
 from dragoman.journal.records import clean
@@ -62,7 +63,7 @@ class Journal:
         self._writer = Writer(ledger, redact, self._settle_soon)
         self._room = Room(WAITING_EVENTS)
         self._read_threads = anyio.CapacityLimiter(READERS)
-        self._segment_thread = anyio.CapacityLimiter(1)
+        self._segment_thread = Convoy()
         self._pack_thread = anyio.CapacityLimiter(1)
         self._settling: asyncio.Future[Any] | None = None
         self._bell = anyio.Event()
@@ -192,7 +193,7 @@ class Journal:
     async def recording(self, work: Callable[[AppendBytes], Result]) -> Result:
         """Run what makes bytes and appends them, off the event loop: several appends cost one change of thread."""
         try:
-            return await anyio.to_thread.run_sync(work, self._ledger.segments.append, limiter=self._segment_thread)
+            return await self._segment_thread.run(partial(work, self._ledger.segments.append))
         finally:
             self._settle_segments()
 
