@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Mapping
@@ -103,5 +102,7 @@ def _short(runtime: Path) -> Path:
     """
     if len(os.fsencode(runtime / "dragoman.sock")) <= SOCKET_PATH_LIMIT:
         return runtime
+    import hashlib  # noqa: PLC0415  hardly any home is so deep, and every wrapped shell would carry OpenSSL for it
+
     digest = hashlib.sha256(os.fsencode(runtime)).hexdigest()[:16]
     return Path("/tmp") / f"dragoman-{os.getuid()}-{digest}"  # noqa: S108  its owner is proven before it is used
