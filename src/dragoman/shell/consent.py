@@ -86,14 +86,16 @@ class Consent:
 
 
 def typed_form(command: str, *, bracketed: bool) -> bytes:
-    """As keys: in a paste where the shell takes one, so that no line runs before the last is there."""
+    """As keys: in a paste where the shell takes one, so that no line runs before the last is there and a tab is one."""
     text = command.encode(errors="replace")
-    return b"\x1b[200~" + text + b"\x1b[201~\r" if bracketed else text.replace(b"\n", b"\r") + b"\r"
+    if bracketed:
+        return b"\x1b[200~" + text + b"\x1b[201~\r"
+    return text.replace(b"\t", b" ").replace(b"\n", b"\r") + b"\r"
 
 
 def _can_be_typed(command: str) -> bool:
     """A control character would be a key, and what is not a letter of Unicode cannot be one."""
-    plain = command.replace("\n", "")
+    plain = command.replace("\n", "").replace("\t", "")
     return 0 < len(plain) <= MAX_COMMAND and all(c.isprintable() or ord(c) > 0x9F for c in plain)
 
 

@@ -11,22 +11,27 @@ from dragoman.wire.omnish.messages import CurrentSession, Request, Response
 _NOT_FAILURES = frozenset({0, 130, 148})
 """Nor is it one to have been interrupted or suspended by a key."""
 _LONGEST = 1000
+AFTER_S = 0.2
+"""The record of the command goes first; and who types on at once has understood."""
 
 
 class Explanation:
     def __init__(self, wishes: Wishes, session_id: str) -> None:
         self._wishes, self._session_id = wishes, session_id
+        self.is_due = False
+        """Whether a failure waits to be asked about."""
         self._count = 0
         self._not_before_s = float("-inf")
         self._awaited: str | None = None
         self._text = ""
 
-    def command_ended(self, exit_code: int | None, now_s: float) -> Request | None:
+    def command_ended(self, exit_code: int | None, now_s: float) -> None:
+        is_failure = exit_code is not None and exit_code not in _NOT_FAILURES
+        self.is_due = self._wishes.explain_failures and is_failure and now_s >= self._not_before_s
         self._awaited, self._text = None, ""
-        if not self._wishes.explain_failures or exit_code is None or exit_code in _NOT_FAILURES:
-            return None
-        if now_s < self._not_before_s:
-            return None
+
+    def ask(self, now_s: float) -> Request:
+        self.is_due, self._text = False, ""
         self._not_before_s = now_s + self._wishes.explain_failures_every_s
         self._count += 1
         self._awaited = f"{self._session_id}:failure:{self._count}"

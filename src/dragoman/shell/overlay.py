@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from dragoman.phrases import say
 from dragoman.shell.consent import HANDS_OFF_S, Consent, typed_form
+from dragoman.shell.explanation import AFTER_S as EXPLAINED_AFTER_S
 from dragoman.shell.explanation import Explanation
 from dragoman.shell.ghost import QUIET_S, Ghost
 from dragoman.shell.keys import Key, KeyReader, sequences
@@ -68,6 +69,9 @@ class Overlay:
         return sent
 
     def printed(self, data: bytes, now_s: float) -> bytes:
+        if not (self._stage.is_drawing or self._screen):
+            self._stage.printed(data, now_s)
+            return data
         before = self.take_screen() + self._erased()
         self._stage.printed(data, now_s)
         self._update(now_s)
@@ -83,7 +87,8 @@ class Overlay:
         elif isinstance(mark, OutputStarted):
             self._questions.close_line()
         elif isinstance(mark, CommandFinished):
-            self._explain(mark.exit_code, verified, now_s)
+            self._notice = ""
+            self._explanation.command_ended(mark.exit_code if verified else None, now_s)
         self._update(now_s)
 
     def heard(self, message: object, now_s: float) -> None:
@@ -199,11 +204,10 @@ class Overlay:
         refused = self._consent.ask(request, now_s)
         self._messages += [refused] if refused else []
 
-    def _explain(self, exit_code: int | None, verified: bool, now_s: float) -> None:
-        self._notice = ""
-        if verified and self.connected and not self.paused:
-            request = self._explanation.command_ended(exit_code, now_s)
-            self._messages += [request] if request else []
+    def _explain(self, now_s: float) -> None:
+        is_calm = self._stage.line == "" and now_s >= self._stage.changed_at_s + EXPLAINED_AFTER_S
+        if is_calm and self._explanation.is_due and self.connected and not self.paused:
+            self._messages.append(self._explanation.ask(now_s))
 
     def _keep_answer(self) -> None:
         """A whole answer goes to the scrollback, above the prompt, as soon as that can be drawn."""
@@ -232,6 +236,7 @@ class Overlay:
 
     def _update(self, now_s: float) -> None:
         self._give_up(now_s)
+        self._explain(now_s)
         if self._stage.may_draw:
             self._draw(now_s)
         self.wakes_at_s = min((at for at in self._deadlines() if at > now_s), default=None)
@@ -308,4 +313,5 @@ class Overlay:
         stage, asked, answer = self._stage, self._consent.asked, self._questions.answer
         found = [stage.changed_at_s + SETTLED_S, stage.changed_at_s + QUIET_S, self._ghost.gives_up_at_s()]
         found += [asked.until_s, stage.key_at_s + HANDS_OFF_S] if asked else []
+        found += [stage.changed_at_s + EXPLAINED_AFTER_S] if self._explanation.is_due else []
         return found + ([answer.until_s] if answer and not answer.is_final else [])

@@ -24,7 +24,9 @@ class Stage:
         self.alternate = self.bracketed = self.shell_suggests = False
         self.folder: str | None = None
         self.key_at_s = self.changed_at_s = float("-inf")
-        self._drawing = self._trusts = False
+        self.is_drawing = False
+        """Whether what is printed is a prompt or a line."""
+        self._trusts = False
         self._awaits_echo = self._typed_at_end = False
         self._mode_begun = b""
         self._marks: dict[type[Mark], Callable[[], None]] = {
@@ -52,7 +54,7 @@ class Stage:
 
     def printed(self, data: bytes, now_s: float) -> None:
         self._note_modes(data)
-        if not self._drawing:
+        if not self.is_drawing:
             self.strip.pass_over(data)
             return
         self.strip.feed(data)
@@ -84,16 +86,16 @@ class Stage:
 
     def _prompt_started(self) -> None:
         self.strip.prompt_begins()
-        self._drawing, self.at_line = True, False
+        self.is_drawing, self.at_line = True, False
 
     def _input_started(self) -> None:
-        if not self._drawing:
+        if not self.is_drawing:
             self._prompt_started()
         self.strip.line_begins()
         self.at_line, self._awaits_echo, self._typed_at_end = True, False, False
 
     def _output_started(self) -> None:
-        self._drawing = self.at_line = False
+        self.is_drawing = self.at_line = False
 
     def _property_reported(self, mark: PropertyReported) -> None:
         if mark.key == "Cwd":

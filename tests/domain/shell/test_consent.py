@@ -158,7 +158,7 @@ def test_a_second_one_meanwhile_is_refused_and_the_first_stays() -> None:
     assert desk.type(b"y") == b"make test\r"
 
 
-@pytest.mark.parametrize("command", ["", "\n", "ls\x1b[201~\r", "ls\x03", "ls\tx", "ls\x00", "\x9b2J", "x" * 4001])
+@pytest.mark.parametrize("command", ["", "\n", "ls\x1b[201~\r", "ls\x03", "ls\x00", "\x9b2J", "x" * 4001])
 def test_what_cannot_be_typed_or_read_is_refused_at_once(command: str) -> None:
     refused = Consent().ask(wanted(command), 0)
     assert refused is not None
@@ -191,6 +191,11 @@ def test_a_request_without_a_name_is_told_as_from_somebody_unknown() -> None:
 def test_several_lines_are_one_paste_where_the_shell_takes_one() -> None:
     assert typed_form("a\nb", bracketed=True) == b"\x1b[200~a\nb\x1b[201~\r"
     assert typed_form("a\nb", bracketed=False) == b"a\rb\r"
+
+
+def test_a_tab_never_asks_the_shell_for_completion() -> None:
+    assert typed_form("a\tb", bracketed=True) == b"\x1b[200~a\tb\x1b[201~\r"
+    assert typed_form("a\tb", bracketed=False) == b"a b\r"
 
 
 def test_no_message_grants_it() -> None:

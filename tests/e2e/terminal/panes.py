@@ -92,6 +92,8 @@ def daemon(home: Path) -> Iterator[Cli]:
 def person(home: Path) -> dict[str, str]:
     """A home with plain prompts; the variables that lead there."""
     (home / "work").mkdir(parents=True, exist_ok=True)
+    # Where it is there, fish does not spend its first minute on making it.
+    (home / ".local" / "share" / "fish" / "generated_completions").mkdir(parents=True, exist_ok=True)
     (home / ".bashrc").write_text("PS1='prompt> '\n")
     (home / ".zshrc").write_text("PS1='prompt> '\n")
     fish = home / ".config" / "fish" / "config.fish"

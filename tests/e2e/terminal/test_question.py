@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemons import Cli
+from tests.daemons import Cli, eventually
 from tests.e2e.terminal.panes import ROWS, daemon, wrapped_pane
 
 pytestmark = [pytest.mark.needs("tmux", "bash", "zsh", "fish")]
@@ -88,3 +88,12 @@ def test_in_vim_the_key_is_vims(tmp_path: Path) -> None:
         opened.press("M-/")
         opened.type("x")
         opened.until(lambda lines: lines[-1].startswith("/x"))
+
+
+def test_a_failure_is_explained_in_a_dim_line_where_that_is_wished(cli: Cli, tmp_path: Path) -> None:
+    with wrapped_pane("bash", tmp_path, cli.variables() | {"DRAGOMAN_EXPLAIN_FAILURES": "true"}) as opened:
+        opened.type("cat unexplained")
+        opened.press("Enter")
+        eventually(lambda: "exit code 1" in opened.dim())
+        opened.type("ec")
+        opened.until(lambda lines: lines[-1] == "prompt> ec" and not opened.dim())
