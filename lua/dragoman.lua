@@ -1892,6 +1892,7 @@ local Errors, run_main
 do
 
 Errors = { filter = "none" }
+local call_for_host
 
 -- Whether something waits for an error that is raised here.
 local function is_caught()
@@ -1901,7 +1902,7 @@ local function is_caught()
     if not info then break end
     if info.func == pcall or info.func == xpcall then
       local below = getinfo(level + 1, "f")
-      if not (below and below.func == run_main) then return true end
+      return not (below and (below.func == run_main or below.func == call_for_host))
     end
     level = level + 1
   end
@@ -1937,18 +1938,52 @@ local function followed_assert(...)
   if not (...) and Errors.filter ~= "none" and not busy then
     local message = select("#", ...) > 1 and select(2, ...) or "assertion failed!"
     on_error(Errors.assert, message, not is_caught())
+    assert(...) -- no tail call, for it must be seen who raised this
   end
   return assert(...)
 end
 Errors.error, Errors.assert = followed_error, followed_assert
 
+-- An overflow leaves little stack, and none to stop on.
+local function is_overflow(value) return type(value) == "string" and find(value, "stack overflow", 1, true) ~= nil end
+
+-- error and assert have stopped before they raised.
+local function is_told()
+  for level = 3, 5 do
+    local info = getinfo(level, "f")
+    if info and (info.func == followed_error or info.func == followed_assert) then return true end
+  end
+  return false
+end
+
+local function on_caught(value)
+  if not is_overflow(value) and not is_told() then on_error(Errors.caught, value, false) end
+  return value
+end
+Errors.caught = on_caught
+
+-- What the language itself raises is seen only by a message handler: so pcall becomes an xpcall while that is wanted.
+local function followed_pcall(body, ...)
+  if Errors.filter ~= "all" or busy then return pcall(body, ...) end
+  if not is_51 or jit then return xpcall(body, on_caught, ...) end
+  local arguments = pack(...)
+  return xpcall(function() return body(unpack(arguments, 1, arguments.n)) end, on_caught)
+end
+
+local function followed_xpcall(body, handler, ...)
+  if Errors.filter ~= "all" or busy then return xpcall(body, handler, ...) end
+  local function told(value)
+    if not is_overflow(value) and not is_told() then on_error(told, value, false) end
+    return handler(value)
+  end
+  return xpcall(body, told, ...)
+end
+
 local function is_c(value) return type(value) == "function" and getinfo(value, "S").what == "C" end
 
 local function handled_by(original)
   local function handler(value)
-    -- After an overflow there is little stack left, and none to stop on.
-    local overflows = type(value) == "string" and find(value, "stack overflow", 1, true)
-    if not Errors.told and not overflows then on_error(Errors.interpreter, value, true) end
+    if not Errors.told and not is_overflow(value) then on_error(Errors.interpreter, value, true) end
     if type(value) == "string" then return (traceback(value, 2)) end
     return original(value)
   end
@@ -1977,6 +2012,8 @@ function Errors.set(filter)
   replace_handler()
   if globals.error == error then globals.error = followed_error end
   if globals.assert == assert then globals.assert = followed_assert end
+  if filter == "all" and globals.pcall == pcall then globals.pcall = followed_pcall end
+  if filter == "all" and globals.xpcall == xpcall then globals.xpcall = followed_xpcall end
 end
 
 -- What error and assert have told of already comes here next.
@@ -1987,9 +2024,30 @@ local function on_main_error(value)
 end
 Errors.handler = on_main_error
 
+-- No tail call: is_caught looks for this function below xpcall.
 function run_main(chunk, arguments)
-  return xpcall(function() return chunk(unpack(arguments, 1, arguments.n)) end, on_main_error)
+  local ok, text = xpcall(function() return chunk(unpack(arguments, 1, arguments.n)) end, on_main_error)
+  return ok, text
 end
+
+local function on_host_error(value)
+  if not is_overflow(value) and not is_told() then on_error(Errors.host, value, true) end
+  return value
+end
+Errors.host = on_host_error
+
+local function results_of(ok, ...)
+  if not ok then error((...), 0) end
+  return ...
+end
+
+-- For hosts, which call Lua by their own means: an error that leaves the function stops where it is raised, and then leaves it.
+function call_for_host(body, ...)
+  if Errors.filter == "none" or busy then return body(...) end
+  local arguments = pack(...)
+  return results_of(xpcall(function() return body(unpack(arguments, 1, arguments.n)) end, on_host_error))
+end
+this.call = call_for_host
 
 end
 

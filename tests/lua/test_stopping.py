@@ -387,3 +387,62 @@ def test_an_error_object_of_any_kind_is_told_and_handed_on(lua: str, tmp_path: P
         ide.send("continue")
         ide.run_out()
         assert told_at_the_end(program.end()) == told_at_the_end(alone)
+
+
+CAUGHT = (
+    START
+    + """local function bad(t)
+  local here = "bad"
+  return t.missing.field
+end
+print(pcall(bad, {}))
+print(xpcall(function() return bad({}) end, function(text) return "handled " .. text end))
+print(pcall(error, "plain", 0))
+print(select("#", pcall(function(...) return ... end, 1, nil, nil)))
+"""
+)
+
+
+def test_errors_that_the_language_raises_stop_though_they_are_caught(lua: str, tmp_path: Path) -> None:
+    with Program(lua, tmp_path) as program:
+        ide, _ = started(program, CAUGHT, exceptions="all")
+        for below in (6, 7):
+            stop = ide.go()
+            assert (stop["info"]["reason"], stop["info"]["uncaught"]) == ("exception", False)
+            assert (lines_of(stop)[0], lines_of(stop)[-1], value_of(ide, "here")) == (4, below, "bad")
+        stop = ide.go()
+        assert stop["info"]["text"] == "plain"
+        ide.send("continue")
+        ide.run_out()
+        out = program.end()[1].replace("\t", " ").splitlines()
+    assert [line.split(":")[0] for line in out[:2]] == ["false main.lua", "false handled main.lua"]
+    assert out[2:] == ["false plain", "4"]
+
+
+HOSTED = (
+    "local host = pcall\n"
+    + START
+    + """local function bad(t)
+  local here = "bad"
+  return t.missing.field
+end
+local call = require("dragoman").call
+print(host(call, bad, {}))
+print(host(call, error, { "object" }))
+print(host(call, function(...) return select("#", ...), ... end, nil, 2))
+"""
+)
+
+
+def test_a_host_that_calls_through_us_sees_its_errors_where_they_are_raised(lua: str, tmp_path: Path) -> None:
+    with Program(lua, tmp_path) as program:
+        ide, _ = started(program, HOSTED, exceptions="uncaught")
+        stop = ide.go()
+        assert (stop["info"]["uncaught"], lines_of(stop)[0], value_of(ide, "here")) == (True, 5, "bad")
+        assert ide.go()["info"]["reason"] == "exception"
+        ide.send("continue")
+        ide.run_out()
+        out = program.end()[1].replace("\t", " ").splitlines()
+    assert "main.lua:5:" in out[0]
+    assert out[1].startswith("false table: ")
+    assert out[2] == "true 2 nil 2"
