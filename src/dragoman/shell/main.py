@@ -34,11 +34,11 @@ def run(options: Options) -> int:
     try:
         outer.enter_raw()
         child = Child.start(launch, outer.attributes, outer.size())
-        if child.runs:
-            _tell_begun(began)
         from dragoman.shell.wrapping import pump_for  # noqa: PLC0415  while the shell starts
 
         pump = pump_for(options, launch, outer, child, signals, session_id=session_id, parent=parent)
+        if child.runs:
+            _tell_begun(began)
         pump.run()
     finally:
         outer.leave()
