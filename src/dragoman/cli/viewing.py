@@ -8,7 +8,7 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dragoman.wire.ansi import RESTORED, Viewing
+from dragoman.wire.ansi import Viewing
 
 _LOCAL = 3
 
@@ -20,7 +20,14 @@ class Viewer:
         self._viewing = Viewing()
 
     def show(self, data: bytes) -> None:
-        sys.stdout.buffer.write(self._viewing.feed(data))
+        self._write(self._viewing.feed(data))
+
+    def leave(self) -> None:
+        if sys.stdout.isatty():
+            self._write(self._viewing.restored() + b"\r\n")
+
+    def _write(self, data: bytes) -> None:
+        sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
 
@@ -28,12 +35,11 @@ class Viewer:
 def viewer() -> Iterator[Viewer]:
     """Keys that are pressed meanwhile are neither shown nor passed on; Ctrl-C ends it."""
     with _quiet_keys():
+        viewer = Viewer()
         try:
-            yield Viewer()
+            yield viewer
         finally:
-            if sys.stdout.isatty():
-                sys.stdout.buffer.write(RESTORED + b"\r\n")
-                sys.stdout.buffer.flush()
+            viewer.leave()
 
 
 @contextmanager

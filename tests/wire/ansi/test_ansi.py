@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.ansi import MOST_BODY, RESTORED, Csi, Escape, Sequences, Text, Token, Viewing
+from dragoman.wire.ansi import MOST_BODY, Csi, Escape, Sequences, Text, Token, Viewing
 
 PARTS = [
     b"plain",
@@ -187,5 +187,21 @@ def test_of_several_modes_only_those_that_draw_are_set() -> None:
     assert Viewing().feed(b"\x1b[?1049;1000;2004;25h") == b"\x1b[?1049;25h"
 
 
-def test_a_terminal_is_restored_by_what_may_be_passed_on() -> None:
-    assert Viewing().feed(RESTORED) == RESTORED
+@pytest.mark.parametrize(
+    ("stream", "undone", "left"),
+    [
+        (b"plain", b"\x1b[?25h", b"\x1b[?1049l"),
+        (b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[r"),
+        (b"\x1b[?1049h\x1b[?1049l", b"\x1b[?7h", b"\x1b[?1049l"),
+        (b"\x1b[2;5r", b"\x1b[r\x1b[9999;1H", b"\x1b[?1049l"),
+        (b"\x1b[?6h", b"\x1b[?6l", b"\x1b[?1049l"),
+    ],
+)
+def test_a_terminal_is_made_as_it_was_and_nothing_is_undone_that_was_not_done(
+    stream: bytes, undone: bytes, left: bytes
+) -> None:
+    viewing = Viewing()
+    viewing.feed(stream)
+    assert undone in viewing.restored()
+    assert left not in viewing.restored()
+    assert Viewing().feed(viewing.restored()) == viewing.restored()

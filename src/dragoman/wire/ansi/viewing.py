@@ -27,16 +27,40 @@ _MOST_NUMBERS = 32
 _MOST_COUNT = 9999
 _SCROLLBACK = 3
 
-RESTORED = b"\x1b[0m\x1b[r\x1b(B\x0f\x1b[?6l\x1b[?7h\x1b[?2026l\x1b[?1049l\x1b[?25h"
-"""What a viewer's terminal is told at the end, wherever the stream broke off."""
+_OTHER_SCREEN = frozenset({47, 1047, 1049})
+_ORIGIN = 6
+_RESTORED = b"\x1b[0m\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[?2026l\x1b[?25h"
+# Without its region a terminal sends its cursor home, where it would write over what stands there.
+_WITHOUT_REGION = b"\x1b[?6l\x1b[r\x1b[9999;1H"
 
 
 class Viewing:
+    """One stream. `feed` gives what is shown of it, `restored` what makes the terminal as it was, wherever it ended."""
+
     def __init__(self) -> None:
         self._sequences = Sequences()
+        self._is_covered = False
+        self._has_region = False
 
     def feed(self, data: bytes) -> bytes:
-        return b"".join(map(_passed, self._sequences.feed(data)))
+        return b"".join(map(self._passed, self._sequences.feed(data)))
+
+    def restored(self) -> bytes:
+        """Nothing is undone that was not done: some terminals move their cursor for it."""
+        region = _WITHOUT_REGION if self._has_region else b""
+        return region + (b"\x1b[?1049l" if self._is_covered else b"") + _RESTORED
+
+    def _passed(self, token: Token) -> bytes:
+        if isinstance(token, Csi):
+            self._note(token)
+        return _passed(token)
+
+    def _note(self, token: Csi) -> None:
+        if token.prefix == "?" and token.final in "hl":
+            self._is_covered = token.final == "h" if _OTHER_SCREEN & {*token.parameters} else self._is_covered
+            self._has_region = self._has_region or _ORIGIN in token.parameters
+        elif token.final == "r" and not token.prefix:
+            self._has_region = True
 
 
 def _passed(token: Token) -> bytes:
