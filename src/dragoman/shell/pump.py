@@ -27,6 +27,8 @@ _HANG_UP_S = 2.0
 _PATIENCE_S = 0.5
 """How long at most a daemon is given to take the last bytes, when the terminal is the person's again already."""
 _FULL = 64 * 1024
+_MORE = 1024
+"""After so large a piece there is more, as a rule; after a key's echo there is not."""
 _LOCAL = 3
 
 _Answer = TypeVar("_Answer")
@@ -65,6 +67,7 @@ class Pump:
         self._screen, self._keys = Outlet(outer.screen), Outlet(child.master)
         self._poll = select.poll()
         self._interests: dict[int, int] = {}
+        self._state: object = None
         self._quiet_at_s: float | None = None
         self._drained = False
         self.fault: Exception | None = None
@@ -114,6 +117,11 @@ class Pump:
 
     def _update_interests(self) -> None:
         """Who reads too slowly is not read for: that is how a terminal holds a program back."""
+        link = None if self._side is None else (self._side.fd, self._side.events)
+        state = (bool(self._screen.pending), len(self._keys.pending), link)
+        if state == self._state:
+            return
+        self._state = state
         wanted = {self._signals.fd: select.POLLIN, self._outer.keys: 0, self._outer.screen: 0, self._child.master: 0}
         if len(self._keys.pending) < _FULL:
             wanted[self._outer.keys] |= select.POLLIN
@@ -125,8 +133,7 @@ class Pump:
             wanted[self._child.master] |= select.POLLOUT
         if self._side is not None and self._side.fd is not None:
             wanted[self._side.fd] = self._side.events
-        if wanted != self._interests:
-            self._register(wanted)
+        self._register(wanted)
 
     def _register(self, wanted: dict[int, int]) -> None:
         for fd in self._interests.keys() - wanted.keys():
@@ -171,17 +178,8 @@ class Pump:
             self._read_output(now_s)
 
     def _read_output(self, now_s: float) -> None:
-        """EIO, and on other systems nothing at all, is the end: nobody has the terminal open any more."""
-        try:
-            data = os.read(self._child.master, _READ)
-        except BlockingIOError:
-            return
-        except OSError as error:
-            if error.errno != errno.EIO:
-                raise
-            data = b""
+        data = self._read_available()
         if not data:
-            self._closed()
             return
         if self._quiet_at_s is not None:
             self._quiet_at_s = now_s + _LAST_WORDS_S
@@ -193,6 +191,27 @@ class Pump:
                 self._give_up(error)
         if shown:
             self._show(shown)
+
+    def _read_available(self) -> bytes:
+        """A terminal gives a flood in small pieces: those that are there already go on in one."""
+        master, pieces, size = self._child.master, [], 0
+        try:
+            while size < _READ:
+                piece = os.read(master, _READ)
+                if not piece:
+                    self._closed()
+                    break
+                pieces.append(piece)
+                size += len(piece)
+                if len(piece) < _MORE:
+                    break
+        except BlockingIOError:
+            pass
+        except OSError as error:  # the end: nobody has the terminal open any more; other systems give nothing at all
+            if error.errno != errno.EIO:
+                raise
+            self._closed()
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _show(self, data: bytes) -> None:
         try:
