@@ -46,3 +46,27 @@ def no_answer(method: str, timeout_s: float) -> DragomanError:
         say("The gateway did not answer {method} within {seconds} seconds.", method=method, seconds=f"{timeout_s:g}"),
         hint=say("Try again; if it stays silent, connect anew."),
     )
+
+
+def unknown_session(key: str) -> DragomanError:
+    return DragomanError(
+        "unknown_session",
+        say("There is no conversation {key}.", key=ascii(key[:80])),
+        hint=say("Create it first, or send a message to it."),
+    )
+
+
+def too_many_sessions(most: int) -> DragomanError:
+    return DragomanError(
+        "too_many_sessions",
+        say("There are {most} conversations, as many as are kept.", most=most),
+        hint=say("Delete one that is no longer needed."),
+    )
+
+
+def too_many_waiting(most: int) -> DragomanError:
+    return DragomanError(
+        "too_many_waiting",
+        say("{most} messages wait in this conversation already.", most=most),
+        hint=say("Wait for the run, or stop it."),
+    )

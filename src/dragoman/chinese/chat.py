@@ -31,4 +31,10 @@ TABLE: dict[str, str] = {
     "Remove that file; a new key is made, and gateways will ask for approval again.": (
         "请删除该文件；会生成新密钥，网关会再次要求批准。"
     ),
+    "There is no conversation {key}.": "没有会话 {key}。",
+    "Create it first, or send a message to it.": "请先创建它，或向它发送一条消息。",
+    "There are {most} conversations, as many as are kept.": "已有 {most} 个会话，达到保留上限。",
+    "Delete one that is no longer needed.": "请删除一个不再需要的会话。",
+    "{most} messages wait in this conversation already.": "这个会话中已有 {most} 条消息在等待。",
+    "Wait for the run, or stop it.": "请等待当前运行结束，或停止它。",
 }

@@ -1,0 +1,195 @@
+"""Conversations that outlive the daemon: sessions by their key, and what was said in each, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import anyio
+import msgspec
+
+from dragoman.chat import faults
+from dragoman.clock import Clock
+from dragoman.events import Event
+from dragoman.ids import new_id
+from dragoman.journal import Before, Everything, Journal, OfSession, Scope, Statement, Store
+from dragoman.wire.gateway import canonical_session_key
+
+SESSIONS_AT_MOST = 500
+MESSAGES_AT_MOST = 2_000
+"""Of one session; the oldest go."""
+MESSAGE_BYTES = 128 * 1024
+"""As real gateways cap a message of the history."""
+
+Role = Literal["user", "assistant"]
+
+
+class Called(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call as it stands in a conversation."""
+
+    id: str
+    tool: str
+    input: Any = None
+    output: str = ""
+    error: str | None = None
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    seq: int
+    role: Role
+    text: str
+    at_ms: int
+    run_id: str = ""
+    by: str = ""
+    calls: tuple[Called, ...] = ()
+    outcome: Literal["final", "aborted", "error"] = "final"
+
+
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    key: str
+    """Canonical: `agent:<agent>:<rest>`."""
+    id: str
+    label: str = ""
+    created_ms: int
+    updated_ms: int
+    last_seq: int = 0
+
+
+class ChatStore(Store):
+    name = "chat"
+    tables = ("chat_sessions", "chat_messages")
+    migrations = (
+        """create table chat_sessions (key text primary key, value text not null, changed_ns integer not null)
+        without rowid;
+        create table chat_messages (key text not null, seq integer not null, value text not null,
+        at_ns integer not null, primary key (key, seq)) without rowid""",
+    )
+
+    def put(self, conversation: Conversation) -> Statement:
+        value = msgspec.json.encode(conversation).decode()
+        at_ns = conversation.updated_ms * 1_000_000
+        return Statement("replace into chat_sessions values (?, ?, ?)", (conversation.key, value, at_ns))
+
+    def say(self, key: str, said: Said) -> list[Statement]:
+        value = msgspec.json.encode(said).decode()
+        return [
+            Statement("replace into chat_messages values (?, ?, ?, ?)", (key, said.seq, value, said.at_ms * 1_000_000)),
+            Statement("delete from chat_messages where key = ? and seq <= ?", (key, said.seq - MESSAGES_AT_MOST)),
+        ]
+
+    def remove(self, key: str) -> list[Statement]:
+        return [
+            Statement("delete from chat_sessions where key = ?", (key,)),
+            Statement("delete from chat_messages where key = ?", (key,)),
+        ]
+
+    def sessions(self) -> Statement:
+        return Statement("select value from chat_sessions")
+
+    def newest(self, key: str, limit: int) -> Statement:
+        return Statement("select value from chat_messages where key = ? order by seq desc limit ?", (key, limit))
+
+    def forget(self, scope: Scope) -> Iterable[Statement]:
+        match scope:
+            case Everything():
+                return (Statement("delete from chat_sessions"), Statement("delete from chat_messages"))
+            case OfSession(session):
+                return self.remove(session)
+            case Before(at_ns):
+                return (
+                    Statement("delete from chat_sessions where changed_ns < ?", (at_ns,)),
+                    Statement("delete from chat_messages where at_ns < ?", (at_ns,)),
+                )
+
+
+STORE = ChatStore()
+
+
+class Conversations:
+    """Owns the list of sessions; what was said is read from the store when it is asked for."""
+
+    def __init__(self, journal: Journal, clock: Clock) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._sessions: dict[str, Conversation] = {}
+        self._turn = anyio.Lock()
+
+    async def load(self) -> None:
+        rows = await self._journal.query(STORE.sessions())
+        found = [msgspec.json.decode(value, type=Conversation) for (value,) in rows.rows]
+        self._sessions = {it.key: it for it in found}
+
+    def all(self) -> tuple[Conversation, ...]:
+        """The one that changed last first."""
+        return tuple(sorted(self._sessions.values(), key=lambda it: -it.updated_ms))
+
+    def find(self, key: str) -> Conversation | None:
+        return self._sessions.get(canonical_session_key(key))
+
+    async def create(self, key: str, *, label: str = "") -> Conversation:
+        """The one that is there, if there is one."""
+        async with self._turn:
+            return await self._ensure(canonical_session_key(key), label)
+
+    async def rename(self, key: str, label: str) -> Conversation:
+        async with self._turn:
+            known = self._sessions.get(canonical_session_key(key))
+            if known is None:
+                raise faults.unknown_session(key)
+            return await self._keep(msgspec.structs.replace(known, label=label), "chat.session_renamed")
+
+    async def remove(self, key: str) -> bool:
+        async with self._turn:
+            known = self._sessions.get(canonical_session_key(key))
+            if known is None:
+                return False
+            event = Event(kind="chat.session_removed", session=known.key, text=known.label, body={"key": known.key})
+            await self._journal.append([event], writes=STORE.remove(known.key))
+            del self._sessions[known.key]
+            return True
+
+    async def say(self, key: str, role: Role, text: str, **more: Any) -> Said:
+        async with self._turn:
+            known = await self._ensure(canonical_session_key(key), "")
+            now_ms = self._now_ms()
+            said = Said(id=new_id("message"), seq=known.last_seq + 1, role=role, text=_cut(text), at_ms=now_ms, **more)
+            changed = msgspec.structs.replace(known, updated_ms=now_ms, last_seq=said.seq)
+            event = Event(
+                kind="chat.said",
+                session=known.key,
+                text=said.text[:500],
+                body={"key": known.key, "id": said.id, "role": role, "run": said.run_id, "by": said.by},
+            )
+            await self._journal.append([event], writes=[STORE.put(changed), *STORE.say(known.key, said)])
+            self._sessions[known.key] = changed
+            return said
+
+    async def history(self, key: str, *, limit: int = 200) -> list[Said]:
+        """The newest so many, oldest first; of a session that nobody knows, none."""
+        rows = await self._journal.query(STORE.newest(canonical_session_key(key), limit))
+        return [msgspec.json.decode(value, type=Said) for (value,) in reversed(rows.rows)]
+
+    async def _ensure(self, key: str, label: str) -> Conversation:
+        known = self._sessions.get(key)
+        if known is not None:
+            return known
+        if len(self._sessions) >= SESSIONS_AT_MOST:
+            raise faults.too_many_sessions(SESSIONS_AT_MOST)
+        now_ms = self._now_ms()
+        fresh = Conversation(key=key, id=new_id("session"), label=label, created_ms=now_ms, updated_ms=now_ms)
+        return await self._keep(fresh, "chat.session_created")
+
+    async def _keep(self, conversation: Conversation, kind: str) -> Conversation:
+        event = Event(kind=kind, session=conversation.key, text=conversation.label, body={"key": conversation.key})
+        await self._journal.append([event], writes=[STORE.put(conversation)])
+        self._sessions[conversation.key] = conversation
+        return conversation
+
+    def _now_ms(self) -> int:
+        return self._clock.wall_ns() // 1_000_000
+
+
+def _cut(text: str) -> str:
+    data = text.encode(errors="replace")
+    return text if len(data) <= MESSAGE_BYTES else data[:MESSAGE_BYTES].decode(errors="ignore")

@@ -1,0 +1,152 @@
+"""Runs: one message to an agent and what it does about it. One at a time a conversation, each with exactly one end."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dragoman.chat import faults
+from dragoman.chat.conversations import Conversations, Said
+from dragoman.chat.voice import Voice
+from dragoman.errors import DragomanError
+from dragoman.wire.gateway import canonical_session_key
+from dragoman.wire.gateway.vocabulary import ChatEvent, Done, Outcome
+
+log = logging.getLogger(__name__)
+
+WAITING_AT_MOST = 10
+"""Messages of one conversation behind the one that runs."""
+REMEMBERED_AT_MOST = 1_000
+HISTORY_GIVEN = 50
+
+Taken = Literal["started", "in_flight", "ok"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    session_key: str
+    run_id: str
+    text: str
+    by: str
+    history: Sequence[Said]
+
+
+class Agent(Protocol):
+    async def answer(self, asked: Question, voice: Voice) -> None:
+        """Returns when everything is said; raises a DragomanError where it cannot; is cancelled to be stopped."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    id: str
+    session_key: str
+    text: str
+    by: str
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    voice: Voice | None = None
+
+
+class Runs:
+    """Owns the runs. Whoever watches is told by `tell`, in order."""
+
+    def __init__(
+        self, group: TaskGroup, conversations: Conversations, agent: Agent, tell: Callable[[ChatEvent], None]
+    ) -> None:
+        self._group = group
+        self._conversations = conversations
+        self._agent = agent
+        self._tell = tell
+        self._waiting: dict[str, deque[Run]] = {}
+        self._running: dict[str, Run] = {}
+        self._ended: OrderedDict[str, Outcome] = OrderedDict()
+
+    def running(self, session_key: str) -> Run | None:
+        return self._running.get(canonical_session_key(session_key))
+
+    async def send(self, session_key: str, text: str, *, run_id: str, by: str) -> Taken:
+        """The same run id again is the same message: nothing runs twice, whatever was lost on the way."""
+        key = canonical_session_key(session_key)
+        if run_id in self._ended:
+            return "ok"
+        if any(run.id == run_id for run in self._all_of(key)):
+            return "in_flight"
+        waiting = self._waiting.setdefault(key, deque())
+        if len(waiting) >= WAITING_AT_MOST:
+            raise faults.too_many_waiting(WAITING_AT_MOST)
+        waiting.append(Run(run_id, key, text, by))
+        if key not in self._running:
+            self._next(key)
+        return "started"
+
+    async def abort(self, session_key: str, run_id: str = "") -> tuple[str, ...]:
+        """The run and what waits behind it; with an id that one alone. Nothing running is no error."""
+        key = canonical_session_key(session_key)
+        found = [run for run in self._all_of(key) if run_id in ("", run.id)]
+        for run in found:
+            if run in self._waiting.get(key, ()):
+                self._waiting[key].remove(run)
+                self._tell_end(run, "aborted", "aborted")
+            run.scope.cancel("somebody stopped it")
+        return tuple(run.id for run in found)
+
+    def _all_of(self, key: str) -> list[Run]:
+        running = self._running.get(key)
+        return [*([running] if running else []), *self._waiting.get(key, ())]
+
+    def _next(self, key: str) -> None:
+        waiting = self._waiting.get(key)
+        if not waiting:
+            self._waiting.pop(key, None)
+            return
+        self._running[key] = run = waiting.popleft()
+        self._group.start_soon(self._run, run)
+
+    async def _run(self, run: Run) -> None:
+        outcome: Outcome = "aborted"
+        reason = "aborted"
+        try:
+            with run.scope:
+                outcome, reason = await self._answered(run)
+            with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+                await self._keep(run, outcome)
+        except DragomanError as error:
+            log.warning("what was said in a run could not be kept: %s", error)
+        finally:
+            self._tell_end(run, outcome, reason)
+            del self._running[run.session_key]
+            self._next(run.session_key)
+
+    async def _answered(self, run: Run) -> tuple[Outcome, str]:
+        try:
+            history = await self._conversations.history(run.session_key, limit=HISTORY_GIVEN)
+            await self._conversations.say(run.session_key, "user", run.text, run_id=run.id, by=run.by)
+            run.voice = Voice(run.id, run.session_key, self._tell)
+            await self._agent.answer(Question(run.session_key, run.id, run.text, run.by, history), run.voice)
+        except DragomanError as error:
+            return "error", str(error)
+        except Exception:
+            log.exception("a run failed")
+            return "error", "internal error"
+        return "final", "end_turn"
+
+    async def _keep(self, run: Run, outcome: Outcome) -> None:
+        voice = run.voice
+        if voice is not None and (voice.text or voice.calls or outcome == "final"):
+            await self._conversations.say(
+                run.session_key, "assistant", voice.text, run_id=run.id, calls=voice.calls, outcome=outcome
+            )
+
+    def _tell_end(self, run: Run, outcome: Outcome, reason: str) -> None:
+        if run.voice is not None:
+            run.voice.mute()
+        self._ended[run.id] = outcome
+        while len(self._ended) > REMEMBERED_AT_MOST:
+            self._ended.popitem(last=False)
+        self._tell(Done(run_id=run.id, session_key=run.session_key, stop_reason=reason, outcome=outcome))

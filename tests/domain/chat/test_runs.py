@@ -1,0 +1,221 @@
+"""A message is answered once, in order, with exactly one end, whatever its agent does; and what was said is kept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import pytest
+
+from dragoman.chat.conversations import MESSAGE_BYTES, MESSAGES_AT_MOST, STORE, Conversations
+from dragoman.chat.runs import WAITING_AT_MOST, Question, Runs
+from dragoman.chat.voice import TEXT_BYTES, Voice
+from dragoman.clock import SystemClock
+from dragoman.errors import DragomanError
+from dragoman.journal import Everything, Journal
+from dragoman.phrases import say
+from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart
+
+pytestmark = pytest.mark.anyio
+
+Script = Callable[[Question, Voice], Awaitable[None]]
+
+
+@dataclass
+class Scripted:
+    script: Script
+
+    async def answer(self, asked: Question, voice: Voice) -> None:
+        await self.script(asked, voice)
+
+
+@dataclass
+class Room:
+    runs: Runs
+    conversations: Conversations
+    journal: Journal
+    told: list[ChatEvent] = field(default_factory=list)
+
+    async def ended(self, run_id: str) -> Done:
+        with anyio.fail_after(10):
+            while True:
+                for event in self.told:
+                    if isinstance(event, Done) and event.run_id == run_id:
+                        return event
+                await anyio.sleep(0.002)
+
+
+@asynccontextmanager
+async def room(folder: Path, script: Script) -> AsyncIterator[Room]:
+    async with Journal.open(folder, stores=[STORE]) as journal, anyio.create_task_group() as group:
+        conversations = Conversations(journal, SystemClock())
+        await conversations.load()
+        told: list[ChatEvent] = []
+        yield Room(Runs(group, conversations, Scripted(script), told.append), conversations, journal, told)
+        group.cancel_scope.cancel()
+
+
+async def echo(asked: Question, voice: Voice) -> None:
+    voice.say("you said ")
+    voice.say(asked.text)
+
+
+async def forever(asked: Question, voice: Voice) -> None:
+    voice.say("so far")
+    await anyio.sleep_forever()
+
+
+async def test_a_message_is_answered_and_both_are_kept_over_a_restart(tmp_path: Path) -> None:
+    async with room(tmp_path, echo) as it:
+        assert await it.runs.send("main", "hello", run_id="r1", by="page") == "started"
+        assert (await it.ended("r1")).outcome == "final"
+        assert "".join(event.content for event in it.told if isinstance(event, TextDelta)) == "you said hello"
+    async with room(tmp_path, echo) as it:
+        history = await it.conversations.history("agent:main:main")
+        assert [(said.role, said.text, said.run_id) for said in history] == [
+            ("user", "hello", "r1"),
+            ("assistant", "you said hello", "r1"),
+        ]
+        assert [session.key for session in it.conversations.all()] == ["agent:main:main"]
+
+
+async def test_the_same_run_again_runs_nothing(tmp_path: Path) -> None:
+    async with room(tmp_path, forever) as it:
+        await it.runs.send("main", "a", run_id="r1", by="page")
+        assert await it.runs.send("main", "other words", run_id="r1", by="page") == "in_flight"
+        await it.runs.abort("main")
+        await it.ended("r1")
+        assert await it.runs.send("main", "a", run_id="r1", by="page") == "ok"
+
+
+async def test_messages_of_one_conversation_run_in_turn_and_of_two_at_once(tmp_path: Path) -> None:
+    order: list[str] = []
+    both = anyio.Event()
+
+    async def script(asked: Question, voice: Voice) -> None:
+        order.append(f"begin {asked.text}")
+        if asked.text in ("a", "x"):
+            if {"begin a", "begin x"} <= set(order):
+                both.set()
+            await both.wait()
+        order.append(f"end {asked.text}")
+
+    async with room(tmp_path, script) as it:
+        await it.runs.send("one", "a", run_id="r1", by="page")
+        await it.runs.send("one", "b", run_id="r2", by="page")
+        await it.runs.send("two", "x", run_id="r3", by="page")
+        for run_id in ("r1", "r2", "r3"):
+            await it.ended(run_id)
+        assert order.index("end a") < order.index("begin b")
+
+
+async def test_a_stopped_run_keeps_what_it_said_and_ends_at_once_with_those_behind_it(tmp_path: Path) -> None:
+    async with room(tmp_path, forever) as it:
+        await it.runs.send("main", "a", run_id="r1", by="page")
+        await it.runs.send("main", "b", run_id="r2", by="page")
+        with anyio.fail_after(5):
+            while not it.told:  # noqa: ASYNC110
+                await anyio.sleep(0.002)
+        assert await it.runs.abort("main") == ("r1", "r2")
+        assert [(await it.ended(run_id)).outcome for run_id in ("r1", "r2")] == ["aborted", "aborted"]
+        (_, answer) = await it.conversations.history("main")
+        assert (answer.text, answer.outcome) == ("so far", "aborted")
+        assert await it.runs.abort("main") == ()
+
+
+async def refuses(asked: Question, voice: Voice) -> None:
+    raise DragomanError("no", say("There is no tool {name}.", name="x"))
+
+
+async def breaks(asked: Question, voice: Voice) -> None:
+    raise RuntimeError("secret words of a fault")
+
+
+@pytest.mark.parametrize(("script", "reason"), [(refuses, "There is no tool x."), (breaks, "internal error")])
+async def test_a_run_that_fails_ends_with_the_reason_and_the_next_one_runs(
+    tmp_path: Path, script: Script, reason: str
+) -> None:
+    async with room(tmp_path, script) as it:
+        await it.runs.send("main", "a", run_id="r1", by="page")
+        await it.runs.send("main", "b", run_id="r2", by="page")
+        for run_id in ("r1", "r2"):
+            end = await it.ended(run_id)
+            assert (end.outcome, end.stop_reason) == ("error", reason)
+
+
+async def test_each_run_has_one_end_and_nothing_is_told_after_it(tmp_path: Path) -> None:
+    voices: list[Voice] = []
+
+    async def script(asked: Question, voice: Voice) -> None:
+        voices.append(voice)
+
+    async with room(tmp_path, script) as it:
+        await it.runs.send("main", "a", run_id="r1", by="page")
+        await it.ended("r1")
+        voices[0].say("too late")
+        assert [type(event) for event in it.told] == [Done]
+
+
+async def test_text_and_tools_stand_in_their_order(tmp_path: Path) -> None:
+    async def script(asked: Question, voice: Voice) -> None:
+        voice.say("Let me look.")
+        voice.begin_tool("t1", "get_source", input={"line": 1})
+        voice.end_tool("t1", "x = 1")
+        voice.say("It is one.")
+
+    async with room(tmp_path, script) as it:
+        await it.runs.send("main", "a", run_id="r1", by="page")
+        await it.ended("r1")
+        shown = [event.segment if isinstance(event, TextDelta) else type(event) for event in it.told]
+        assert shown == [0, ToolStart, ToolResult, 1, Done]
+        (_, answer) = await it.conversations.history("main")
+        assert (answer.text, answer.calls[0].tool, answer.calls[0].output) == (
+            "Let me look.\n\nIt is one.",
+            "get_source",
+            "x = 1",
+        )
+
+
+async def test_what_waits_and_what_is_said_is_bounded(tmp_path: Path) -> None:
+    async def script(asked: Question, voice: Voice) -> None:
+        for _ in range(3):
+            voice.say("x" * TEXT_BYTES)
+        await anyio.sleep_forever()
+
+    async with room(tmp_path, script) as it:
+        for number in range(WAITING_AT_MOST + 1):
+            await it.runs.send("main", "a", run_id=f"r{number}", by="page")
+        with pytest.raises(DragomanError) as refused:
+            await it.runs.send("main", "a", run_id="more", by="page")
+        assert refused.value.code == "too_many_waiting"
+        with anyio.fail_after(10):
+            while not it.told:  # noqa: ASYNC110
+                await anyio.sleep(0.002)
+        assert sum(len(event.content) for event in it.told if isinstance(event, TextDelta)) == TEXT_BYTES
+
+
+async def test_a_conversation_keeps_its_newest_messages_within_their_size(tmp_path: Path) -> None:
+    async with room(tmp_path, echo) as it:
+        for number in range(MESSAGES_AT_MOST + 5):
+            await it.conversations.say("main", "user", str(number))
+        history = await it.conversations.history("main", limit=MESSAGES_AT_MOST + 100)
+        assert (len(history), history[0].text, history[-1].text) == (MESSAGES_AT_MOST, "5", str(MESSAGES_AT_MOST + 4))
+        said = await it.conversations.say("main", "user", "日" * MESSAGE_BYTES)
+        assert len(said.text.encode()) <= MESSAGE_BYTES
+
+
+async def test_conversations_are_renamed_removed_and_forgotten(tmp_path: Path) -> None:
+    async with room(tmp_path, echo) as it:
+        made = await it.conversations.create("work", label="Work")
+        assert await it.conversations.create("agent:main:work") == made
+        assert (await it.conversations.rename("work", "Other")).label == "Other"
+        assert await it.conversations.remove("work")
+        assert not await it.conversations.remove("work")
+        with pytest.raises(DragomanError):
+            await it.conversations.rename("work", "x")
+        await it.conversations.say("main", "user", "secret")
+        await it.journal.forget(Everything())
+        assert await it.conversations.history("main") == []
