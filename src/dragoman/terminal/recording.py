@@ -22,7 +22,7 @@ from dragoman.terminal.recorder import Boundary, Recorder
 from dragoman.terminal.resuming import left_in
 from dragoman.terminal.secrets import SecretStream, redacted_text, shapes_of
 from dragoman.terminal.stream import Kind
-from dragoman.terminal.told import CommandTold, Notice
+from dragoman.terminal.told import CommandTold, Notice, PatternSeen
 from dragoman.terminal.watching import Watchers
 
 _KINDS: dict[str, Kind] = {"input": Kind.INPUT, "output": Kind.OUTPUT}
@@ -103,6 +103,8 @@ class Recording:
 
     async def notice(self, terminal_id: str, at_ms: int, notice: Notice) -> None:
         life = await self._life(terminal_id, at_ms)
+        if isinstance(notice, PatternSeen):
+            notice = PatternSeen(self._text(notice.text))
         if not life.private:
             await self._journal.append([happenings.noticed(life.known.terminal.id, notice)])
 
