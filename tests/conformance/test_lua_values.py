@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.model import Variable
+from dragoman.debug.model import Ended, Stop, Variable
 from dragoman.debug.service import DebugService
 from dragoman.errors import DragomanError
+from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.lua_runtimes import LUA, LUAS, RUNTIMES, LuaWorkspace, free_port
 from tests.conformance.test_python import end_of, eventually, service_in, stop_of, values
 
@@ -178,6 +179,44 @@ async def test_a_breakpoint_in_a_file_that_is_never_loaded_says_what_is(lua: Lua
         assert not binding.verified
         assert "other.lua" in binding.message
         assert "main.lua" in binding.message
+
+
+WATCHED = """local function work(t)
+  local sum = 0
+  for i = 1, 3 do
+    sum = sum + i
+    t.count = sum
+  end
+  return sum
+end
+local point = { count = 0 }
+local first = work(point)
+print(first, point.count)
+"""
+
+
+async def test_where_a_field_or_a_local_changes_it_stops_and_says_what_it_was(lua: LuaWorkspace) -> None:
+    program = lua.write("main.lua", WATCHED)
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 3))
+        stop = stop_of(await service.start(lua.client, lua.launch(program), within_s=20))
+        assert stop.top_locals is not None
+        holder = next(it.reference for it in stop.top_locals.variables if it.name == "t")
+        field = Breakpoint(id=0, kind="data", variable="count", reference=holder, condition="sum > 1")
+        if lua.runtime == "panda":
+            with pytest.raises(DragomanError, match="does not tell changes of data"):
+                await service.set_breakpoint(lua.client, field)
+            return
+        of_field, _ = await service.set_breakpoint(lua.client, field)
+        of_local, _ = await service.set_breakpoint(lua.client, Breakpoint(id=0, kind="data", variable="sum"))
+        seen = []
+        while isinstance(outcome := (await service.resume(lua.client, "", thread_id=None, within_s=20)).outcome, Stop):
+            if outcome.reason == "data breakpoint":
+                seen.append((outcome.hit_breakpoints, values(outcome).get("sum")))
+        assert ((of_field.id,), "3") in seen
+        assert [hit for hit, _ in seen].count((of_local.id,)) == 3
+        assert isinstance(outcome, Ended)
+        assert outcome.output.startswith("6\t6")
 
 
 async def test_what_may_be_the_file_is_offered_and_taken_with_one_call(lua: LuaWorkspace) -> None:

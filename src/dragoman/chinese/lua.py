@@ -1,6 +1,8 @@
 """Chinese of the phrases about Lua programs."""
 
 TABLE: dict[str, str] = {
+    "This Lua runtime does not tell changes of data; the dragoman.lua of this version does.": "此 Lua 运行环境不报告数据的变化；此版本的 dragoman.lua 可以。",
+    "The call that this variable belonged to has ended.": "此变量所属的调用已结束。",
     'In the program, where it finds this file: require("{module}").start("127.0.0.1", 8818)': '在能找到此文件的程序中：require("{module}").start("127.0.0.1", 8818)',
     "{path} is of another dragoman than this one. Renew it: {command}": "{path} 来自另一个版本的 dragoman。更新命令：{command}",
     "with luasocket": "带 luasocket",
@@ -27,7 +29,7 @@ TABLE: dict[str, str] = {
     "The program did not stop for an error.": "程序不是因错误而停止的。",
     "(no value)": "（无值）",
     "There is no such frame in this stop.": "此次停止中没有这个栈帧。",
-    "The Lua program passes no place where its debugger can look: it waits, or computes in C or compiled code.": "Lua 程序没有经过调试器能够介入的位置：它在等待，或在 C 代码或已编译代码中运算。",
+    "The Lua program passes no place where its debugger can look: it waits, or runs C or compiled code.": "Lua 程序没有经过调试器能够介入的位置：它在等待，或在 C 代码或已编译代码中运算。",
     "There is no Lua interpreter: {names}.": "没有 Lua 解释器：{names}。",
     "Install Lua and luasocket (Debian: `apt install lua5.4 lua-socket`), or set `luaPath`.": "请安装 Lua 和 luasocket（Debian：`apt install lua5.4 lua-socket`），或设置 `luaPath`。",
     "The Lua program ended before its debugger connected.": "Lua 程序在其调试器连接之前已结束。",

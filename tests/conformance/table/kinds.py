@@ -33,6 +33,8 @@ async def data(stage: Stage, _: Stop) -> None:
     assert (await stage.on()).local["total"] == "6"
     await stage.done("remove_breakpoint", clear_all=True)
     answer = await stage.call("set_breakpoint", kind="data", variable="total")
+    if answer["status"] == "error" and stage.has("supportsDataBreakpoints"):
+        raise CannotError(f"initialize says supportsDataBreakpoints, and then: {answer['message']}")
     if answer["status"] == "error":
         raise lacking(stage, "supportsDataBreakpoints", answer)
     stop = await stage.on()

@@ -165,7 +165,6 @@ LUA = Language(
     configuration={"luaPath": INTERPRETER},
     cannot={
         **_NO_COLUMNS,
-        **_NO_DATA,
         **_NO_CHILDREN,
         "attached to by its process id, and let go alive": r"reached by a port",
     },
@@ -174,5 +173,6 @@ LUA = Language(
 LUA_BY_PANDA = replace(
     LUA,
     adapter="LuaPanda.lua",
+    cannot={**LUA.cannot, "data breakpoint": r"says supportsDataBreakpoints, and then"},
     configuration={**LUA.configuration, "packagePath": [str(Path(os.environ.get("LUAPANDA_LUA", "")).parent)]},
 )

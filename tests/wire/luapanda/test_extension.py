@@ -17,6 +17,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "variables": {"reference": 3, "start": 100, "count": 50, "depth": 2},
     "evaluate": {"expression": "a | b", "frame": 2, "timeout": 250},
     "assign": {"reference": 3, "position": 1, "expression": "1"},
+    "watchable": {"reference": 3, "position": 1},
+    "setDataBreakpoints": {"data": [{"id": "7", "condition": "x > 1", "hitCondition": ""}]},
     "setExceptions": {"filter": "uncaught"},
     "sources": {},
     "heartbeat": {},
@@ -77,3 +79,13 @@ def test_a_breakpoint_may_have_a_condition_hits_and_a_message_together() -> None
 def test_what_is_no_breakpoint_is_refused_here_too(bks: object) -> None:
     asked = {"path": "/w/a.lua", "bks": bks}
     assert code_of(lambda: extended().send_command("setBreakPoint", asked, now=0)) == "bad_field"
+
+
+def test_data_breakpoints_are_sent_with_what_they_have_alone() -> None:
+    sent = said(extended().send_command("setDataBreakpoints", EXAMPLES["setDataBreakpoints"], now=0))
+    assert sent["info"] == {"data": [{"id": "7", "condition": "x > 1"}]}
+
+
+@pytest.mark.parametrize("data", ["x", [{}], [{"id": 7}], [{"id": "7", "line": 1}], None])
+def test_what_is_no_data_breakpoint_is_refused(data: object) -> None:
+    assert code_of(lambda: extended().send_command("setDataBreakpoints", {"data": data}, now=0)) == "bad_field"

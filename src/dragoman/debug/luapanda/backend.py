@@ -30,6 +30,7 @@ _DETACHED_WITHIN_S = 3.0
 CAPABILITIES: Mapping[str, Any] = {
     "supportsConfigurationDoneRequest": True,
     "supportsFunctionBreakpoints": True,
+    "supportsDataBreakpoints": True,
     "supportsConditionalBreakpoints": True,
     "supportsHitConditionalBreakpoints": True,
     "supportsLogPoints": True,

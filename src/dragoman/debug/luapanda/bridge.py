@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from dragoman.debug.backend import AdapterRefusedError
 from dragoman.debug.luapanda.advice import read_path_line
 from dragoman.debug.luapanda.bare import Bare
 from dragoman.debug.luapanda.breakpoints import Breakpoints
+from dragoman.debug.luapanda.data import FEATURE, DataBreakpoints
 from dragoman.debug.luapanda.inside import Helper, Inside, Native
 from dragoman.debug.luapanda.looking import Looking, chunk_of
 from dragoman.debug.luapanda.paths import Chunk, PathMap
@@ -66,9 +68,12 @@ class Bridge:
         self._looking: Looking
         self._breakpoints: Breakpoints
         self._pausing: Pausing
+        self._data: DataBreakpoints
         self.served: dict[str, Serve] = {
             "setBreakpoints": self._set_breakpoints,
             "setFunctionBreakpoints": self._set_functions,
+            "dataBreakpointInfo": self._data_info,
+            "setDataBreakpoints": self._set_data,
             "setExceptionBreakpoints": self._set_exceptions,
             "configurationDone": self._configured,
             "continue": self._resume,
@@ -99,6 +104,9 @@ class Bridge:
         self._looking = Looking(self._inside, self._paths, self._coroutines)
         self._breakpoints = Breakpoints(driver, self._inside, self._paths, self._settings)
         self._pausing = Pausing(driver, self._inside, self._breakpoints, self._paths)
+        runtime = driver.connection.runtime
+        has_data = isinstance(self._inside, Native) and runtime is not None and FEATURE in runtime.features
+        self._data = DataBreakpoints(self._inside, self._looking, is_there=has_data)
         self._is_open = True
         group.start_soon(self._handle)
         group.start_soon(_set_when_closed, driver, self._entered)
@@ -138,6 +146,7 @@ class Bridge:
         if isinstance(self._inside, Helper):
             await self._inside.ask("leave", {}, timeout_s=_ANSWERED_WITHIN_S)
         else:
+            await self._data.set(())
             await self._set_filter("none")
 
     async def _say_goodbye(self) -> None:
@@ -168,6 +177,9 @@ class Bridge:
         if message.cmd == "conditionFailed":
             text = f"condition: {info.get('expression')}\nfailed: {info.get('message')}\n"
             await self.tell(output(text, "console"))
+        elif message.cmd == "dataEnded":
+            if told := self._data.over(str(info.get("data"))):
+                await self.tell(made("breakpoint", reason="changed", breakpoint=told))
         elif message.cmd == "debug_console":
             await self.tell(output(message.text.removeprefix("[LogPoint Output]: ") + "\n", "stdout"))
         elif message.cmd in ("tip", "tipError"):
@@ -226,6 +238,7 @@ class Bridge:
             cmd=message.cmd,
             coroutine=str(found.get("coroutine") or MAIN),
             exception=exception,
+            change=info if info.get("reason") == "data" else None,
         )
 
     async def _bind(self) -> None:
@@ -250,7 +263,11 @@ class Bridge:
             "threadId": self._coroutines.number(stop.coroutine),
             "allThreadsStopped": True,
         }
-        if stop.reason == "breakpoint" and stop.frames:
+        if stop.change is not None:
+            body["reason"] = "data breakpoint"
+            body["text"] = "{name}: {old} -> {new}".format_map(defaultdict(str, stop.change))
+            body["hitBreakpointIds"] = self._data.hit(str(stop.change.get("data")))
+        elif stop.reason == "breakpoint" and stop.frames:
             hit = self._breakpoints.at(*place_in(stop.frames[0], self._paths))
             body["hitBreakpointIds"] = [place.id for place in hit]
         if stop.exception is not None:
@@ -271,6 +288,12 @@ class Bridge:
 
     async def _set_functions(self, asked: Mapping[str, Any], _: float) -> Any:
         return {"breakpoints": await self._breakpoints.set_functions(asked.get("breakpoints") or ())}
+
+    async def _data_info(self, asked: Mapping[str, Any], timeout_s: float) -> Any:
+        return await self._data.info(self._standing(), asked, timeout_s)
+
+    async def _set_data(self, asked: Mapping[str, Any], _: float) -> Any:
+        return {"breakpoints": await self._data.set(asked.get("breakpoints") or ())}
 
     async def _set_exceptions(self, asked: Mapping[str, Any], _: float) -> None:
         wanted = set(asked.get("filters") or ())
@@ -316,11 +339,14 @@ class Bridge:
 
     def _stopped(self, look: Callable[[Looking, LuaStop, Mapping[str, Any], float], Awaitable[Any]]) -> Serve:
         async def serve(asked: Mapping[str, Any], timeout_s: float) -> Any:
-            if self._stop is None:
-                raise AdapterRefusedError("look", str(say("The program runs.")))
-            return await look(self._looking, self._stop, asked, timeout_s)
+            return await look(self._looking, self._standing(), asked, timeout_s)
 
         return serve
+
+    def _standing(self) -> LuaStop:
+        if self._stop is None:
+            raise AdapterRefusedError("look", str(say("The program runs.")))
+        return self._stop
 
     async def _evaluate(self, asked: Mapping[str, Any], timeout_s: float) -> Any:
         named = read_path_line(str(asked.get("expression") or ""))

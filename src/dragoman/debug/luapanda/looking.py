@@ -184,21 +184,34 @@ class Looking:
         return _list(await self._inside.ask("evaluate", info, timeout_s=timeout_s), "results")
 
     async def set_variable(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        reference, name = int(asked["variablesReference"]), str(asked["name"])
-        holder = stop.holders.get(reference)
-        if holder is None or name not in holder.positions:
-            await self.variables(stop, {"variablesReference": reference}, timeout_s)
-            holder = stop.holders[reference]
-        if name not in holder.positions:
-            raise AdapterRefusedError("setVariable", str(say("There is no {name} here.", name=name)))
+        reference, position = await self.found(stop, asked, timeout_s)
+        holder = stop.holders[reference]
         info = {
             "reference": reference,
-            "position": holder.positions[name],
+            "position": position,
             "expression": str(asked["value"]),
             "frame": holder.frame.index,
         }
         answer = await self._inside.ask("assign", info, timeout_s=timeout_s)
         return self._told(stop, answer, "", holder.frame)
+
+    async def found(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> tuple[int, int]:
+        """A variable by its name, as the runtime names it: what holds it, and where it stands there."""
+        name = str(asked["name"])
+        for reference in await self._held_by(stop, asked, timeout_s):
+            holder = stop.holders.get(reference)
+            if holder is None or name not in holder.positions:
+                await self.variables(stop, {"variablesReference": reference}, timeout_s)
+                holder = stop.holders[reference]
+            if name in holder.positions:
+                return reference, holder.positions[name]
+        raise AdapterRefusedError("name", str(say("There is no {name} here.", name=name)))
+
+    async def _held_by(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> list[int]:
+        if asked.get("variablesReference"):
+            return [int(asked["variablesReference"])]
+        scopes = (await self.scopes(stop, asked, timeout_s))["scopes"]
+        return [int(scope["variablesReference"]) for scope in scopes]
 
     async def set_expression(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         place, target = self._place(stop, asked), str(asked["expression"])

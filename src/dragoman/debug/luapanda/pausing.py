@@ -48,7 +48,7 @@ class Pausing:
             if error.code != "adapter_silent":
                 raise
             told = say(
-                "The Lua program passes no place where its debugger can look: it waits, or computes in C or compiled code."
+                "The Lua program passes no place where its debugger can look: it waits, or runs C or compiled code."
             )
             await tell(output(f"{told}\n", "important"))
 
@@ -71,7 +71,7 @@ class Pausing:
             return False
         if wanted and stop.reason != "pause" and isinstance(self._inside, Helper):
             await self._inside.ask("unpause", {}, timeout_s=_LOOKED_WITHIN_S)
-        if stop.cmd != "stopOnBreakpoint" or not stop.frames:
+        if stop.cmd != "stopOnBreakpoint" or stop.change or not stop.frames:
             return False
         path, line, defined = place_in(stop.frames[0], self._paths)
         hit = self._breakpoints.at(path, line, defined)

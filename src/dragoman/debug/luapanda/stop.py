@@ -35,6 +35,8 @@ class LuaStop:
     cmd: str = ""
     coroutine: str = MAIN
     exception: dict[str, Any] | None = None
+    change: dict[str, Any] | None = None
+    """Of data: which, and what it was and is."""
     places: dict[int, FramePlace] = field(default_factory=dict)
     holders: dict[int, Holder] = field(default_factory=dict)
 

@@ -81,6 +81,18 @@ def _extended_breakpoint(node: Any) -> dict[str, Any]:
     return {"verified": True, "type": kind, "line": int(_at_least(1)(node.get("line"))), **texts}
 
 
+def _watches(value: Any) -> list[dict[str, str]]:
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise TypeError("a list of data breakpoints is needed, empty to clear them")
+    return [_watch(node) for node in value]
+
+
+def _watch(node: Any) -> dict[str, str]:
+    if not isinstance(node, Mapping) or not {"id"} <= node.keys() <= {"id", "condition", "hitCondition"}:
+        raise ValueError("a data breakpoint has an id, a condition and a hitCondition")
+    return {name: _text(text) for name, text in node.items() if text}
+
+
 class Field(msgspec.Struct, frozen=True):
     encode: Callable[[Any], Any]
     required: bool = True
@@ -160,6 +172,8 @@ EXTENDED: dict[str, dict[str, Field]] = {
         "frame": Field(_at_least(TOP_STACK_ID), required=False),
         "timeout": _NUMBER,
     },
+    "watchable": {"reference": _REFERENCE, "position": Field(_at_least(0))},
+    "setDataBreakpoints": {"data": Field(_watches)},
     "setExceptions": {"filter": Field(_text)},
     "sources": {"limit": _NUMBER},
     "heartbeat": {},

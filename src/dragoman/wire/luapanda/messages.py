@@ -85,6 +85,7 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     extension: str = msgspec.field(name="dragoman", default="")
     lua: str = ""
     state: str = ""
+    features: tuple[str, ...] = ()
 
     @property
     def is_extended(self) -> bool:

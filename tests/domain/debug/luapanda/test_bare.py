@@ -103,6 +103,17 @@ async def test_output_notices_and_memory_find_their_places() -> None:
         assert played.backend.memory_bytes() == 2560
 
 
+async def test_data_cannot_be_watched_and_that_is_the_answer() -> None:
+    fake = FakeLua(stops())
+    async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
+        await stopped_at_entry(played)
+        await played.until("stopped")
+        told = json.loads(bytes((await played.ask("dataBreakpointInfo", name="n")).body or b""))
+        assert told["dataId"] is None
+        assert "dragoman.lua" in told["description"]
+        assert "setDataBreakpoints" not in {command.cmd for command in fake.commands}
+
+
 async def test_what_is_not_served_is_refused_by_name() -> None:
     fake = FakeLua(stops())
     async with playing(fake, cwd="/proj") as played:
