@@ -1,0 +1,159 @@
+"""The agent without a model: every tool is a slash command, with short forms and completion. Useful by itself."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dragoman.chat.runs import Question
+from dragoman.chat.short_forms import SHORT_FORMS, NotUnderstoodError, parsed
+from dragoman.chat.toolbox import Offer, Toolbox
+from dragoman.chat.voice import Voice
+from dragoman.errors import DragomanError
+from dragoman.ids import new_id
+from dragoman.phrases import Language, say
+
+_COMPLETIONS_AT_MOST = 20
+
+
+class CommandAgent:
+    def __init__(self, toolbox: Toolbox, language: Language = "en") -> None:
+        self._toolbox = toolbox
+        self._language = language
+
+    async def answer(self, asked: Question, voice: Voice) -> None:
+        text = asked.text.strip()
+        if not text.startswith("/"):
+            voice.say(self._what_it_can_do())
+            return
+        name, _, rest = text[1:].partition(" ")
+        if name in ("help", "?", ""):
+            voice.say(self._help(rest.strip().lstrip("/")))
+            return
+        tool, arguments = self._understood(name, rest)
+        await self._call(tool, arguments, asked.by, voice)
+
+    def complete(self, text: str) -> list[str]:
+        """What may stand instead of what was typed so far."""
+        if not text.startswith("/"):
+            return []
+        name, space, _ = text[1:].partition(" ")
+        if space:
+            offer = self._offers().get(name)
+            return self._parameters(text, offer) if offer and name not in self._forms() else []
+        return [f"/{it}" for it in self._names() if it.startswith(name)][:_COMPLETIONS_AT_MOST]
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any], by: str, voice: Voice) -> None:
+        id = new_id("call")
+        voice.begin_tool(id, tool, title=tool, input=arguments)
+        answer = await self._toolbox.call(tool, arguments, by=by)
+        voice.end_tool(id, answer.text, error=answer.text if answer.is_error else None)
+        voice.say(answer.text)
+
+    def _understood(self, name: str, rest: str) -> tuple[str, Mapping[str, Any]]:
+        form = self._forms().get(name)
+        if form is not None:
+            return form.tool, parsed(form, rest)
+        offer = self._offers().get(name)
+        if offer is None:
+            raise self._unknown(name)
+        return name, _arguments(offer, rest)
+
+    def _forms(self) -> Mapping[str, Any]:
+        """Of the tools that are there: a set may be left out."""
+        offers = self._offers()
+        return {name: form for name, form in SHORT_FORMS.items() if form.tool in offers}
+
+    def _offers(self) -> Mapping[str, Offer]:
+        return {offer.name: offer for offer in self._toolbox.offers()}
+
+    def _names(self) -> Sequence[str]:
+        return ["help", *self._forms(), *self._offers()]
+
+    def _parameters(self, text: str, offer: Offer) -> list[str]:
+        head, _, last = text.rpartition(" ")
+        if "=" in last:
+            return []
+        return [f"{head} {it}=" for it in offer.schema.get("properties", {}) if it.startswith(last)]
+
+    def _help(self, name: str) -> str:
+        form, offer = self._forms().get(name), self._offers().get(name)
+        if form is not None:
+            return f"`{form.usage}` {form.about.in_language(self._language)}"
+        if offer is not None:
+            parameters = " ".join(f"[{it}=…]" for it in offer.schema.get("properties", {}))
+            return f"`/{offer.name} {parameters}`\n\n{offer.description}"
+        if name:
+            raise self._unknown(name)
+        lines = [f"- `{form.usage}` {form.about.in_language(self._language)}" for form in self._forms().values()]
+        return "\n".join([*lines, "", self._all_tools()])
+
+    def _all_tools(self) -> str:
+        names = ", ".join(f"`/{name}`" for name in self._offers())
+        return say("Every tool is a command too, with name=value: {names}.", names=names).in_language(self._language)
+
+    def _what_it_can_do(self) -> str:
+        first = say(
+            "There is no model here to talk to, but every tool is a command: /why explains the last failure, "
+            "/start FILE debugs it, /break FILE:LINE stops there. /help lists them."
+        )
+        return first.in_language(self._language)
+
+    def _unknown(self, name: str) -> DragomanError:
+        near = difflib.get_close_matches(name, self._names(), n=3)
+        hint = (
+            say("Did you mean {names}?", names=", ".join(f"/{it}" for it in near))
+            if near
+            else say("/help lists the commands.")
+        )
+        return DragomanError("unknown_command", say("There is no command /{name}.", name=name[:60]), hint=hint)
+
+
+def _arguments(offer: Offer, rest: str) -> dict[str, Any]:
+    """`name=value` words, where a value may be JSON; or one JSON object. One bare word goes to the only one needed."""
+    if rest.lstrip().startswith("{"):
+        return _object(offer, rest)
+    properties = offer.schema.get("properties", {})
+    found: dict[str, Any] = {}
+    for word in _words(offer, rest):
+        name, equals, value = word.partition("=")
+        if equals and name in properties:
+            found[name] = _value(value, properties[name])
+        else:
+            found[_bare(offer, found)] = word
+    return found
+
+
+def _object(offer: Offer, rest: str) -> dict[str, Any]:
+    try:
+        found = json.loads(rest)
+    except ValueError:
+        raise NotUnderstoodError(f"/{offer.name} {{…}}") from None
+    return dict(found)
+
+
+def _words(offer: Offer, rest: str) -> list[str]:
+    try:
+        return shlex.split(rest)
+    except ValueError:
+        raise NotUnderstoodError(f"/{offer.name} name=value") from None
+
+
+def _bare(offer: Offer, found: Mapping[str, Any]) -> str:
+    needed = [name for name in offer.schema.get("required", ()) if name not in found]
+    if len(needed) != 1:
+        names = " ".join(f"{it}=…" for it in offer.schema.get("properties", {}))
+        raise NotUnderstoodError(f"/{offer.name} {names}")
+    return str(needed[0])
+
+
+def _value(text: str, schema: Mapping[str, Any]) -> Any:
+    if schema.get("type") == "string":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

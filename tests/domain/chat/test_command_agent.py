@@ -1,0 +1,183 @@
+"""Without a model every tool is a command: in short forms, in full, with completion, and with what to do when wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.chat.command_agent import CommandAgent
+from dragoman.chat.runs import Question
+from dragoman.chat.short_forms import SHORT_FORMS
+from dragoman.chat.toolbox import Offer, ToolAnswer
+from dragoman.chat.voice import Voice
+from dragoman.errors import DragomanError
+from dragoman.tools.terminal import parameters as terminal
+from dragoman.wire.gateway.vocabulary import ChatEvent, TextDelta, ToolResult, ToolStart
+from tests.domain.tools.bench import opened
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass
+class Box:
+    """Answers with what it was asked."""
+
+    names: Sequence[str]
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    called: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    def offers(self) -> Sequence[Offer]:
+        return [Offer(name, f"does {name}", self.schema) for name in self.names]
+
+    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str) -> ToolAnswer:
+        self.called.append((name, arguments))
+        return ToolAnswer(f"{name} by {by}", {}, is_error=name == "stop_debugging")
+
+
+TERMINAL = {
+    "get_last_failure": terminal.GetLastFailure,
+    "search_commands": terminal.SearchCommands,
+    "get_command_output": terminal.GetCommandOutput,
+    "list_terminals": terminal.ListTerminals,
+    "read_terminal": terminal.ReadTerminal,
+    "run_in_terminal": terminal.RunInTerminal,
+}
+TOOLS = sorted({form.tool for form in SHORT_FORMS.values()})
+
+
+async def said(box: Box, text: str) -> list[ChatEvent]:
+    told: list[ChatEvent] = []
+    asked = Question(session_key="agent:main:main", run_id="r", text=text, by="page", history=())
+    await CommandAgent(box).answer(asked, Voice("r", "agent:main:main", told.append))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments"),
+    [
+        ("/break app.py:12", "set_breakpoint", {"file_path": "app.py", "line_number": 12}),
+        (
+            "/break my app.py:12 if n > 3",
+            "set_breakpoint",
+            {"file_path": "my app.py", "line_number": 12, "condition": "n > 3"},
+        ),
+        (
+            "/break total() if x",
+            "set_breakpoint",
+            {"kind": "function", "function_name": "total", "condition": "x"},
+        ),
+        ("/clear 3", "remove_breakpoint", {"breakpoint_id": 3}),
+        ("/clear all", "remove_breakpoint", {"clear_all": True}),
+        ("/clear a.py:2", "remove_breakpoint", {"location": {"file_path": "a.py", "line_number": 2}}),
+        ("/start Run the tests", "start_debugging", {"configuration_name": "Run the tests"}),
+        ("/start app.py 1 'two words'", "start_debugging", {"program": "app.py", "args": ["1", "two words"]}),
+        ("/step", "step_execution", {"step_type": "over"}),
+        ("/step into", "step_execution", {"step_type": "into"}),
+        ("/set total = total + 1", "set_variable", {"name": "total", "value": "total + 1"}),
+        ("/eval len(rows) == 3", "evaluate_expression", {"expression": "len(rows) == 3"}),
+        ("/source app.py:20", "get_source", {"file_path": "app.py", "line": 15, "count": 20}),
+        ("/why", "get_last_failure", {}),
+        ("/run make test", "run_in_terminal", {"command": "make test"}),
+    ],
+)
+async def test_a_short_form_becomes_its_tools_call(text: str, tool: str, arguments: dict[str, Any]) -> None:
+    box = Box(TOOLS)
+    told = await said(box, text)
+    assert box.called == [(tool, arguments)]
+    assert [type(event) for event in told] == [ToolStart, ToolResult, TextDelta]
+
+
+async def test_every_tool_is_a_command_with_names_and_values() -> None:
+    schema = {"properties": {"words": {"type": "string"}, "limit": {"type": "integer"}}, "required": ["words"]}
+    box = Box(["search_journal"], schema)
+    await said(box, "/search_journal words='two words' limit=3")
+    await said(box, "/search_journal failed")
+    await said(box, '/search_journal {"words": "a", "limit": 1}')
+    assert [arguments for _, arguments in box.called] == [
+        {"words": "two words", "limit": 3},
+        {"words": "failed"},
+        {"words": "a", "limit": 1},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "hint"),
+    [
+        ("/brek app.py:1", "unknown_command", "/break"),
+        ("/zzz", "unknown_command", "/help"),
+        ("/break app.py", "not_understood", "/break FILE:LINE"),
+        ("/step sideways", "not_understood", "/step [over|into|out]"),
+        ("/pause now", "not_understood", "/pause"),
+        ("/set total", "not_understood", "/set NAME = VALUE"),
+        ("/start 'half", "not_understood", "/start NAME"),
+        ("/get_scopes {broken", "not_understood", "/get_scopes"),
+    ],
+)
+async def test_what_is_not_understood_is_answered_with_how_it_is_written(text: str, code: str, hint: str) -> None:
+    box = Box(TOOLS)
+    with pytest.raises(DragomanError) as refused:
+        await said(box, text)
+    assert refused.value.code == code
+    assert hint in str(refused.value.hint)
+    assert box.called == []
+
+
+async def test_a_tool_that_fails_is_shown_as_failed() -> None:
+    told = await said(Box(TOOLS), "/stop")
+    assert [event.error for event in told if isinstance(event, ToolResult)] == ["stop_debugging by page"]
+
+
+async def test_help_lists_what_there_is_and_explains_one() -> None:
+    (everything,) = await said(Box([*TOOLS, "special"]), "/help")
+    assert isinstance(everything, TextDelta)
+    assert "/break FILE:LINE" in everything.content
+    assert "`/special`" in everything.content
+    (one,) = await said(Box(TOOLS), "/help /break")
+    assert isinstance(one, TextDelta)
+    assert "if EXPRESSION" in one.content
+    (without,) = await said(Box(["dragoman_status"]), "/help")
+    assert isinstance(without, TextDelta)
+    assert "/break" not in without.content
+
+
+async def test_plain_words_are_answered_with_what_it_can_do() -> None:
+    (told,) = await said(Box(TOOLS), "please fix my program")
+    assert isinstance(told, TextDelta)
+    assert "/why" in told.content
+
+
+def test_commands_and_parameters_are_completed() -> None:
+    schema: dict[str, Any] = {"properties": {"words": {}, "limit": {}}}
+    agent = CommandAgent(Box(["search_journal", "set_breakpoint"], schema))
+    assert agent.complete("/br") == ["/break"]
+    assert agent.complete("/search_journal wo") == ["/search_journal words="]
+    assert agent.complete("hello") == []
+    assert agent.complete("/break ap") == []
+
+
+WRITTEN = {
+    "break": ["a.py:1 if x", "total()"],
+    "clear": ["1", "a.py:1", "all"],
+    "start": ["a.py 1", "Run it"],
+    "step": ["", "over", "into", "out"],
+    "eval": ["1"],
+    "set": ["a = 1"],
+    "source": ["a.py", "a.py:3"],
+    "run": ["ls"],
+    "find": ["words"],
+    "history": ["", "words"],
+    "screen": ["", "id"],
+}
+
+
+async def test_every_short_form_is_taken_by_the_tool_it_names(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        debugging = {operation.name: operation.parameters for operation in bench.toolbox.operations}
+    parameters = {**debugging, **TERMINAL}
+    for name, form in SHORT_FORMS.items():
+        for rest in WRITTEN.get(name, [""]):
+            assert parameters[form.tool].model_validate(form.parse(rest))
