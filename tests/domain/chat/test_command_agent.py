@@ -15,6 +15,9 @@ from dragoman.chat.short_forms import SHORT_FORMS
 from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
+from dragoman.tools.journal import SearchParameters
+from dragoman.tools.operation import Parameters
+from dragoman.tools.status import StatusParameters
 from dragoman.tools.terminal import parameters as terminal
 from dragoman.wire.gateway.vocabulary import ChatEvent, TextDelta, ToolResult, ToolStart
 from tests.domain.tools.bench import opened
@@ -38,7 +41,9 @@ class Box:
         return ToolAnswer(f"{name} by {by}", {}, is_error=name == "stop_debugging")
 
 
-TERMINAL = {
+OTHERS: Mapping[str, type[Parameters]] = {
+    "dragoman_status": StatusParameters,
+    "search_journal": SearchParameters,
     "get_last_failure": terminal.GetLastFailure,
     "search_commands": terminal.SearchCommands,
     "get_command_output": terminal.GetCommandOutput,
@@ -177,7 +182,7 @@ WRITTEN = {
 async def test_every_short_form_is_taken_by_the_tool_it_names(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         debugging = {operation.name: operation.parameters for operation in bench.toolbox.operations}
-    parameters = {**debugging, **TERMINAL}
+    parameters: Mapping[str, type[Parameters]] = {**debugging, **OTHERS}
     for name, form in SHORT_FORMS.items():
         for rest in WRITTEN.get(name, [""]):
             assert parameters[form.tool].model_validate(form.parse(rest))
