@@ -10,6 +10,7 @@ from typing import Literal
 
 from dragoman.phrases import say
 from dragoman.shell.cells import cut, one_line, width, wrapped
+from dragoman.shell.keys import Key
 from dragoman.shell.panel import Row, spoken
 from dragoman.wire.omnish.messages import Request, Response, Sessions
 
@@ -66,13 +67,14 @@ class Consent:
     def hidden(self) -> None:
         self._drawn_at_s = None
 
-    def judge(self, read: bytes, now_s: float) -> Verdict:
-        """`read` is all that came from the keyboard at once: a key that did not come alone was not an answer."""
-        if self._drawn_at_s is None or now_s - self._drawn_at_s < READING_S:
+    def judge(self, key: Key, now_s: float, *, alone: bool) -> Verdict:
+        """A key that did not come alone from the keyboard was not an answer."""
+        if self._drawn_at_s is None or now_s - self._drawn_at_s < READING_S or not alone:
             return "postponed"
-        if read in {b"y", b"Y"}:
+        if key.name == "text" and key.raw in (b"y", b"Y"):
             return "accepted" if self._is_whole else "postponed"
-        return "refused" if read in {b"n", b"N", b"\x1b", b"\x03"} else "postponed"
+        is_no = key.name in {"escape", "interrupt"} or (key.name == "text" and key.raw in (b"n", b"N"))
+        return "refused" if is_no else "postponed"
 
     def settle(self, verdict: Literal["accepted", "refused"]) -> Response:
         assert self.asked is not None

@@ -13,13 +13,19 @@ from dataclasses import dataclass
 _PASTE_BEGINS = b"\x1b[200~"
 _PASTE_ENDS = b"\x1b[201~"
 _ONE_KEY = re.compile(
-    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    rb"\x1b[\]P][^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC and DCS: what a terminal answers
+    rb"|\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
     rb"|\x1bO[ -~]"  # SS3
     rb"|\x1b[\x00-\x7f]"  # Alt and a key
     rb"|\x1b"
     rb"|[\x00-\x1f\x7f]"
     rb"|[^\x00-\x1f\x7f]+"  # a run of text
 )
+# A terminal's own words between the keys: who it is, where its cursor stands, whether its window has the focus.
+_REPLY = re.compile(rb"\x1b(?:[\]P].*|\[\??[0-9;]*\$?[Rcny]|\[[>?][0-9;]*[cu]|\[[IO])", re.DOTALL)
+# A key with Ctrl, or Escape alone, as extended keyboards send it.
+_EXTENDED = re.compile(rb"\x1b\[(?:(?P<code>\d+)(?:;(?P<modifiers>\d+))?u|27;(?P<xmodifiers>\d+);(?P<xcode>\d+)~)")
+_CTRL = b"5"
 _NAMES: dict[bytes, str] = {
     b"\x1b": "escape", b"\r": "enter", b"\n": "enter", b"\t": "tab", b"\x7f": "backspace", b"\b": "backspace",
     b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left",
@@ -34,7 +40,8 @@ _NAMES: dict[bytes, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """`name` is empty for a key without a meaning of ours; `text` and `paste` carry what they are in `raw`."""
+    """`name` is empty for a key without a meaning of ours; `text` and `paste` carry what they are in `raw`, and a
+    `reply` is none: the terminal answers a program."""
 
     name: str
     raw: bytes
@@ -72,7 +79,7 @@ class KeyReader:
         raw = found[0] if found else data[:1]
         if raw[0] >= 0x20 and raw[0] != 0x7F:
             return Key("text", raw)
-        return Key(_NAMES.get(raw, ""), raw)
+        return Key("reply" if _REPLY.fullmatch(raw) else _NAMES.get(_classic(raw), ""), raw)
 
     def _pasted(self, data: bytes) -> Key:
         """The end of a paste may come in pieces: what was seen of it is remembered, not kept back."""
@@ -87,6 +94,17 @@ class KeyReader:
             return Key("paste", data[:text])
         self._pasting = False
         return Key("", data[: text + len(_PASTE_ENDS)])
+
+
+def _classic(raw: bytes) -> bytes:
+    """The byte that an older keyboard would have sent for it."""
+    found = _EXTENDED.fullmatch(raw)
+    if found is None:
+        return raw
+    code, modifiers = int(found["code"] or found["xcode"]), found["modifiers"] or found["xmodifiers"] or b"1"
+    if modifiers == _CTRL and 0x40 <= code < 0x80:
+        return bytes([code & 0x1F])
+    return bytes([code]) if modifiers == b"1" and code < 0x80 else raw
 
 
 def sequences(setting: str) -> frozenset[bytes]:

@@ -25,6 +25,7 @@ from dragoman.wire.osc import CommandFinished, Mark, OutputStarted, PromptStarte
 
 SETTLED_S = 0.03
 """How long the shell must have been still before rows of ours come back below its line."""
+_LEAST_ROOM = 2
 
 
 class Overlay:
@@ -64,7 +65,8 @@ class Overlay:
         self._stage.key_at_s = now_s
         if not self._stage.at_line and not self._reader.is_pasting and not self._has_pause_key(data):
             return data
-        sent = b"".join([self._key(key, data, now_s) for key in self._reader.keys(data)])
+        keys = self._reader.keys(data)
+        sent = b"".join([self._key(key, now_s, alone=len(keys) == 1) for key in keys])
         self._update(now_s)
         return sent
 
@@ -105,6 +107,10 @@ class Overlay:
     def tick(self, now_s: float) -> None:
         self._update(now_s)
 
+    def ended(self) -> bytes:
+        """The shell is gone: what the screen gets, so that nothing of ours stays on it."""
+        return self.take_screen() + self._erased()
+
     def take_screen(self) -> bytes:
         taken, self._screen = bytes(self._screen), bytearray()
         return taken
@@ -122,12 +128,14 @@ class Overlay:
     def _has_pause_key(self, data: bytes) -> bool:
         return any(len(sequence) > 1 and sequence in data for sequence in self._pause_keys)
 
-    def _key(self, key: Key, read: bytes, now_s: float) -> bytes:
+    def _key(self, key: Key, now_s: float, *, alone: bool) -> bytes:
+        if key.name == "reply":
+            return key.raw
         if self._is_ours(key, self._pause_keys):
             return self._pause()
         if self._questions.line is not None:
             return self._question_key(key, now_s)
-        if self._consent.is_drawn and self._judged(read, now_s):
+        if self._consent.is_drawn and self._judged(key, now_s, alone=alone):
             return b""
         if self._panel.is_drawn and key.name in {"escape", "interrupt"}:
             return self._dismiss()
@@ -137,7 +145,7 @@ class Overlay:
         self._notice = ""
         if offered and key.name in self._accept_keys:
             key = Key("accepted", offered.encode())
-        elif self._is_ours(key, self._ask_keys) and self._stage.may_draw:
+        elif self._is_ours(key, self._ask_keys) and self._stage.may_draw and self._room >= _LEAST_ROOM:
             return self._open_question(key)
         self._stage.key_sent(key, now_s)
         return key.raw
@@ -177,8 +185,8 @@ class Overlay:
         self._screen += self._erased()
         return b""
 
-    def _judged(self, read: bytes, now_s: float) -> bool:
-        verdict = self._consent.judge(read, now_s)
+    def _judged(self, key: Key, now_s: float, *, alone: bool) -> bool:
+        verdict = self._consent.judge(key, now_s, alone=alone)
         asked = self._consent.asked
         if verdict == "postponed" or asked is None:
             return False
@@ -269,6 +277,8 @@ class Overlay:
 
     def _draw_rows(self, rows: list[Row], cursor: tuple[int, int] | None = None) -> bool:
         """Whether something changed. A paste must be told from keys wherever keys are answers."""
+        if len(rows) > self._room:
+            return False
         drawn = self._panel.draw(rows, self._stage.columns, skip=self._stage.strip.rows_below(), cursor=cursor)
         if drawn and not self._stage.bracketed:
             self._marks_pastes = True

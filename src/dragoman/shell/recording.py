@@ -74,6 +74,13 @@ class Recording:
     def off(self) -> bool:
         return self._private or self._paused
 
+    def looks_like_prompt(self) -> bool:
+        """What stands there now, where no marks tell."""
+        if self._guess is None or self._commands.marks_seen:
+            return False
+        self._guess.look()
+        return self._guess.at_prompt
+
     @property
     def commands(self) -> Commands:
         return self._commands

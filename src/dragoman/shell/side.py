@@ -13,7 +13,7 @@ from dragoman.shell.overlay import Overlay
 from dragoman.shell.passing import Passing
 from dragoman.shell.recording import FLUSH_S, Recording
 from dragoman.wire.omnish.messages import CompletionRequest, Request, Response
-from dragoman.wire.osc import MarkScanner, Piece
+from dragoman.wire.osc import InputStarted, Mark, MarkScanner, OutputStarted, Piece
 
 # A pasted program is a long command line; a mark that tells it is taken up to here.
 _LONGEST_MARK = 64 * 1024
@@ -28,6 +28,7 @@ class Side:
         self._overlay, self._recording, self._link, self._passing = overlay, recording, link, passing
         self._scanner = MarkScanner(_LONGEST_MARK)
         self._flush_at_s: float | None = None
+        self._at_guessed_prompt = False
 
     @property
     def fd(self) -> int | None:
@@ -53,9 +54,11 @@ class Side:
 
     def typed(self, data: bytes, now_s: float, *, echoes: bool, by_lines: bool) -> bytes:
         """From the keyboard; what the shell gets of it, at once."""
+        self._follow_guess(now_s)
         keys = self._overlay.typed(data, now_s)
         if keys:
             self._recording.typed(keys, echoes=echoes, by_lines=by_lines, now_ms=now_ms())
+            self._follow_guess(now_s)
         return keys
 
     def resized(self, columns: int, rows: int) -> None:
@@ -103,7 +106,7 @@ class Side:
         self._recording.ended(exit_code, now_ms())
         self._link.look(now_s)
         self._link.send(now_s)
-        return shown
+        return shown + self._overlay.ended()
 
     @property
     def settled(self) -> bool:
@@ -122,6 +125,13 @@ class Side:
         self._overlay.marked(piece, verified, now_s)
         shown = self._passing.shown(piece, verified=verified, busy=busy)
         return self._overlay.printed(shown, now_s) if shown else b""
+
+    def _follow_guess(self, now_s: float) -> None:
+        """Where a shell prints no marks, a question may still be asked at what looks like its prompt."""
+        guessed, self._at_guessed_prompt = self._at_guessed_prompt, self._recording.looks_like_prompt()
+        if guessed != self._at_guessed_prompt:
+            mark: Mark = InputStarted() if self._at_guessed_prompt else OutputStarted()
+            self._overlay.marked(mark, False, now_s)
 
     def _send(self, now_s: float) -> None:
         """In the middle of a flood: whole frames only, and no look at the prompt."""

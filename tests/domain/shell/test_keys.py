@@ -37,6 +37,37 @@ def test_a_paste_ends_where_its_end_is_whole_however_it_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        (b"\x1b[27u", "escape"),
+        (b"\x1b[99;5u", "interrupt"),
+        (b"\x1b[27;5;99~", "interrupt"),
+        (b"\x1b[13u", "enter"),
+        (b"\x1b[97;3u", "\x1b[97;3u"),
+        (b"\x1b[999999u", "\x1b[999999u"),
+    ],
+)
+def test_an_extended_keyboards_keys_are_the_same_keys(sent: bytes, name: str) -> None:
+    assert names(sent) == [name]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"\x1b[12;40R",
+        b"\x1b[?62;4c",
+        b"\x1b[>1;95;0c",
+        b"\x1b]11;rgb:00/00/00\x1b\\",
+        b"\x1bP1+r\x1b\\",
+        b"\x1b[I",
+        b"\x1b[?1u",
+    ],
+)
+def test_what_a_terminal_answers_is_no_key(reply: bytes) -> None:
+    assert names(reply) == ["reply"]
+
+
+@pytest.mark.parametrize(
     ("setting", "sent"),
     [
         ("alt-/", {b"\x1b/", b"\x1b[47;3u", b"\x1b[27;3;47~"}),

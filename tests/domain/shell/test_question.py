@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.shell.overlay import Overlay
 from dragoman.shell.question import ANSWER_WITHIN_S, Questions
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import AllSessions, Request, Response
+from dragoman.wire.osc import InputStarted, PromptStarted
 from tests.domain.shell.wrapped import ROWS, Wrapped, wrapped
 
 pytestmark = [pytest.mark.needs("bash", "zsh")]
@@ -197,3 +199,31 @@ def test_a_daemon_that_goes_away_is_told_below_what_came() -> None:
     assert questions.lost(False, 1)
     assert questions.answer is not None
     assert questions.answer.text == "half\nThe daemon went away."
+
+
+def test_what_the_terminal_answers_to_the_shell_is_no_part_of_the_question(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        assert session.overlay is not None
+        session.type(ASK + b"wh")
+        assert session.overlay.typed(b"\x1b[5;1R\x1b]11;rgb:0/0/0\x07", 1e9) == b"\x1b[5;1R\x1b]11;rgb:0/0/0\x07"
+        session.type(b"y")
+        session.until(lambda: "? why" in session.shown)
+
+
+def test_a_shell_that_ends_while_a_question_is_typed_takes_the_line_along(tmp_path: Path) -> None:
+    with wrapped("bash", tmp_path, []) as session:
+        assert session.overlay is not None
+        session.type(ASK + b"why")
+        session.until(lambda: "? why" in session.shown)
+        session.feed(session.overlay.ended())
+        assert session.shown == ["~/work $"]
+
+
+@pytest.mark.parametrize(("rows", "sent"), [(6, ASK), (7, ASK), (8, b"")])
+def test_below_a_list_that_fills_the_window_there_is_no_question_line(rows: int, sent: bytes) -> None:
+    overlay = Overlay(Wishes(), session_id="s", columns=60, rows=rows)
+    overlay.marked(PromptStarted(), True, 0)
+    overlay.printed(b"$ ", 0)
+    overlay.marked(InputStarted(), True, 0)
+    overlay.printed(b"ls\r\na\r\nb\r\nc\r\nd\x1b[4A\r\x1b[4C", 0)
+    assert overlay.typed(ASK, 1) == sent

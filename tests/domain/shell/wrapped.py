@@ -54,6 +54,10 @@ class Wrapped:
         self._send(self.overlay.typed(data, time.monotonic()) if self.overlay else data)
         self._flush()
 
+    def feed(self, data: bytes) -> None:
+        """Straight to the screen."""
+        self._stream.feed(data)
+
     def say(self, message: object) -> None:
         assert self.overlay is not None
         self.overlay.heard(message, time.monotonic())

@@ -97,3 +97,20 @@ def test_a_failure_is_explained_in_a_dim_line_where_that_is_wished(cli: Cli, tmp
         eventually(lambda: "exit code 1" in opened.dim())
         opened.type("ec")
         opened.until(lambda lines: lines[-1] == "prompt> ec" and not opened.dim())
+
+
+def test_at_the_prompt_of_a_shell_without_a_hook_questions_are_asked_too(cli: Cli, tmp_path: Path) -> None:
+    with wrapped_pane("dash", tmp_path, cli.variables() | {"ENV": str(tmp_path / ".bashrc")}) as opened:
+        opened.type("echo on")
+        opened.press("Enter")
+        opened.until(lambda lines: lines[-2:] == ["on", "prompt>"])
+        opened.press("M-/")
+        opened.has("Enter asks")
+        opened.press("Escape")
+        opened.lacks("Enter asks")
+        opened.type("cat")
+        opened.press("Enter")
+        opened.type("still running")
+        opened.press("M-/", "Enter")
+        opened.until(lambda lines: lines[-1].startswith("still running"))
+        assert not any("Enter asks" in line for line in opened.screen())

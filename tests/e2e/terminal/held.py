@@ -1,0 +1,137 @@
+"""A wrapper in a terminal that the test holds: its keys, its screen, its settings, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.daemons import PATIENCE
+
+WRAPPER = [sys.executable, "-P", "-m", "dragoman.shell"]
+_OSC = re.compile(rb"\x1b\][^\x07]*\x07")
+
+
+class Held:
+    def __init__(self, pid: int, master: int, slave: int) -> None:
+        self.pid, self.master, self._slave = pid, master, slave
+        self.screen = b""
+        self.status: int | None = None
+        self.before = termios.tcgetattr(slave)
+
+    def type(self, keys: str | bytes) -> None:
+        os.write(self.master, keys.encode() if isinstance(keys, str) else keys)
+
+    def run(self, line: str, *, shown: str = "") -> None:
+        """A line, what it prints, and the prompt after it."""
+        seen = len(self.screen)
+        self.type(line + "\r")
+        self.until(b"\n", after=seen)
+        if shown:
+            self.until(shown.encode(), after=seen)
+            seen = self.screen.index(shown.encode(), seen)
+        self.until(b"prompt> ", after=seen)
+
+    def until(self, wanted: bytes, *, after: int = 0, within_s: float = 10) -> None:
+        deadline = time.monotonic() + within_s * PATIENCE
+        while wanted not in self.screen[after:]:
+            assert time.monotonic() < deadline, (wanted, self.screen[-600:])
+            assert self._read(0.1) or self.status is None, (wanted, self.screen[-600:])
+
+    def plain(self) -> bytes:
+        return _OSC.sub(b"", self.screen)
+
+    def ended(self, *, within_s: float = 10) -> int:
+        """The exit code; negative where a signal was the end."""
+        deadline = time.monotonic() + within_s * PATIENCE
+        while not self._reaped():
+            assert time.monotonic() < deadline, self.screen[-600:]
+            self._read(0.02)
+        while self._read(0):
+            pass
+        assert self.status is not None
+        return os.waitstatus_to_exitcode(self.status)
+
+    def stopped(self, *, within_s: float = 10) -> bool:
+        deadline = time.monotonic() + within_s * PATIENCE
+        while time.monotonic() < deadline:
+            pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
+            if pid:
+                return os.WIFSTOPPED(status)
+            self._read(0.02)
+        return False
+
+    def attributes(self) -> list[Any]:
+        return termios.tcgetattr(self._slave)
+
+    @property
+    def is_raw(self) -> bool:
+        return not self.attributes()[3] & (termios.ICANON | termios.ISIG)
+
+    def resize(self, rows: int, columns: int) -> None:
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def close(self) -> None:
+        if not self._reaped():
+            for number in (signal.SIGCONT, signal.SIGKILL):
+                os.kill(self.pid, number)
+            self.ended()
+        os.close(self.master)
+        os.close(self._slave)
+
+    def _reaped(self) -> bool:
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.status = status if pid else None
+        return self.status is not None
+
+    def _read(self, within_s: float) -> bool:
+        if not select.select([self.master], [], [], within_s)[0]:
+            return False
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            return False
+        self.screen += data
+        return bool(data)
+
+
+@contextlib.contextmanager
+def held(command: list[str], environment: Mapping[str, str], *, folder: Path | None = None) -> Iterator[Held]:
+    """In a session of its own with the terminal as its controlling one, as a terminal window gives it."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    pid = os.fork()
+    if pid == 0:
+        os.close(master)
+        os.login_tty(os.dup(slave))
+        os.chdir(folder or environment["HOME"])
+        os.execvpe(command[0], command, dict(environment))
+    terminal = Held(pid, master, slave)
+    try:
+        yield terminal
+    finally:
+        terminal.close()
+
+
+@contextlib.contextmanager
+def short_folder() -> Iterator[Path]:
+    """A socket's path must be short, and a test's own folder is not."""
+    folder = Path(tempfile.mkdtemp(prefix="dgm"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)

@@ -1,0 +1,262 @@
+"""The hooks in real shells: exact lines, folders and codes; a person's own set-up untouched; nothing forged believed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.daemons import eventually
+from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
+from tests.e2e.terminal.panes import person
+from tests.e2e.terminal.stand_in import StandIn, stand_in
+
+SHELLS = ["bash", "zsh", "fish"]
+Opened = tuple[Held, StandIn]
+
+
+@contextmanager
+def opened(shell: str, home: Path, *options: str, rc: str = "", **variables: str) -> Iterator[Opened]:
+    own = {**os.environ, "DRAGOMAN_HOME": str(home / "home"), "DRAGOMAN_LANG": "en", **person(home), **variables}
+    own = {name: value for name, value in own.items() if not name.endswith("_SESSION_ID")}
+    files = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
+    with (home / files[shell]).open("a") as file:
+        file.write(rc)
+    with short_folder() as folder, stand_in(folder / "omnish.sock") as daemon:
+        command = [*WRAPPER, *options, "--", shell]
+        with held(command, {**own, "OMNISH_SOCKET": str(daemon.address)}, folder=home) as terminal:
+            terminal.until(b"prompt> ")
+            yield terminal, daemon
+
+
+def finish(opened: Opened) -> StandIn:
+    terminal, daemon = opened
+    terminal.type("exit\r")
+    terminal.ended()
+    eventually(daemon.ends)
+    return daemon
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_lines_codes_and_folders_are_told_exactly(shell: str, tmp_path: Path) -> None:
+    several = "for i in 1 2\rsleep 0\rend" if shell == "fish" else "for i in 1 2; do\rsleep 0\rdone"
+    with opened(shell, tmp_path) as both:
+        terminal, _ = both
+        terminal.run("echo 'a;b\\c' \"中 文\"")
+        terminal.run("")
+        terminal.run("cd /usr")
+        terminal.run("sh -c 'exit 3'")
+        terminal.run(several)
+        daemon = finish(both)
+    seen = [(it.command_line, it.exit_code, it.cwd) for it in daemon.records()]
+    home = str(tmp_path)
+    assert seen[:3] == [("echo 'a;b\\c' \"中 文\"", 0, home), ("cd /usr", 0, home), ("sh -c 'exit 3'", 3, "/usr")]
+    line, code, _ = seen[3]
+    assert line is not None
+    assert "".join(line.split()) .replace(";", "") in {"foriin12dosleep0done", "foriin12sleep0end"}
+    assert code == 0
+    assert seen[4][0] == "exit"
+    assert not [it.command_id for it in daemon.records() if it.command_id.endswith(":unverified")]
+    assert daemon.boundaries() == [it.command_line for it in daemon.records()]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_record_has_what_was_shown_without_our_marks(shell: str, tmp_path: Path) -> None:
+    with opened(shell, tmp_path) as both:
+        both[0].run("echo shown", shown="shown\r\n")
+        daemon = finish(both)
+        assert b"shown\r\n" in daemon.output()
+        assert b"nonce" not in daemon.output().replace(str(tmp_path).encode(), b"")
+        assert b"\x1b]133" not in daemon.output()
+        assert b"\x1b]133;C" in both[0].screen
+
+
+def test_marks_stay_behind_where_that_is_asked_for(tmp_path: Path) -> None:
+    with opened("bash", tmp_path, "--strip-marks") as (terminal, _):
+        terminal.run("true")
+        assert b"]133" not in terminal.screen
+        assert b"]633" not in terminal.screen
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_no_program_finds_the_nonce(shell: str, tmp_path: Path) -> None:
+    """Not in its environment, its shell's, an open pipe or the shell's arguments."""
+    (tmp_path / "look.py").write_text(
+        "import os\n"
+        "seen = [open(f'/proc/{p}/{w}', 'rb').read() for p in ('self', os.getppid()) for w in ('environ', 'cmdline')]\n"
+        "for fd in range(3, 40):\n"
+        "    try:\n"
+        "        os.set_blocking(fd, False)\n"
+        "        seen.append(os.read(fd, 100))\n"
+        "    except OSError:\n"
+        "        pass\n"
+        "print('HOOK' , [it for it in seen if b'DRAGOMAN_HOOK' in it or b'nonce' in it], len(seen) - 4, 'END')\n"
+    )
+    with opened(shell, tmp_path) as (terminal, _):
+        terminal.run(f"{sys.executable} look.py", shown="END")
+        found = terminal.plain().partition(b"HOOK [")[2].partition(b"END")[0]
+        # fish cannot close what it inherited; it is at its end.
+        assert found.strip() in {b"] 0", b"] 1"} if shell == "fish" else found.strip() == b"] 0"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_marks_that_a_file_prints_make_unverified_commands_and_end_no_other(shell: str, tmp_path: Path) -> None:
+    forged = b"\x1b]633;E;rm -rf /;\x07\x1b]133;C;nonce=00\x07evil\r\n\x1b]133;D;0;nonce=00\x07\x1b]633;P;Cwd=/evil\x07after\r\n"
+    (tmp_path / "evil").write_bytes(forged)
+    with opened(shell, tmp_path) as both:
+        both[0].run("cat evil", shown="after")
+        daemon = finish(both)
+    by_line = {it.command_line: it for it in daemon.records()}
+    assert by_line["rm -rf /"].command_id.endswith(":unverified")
+    assert not by_line["cat evil"].command_id.endswith(":unverified")
+    assert by_line["cat evil"].cwd == str(tmp_path)
+    assert daemon.boundaries() == ["cat evil", "exit"]
+
+
+BASH_SET_UPS = {
+    "an array of PROMPT_COMMAND": (
+        "PROMPT_COMMAND=('s=\"$? ${PIPESTATUS[*]}\"' 't=$?')\n", "false | true | false; :", "echo =$s=$t=", "=1 1 0 1="
+    ),
+    "a string of PROMPT_COMMAND": ("PROMPT_COMMAND='s=\"$? ${PIPESTATUS[*]}\"'\n", "", "echo =$s=", "=1 1 0 1="),
+    "a DEBUG trap": ("trap 'd=$BASH_COMMAND' DEBUG\n", "", "echo \"=$d=\"", "=echo \"=$d=\"="),
+    "PS0": ("PS0='<ps0>'\n", "", "echo =0=", "<ps0>"),
+    "set -u": ("set -u\n", "", "echo =${x-unset}=", "=unset="),
+    "set -e": ("set -e\n", "", "echo =alive=", "=alive="),
+    "a prompt with a status": ("PS1='[$?]prompt> '\n", "", "true", "[1]prompt> "),
+    "a prompt set by PROMPT_COMMAND": (
+        "P() { PS1=\"${?}prompt> \"; }; PROMPT_COMMAND=P\n", "", "echo =ps1=", "1prompt> "
+    ),
+    "allexport": ("set -a\n", "", "env | grep -c __dragoman_nonce=", "0\r\n"),
+    "an exported prompt": ("export PS1\n", "", "env | grep PS1 | grep -c 'nonce=[0-9a-f]'", "0\r\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BASH_SET_UPS)
+def test_a_persons_own_bash_works_as_without_us(what: str, tmp_path: Path) -> None:
+    rc, _, line, shown = BASH_SET_UPS[what]
+    with opened("bash", tmp_path, rc=rc) as both:
+        if what != "set -e":
+            both[0].run("false | true | false")
+            both[0].run("(exit 1) | false | (exit 0) | false") if what.endswith("of PROMPT_COMMAND") else None
+        _expect(both[0], line, shown, what)
+        lines = finish(both).lines()
+    assert line in lines
+    assert lines[-1] == "exit"
+
+
+def _expect(terminal: Held, line: str, shown: str, what: str) -> None:
+    if what.endswith("of PROMPT_COMMAND"):
+        shown = "=1 1 1 0 1=1=" if "array" in what else "=1 1 1 0 1="
+    seen = len(terminal.plain())
+    terminal.run(line)
+    assert shown in terminal.plain()[seen - 40 :].decode(), terminal.plain()[seen - 40 :]
+
+
+def test_what_bash_keeps_out_of_its_history_does_not_leave(tmp_path: Path) -> None:
+    with opened("bash", tmp_path, rc="HISTCONTROL=ignoreboth\n") as both:
+        both[0].run("echo one")
+        both[0].run("echo one")
+        both[0].run(" echo hidden-word", shown="hidden-word\r\n")
+        both[0].run("echo two")
+        daemon = finish(both)
+    assert daemon.lines() == ["echo one", "echo one", "echo two", "exit"]
+    assert b"hidden-word" not in daemon.output()
+    assert [it["dragoman.private"] for it in daemon.starts() if "dragoman.private" in it] == ["1", "0"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_what_other_shells_keep_out_of_their_history_does_not_leave(shell: str, tmp_path: Path) -> None:
+    with opened(shell, tmp_path, rc="setopt hist_ignore_space\n" if shell == "zsh" else "") as both:
+        both[0].run(" echo hidden-word", shown="hidden-word\r\n")
+        both[0].run("echo two")
+        daemon = finish(both)
+    assert daemon.lines() == ["echo two", "exit"]
+    assert b"hidden-word" not in daemon.output()
+
+
+def test_an_ignored_command_leaves_neither_its_line_nor_its_output(tmp_path: Path) -> None:
+    with opened("bash", tmp_path, DRAGOMAN_IGNORE_COMMANDS="vault *,echo secret*") as both:
+        both[0].run("echo secret-$((40 + 2))", shown="secret-42")
+        both[0].run("sh -c 'exit 2'")
+        daemon = finish(both)
+    assert daemon.lines() == ["sh -c 'exit 2'", "exit"]
+    assert b"secret" not in daemon.output()
+    assert [it["dragoman.private"] for it in daemon.starts() if "dragoman.private" in it] == ["1", "0"]
+
+
+def test_a_private_shell_tells_only_that_it_lives(tmp_path: Path) -> None:
+    with opened("bash", tmp_path, "--private") as both:
+        both[0].run("echo hush")
+        daemon = finish(both)
+    assert {type(it).__name__ for it in daemon.messages} == {"SessionStart", "SessionEnd"}
+    assert daemon.starts()[0]["dragoman.private"] == "1"
+    assert "cwd" not in daemon.starts()[0]
+
+
+@pytest.mark.parametrize(
+    ("asks", "kept"),
+    [("read -r x", b"typed\r"), ("read -rs x", b""), ("python3 -c 'import getpass; getpass.getpass(\"? \")'", b"")],
+)
+def test_keys_are_kept_only_where_the_terminal_shows_them_and_takes_lines(
+    asks: str, kept: bytes, tmp_path: Path
+) -> None:
+    with opened("bash", tmp_path) as both:
+        both[0].type(f"echo go; {asks}\r")
+        both[0].until(b"go\r\n? " if "getpass" in asks else b"go\r\n")
+        _type_when(both[0], lambda flags: flags, b"typed\r")
+        both[0].run("echo done", shown="done\r\n")
+        daemon = finish(both)
+    assert (b"typed" in daemon.typed()) == bool(kept)
+
+
+def _type_when(terminal: Held, _: Callable[[int], int], keys: bytes) -> None:
+    terminal.type(keys)
+    terminal.until(b"prompt> ", after=len(terminal.screen))
+
+
+def test_a_shell_that_marks_itself_is_marked_once(tmp_path: Path) -> None:
+    rc = r"""PS1='\[\e]633;A\a\]prompt> \[\e]633;B\a\]'""" + "\n"
+    with opened("bash", tmp_path, rc=rc) as both:
+        both[0].run("true")
+        finish(both)
+        assert both[0].screen.count(b";A\x07") == both[0].screen.count(b"prompt> ") == 2
+        assert both[1].lines() == ["true", "exit"]
+
+
+def test_a_login_shell_reads_what_a_login_shell_reads(tmp_path: Path) -> None:
+    (tmp_path / ".bash_profile").write_text("export FROM=profile; PS1='prompt> '\n")
+    with opened("bash", tmp_path, "--login") as both:
+        both[0].run("echo =$FROM=", shown="=profile=")
+        assert finish(both).lines() == ["echo =$FROM=", "exit"]
+
+
+def test_zsh_gets_its_own_folder_back(tmp_path: Path) -> None:
+    own = tmp_path / "zdot"
+    own.mkdir()
+    (own / ".zshrc").write_text("PS1='prompt> '; FROM=zdot\n")
+    with opened("zsh", tmp_path, ZDOTDIR=str(own)) as both:
+        both[0].run("echo =$FROM=$ZDOTDIR=", shown=f"=zdot={own}=")
+        both[0].run("env | grep -c DRAGOMAN_HOOK", shown="0\r\n")
+
+
+def test_a_shell_without_a_hook_is_guessed_at(tmp_path: Path) -> None:
+    own = {**os.environ, "DRAGOMAN_HOME": str(tmp_path), "HOME": str(tmp_path), "PS1": "dash$ "}
+    with short_folder() as folder, stand_in(folder / "omnish.sock") as daemon:
+        own["OMNISH_SOCKET"] = str(daemon.address)
+        with held([*WRAPPER, "--", "dash", "-i"], own) as terminal:
+            for line in ("echo one", "echo tq\x7fwo"):
+                terminal.until(b"dash$ ", after=terminal.screen.rfind(b"\n") + 1)
+                eventually(lambda: terminal._read(0.05) or True)
+                terminal.type(line + "\r")
+                terminal.until(line[-1:].encode() + b"\r\n")
+                terminal.until(b"dash$ ", after=terminal.screen.rfind(b"\n") + 1)
+                eventually(lambda: b"dash$ " in daemon.output())
+            terminal.type("exit\r")
+            assert terminal.ended() == 0
+        eventually(daemon.ends)
+        assert daemon.lines()[:2] == ["echo one", "echo two"]
+        assert all(it.command_id.endswith(":unverified") for it in daemon.records())

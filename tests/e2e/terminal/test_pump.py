@@ -1,0 +1,175 @@
+"""The pump between two terminals: nothing lost, nothing left behind, whatever ends it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.daemons import eventually
+from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
+from tests.e2e.terminal.panes import person
+from tests.e2e.terminal.stand_in import StandIn, stand_in
+
+_COLOURED = "%07d 中文 \x1b[38;5;%dmcolour\x1b[0m\r\n".encode()
+
+
+@pytest.fixture
+def daemon() -> Iterator[StandIn]:
+    with short_folder() as folder, stand_in(folder / "omnish.sock") as standing:
+        yield standing
+
+
+@pytest.fixture
+def variables(tmp_path: Path, daemon: StandIn) -> dict[str, str]:
+    own = {**os.environ, "OMNISH_SOCKET": str(daemon.address), "DRAGOMAN_HOME": str(tmp_path / "home")}
+    own |= {"DRAGOMAN_LANG": "en", **person(tmp_path)}
+    return {name: value for name, value in own.items() if not name.endswith("_SESSION_ID")}
+
+
+@pytest.fixture
+def bash(variables: dict[str, str]) -> Iterator[Held]:
+    with held([*WRAPPER, "--", "bash"], variables) as terminal:
+        terminal.until(b"prompt> ")
+        yield terminal
+
+
+def test_the_exit_code_of_the_shell_is_the_wrappers_and_the_last_command_is_recorded(
+    bash: Held, daemon: StandIn
+) -> None:
+    bash.type("exit 7\r")
+    assert bash.ended() == 7
+    eventually(daemon.ends)
+    assert daemon.ends() == [7]
+    assert [(it.command_line, it.exit_code) for it in daemon.records()] == [("exit 7", 7)]
+    assert bash.attributes() == bash.before
+
+
+def test_a_signal_that_ends_the_shell_ends_the_wrapper_too(bash: Held, daemon: StandIn) -> None:
+    bash.type("kill -9 $$\r")
+    assert bash.ended() == -signal.SIGKILL
+    assert bash.attributes() == bash.before
+    assert eventually(daemon.ends) == [137]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_wrapper_that_is_ended_leaves_the_terminal_as_it_was_and_no_process(bash: Held, number: int) -> None:
+    family = psutil.Process(bash.pid).children(recursive=True)
+    assert bash.is_raw
+    os.kill(bash.pid, number)
+    assert bash.ended() == -number
+    eventually(lambda: bash.attributes() == bash.before)
+    eventually(lambda: not [it for it in family if it.is_running() and it.status() != psutil.STATUS_ZOMBIE])
+
+
+def test_a_fault_of_ours_costs_the_recording_and_not_the_shell(variables: dict[str, str], daemon: StandIn) -> None:
+    broken = "import dragoman.shell.recording as r\nr.Recording.typed = lambda *a, **k: 1 / 0\n"
+    run = "import runpy; runpy.run_module('dragoman.shell', run_name='__main__', alter_sys=True)"
+    with held([sys.executable, "-P", "-c", broken + run, "--", "bash"], variables) as terminal:
+        terminal.until(b"prompt> ")
+        terminal.run("echo still $((40 + 2))", shown="still 42")
+        terminal.type("exit 3\r")
+        assert terminal.ended() == 3
+        assert b"ended early by a fault of ours: ZeroDivisionError" in terminal.screen
+        assert terminal.attributes() == terminal.before
+
+
+def test_everything_is_shown_and_recorded_to_the_last_byte(
+    variables: dict[str, str], daemon: StandIn, tmp_path: Path
+) -> None:
+    text = b"".join(
+        b"%07d \xe4\xb8\xad\xe6\x96\x87 \x1b[38;5;%dmcolour\x1b[0m\r\n" % (it, it % 256) for it in range(60_000)
+    )
+    (tmp_path / "text").write_bytes(text)
+    with held([*WRAPPER, "--", "sh", "-c", f"stty -opost; cat {tmp_path / 'text'}"], variables) as terminal:
+        assert terminal.ended(within_s=20) == 0
+        assert hashlib.sha256(terminal.screen).digest() == hashlib.sha256(text).digest()
+    eventually(daemon.ends)
+    assert hashlib.sha256(daemon.output()).digest() == hashlib.sha256(text).digest()
+    assert not [it for it in daemon.starts() if "dragoman.gap" in it]
+
+
+def test_a_process_left_in_the_background_does_not_keep_the_terminal(bash: Held) -> None:
+    bash.run("set +m; (trap '' HUP; exec sleep 30) & child=$!")
+    bash.type("echo last words; exit 4\r")
+    assert bash.ended() == 4
+    assert b"last words" in bash.screen
+    for left in [it for it in psutil.process_iter(["cmdline"]) if it.info["cmdline"] == ["sleep", "30"]]:
+        left.kill()
+
+
+def test_a_wrapper_that_nobody_could_continue_is_not_stopped(bash: Held) -> None:
+    os.kill(bash.pid, signal.SIGTSTP)
+    # Nobody could continue the leader of a session, so the kernel lets it run: it is raw again, and answers.
+    bash.run("echo on $((1 + 1))", shown="on 2")
+    assert bash.is_raw
+
+
+def test_suspend_in_the_shell_stops_the_wrapper_and_fg_brings_both_back(variables: dict[str, str]) -> None:
+    with held(["bash", "--norc", "-i"], {**variables, "PS1": "outer> "}) as terminal:
+        terminal.until(b"outer> ")
+        terminal.type(" ".join([*WRAPPER, "--", "bash"]) + "\r")
+        terminal.until(b"prompt> ")
+        terminal.type("suspend\r")
+        terminal.until(b"Stopped")
+        seen = len(terminal.screen)
+        terminal.type("echo in the outer $((20 + 1))\r")
+        terminal.until(b"in the outer 21", after=seen)
+        terminal.type("fg\r")
+        seen = len(terminal.screen)
+        terminal.type("echo inside $((20 + 2))\r")
+        terminal.until(b"inside 22", after=seen)
+        terminal.type("exit 5\r")
+        terminal.until(b"outer> ", after=len(terminal.screen))
+        terminal.type("echo code $?\r")
+        terminal.until(b"code 5")
+
+
+def test_a_resized_terminal_resizes_the_one_inside(bash: Held) -> None:
+    bash.run("trap 'stty size' WINCH")
+    bash.resize(33, 99)
+    bash.until(b"33 99")
+
+
+def test_without_a_terminal_the_shell_runs_as_if_nobody_were_there(variables: dict[str, str], daemon: StandIn) -> None:
+    piped = subprocess.run(
+        [*WRAPPER, "--", "sh", "-c", "cat; exit 6"], input=b"a\x00b", env=variables, capture_output=True, check=False
+    )
+    assert (piped.returncode, piped.stdout, piped.stderr) == (6, b"a\x00b", b"")
+    assert daemon.messages == []
+
+
+def test_a_program_that_is_not_there_is_told_and_is_127(variables: dict[str, str], tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    begun.touch()
+    with held([*WRAPPER, "--", "no-such-shell"], {**variables, "DRAGOMAN_BEGAN": str(begun)}) as terminal:
+        assert terminal.ended() == 127
+        assert b"no-such-shell: No such file" in terminal.screen
+    assert begun.exists()
+
+
+def test_a_nested_wrapper_tells_its_parent(bash: Held, daemon: StandIn) -> None:
+    bash.run("echo outer=$DRAGOMAN_SESSION_ID=$OMNISH_SESSION_ID", shown="outer=")
+    bash.run(" ".join([*WRAPPER, "--", "bash"]))
+    bash.run("exit")
+    bash.type("exit\r")
+    assert bash.ended() == 0
+    eventually(lambda: len(daemon.ends()) == 2)
+    starts = [it for it in daemon.messages if type(it).__name__ == "SessionStart"]
+    ids = {it.session_id: it.parent_session_id for it in starts}  # type: ignore[attr-defined]
+    (outer,) = [id for id, parent in ids.items() if parent is None]
+    assert set(ids.values()) == {None, outer}
+    assert f"outer={outer}={outer}".encode() in bash.screen
+
+
+def test_no_nonce_stands_on_the_screen(bash: Held) -> None:
+    bash.run("true")
+    assert b"133;A" in bash.screen
+    assert b"nonce=" not in bash.screen
