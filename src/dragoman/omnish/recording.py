@@ -50,6 +50,9 @@ class Recording:
 
     async def take(self, message: Any) -> None:
         is_new = await self._holders.claim(message.session_id, self._holder)
+        if isinstance(message, m.IoData) and not is_new:
+            await self._shown(message)  # thousands a second: the record itself leaves nothing half done
+            return
         with anyio.fail_after(RECORDED_WITHIN_S, shield=True):  # what has begun is not cut short
             if is_new and not isinstance(message, m.SessionStart):
                 await self._begin(message.session_id, "", getattr(message, "timestamp_ms", 0), {})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
-from anyio.abc import ByteStream, TaskGroup
+from anyio.abc import TaskGroup
 
 from dragoman.errors import DragomanError
 from dragoman.omnish.completing import Completing
@@ -19,6 +19,7 @@ from dragoman.omnish.recording import Recording
 from dragoman.terminal.names import terminal_name
 from dragoman.terminal.wrappers import Wish, Wrappers
 from dragoman.transport.omnish_driver import HangUp, OmnishDriver
+from dragoman.transport.streams import TcpStream
 from dragoman.wire.omnish import SEED
 from dragoman.wire.omnish import messages as m
 from dragoman.wire.omnish import messages_v25 as newer
@@ -39,7 +40,7 @@ class Services:
 class Visit:
     """`run` lives as long as the connection. `end` ends it at once; what is being recorded is recorded to its end."""
 
-    def __init__(self, stream: ByteStream, services: Services, holders: Holders) -> None:
+    def __init__(self, stream: TcpStream, services: Services, holders: Holders) -> None:
         self.driver = OmnishDriver(stream, self._take)
         self.ended = anyio.Event()
         self._wrappers = services.wrappers

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 import anyio
-from anyio.abc import ByteStream
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.transport.streams import TcpStream
 from dragoman.wire.omnish import DaemonConnection, FrameSkipped, RequestReceived, Schema
 
 # What a wrapper keeps for us in all is twice that; a frame holds a part of it.
@@ -34,7 +34,7 @@ class HangUp(Exception):  # noqa: N818  a decision, not a fault
 class OmnishDriver:
     """`run` ends with the stream; `reply` and `push` never wait, and are dropped where nobody can hear them."""
 
-    def __init__(self, stream: ByteStream, on_request: OnRequest) -> None:
+    def __init__(self, stream: TcpStream, on_request: OnRequest) -> None:
         self.fault: Exception | None = None  # why it was closed, where the peer did not simply end
         self.skipped: Counter[str] = Counter()  # frames that could not be used, by the code of their fault
         self.spoke = anyio.Event()  # the first whole frame came, good or bad
@@ -42,6 +42,7 @@ class OmnishDriver:
         self._on_request = on_request
         self._connection = DaemonConnection(max_frame=MAX_FRAME_BYTES)
         self._outgoing = bytearray()
+        self._writing = bytearray()
         self._changed = anyio.Event()
         self._can_send = True
 
@@ -66,13 +67,27 @@ class OmnishDriver:
         if not self._can_send:
             return
         try:
-            self._outgoing += self._connection.send(message, request_id)
+            data = self._connection.send(message, request_id)
         except LocalProtocolError as error:
             self.skipped[error.code] += 1
-        self._change()
+        else:
+            self._send(data)
 
     def push(self, message: object) -> None:
         self.reply(0, message)
+
+    def _send(self, data: bytes) -> None:
+        """At once where it can be, and else behind what waits."""
+        sent = 0
+        if not self._outgoing and not self._writing:
+            try:
+                sent = self._stream.send_now(data)
+            except _STREAM_ENDS:
+                self._can_send = False
+                return
+        if sent < len(data):
+            self._outgoing += data[sent:]
+            self._change()
 
     async def _read(self) -> None:
         try:
@@ -100,14 +115,14 @@ class OmnishDriver:
             while True:
                 while not self._outgoing:
                     await self._changed.wait()
-                data = bytes(self._outgoing)
-                self._outgoing.clear()
+                self._writing, self._outgoing = self._outgoing, bytearray()
                 with anyio.fail_after(SENT_WITHIN_S):
-                    await self._stream.send(data)
+                    await self._stream.send(bytes(self._writing))
+                self._writing = bytearray()
                 self._change()
         except _STREAM_ENDS:
             self._can_send = False
-            self._outgoing.clear()
+            self._outgoing, self._writing = bytearray(), bytearray()
             self._change()
         except TimeoutError:
             self.fault = RemoteProtocolError("reads_nothing", f"nothing was read for {SENT_WITHIN_S:g} seconds")
@@ -118,7 +133,7 @@ class OmnishDriver:
         self._changed = anyio.Event()
 
     async def _until_unsent_is_at_most(self, size: int) -> None:
-        while len(self._outgoing) > size:
+        while len(self._outgoing) + len(self._writing) > size:
             await self._changed.wait()
 
     async def _until_sent(self) -> None:

@@ -120,6 +120,16 @@ class TcpStream(_Polled, ByteStream):
     async def send(self, item: bytes) -> None:
         await self._send(item)
 
+    def send_now(self, data: bytes | bytearray) -> int:
+        """As much as is taken without waiting; for small messages, each of which would else cost a turn of the loop."""
+        self._check_open()
+        try:
+            return self._write_now(memoryview(data))
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+
     async def send_eof(self) -> None:
         self._check_open()
         try:

@@ -45,8 +45,10 @@ class MemoryRecord:
             raise DragomanError("disk_full", say("The disk is full: {path} could not be written.", path="x"))
         if self.may_take is not None:
             self.waiting += 1
-            await self.may_take.wait()
-            self.waiting -= 1
+            try:
+                await self.may_take.wait()
+            finally:
+                self.waiting -= 1
         self.told.append(what)
 
     async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:

@@ -119,18 +119,31 @@ async def test_the_newest_connection_speaks_for_a_session_and_the_older_one_is_e
         assert face.record.live == {"s"}
 
 
-async def test_what_the_older_connection_is_just_recording_is_whole_before_the_newer_begins(tmp_path: Path) -> None:
+async def test_what_the_older_connection_had_not_recorded_never_comes_behind_the_newer(tmp_path: Path) -> None:
     async with standing(tmp_path) as face, face.client() as old, face.client() as new:
         await old.ask(began("s"))
         face.record.may_take = anyio.Event()
-        await old.send(shown("s", b"half-recorded"))
+        await old.send(shown("s", b"on its way"))
+        await old.send(shown("s", b" and behind it"))
         await until(lambda: face.record.waiting == 1)
         frame_id = await new.send(began("s"))
-        await old.send(shown("s", b" never"))
-        await until(lambda: len(face.server) == 2 and any(it.is_ending for it in face.server.visits))
+        await until(lambda: len(face.server) == 1)
         face.record.may_take.set()
         assert await new.reply_to(frame_id) == m.Ack()
-        assert [it[0] for it in face.record.told] == ["begin", "output", "begin"]
+        assert [it[0] for it in face.record.told] == ["begin", "begin"]
+
+
+async def test_a_command_that_is_just_recorded_is_whole_before_the_newer_begins(tmp_path: Path) -> None:
+    async with standing(tmp_path) as face, face.client() as old, face.client() as new:
+        await old.ask(began("s"))
+        face.record.may_take = anyio.Event()
+        await old.send(ended("s", 1, "make"))
+        await until(lambda: face.record.waiting == 1)
+        frame_id = await new.send(began("s"))
+        await until(lambda: any(it.is_ending for it in face.server.visits))
+        face.record.may_take.set()
+        assert await new.reply_to(frame_id) == m.Ack()
+        assert [it[0] for it in face.record.told] == ["begin", "ended", "begin"]
 
 
 async def test_an_older_connection_that_does_not_end_costs_the_newer_its_turn(
@@ -140,7 +153,7 @@ async def test_an_older_connection_that_does_not_end_costs_the_newer_its_turn(
     async with standing(tmp_path) as face, face.client() as old, face.client() as new:
         await old.ask(began("s"))
         face.record.may_take = anyio.Event()
-        await old.send(shown("s", b"x"))
+        await old.send(ended("s", 1, "make"))
         await until(lambda: face.record.waiting == 1)
         await new.send(began("s"))
         assert await new.is_closed()
