@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 import apsw
 
+from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal, Place, Reading, Record
 from dragoman.journal.records import split_words
@@ -23,7 +24,12 @@ log = logging.getLogger(__name__)
 BLOCK_BYTES = 64 * 1024
 STEP_BYTES = 1024 * 1024
 _EVERY_S = 5.0
+# While terminals print much, the index waits; then it takes a tenth of a core, whatever comes.
+_BUSY_BYTES_A_LOOK = 2 * 1024 * 1024
+_LOOK_S = 0.5
+_WAITS_AT_MOST_S = 20.0
 _PAUSE_S = 0.005
+_BUSY_PAUSE = 9.0
 _CARRY_BYTES = 512
 _BOUNDARIES = (Kind.BEGAN, Kind.ENDED)
 
@@ -39,8 +45,11 @@ class Followed(NamedTuple):
 
 
 class Indexer:
-    def __init__(self, journal: Journal, index: OutputIndex, grown: dict[str, int]) -> None:
+    def __init__(self, journal: Journal, index: OutputIndex, grown: dict[str, int], clock: Clock) -> None:
         self._journal = journal
+        self._clock = clock
+        self._taken = 0
+        self._busy = False
         self._index = index
         self._grown = grown
         self._thread = anyio.CapacityLimiter(1)
@@ -51,11 +60,27 @@ class Indexer:
         """For ever. A disk that fails is said once a round, and tried again."""
         self._mark(known())
         while True:
+            await self._calm()
             try:
                 await self.catch_up(known)
             except (DragomanError, apsw.Error, OSError) as error:
                 log.warning("output could not be indexed: %s", error)
             await anyio.sleep(_EVERY_S)
+
+    def took(self, length: int) -> None:
+        """So much was recorded just now."""
+        self._taken += length
+
+    async def _calm(self) -> None:
+        """A burst is over, or has lasted long enough."""
+        ends_s = self._clock.monotonic_s() + _WAITS_AT_MOST_S
+        self._busy = True
+        while self._busy:
+            self._taken = 0
+            await anyio.sleep(_LOOK_S)
+            self._busy = self._taken > _BUSY_BYTES_A_LOOK
+            if self._clock.monotonic_s() > ends_s:
+                return
 
     async def catch_up(self, known: Callable[[], list[str]]) -> None:
         reaches = await self.reaches()
@@ -68,8 +93,10 @@ class Indexer:
     async def _follow(self, terminal: str, reaches: dict[str, Reach]) -> None:
         """To its end; a stream counts as behind until a look finds nothing and nothing has come since."""
         while (seen := self._grown.get(terminal)) is not None:
+            began_s = self._clock.monotonic_s()
             if await self._step(terminal, reaches):
-                await anyio.sleep(_PAUSE_S)  # whoever searches or records comes in between
+                took_s = self._clock.monotonic_s() - began_s
+                await anyio.sleep(took_s * _BUSY_PAUSE if self._busy else _PAUSE_S)
             elif self._grown.get(terminal) == seen:
                 del self._grown[terminal]
 

@@ -7,7 +7,7 @@ says so with a gap, and recording goes on.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dragoman.errors import DragomanError
@@ -20,8 +20,7 @@ log = logging.getLogger(__name__)
 _SHORT_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """What was written since the last boundary of a command."""
 
     span: Span | None = None
@@ -115,11 +114,11 @@ class Recorder:
     def _count(self, kind: Kind, length: int) -> None:
         if kind is Kind.OUTPUT:
             self.shown += length
-            self.stretch = replace(self.stretch, output_bytes=self.stretch.output_bytes + length)
+            self.stretch = self.stretch._replace(output_bytes=self.stretch.output_bytes + length)
 
     def _lose(self, count: int) -> None:
         self._owed_gap += count
-        self.stretch = replace(self.stretch, lost_bytes=self.stretch.lost_bytes + count)
+        self.stretch = self.stretch._replace(lost_bytes=self.stretch.lost_bytes + count)
 
     def _settle_gap(self, append: AppendBytes, at_ms: int) -> None:
         if self._owed_gap:
@@ -139,5 +138,5 @@ class Recorder:
         self._failing = False
         self.last = (frame.kind, frame.data[:_SHORT_BYTES])
         begun = self.stretch.span
-        self.stretch = replace(self.stretch, span=begun.plus(span) if begun else span)
+        self.stretch = self.stretch._replace(span=begun.plus(span) if begun else span)
         return True

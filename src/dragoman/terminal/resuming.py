@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dragoman.journal import Journal, Place, Record, Span
 from dragoman.terminal.recorder import Stretch
@@ -66,8 +66,7 @@ def _summed(stream: str, found: list[tuple[Record, Frame]]) -> Left:
 
 def _grown(stretch: Stretch, span: Span, frame: Frame) -> Stretch:
     lost = int(frame.data) if frame.kind is Kind.GAP and frame.data.isdigit() else 0
-    return replace(
-        stretch,
+    return stretch._replace(
         span=stretch.span.plus(span) if stretch.span else span,
         output_bytes=stretch.output_bytes + (len(frame.data) if frame.kind is Kind.OUTPUT else 0),
         lost_bytes=stretch.lost_bytes + lost,

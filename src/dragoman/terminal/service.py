@@ -59,7 +59,7 @@ class TerminalService:
         self._watchers = Watchers()
         self._streams = Streams(journal)
         self._recording = Recording(journal, store, redactor, clock, known, self._watchers)
-        self._indexer = Indexer(journal, index, self._recording.grown)
+        self._indexer = Indexer(journal, index, self._recording.grown, clock)
         self._searching = OutputSearching(journal, store, index, self._indexer, clock)
 
     @classmethod
@@ -100,6 +100,7 @@ class TerminalService:
 
     async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
         await self._recording.take(terminal_id, kind, at_ms, data)
+        self._indexer.took(len(data))
 
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:
         await self._recording.command_began(terminal_id, at_ms, line)

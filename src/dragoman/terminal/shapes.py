@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from dragoman.terminal.presence import contains
+
 LONGEST_BYTES = 9_000
 _SHORTEST_RUN = b"a" * 20
 _TOKEN = re.compile(rb"[\w.-]")
@@ -178,7 +180,7 @@ class Shapes:
     def _found(self, view: bytes, *, whole: bool) -> Iterator[tuple[Shape, re.Match[bytes]]]:
         yield from _search(self._exact, view, view, whole)
         yield from _search(self._folded, view, view.lower(), whole)
-        if not whole or _SHORTEST_RUN in view.translate(_RUNS):
+        if not whole or contains(view.translate(_RUNS), _SHORTEST_RUN):
             yield from _search(self._runs, view, view, whole)
 
 
@@ -195,7 +197,7 @@ def _search(
     for literal, shapes in table.items():
         if whole and shapes[0].needs and shapes[0].needs not in view:
             continue
-        at = searched.find(literal)
+        at = searched.find(literal) if contains(searched, literal) else -1
         while at >= 0:
             after = at + len(literal)
             for shape in shapes:
