@@ -26,6 +26,7 @@ from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
 from dragoman.terminal.answers import Answers
 from dragoman.terminal.commands import CommandStore
+from dragoman.terminal.completion import Completions
 from dragoman.terminal.own import OwnTerminals
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.wrappers import Wrappers
@@ -50,11 +51,6 @@ class Terminals:
         }
 
 
-class _NoCompletions:
-    async def suggest(self, *_: object, **__: object) -> Sequence[Any]:
-        return ()
-
-
 @asynccontextmanager
 async def terminals(
     journal: Journal, places: Places, settings: Settings, tokens: Tokens, debugger: Debugging, redactor: Redactor
@@ -65,8 +61,10 @@ async def terminals(
         TerminalService.open(journal, STORE, places.terminal_folder, redactor=redactor, clock=clock) as record,
         anyio.create_task_group() as group,
     ):
-        answers = Answers(record, clock=clock, redactor=redactor, model=chosen_model(settings, os.environ))
-        completions = _NoCompletions()
+        model = chosen_model(settings, os.environ)
+        answers = Answers(record, clock=clock, redactor=redactor, model=model)
+        completions = Completions(record, model=model if settings.model_completes else None)
+        group.start_soon(completions.run)
         admits = partial(tokens.accepts, "omnish")
         server = OmnishServer(Services(record, answers, completions, wrappers, admits, __version__))
         tokens.on_rotation(partial(_end_by_token, server))
