@@ -73,4 +73,9 @@ TABLE: dict[str, str] = {
     "Did you mean {names}?": "你是指 {names} 吗？",
     "/help lists the commands.": "/help 列出所有命令。",
     "There is no command /{name}.": "没有命令 /{name}。",
+    "It took longer than {seconds} seconds.": "用时超过 {seconds} 秒。",
+    "It used more than {tokens} tokens.": "用量超过 {tokens} 个词元。",
+    "It took more than {steps} steps.": "超过了 {steps} 步。",
+    "The run was ended: {reason}": "运行已终止：{reason}",
+    "Send another message to go on from here.": "再发一条消息即可从这里继续。",
 }

@@ -20,6 +20,12 @@ from dragoman.wire.gateway import EventFrame, SequenceGap
 from tests.daemons import PATIENCE
 
 
+async def until(condition: Callable[[], bool], within_s: float = 10) -> None:
+    with anyio.fail_after(within_s * PATIENCE):
+        while not condition():  # noqa: ASYNC110  what is waited for is told in many ways
+            await anyio.sleep(0.005)
+
+
 @dataclass
 class Line:
     client: GatewayClient
@@ -31,10 +37,8 @@ class Line:
     def states(self) -> list[str]:
         return [it.state for it in self.told]
 
-    async def until(self, condition: Callable[[], bool], within_s: float = 10) -> None:
-        with anyio.fail_after(within_s * PATIENCE):
-            while not condition():  # noqa: ASYNC110  what is waited for is told in many ways
-                await anyio.sleep(0.005)
+    async def until(self, condition: Callable[[], bool]) -> None:
+        await until(condition)
 
     async def stays(self, condition: Callable[[], bool], for_s: float) -> None:
         """What must not happen did not, for much longer than it would have taken."""

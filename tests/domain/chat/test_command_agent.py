@@ -185,4 +185,4 @@ async def test_every_short_form_is_taken_by_the_tool_it_names(tmp_path: Path) ->
     parameters: Mapping[str, type[Parameters]] = {**debugging, **OTHERS}
     for name, form in SHORT_FORMS.items():
         for rest in WRITTEN.get(name, [""]):
-            assert parameters[form.tool].model_validate(form.parse(rest))
+            assert parameters[form.tool].model_validate(form.parse(rest)) is not None
