@@ -1,0 +1,116 @@
+"""How a command may go on: whole lines from the history of verified commands, a model's where one may help."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+
+import anyio
+import anyio.lowlevel
+import msgspec
+
+from dragoman.errors import DragomanError
+from dragoman.models.port import Model
+from dragoman.terminal.model import Command
+from dragoman.terminal.model_suggestions import ModelSuggestions
+from dragoman.terminal.port import Record
+from dragoman.terminal.suggesting.guesses import Guesses, Moment
+
+_MAX_LINE = 500
+_TERMINALS = 1_000
+_AT_ONCE = 50
+_ARRIVED = 10_000
+"""Commands that end while the history is read; of more, the oldest are in what is read."""
+_SURE = 0.5
+_FROM_A_MODEL = 0.3
+_WAIT_FOR_MODEL_S = 0.3
+
+
+class Suggestion(msgspec.Struct, frozen=True):
+    text: str
+    """The whole command line."""
+    confidence: float
+    """How likely it is that exactly this is being typed; a model's has one fixed, middling value."""
+
+
+class Completions:
+    """`run` loads the history and learns; suggestions are given from the first moment, of what is known by then."""
+
+    def __init__(self, record: Record, *, model: Model | None = None) -> None:
+        self._record = record
+        self._guesses = Guesses()
+        self._last: OrderedDict[str, str] = OrderedDict()
+        self._model = ModelSuggestions(model) if model else None
+        self._loaded_ns: int | None = None
+        self.loaded = anyio.Event()
+        self._arrived: deque[Command] = deque(maxlen=_ARRIVED)
+        record.on_command(self._ended)
+
+    async def run(self) -> None:
+        """For as long as the daemon lives."""
+        await self.load()
+        if self._model:
+            await self._model.run()
+
+    async def load(self) -> None:
+        """In small steps: questions are answered meanwhile."""
+        last_ns = 0
+        number = 0
+        async for command in self._record.history():
+            last_ns, number = command.started_ns, number + 1
+            self._learn(command)
+            if number % _AT_ONCE == 0:
+                await anyio.lowlevel.checkpoint()
+        for command in self._arrived:
+            if command.started_ns > last_ns:
+                self._learn(command)
+        self._arrived.clear()
+        self._loaded_ns = last_ns
+        for _ in self._guesses.lines.keep_best_of_all():
+            await anyio.lowlevel.checkpoint()
+        self.loaded.set()
+
+    async def suggest(self, text: str, cursor: int, *, terminal: str, cwd: str, limit: int = 5) -> list[Suggestion]:
+        """Nothing where the cursor is not at the end: a whole line cannot go on in its middle."""
+        if cursor < len(text) or not text.strip() or "\n" in text or len(text) > _MAX_LINE:
+            return []
+        moment = Moment(cwd, self._last.get(terminal, ""))
+        found = [Suggestion(line, chance) for line, chance in self._guesses.guess(text, moment, limit)]
+        if self._model and (not found or found[0].confidence < _SURE):
+            lines = await self._model.lines(text, cwd, [*self._last.values()][-8:], within_s=_WAIT_FOR_MODEL_S)
+            found += [Suggestion(line, _FROM_A_MODEL) for line in lines if line not in {one.text for one in found}]
+            found.sort(key=lambda one: one.confidence, reverse=True)
+        return found[:limit]
+
+    def _ended(self, command: Command) -> None:
+        if self._loaded_ns is None:
+            self._arrived.append(command)
+        elif command.started_ns > self._loaded_ns:
+            self._learn(command)
+
+    def _learn(self, command: Command) -> None:
+        line = command.line.rstrip()
+        if not self._is_wanted(command, line):
+            return
+        moment = Moment(command.cwd, self._last.pop(command.terminal, ""))
+        self._guesses.learn(line, moment, command.started_ns / 1e9, command.exit_code)
+        self._last[command.terminal] = line
+        if len(self._last) > _TERMINALS:
+            self._last.popitem(last=False)
+
+    def _is_wanted(self, command: Command, line: str) -> bool:
+        """What a log printed, a secret stood in, a person hid with a space, or an agent ran is not suggested."""
+        return (
+            command.verified
+            and bool(line)
+            and len(line) <= _MAX_LINE
+            and line.isprintable()
+            and not line.startswith(" ")
+            and "<redacted" not in line
+            and not self._is_an_agents(command.terminal)
+        )
+
+    def _is_an_agents(self, terminal: str) -> bool:
+        try:
+            return self._record.terminal(terminal).terminal.owner == "agent"
+        except DragomanError:
+            return False
