@@ -35,7 +35,8 @@ class Report:
     """Shells that are wrapped now; they outlive the daemon, so they are no lives of it."""
 
     def __call__(self) -> dict[str, Any]:
-        state = self.state
+        state, terminals = self.state, dict(self.terminals())
+        links = {purpose: self.links.count(purpose) for purpose in PURPOSES}
         return {
             "state": "running",
             "version": state.version,
@@ -50,8 +51,8 @@ class Report:
             "started_at": _iso(state.started_at_ns),
             "uptime_s": round(self.clock.monotonic_s() - self.since_s),
             "sessions": self.lives.listed(),
-            "terminals": dict(self.terminals()),
-            "links": {purpose: self.links.count(purpose) for purpose in PURPOSES},
+            "terminals": terminals,
+            "links": {**links, "omnish": terminals["connections"]},
             "journal_sequence": self.journal.last_sequence,
             "lag_ms": self.lag.latest_ms(),
             "worst_lag_ms": self.lag.worst_ms(),

@@ -1,0 +1,93 @@
+"""A wrapper at the whole daemon: what it tells is in the record, answers and completions draw on it, and it may stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dragoman.wire.omnish import messages as m
+from tests.daemons import Cli, call, cli_with_home
+from tests.e2e.life.watching import require_success
+from tests.e2e.terminal_kills.reading import read_back
+from tests.faces.omnish.client import Client, began, ended, shown
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    with cli_with_home(tmp_path_factory.mktemp("w") / "h", {"DRAGOMAN_PORT": "0"}) as cli:
+        require_success(cli("up"))
+        yield cli
+
+
+@pytest.fixture
+def client(cli: Cli) -> Iterator[Client]:
+    with Client(cli.places.omnish_socket) as client:
+        yield client
+
+
+def run(client: Client, session: str, number: int, line: str, output: bytes, exit_code: int) -> None:
+    """A command as our wrapper tells it."""
+    told = [
+        m.Event(session, 2_000 + number, m.CommandBoundary(line)),
+        shown(session, output, 2_000 + number),
+        ended(session, number, line, exit_code=exit_code),
+    ]
+    assert [client.ask(message) for message in told] == [m.Ack()] * 3
+
+
+@pytest.mark.requirement("omnish:daemon:answers-requests", "omnish:daemon:honours-scope")
+def test_a_question_is_answered_from_the_terminals_that_its_scope_names(client: Client) -> None:
+    client.ask(began("mine", dragoman__verifies="1"))
+    client.ask(began("other", dragoman__verifies="1"))
+    run(client, "mine", 1, "make -C alpha", b"alpha.c:3: error: unknown type name 'foo'\r\n", 2)
+    run(client, "other", 1, "pytest beta", b"E   AssertionError: beta is wrong\r\n", 1)
+    answers = {
+        name: client.ask(m.Request("r", "mine", "why did the last command fail?", scope))
+        for name, scope in {
+            "own": m.CurrentSession(),
+            "other": m.Sessions(["other"]),
+            "all": m.AllSessions(),
+        }.items()
+    }
+    assert all((it.request_id, it.is_final, it.is_streaming) == ("r", True, False) for it in answers.values())
+    assert "alpha" in answers["own"].content
+    assert "beta" not in answers["own"].content
+    assert "beta" in answers["other"].content
+    assert "alpha" not in answers["other"].content
+    assert "alpha" in answers["all"].content or "beta" in answers["all"].content
+
+
+@pytest.mark.requirement("omnish:daemon:answers-completions")
+def test_completions_come_from_what_ran(client: Client) -> None:
+    client.ask(began("types", dragoman__verifies="1"))
+    for number in range(3):
+        run(client, "types", number, "docker compose up --build", b"ok\r\n", 0)
+    got = client.ask(m.CompletionRequest("types", "dock", 4, 77))
+    assert got.sequence_id == 77
+    assert "docker compose up --build" in [it.text for it in got.suggestions]
+    assert all(0 <= it.confidence <= 1 for it in got.suggestions)
+
+
+def test_the_status_names_the_socket_and_counts_who_is_connected(cli: Cli, client: Client) -> None:
+    client.ask(began("counted"))
+    status = cli.status()
+    assert status["omnish_socket"] == str(cli.places.omnish_socket)
+    assert status["terminals"]["connected"] >= 1
+    assert status["links"]["omnish"] == status["terminals"]["connections"]
+    assert f"Terminals: {status['terminals']['connected']} connected." in cli("status").stdout
+
+
+def test_a_connected_wrapper_is_no_reason_to_ask_before_an_end_and_its_record_is_whole(cli: Cli) -> None:
+    """Last in this file: the daemon ends."""
+    with Client(cli.places.omnish_socket) as client:
+        client.ask(began("stays"))
+        client.ask(shown("stays", b"before the end"))
+        assert call(cli.places, "status")["sessions"] == []
+        require_success(cli("down"))
+        assert client.is_closed()
+    assert not cli.places.omnish_socket.exists()
+    assert read_back(cli.places, "stays").output == b"before the end"
+    require_success(cli("up"))
+    with Client(cli.places.omnish_socket) as again:
+        assert again.ask(began("stays")) == m.Ack()
