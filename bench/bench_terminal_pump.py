@@ -1,4 +1,4 @@
-"""A wrapped shell's price: 200 MB of text and single keys, beside a bare terminal and beside the plainest pump there is.
+"""A wrapped shell's price: 200 MB of text and single keys, beside a bare terminal and the plainest pump there is.
 
 The reader of the outer terminal is this process, in all cases the same. The daemon is a stand-in that acknowledges and
 hashes, so that what is measured is the wrapper; `terminal_load` measures the daemon.

@@ -132,10 +132,7 @@ class Recording:
     def quiet(self, now_ms: int) -> None:
         """Nothing was printed for a moment: what waits goes, and a prompt may stand there."""
         if self._guess is not None and not self._commands.marks_seen:
-            self._guess.look()
-            if self._guessed is not None and self._guess.at_prompt:
-                self._end(Ended(self._guessed, None), now_ms)
-                self._guessed = None
+            self._look_for_prompt(self._guess, now_ms)
         self.flush()
 
     def resized(self, columns: int, rows: int, now_ms: int) -> None:
@@ -235,9 +232,15 @@ class Recording:
         for data in held or ():
             self.printed(data, self._since_ms)
 
+    def _look_for_prompt(self, guess: PromptGuess, now_ms: int) -> None:
+        guess.look()
+        if self._guessed is not None and guess.at_prompt:
+            self._end(Ended(self._guessed, None), now_ms)
+            self._guessed = None
+
     def _guess_line(self, data: bytes, *, echoes: bool, now_ms: int) -> None:
         assert self._guess is not None
-        self._guess.look()
+        self._look_for_prompt(self._guess, now_ms)
         line = self._guess.entered(data, echoes=echoes)
         if line and self._guessed is None:
             self._guessed = self._commands.begin_guessed(line)

@@ -40,8 +40,9 @@ def die_of(number: int) -> None:
     """So that whoever waits for us sees the same end; returns where that signal does not end a process."""
     with contextlib.suppress(OSError, ValueError):
         _without_core()
+    with contextlib.suppress(OSError):  # of SIGKILL nothing can be said, and nothing need be
         signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+    os.kill(os.getpid(), number)
 
 
 def _without_core() -> None:

@@ -35,15 +35,16 @@ class Held:
     def type(self, keys: str | bytes) -> None:
         os.write(self.master, keys.encode() if isinstance(keys, str) else keys)
 
-    def run(self, line: str, *, shown: str = "") -> None:
-        """A line, what it prints, and the prompt after it."""
+    def run(self, line: str, *, shown: str = "", then: str = "", prompt: str = "prompt> ") -> None:
+        """A line, what it prints, what is typed then, and the prompt after it."""
         seen = len(self.screen)
         self.type(line + "\r")
         self.until(b"\n", after=seen)
         if shown:
             self.until(shown.encode(), after=seen)
             seen = self.screen.index(shown.encode(), seen)
-        self.until(b"prompt> ", after=seen)
+        self.type(then)
+        self.until(prompt.encode(), after=seen)
 
     def until(self, wanted: bytes, *, after: int = 0, within_s: float = 10) -> None:
         deadline = time.monotonic() + within_s * PATIENCE

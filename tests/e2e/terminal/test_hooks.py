@@ -1,10 +1,10 @@
-"""The hooks in real shells: exact lines, folders and codes; a person's own set-up untouched; nothing forged believed."""
+"""The hooks in real shells: exact lines, folders and codes; a person's set-up untouched; nothing forged believed."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,8 +21,8 @@ Opened = tuple[Held, StandIn]
 
 @contextmanager
 def opened(shell: str, home: Path, *options: str, rc: str = "", **variables: str) -> Iterator[Opened]:
-    own = {**os.environ, "DRAGOMAN_HOME": str(home / "home"), "DRAGOMAN_LANG": "en", **person(home), **variables}
-    own = {name: value for name, value in own.items() if not name.endswith("_SESSION_ID")}
+    own = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "DRAGOMAN_HOME": str(home / "home"), "DRAGOMAN_LANG": "en"}
+    own |= {**person(home), **variables}
     files = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
     with (home / files[shell]).open("a") as file:
         file.write(rc)
@@ -57,7 +57,7 @@ def test_lines_codes_and_folders_are_told_exactly(shell: str, tmp_path: Path) ->
     assert seen[:3] == [("echo 'a;b\\c' \"中 文\"", 0, home), ("cd /usr", 0, home), ("sh -c 'exit 3'", 3, "/usr")]
     line, code, _ = seen[3]
     assert line is not None
-    assert "".join(line.split()) .replace(";", "") in {"foriin12dosleep0done", "foriin12sleep0end"}
+    assert "".join(line.split()).replace(";", "") in {"foriin12dosleep0done", "foriin12sleep0end"}
     assert code == 0
     assert seen[4][0] == "exit"
     assert not [it.command_id for it in daemon.records() if it.command_id.endswith(":unverified")]
@@ -86,7 +86,7 @@ def test_marks_stay_behind_where_that_is_asked_for(tmp_path: Path) -> None:
 def test_no_program_finds_the_nonce(shell: str, tmp_path: Path) -> None:
     """Not in its environment, its shell's, an open pipe or the shell's arguments."""
     (tmp_path / "look.py").write_text(
-        "import os\n"
+        "import os, re\n"
         "seen = [open(f'/proc/{p}/{w}', 'rb').read() for p in ('self', os.getppid()) for w in ('environ', 'cmdline')]\n"
         "for fd in range(3, 40):\n"
         "    try:\n"
@@ -94,19 +94,17 @@ def test_no_program_finds_the_nonce(shell: str, tmp_path: Path) -> None:
         "        seen.append(os.read(fd, 100))\n"
         "    except OSError:\n"
         "        pass\n"
-        "print('HOOK' , [it for it in seen if b'DRAGOMAN_HOOK' in it or b'nonce' in it], len(seen) - 4, 'END')\n"
+        "print('FOUND', re.findall(rb'[0-9a-f]{32}', b' '.join(seen)), b''.join(seen[4:]), 'END')\n"
     )
     with opened(shell, tmp_path) as (terminal, _):
         terminal.run(f"{sys.executable} look.py", shown="END")
-        found = terminal.plain().partition(b"HOOK [")[2].partition(b"END")[0]
-        # fish cannot close what it inherited; it is at its end.
-        assert found.strip() in {b"] 0", b"] 1"} if shell == "fish" else found.strip() == b"] 0"
+        assert b"FOUND [] b'' END" in terminal.plain()
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_marks_that_a_file_prints_make_unverified_commands_and_end_no_other(shell: str, tmp_path: Path) -> None:
-    forged = b"\x1b]633;E;rm -rf /;\x07\x1b]133;C;nonce=00\x07evil\r\n\x1b]133;D;0;nonce=00\x07\x1b]633;P;Cwd=/evil\x07after\r\n"
-    (tmp_path / "evil").write_bytes(forged)
+    marks = ["633;E;rm -rf /;", "133;C;nonce=00", "133;D;0;nonce=00", "633;P;Cwd=/evil", "133;A", "133;B"]
+    (tmp_path / "evil").write_text("".join(f"\x1b]{mark}\x07evil\n" for mark in marks) + "after\n")
     with opened(shell, tmp_path) as both:
         both[0].run("cat evil", shown="after")
         daemon = finish(both)
@@ -117,43 +115,37 @@ def test_marks_that_a_file_prints_make_unverified_commands_and_end_no_other(shel
     assert daemon.boundaries() == ["cat evil", "exit"]
 
 
+_STATUS = "false | true | false"
+# What stands in .bashrc; what is run; what is printed then, as without us.
 BASH_SET_UPS = {
     "an array of PROMPT_COMMAND": (
-        "PROMPT_COMMAND=('s=\"$? ${PIPESTATUS[*]}\"' 't=$?')\n", "false | true | false; :", "echo =$s=$t=", "=1 1 0 1="
+        "PROMPT_COMMAND=('s=\"$? ${PIPESTATUS[*]}\"' 't=$?')",
+        "echo =$s=$t=",
+        "=1 1 0 1=1=",
     ),
-    "a string of PROMPT_COMMAND": ("PROMPT_COMMAND='s=\"$? ${PIPESTATUS[*]}\"'\n", "", "echo =$s=", "=1 1 0 1="),
-    "a DEBUG trap": ("trap 'd=$BASH_COMMAND' DEBUG\n", "", "echo \"=$d=\"", "=echo \"=$d=\"="),
-    "PS0": ("PS0='<ps0>'\n", "", "echo =0=", "<ps0>"),
-    "set -u": ("set -u\n", "", "echo =${x-unset}=", "=unset="),
-    "set -e": ("set -e\n", "", "echo =alive=", "=alive="),
-    "a prompt with a status": ("PS1='[$?]prompt> '\n", "", "true", "[1]prompt> "),
-    "a prompt set by PROMPT_COMMAND": (
-        "P() { PS1=\"${?}prompt> \"; }; PROMPT_COMMAND=P\n", "", "echo =ps1=", "1prompt> "
-    ),
-    "allexport": ("set -a\n", "", "env | grep -c __dragoman_nonce=", "0\r\n"),
-    "an exported prompt": ("export PS1\n", "", "env | grep PS1 | grep -c 'nonce=[0-9a-f]'", "0\r\n"),
-}  # fmt: skip
+    "a string of PROMPT_COMMAND": ("PROMPT_COMMAND='s=\"$? ${PIPESTATUS[*]}\";'", "echo =$s=", "=1 1 0 1="),
+    "a DEBUG trap": ("trap 'd=$BASH_COMMAND' DEBUG", 'echo "=$d="', '=echo "=$d="='),
+    "PS0": ("PS0='<ps0>'", "echo =0=", "<ps0>=0="),
+    "set -u": ("set -u", "echo =${x-unset}=", "=unset="),
+    "set -e": ("set -e", "echo =alive=", "=alive="),
+    "a status in the prompt": ("PS1='[$?]prompt> '", "true", "[1]prompt> "),
+    "a prompt made anew each time": ('P() { PS1="${?}prompt> "; }; PROMPT_COMMAND=P', "true", "1prompt> "),
+    "set -a": ("set -a", "env | grep -c __dragoman_nonce=", "0\r\n"),
+    "an exported prompt": ("export PS1", "env | grep PS1 | grep -c 'nonce=[0-9a-f]'", "0\r\n"),
+    "set -x": ("set -x", "echo =quiet=", "+ echo =quiet=\r\n=quiet="),
+}
 
 
 @pytest.mark.parametrize("what", BASH_SET_UPS)
 def test_a_persons_own_bash_works_as_without_us(what: str, tmp_path: Path) -> None:
-    rc, _, line, shown = BASH_SET_UPS[what]
-    with opened("bash", tmp_path, rc=rc) as both:
-        if what != "set -e":
-            both[0].run("false | true | false")
-            both[0].run("(exit 1) | false | (exit 0) | false") if what.endswith("of PROMPT_COMMAND") else None
-        _expect(both[0], line, shown, what)
-        lines = finish(both).lines()
-    assert line in lines
-    assert lines[-1] == "exit"
-
-
-def _expect(terminal: Held, line: str, shown: str, what: str) -> None:
-    if what.endswith("of PROMPT_COMMAND"):
-        shown = "=1 1 1 0 1=1=" if "array" in what else "=1 1 1 0 1="
-    seen = len(terminal.plain())
-    terminal.run(line)
-    assert shown in terminal.plain()[seen - 40 :].decode(), terminal.plain()[seen - 40 :]
+    rc, line, shown = BASH_SET_UPS[what]
+    with opened("bash", tmp_path, rc=rc + "\n") as both:
+        terminal = both[0]
+        seen = len(terminal.plain())
+        terminal.run("true" if what == "set -e" else _STATUS)
+        terminal.run(line)
+        assert shown in terminal.plain()[seen:].decode()
+        assert finish(both).lines()[1:] == [line, "exit"]
 
 
 def test_what_bash_keeps_out_of_its_history_does_not_leave(tmp_path: Path) -> None:
@@ -199,23 +191,23 @@ def test_a_private_shell_tells_only_that_it_lives(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("asks", "kept"),
-    [("read -r x", b"typed\r"), ("read -rs x", b""), ("python3 -c 'import getpass; getpass.getpass(\"? \")'", b"")],
+    [("true", True), ("stty -echo", False), ("stty -icanon", False)],
 )
 def test_keys_are_kept_only_where_the_terminal_shows_them_and_takes_lines(
-    asks: str, kept: bytes, tmp_path: Path
+    asks: str, kept: bool, tmp_path: Path
 ) -> None:
     with opened("bash", tmp_path) as both:
-        both[0].type(f"echo go; {asks}\r")
-        both[0].until(b"go\r\n? " if "getpass" in asks else b"go\r\n")
-        _type_when(both[0], lambda flags: flags, b"typed\r")
+        both[0].run(f"{asks}; echo g''o; read -r x; stty echo icanon", shown="go\r\n", then="typed\r")
         both[0].run("echo done", shown="done\r\n")
         daemon = finish(both)
-    assert (b"typed" in daemon.typed()) == bool(kept)
+    assert daemon.typed() == (b"typed\r" if kept else b"")
 
 
-def _type_when(terminal: Held, _: Callable[[int], int], keys: bytes) -> None:
-    terminal.type(keys)
-    terminal.until(b"prompt> ", after=len(terminal.screen))
+def test_keys_of_a_raw_program_are_kept_where_that_is_asked_for_but_no_password(tmp_path: Path) -> None:
+    with opened("bash", tmp_path, DRAGOMAN_RECORD_RAW_INPUT="true") as both:
+        both[0].run("stty -icanon -echo; echo g''o; read -r x; stty echo icanon", shown="go\r\n", then="raw\r")
+        both[0].run("stty -echo; echo a''sks; read -r x; stty echo", shown="asks\r\n", then="password\r")
+        assert finish(both).typed() == b"raw\r"
 
 
 def test_a_shell_that_marks_itself_is_marked_once(tmp_path: Path) -> None:
@@ -239,7 +231,7 @@ def test_zsh_gets_its_own_folder_back(tmp_path: Path) -> None:
     own.mkdir()
     (own / ".zshrc").write_text("PS1='prompt> '; FROM=zdot\n")
     with opened("zsh", tmp_path, ZDOTDIR=str(own)) as both:
-        both[0].run("echo =$FROM=$ZDOTDIR=", shown=f"=zdot={own}=")
+        both[0].run('echo "=$FROM=$ZDOTDIR="', shown=f"=zdot={own}=")
         both[0].run("env | grep -c DRAGOMAN_HOOK", shown="0\r\n")
 
 
@@ -248,15 +240,11 @@ def test_a_shell_without_a_hook_is_guessed_at(tmp_path: Path) -> None:
     with short_folder() as folder, stand_in(folder / "omnish.sock") as daemon:
         own["OMNISH_SOCKET"] = str(daemon.address)
         with held([*WRAPPER, "--", "dash", "-i"], own) as terminal:
-            for line in ("echo one", "echo tq\x7fwo"):
-                terminal.until(b"dash$ ", after=terminal.screen.rfind(b"\n") + 1)
-                eventually(lambda: terminal._read(0.05) or True)
-                terminal.type(line + "\r")
-                terminal.until(line[-1:].encode() + b"\r\n")
-                terminal.until(b"dash$ ", after=terminal.screen.rfind(b"\n") + 1)
-                eventually(lambda: b"dash$ " in daemon.output())
+            terminal.until(b"dash$ ")
+            terminal.run("echo one", shown="one\r\n", prompt="dash$ ")
+            terminal.run("echo tq\x7fwo", shown="two\r\n", prompt="dash$ ")
             terminal.type("exit\r")
             assert terminal.ended() == 0
         eventually(daemon.ends)
-        assert daemon.lines()[:2] == ["echo one", "echo two"]
+        assert daemon.lines() == ["echo one", "echo two", "exit"]
         assert all(it.command_id.endswith(":unverified") for it in daemon.records())
