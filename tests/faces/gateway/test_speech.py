@@ -1,0 +1,122 @@
+"""What a run tells as frames is what the wire's reader makes of them: nothing doubled, nothing lost, one end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.gateway.speech import CHAT_EVERY_MS, TOOL_EVENTS, Frame, Speech
+from dragoman.wire.gateway import EventFrame, Reducer
+from dragoman.wire.gateway.vocabulary import (
+    ChatEvent,
+    Done,
+    Status,
+    TextDelta,
+    ToolResult,
+    ToolStart,
+    ToolUpdate,
+    Usage,
+)
+
+RUN = {"run_id": "r1", "session_key": "agent:main:a"}
+
+
+def read(frames: list[Frame], *, with_tools: bool = True) -> list[ChatEvent]:
+    reducer = Reducer()
+    sent = [frame for frame in frames if not frame.needs or with_tools]
+    events = [EventFrame(it.event, msgspec.Raw(msgspec.json.encode(it.payload)), seq) for seq, it in enumerate(sent, 1)]
+    return [told for event in events for told in reducer.feed(event)]
+
+
+def spoken(*events: ChatEvent, every_ms: int = 10) -> list[Frame]:
+    speech = Speech("r1", "agent:main:a", 1_000)
+    frames = speech.begin()
+    for number, event in enumerate(events):
+        frames += speech.tell(event, 1_000 + number * every_ms)
+    return frames
+
+
+def text_of(events: list[ChatEvent]) -> str:
+    segments: list[str] = []
+    for event in events:
+        if isinstance(event, TextDelta):
+            segments += [""] * (event.segment + 1 - len(segments))
+            if event.replace:
+                segments[event.segment :] = [event.content]
+            else:
+                segments[event.segment] += event.content
+    return "".join(segments)
+
+
+def said(text: str, segment: int = 0) -> TextDelta:
+    return TextDelta(content=text, segment=segment, **RUN)  # type: ignore[arg-type]
+
+
+def done(outcome: Any = "final", reason: str = "end_turn") -> Done:
+    return Done(stop_reason=reason, outcome=outcome, **RUN)
+
+
+WORDS = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=8), max_size=20)
+
+
+@given(WORDS, st.sampled_from([1, 60, CHAT_EVERY_MS]), st.booleans())
+def test_text_is_read_back_as_it_was_said(words: list[str], every_ms: int, with_tools: bool) -> None:
+    frames = spoken(*map(said, words), done(), every_ms=every_ms)
+    events = read(frames, with_tools=with_tools)
+    assert text_of(events) == "".join(words)
+    assert [event for event in events if isinstance(event, Done)] == [done()]
+
+
+def test_the_whole_text_is_told_now_and_then_and_always_at_the_end() -> None:
+    frames = spoken(*map(said, "abcdefghij"), done(), every_ms=50)
+    chats = [frame.payload for frame in frames if frame.event == "chat"]
+    deltas = [payload["message"]["content"][0]["text"] for payload in chats if payload["state"] == "delta"]
+    assert deltas == ["a", "abcd", "abcdefg", "abcdefghij"]
+    assert "".join(payload["deltaText"] for payload in chats if payload["state"] == "delta") == "abcdefghij"
+    assert chats[-1]["state"] == "final"
+
+
+@pytest.mark.parametrize("with_tools", [True, False])
+def test_a_tool_call_has_one_start_and_one_result_for_every_reader(with_tools: bool) -> None:
+    start = ToolStart(id="t1", tool="get_source", title="Read", input=msgspec.Raw(b'{"line": 1}'), **RUN)
+    result = ToolResult(id="t1", output="x = 1", error=None, **RUN)  # type: ignore[arg-type]
+    events = read(spoken(said("Let me look."), start, result, said("One.", 1), done()), with_tools=with_tools)
+    told = [type(event) for event in events if not isinstance(event, TextDelta | ToolUpdate)]
+    assert told == [ToolStart, ToolResult, Done]
+    (began,) = [event for event in events if isinstance(event, ToolStart)]
+    assert (began.id, began.tool) == ("t1", "get_source")
+    (ended,) = [event for event in events if isinstance(event, ToolResult)]
+    assert ended.error is None
+    if with_tools:
+        assert ended.output == "x = 1"
+
+
+def test_what_only_some_are_sent_is_marked() -> None:
+    start = ToolStart(id="t1", tool="run", **RUN)  # type: ignore[arg-type]
+    frames = spoken(start, done())
+    assert {frame.needs for frame in frames if frame.payload.get("stream") == "tool"} == {TOOL_EVENTS}
+    assert {frame.needs for frame in frames if frame.payload.get("stream") != "tool"} == {""}
+
+
+@pytest.mark.parametrize(("outcome", "reason"), [("aborted", "aborted"), ("error", "the model broke off")])
+def test_an_end_keeps_what_was_said_and_why(outcome: str, reason: str) -> None:
+    frames = spoken(said("so far"), done(outcome, reason))
+    events = read(frames)
+    assert text_of(events) == "so far"
+    assert events[-1] == done(outcome, reason)
+
+
+def test_phases_and_tokens_are_passed_on() -> None:
+    used = Usage(input_tokens=3, output_tokens=4, total_tokens=7, **RUN)
+    status = Status(phase="starting_model", **RUN)
+    events = read(spoken(status, used, done()))
+    assert [event for event in events if not isinstance(event, Done)] == [status, used]
+
+
+def test_numbers_of_a_run_only_rise() -> None:
+    numbers = [frame.payload["seq"] for frame in spoken(*map(said, "abc"), done()) if frame.event == "agent"]
+    assert numbers == sorted(set(numbers))
