@@ -32,7 +32,8 @@ cycle.me = cycle
 local rude = setmetatable({}, { __tostring = function() error("rude") end, __index = function() error("no") end })
 local big = {}
 for i = 1, 3000 do big["key" .. i] = i end
-print(fact(4), tricky.bar, cycle.name, rawget(rude, 1), big.key1)
+local after = { last = "told too" }
+print(fact(4), tricky.bar, cycle.name, rawget(rude, 1), big.key1, after.last)
 """
 
 
@@ -107,7 +108,7 @@ async def test_errors_of_expressions_and_several_results_are_told(lua: LuaWorksp
 async def test_strings_that_break_protocols_arrive_whole(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", VALUES)
     async with service_in(lua.folder, LUA) as service:
-        await service.set_breakpoint(lua.client, lua.at(program, 16))
+        await service.set_breakpoint(lua.client, lua.at(program, 17))
         await service.start(lua.client, lua.launch(program), within_s=20)
         assert await _result(service, lua, "tricky.bar") == '"a|*|b"'
         assert await _result(service, lua, "tricky.panda") == '"🐼"'
@@ -119,13 +120,14 @@ async def test_strings_that_break_protocols_arrive_whole(lua: LuaWorkspace) -> N
 async def test_cycles_rude_metatables_and_large_tables_are_looked_into(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", VALUES)
     async with service_in(lua.folder, LUA) as service:
-        await service.set_breakpoint(lua.client, lua.at(program, 16))
+        await service.set_breakpoint(lua.client, lua.at(program, 17))
         stop = stop_of(await service.start(lua.client, lua.launch(program), within_s=20))
         assert stop.top_locals is not None
         found = {it.name: it for it in stop.top_locals.variables}
         inner = await service.page(lua.client, "", found["cycle"].reference, start=0, count=10)
         assert {it.name for it in inner.variables} == {"me", "name"}
         assert found["rude"].value
+        assert found["after"].value == '{last = "told too"}'
         page = await service.page(lua.client, "", found["big"].reference, start=100, count=50)
         assert (len(page.variables), page.total) == (50, 3000)
 

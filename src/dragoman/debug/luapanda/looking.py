@@ -18,6 +18,7 @@ _CHILDREN_AT_MOST = 1_000
 _FRAMES = 100
 _PREVIEWED, _PREVIEW_TEXT = 6, 30
 _COUNTED_AT_MOST, _COUNTED_WITHIN_S = 4, 1.5
+_EXPANDED_AT_MOST = 12
 _ADDRESS = re.compile(r"table: (?:0x)?[0-9A-Fa-f]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = frozenset(
@@ -119,6 +120,8 @@ class Looking:
             if not page or not answer.get("more"):
                 break
         holder = stop.holders.setdefault(reference, Holder(FramePlace(stop.coroutine, 2)))
+        for at in [at for at, it in enumerate(found) if _is_bare(it)][:_EXPANDED_AT_MOST]:
+            found[at] = await self._expanded(found[at], "", holder.frame, timeout_s)
         for each in [it for it in found if _is_uncounted(it)][:_COUNTED_AT_MOST]:
             await self._count(each, _said_in(holder, each), holder.frame)
         return {"variables": [self._child(stop, holder, each) for each in found]}
@@ -273,6 +276,12 @@ def _preview(children: list[Mapping[str, Any]], count: int) -> str:
 
 def _is_uncounted(each: Mapping[str, Any]) -> bool:
     return each.get("type") == "table" and bool(each.get("reference")) and each.get("count") is None
+
+
+def _is_bare(each: Mapping[str, Any]) -> bool:
+    """A table of which the runtime told an address alone: those before it took all that an answer may hold."""
+    is_told = isinstance(each.get("children"), list) and each["children"]
+    return not is_told and bool(each.get("reference")) and _ADDRESS.fullmatch(str(each.get("value"))) is not None
 
 
 def _said_in(holder: Holder, each: Mapping[str, Any]) -> str:
