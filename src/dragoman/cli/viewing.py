@@ -6,11 +6,11 @@ import contextlib
 import sys
 import termios
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from dragoman.wire.ansi import Viewing
 
-_LOCAL = 3
+_OUTPUT, _LOCAL = 1, 3
 
 
 class Viewer:
@@ -34,7 +34,10 @@ class Viewer:
 @contextmanager
 def viewer() -> Iterator[Viewer]:
     """Keys that are pressed meanwhile are neither shown nor passed on; Ctrl-C ends it."""
-    with _quiet_keys():
+    with ExitStack() as settings:
+        for stream in (sys.stdin, sys.stdout):
+            if stream.isatty():
+                settings.enter_context(_for_viewing(stream.fileno()))
         viewer = Viewer()
         try:
             yield viewer
@@ -43,15 +46,13 @@ def viewer() -> Iterator[Viewer]:
 
 
 @contextmanager
-def _quiet_keys() -> Iterator[None]:
-    if not sys.stdin.isatty():
-        yield
-        return
-    fd = sys.stdin.fileno()
+def _for_viewing(fd: int) -> Iterator[None]:
+    """A recorded line end is what a terminal was sent, after all that its settings had added to it."""
     before = termios.tcgetattr(fd)
-    quiet = [*before]
-    quiet[_LOCAL] &= ~termios.ECHO
-    termios.tcsetattr(fd, termios.TCSADRAIN, quiet)
+    changed = [*before]
+    changed[_OUTPUT] &= ~termios.OPOST
+    changed[_LOCAL] &= ~termios.ECHO
+    termios.tcsetattr(fd, termios.TCSADRAIN, changed)
     try:
         yield
     finally:
