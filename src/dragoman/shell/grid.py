@@ -31,6 +31,14 @@ class Grid:
         self._saved: Place = (0, column)
         self._inserting = False
 
+    def from_here(self) -> Grid:
+        """The same cells, counted from the cursor's row on."""
+        grid = Grid(self.columns, self.height, column=self.column)
+        grid.rows = self.rows[self.row :]
+        grid.joined = {row - self.row for row in self.joined if row > self.row}
+        grid.lost, grid._inserting = self.lost, self._inserting
+        return grid
+
     def write(self, text: str) -> None:
         for character in text:
             cells = width_of(character)

@@ -12,6 +12,7 @@ from dragoman.shell.grid import Grid, Place
 
 MAX_DRAWN = 64 * 1024
 _REMEMBERED = 1024
+_NEW_LINE = b"\r\n"
 _LONGEST_SEQUENCE = 4096
 _TOKEN = re.compile(
     rb"(?P<text>[^\x00-\x1f\x7f]+)"
@@ -28,10 +29,10 @@ class Strip:
 
     def __init__(self, columns: int, rows: int) -> None:
         self._columns, self._height = columns, rows
-        self._unfinished, self._recent = b"", b"\r"  # a terminal begins at the left
+        self._unfinished, self._recent = b"", _NEW_LINE  # a terminal begins at the left
         self._line_at: Place | None = None
         self._before_line: str | None = None
-        self._begin(0)
+        self._begin(Grid(columns, rows))
         self._grid.lost = True
 
     @property
@@ -60,9 +61,9 @@ class Strip:
 
     def prompt_begins(self) -> None:
         """For the first time or once more: what follows is drawn from the column where the cursor stands."""
-        column = self._found_column() if self.lost else self._grid.column
-        self._begin(column or 0)
-        self._grid.lost = column is None
+        if self.lost:
+            self._read_back()
+        self._begin(self._grid.from_here())
 
     def line_begins(self) -> None:
         self._line_at = (self._grid.row, self._grid.column)
@@ -107,9 +108,8 @@ class Strip:
             return None
         return self._grid.row, bytes(self._drawn)
 
-    def _begin(self, column: int) -> None:
-        self._grid = Grid(self._columns, self._height, column=column)
-        self._began_at = column
+    def _begin(self, grid: Grid) -> None:
+        self._grid, self._began_at = grid, grid.column
         self._line_at = self._before_line = None
         self._right_prompt = ""
         self._drawn = bytearray()
@@ -117,14 +117,12 @@ class Strip:
     def _remember(self, data: bytes) -> None:
         self._recent = data[-_REMEMBERED:] if len(data) >= _REMEMBERED else (self._recent + data)[-_REMEMBERED:]
 
-    def _found_column(self) -> int | None:
-        """Known where a line began somewhere in what was printed last."""
-        start = max(self._recent.rfind(b"\r"), self._recent.rfind(b"\n")) + 1
-        if start == 0:
-            return None
-        self._begin(0)
-        self._parse(self._recent[start:])
-        return self._grid.column if not self.lost and self._grid.row == 0 else None
+    def _read_back(self) -> None:
+        """The row that was begun: known where its beginning is in what was printed last."""
+        start = self._recent.rfind(_NEW_LINE)
+        self._begin(Grid(self._columns, self._height))
+        self._parse(self._recent[start + len(_NEW_LINE) :])
+        self._grid.lost = self.lost or start < 0
 
     def _parse(self, data: bytes) -> None:
         data = self._unfinished + data

@@ -13,7 +13,7 @@ from dragoman.shell.strip import Strip
 COLUMNS, ROWS = 20, 10
 
 
-def drawn(data: bytes, *, before: bytes = b"\r", prompt: bytes = b"$ ") -> Strip:
+def drawn(data: bytes, *, before: bytes = b"\r\n", prompt: bytes = b"$ ") -> Strip:
     strip = Strip(COLUMNS, ROWS)
     strip.pass_over(before)
     strip.prompt_begins()
@@ -69,12 +69,28 @@ def test_what_stands_on_the_right_before_the_first_key_is_the_prompts() -> None:
     assert (strip.line(), strip.room_behind()) == ("ab", 7)
 
 
-@pytest.mark.parametrize(("before", "column"), [(b"text\r\nab", 2), (b"\r\n", 0), (b"\r\x1b[31mabc\x1b[m", 3)])
+@pytest.mark.parametrize(
+    ("before", "column"), [(b"text\r\nab", 2), (b"\r\n", 0), (b"\r\n\x1b[31mabc\x1b[m", 3), (b"\r\nabc\rd", 1)]
+)
 def test_where_a_prompt_begins_follows_from_what_was_printed_last(before: bytes, column: int) -> None:
     strip = Strip(COLUMNS, ROWS)
     strip.pass_over(before)
     strip.prompt_begins()
     assert (strip.lost, strip.column) == (False, column)
+
+
+def test_what_a_program_left_on_the_row_is_not_drawn_over() -> None:
+    strip = drawn(b"", before=b"\r\nleft behind\r")
+    assert (strip.line(), strip.room_behind()) == (None, 0)
+
+
+def test_a_prompt_that_is_drawn_again_knows_what_it_did_not_erase() -> None:
+    strip = drawn(b"abc")
+    strip.feed(b"\r")
+    strip.prompt_begins()
+    strip.feed(b"$ ")
+    strip.line_begins()
+    assert strip.text_behind() == "abc"
 
 
 def test_a_column_that_cannot_be_known_is_not_guessed() -> None:
@@ -89,7 +105,7 @@ def test_a_prompt_is_drawn_again_by_what_drew_it() -> None:
     assert (up, again) == (2, b"one\r\n$ ab\r\ncd")
 
 
-@pytest.mark.parametrize("before", [b"\rabc", b"x" * 3000])
+@pytest.mark.parametrize("before", [b"\r\nabc", b"x" * 3000])
 def test_what_began_elsewhere_than_at_the_left_is_not_drawn_again(before: bytes) -> None:
     assert drawn(b"ab", before=before).redrawing() is None
 

@@ -1,0 +1,69 @@
+"""The wrapper's settings are the product's settings, read without the library that checks those."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from dragoman.places import find_places
+from dragoman.setting_table import Settings
+from dragoman.settings import load_settings
+from dragoman.shell.wishes import Wishes, read_wishes
+
+
+def _both(tmp_path: Path, text: str, variables: dict[str, str]) -> tuple[Settings, Wishes]:
+    environment = {"DRAGOMAN_HOME": str(tmp_path), **variables}
+    places = find_places(environment)
+    places.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    places.settings_file.write_text(text)
+    return load_settings(places, environment), read_wishes(places.settings_file, environment)
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ("", {}),
+        ('ask_key = ":"\nsuggest_commands = false\nexplain_failures_every_s = 5\n', {}),
+        ('ignore_commands = ["vault *", "pass"]\nwatch_output = ["oops"]\nport = 9000\n', {}),
+        ("record_raw_input = false\n", {"DRAGOMAN_RECORD_RAW_INPUT": "true", "DRAGOMAN_IGNORE_COMMANDS": "a *, b"}),
+        ('accept_key = "tab"\n', {"DRAGOMAN_PAUSE_KEY": "ctrl-p", "DRAGOMAN_EXPLAIN_FAILURES_EVERY_S": "99"}),
+        ("", {"DRAGOMAN_ASK_KEY": ""}),
+    ],
+)
+def test_both_readers_read_the_same(tmp_path: Path, text: str, variables: dict[str, str]) -> None:
+    settings, wishes = _both(tmp_path, text, variables)
+    for field in fields(Wishes):
+        if field.name != "unusable":
+            value = getattr(settings, field.name)
+            assert getattr(wishes, field.name) == (tuple(value) if isinstance(value, list) else value), field.name
+    assert wishes.unusable == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("ask_key = 'F13'", "ask_key"),
+        ("ignore_commands = 'all'", "ignore_commands"),
+        ("suggest_commands = 1", "suggest_commands"),
+        ("explain_failures_every_s = 0", "explain_failures_every_s"),
+        ("explain_failures_every_s = true", "explain_failures_every_s"),
+        ("accept_key = 'left'", "accept_key"),
+        ("not toml", "settings.toml"),
+        (f"watch_output = ['{'x' * 201}']", "watch_output"),
+    ],
+)
+def test_what_cannot_be_used_is_named_and_its_default_counts(tmp_path: Path, text: str, named: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(text)
+    wishes = read_wishes(file, {})
+    assert wishes.unusable == (named,)
+    assert wishes == Wishes(unusable=(named,))
+
+
+def test_a_file_that_others_may_write_decides_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("record_raw_input = true")
+    file.chmod(0o666)
+    assert read_wishes(file, {}) == Wishes(unusable=("settings.toml",))
