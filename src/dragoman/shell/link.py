@@ -96,12 +96,6 @@ class Link:
         if not data:
             self._lost(now_s)
 
-    def finish(self) -> None:
-        """Nothing more is said; what the daemon still answers is waited for by whoever polls, with a deadline."""
-        if self._socket is not None:
-            with contextlib.suppress(OSError):
-                self._socket.shutdown(socket.SHUT_WR)
-
     def close(self) -> None:
         if self._socket is not None:
             self._socket.close()

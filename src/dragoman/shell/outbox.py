@@ -57,8 +57,8 @@ class Outbox:
     def add(self, message: object, size: int = 0) -> None:
         self._waiting.append(Entry(message, size + _OVERHEAD))
         self._small += size + _OVERHEAD
-        while self._small > SMALL_LIMIT and (self._old or self._waiting):
-            self._drop_small()
+        while self._small > SMALL_LIMIT and self._drop_small():
+            pass
 
     def take(self) -> tuple[object, Entry | None] | None:
         """The next to send, and what `sent` is to be told; the first of a connection is no entry of ours."""
@@ -110,6 +110,12 @@ class Outbox:
         self._old.append(Entry(None, _OVERHEAD, entry.output))
         self._small += _OVERHEAD
 
-    def _drop_small(self) -> None:
-        entry = (self._old or self._waiting).popleft()
-        self._forget(entry)
+    def _drop_small(self) -> bool:
+        """The oldest message that is no output; whether there was one."""
+        for queue in (self._old, self._waiting):
+            for at, entry in enumerate(queue):
+                if not entry.output:
+                    del queue[at]
+                    self._forget(entry)
+                    return True
+        return False

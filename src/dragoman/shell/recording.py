@@ -89,21 +89,23 @@ class Recording:
     def unflushed(self) -> bool:
         return bool(self._chunks)
 
-    def printed(self, data: bytes, now_ms: int) -> None:
-        """The hot path: a list, and a frame for every 64 KiB of it."""
+    def printed(self, data: bytes, now_ms: int) -> bool:
+        """The hot path: a list, and a frame for every 64 KiB of it; whether one is ready."""
         if self._held is not None:
             self._hold(data)
-            return
+            return False
         if self._ignoring or self._private or self._paused:
-            return
+            return False
         if not self._chunks:
             self._since_ms = now_ms
         if self._guess is not None:
             self._guess.printed(data)
         self._chunks.append(data)
         self._size += len(data)
-        if self._size >= BATCH:
-            self.flush()
+        if self._size < BATCH:
+            return False
+        self.flush()
+        return True
 
     def flush(self) -> None:
         if self._chunks:

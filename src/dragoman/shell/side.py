@@ -43,13 +43,11 @@ class Side:
         pieces = self._scanner.feed(data)
         if len(pieces) == 1 and pieces[0] is data:
             shown = self._overlay.printed(data, now_s)
-            self._recording.printed(data, now_ms())
+            if self._recording.printed(data, now_ms()):
+                self._link.send(now_s)
         else:
             shown = b"".join([self._piece(piece, now_s) for piece in pieces])
-        if self._flush_at_s is None:
-            self._flush_at_s = now_s + FLUSH_S
-        elif now_s >= self._flush_at_s:
-            self._send(now_s)
+        self._flush_at_s = now_s + FLUSH_S if self._flush_at_s is None else self._flush_at_s
         return shown
 
     def typed(self, data: bytes, now_s: float, *, echoes: bool, by_lines: bool) -> bytes:
@@ -132,11 +130,6 @@ class Side:
         if guessed != self._at_guessed_prompt:
             mark: Mark = InputStarted() if self._at_guessed_prompt else OutputStarted()
             self._overlay.marked(mark, False, now_s)
-
-    def _send(self, now_s: float) -> None:
-        """In the middle of a flood: whole frames only, and no look at the prompt."""
-        self._flush_at_s = now_s + FLUSH_S
-        self._link.send(now_s)
 
     def _ask(self, message: object, now_s: float) -> None:
         """A line that is being typed is not told where nothing may be."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.shell.outbox import SMALL_LIMIT, Entry, Outbox
+from dragoman.shell.outbox import SMALL_LIMIT, Outbox
 
 
 class Peer:
@@ -94,10 +94,9 @@ def test_small_messages_have_a_bound_too_and_take_no_output_with_them() -> None:
 @given(st.lists(st.tuples(st.sampled_from(["output", "small", "take", "lose"]), st.integers(1, 60)), max_size=60))
 def test_nothing_is_lost_unmarked_and_nothing_comes_twice_or_out_of_order(steps: list[tuple[str, int]]) -> None:
     """The bytes of gaps and of what came are all that were added; numbers grow."""
-    box, count, added = outbox(limit=150), 0, 0
+    box, added = outbox(limit=150), 0
     peer = Peer(box)
-    for step, size in steps:
-        count += 1
+    for count, (step, size) in enumerate(steps, 1):
         if step == "output":
             box.add_output((count, size), size)
             added += size
@@ -112,7 +111,3 @@ def test_nothing_is_lost_unmarked_and_nothing_comes_twice_or_out_of_order(steps:
     assert [number for number, _ in came] == sorted({number for number, _ in came})
     gaps = sum(int(it[1]) for it in peer.got if isinstance(it, tuple) and it[0] == "gap")
     assert sum(size for _, size in came) + gaps == added
-
-
-def test_an_entry_without_a_message_is_a_gap() -> None:
-    assert Entry(None, 200, 7).output == 7
