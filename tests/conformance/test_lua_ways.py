@@ -44,6 +44,7 @@ async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: L
         await service.set_breakpoint(lua.client, lua.at(program, 2, condition="n == 3"))
         waits = await service.start(lua.client, lua.listening(port), within_s=0.2)
         assert (waits.outcome, waits.session.state) == (None, State.STARTING)
+        assert f'start("127.0.0.1", {port})' in waits.session.facts["waits for"]
         with lua.running(program, f"start('127.0.0.1', {port})") as process:
             stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
             assert (stop.reason, stop.frames[0].path, values(stop)["n"]) == ("breakpoint", str(program), "3")

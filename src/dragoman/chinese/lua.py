@@ -1,6 +1,7 @@
 """Chinese of the phrases about Lua programs."""
 
 TABLE: dict[str, str] = {
+    "a program that calls {call}": "调用 {call} 的程序",
     "This Lua runtime does not tell changes of data; the dragoman.lua of this version does.": "此 Lua 运行环境不报告数据的变化；此版本的 dragoman.lua 可以。",
     "The call that this variable belonged to has ended.": "此变量所属的调用已结束。",
     'In the program, where it finds this file: require("{module}").start("127.0.0.1", 8818)': '在能找到此文件的程序中：require("{module}").start("127.0.0.1", 8818)',

@@ -10,10 +10,12 @@ from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.luapanda.opening import open_lua
 from dragoman.debug.luapanda.runtime import interpreter_of
-from dragoman.debug.luapanda.settings import LuaSettings, read_settings
+from dragoman.debug.luapanda.settings import read_settings
+from dragoman.phrases import say
 from dragoman.transport.command import Command
 
 _A_DAY_S = 86_400.0
+_REACHED = {"listening": ("listens", "start"), "connecting": ("connects to", "startServer")}
 
 
 def _command(_: Situation) -> Command:
@@ -30,11 +32,10 @@ def _facts(situation: Situation) -> Mapping[str, str]:
     settings = read_settings(situation.request, situation.arguments, situation.workspace)
     if settings.way == "started":
         return {"adapter": "LuaPanda", "interpreter": interpreter_of(settings, situation.searched)}
-    return {"adapter": "LuaPanda", "listens" if settings.way == "listening" else "connects": _address(settings)}
-
-
-def _address(settings: LuaSettings) -> str:
-    return f"{settings.host}:{settings.port}"
+    does, call = _REACHED[settings.way]
+    calls = f'require("LuaPanda").{call}("{settings.host}", {settings.port})'
+    waits_for = str(say("a program that calls {call}", call=calls))
+    return {"adapter": "LuaPanda", does: f"{settings.host}:{settings.port}", "waits for": waits_for}
 
 
 LUA = AdapterSpec(
