@@ -32,8 +32,7 @@ local globals = _G
 local jit = rawget(_G, "jit")
 local own_source = getinfo(1, "S").source
 local is_51 = _VERSION == "Lua 5.1"
--- A count hook is free on these; on 5.3 and 5.4 every instruction pays for it.
-local count_is_free = jit ~= nil or is_51 or _VERSION == "Lua 5.2"
+local newproxy = newproxy
 
 local VERSION = "3.3.1"
 local EXTENSION = "1"
@@ -43,7 +42,7 @@ local LIMIT = {
   connect_first_s = 0.2, connect_again_s = 0.005, accept_s = 0.5,
   value_s = 0.25, values_s = 1, evaluate_s = 5,
   line_bytes = 67108864, frames_told = 100, old_frames_told = 1000,
-  sorted_keys = 1000, counted_keys = 10000, old_fields = 100000, scanned_objects = 50000,
+  sorted_keys = 1000, counted_keys = 2000000, old_fields = 100000, old_references = 9999, scanned_objects = 50000,
 }
 
 local function pack(...) return { n = select("#", ...), ... } end
@@ -594,6 +593,16 @@ function Stack.entries(thread, from, limit)
   return entries, frame_info(offset, thread, "l") and Stack.level_count(thread) or depth
 end
 
+-- The chunk that the innermost frame with a file is of.
+function Stack.source()
+  local offset, info = 0, nil
+  repeat
+    info = frame_info(offset, nil, "Sl")
+    offset = offset + 1
+  until not info or is_shown(info) and has_file(info.source)
+  return info and info.source
+end
+
 function Stack.frame(index, thread)
   local offset = (tonumber(index) or 2) - 2
   if offset < 0 or offset ~= floor(offset) or not stop and not thread then return nil end
@@ -945,11 +954,14 @@ local function old_text(value)
   return text
 end
 
+-- From 10,000 on, a number means a scope.
+local function old_reference(value) return #references < LIMIT.old_references and keep({ value = value }) or "0" end
+
 function Old.variable(name, value)
   local kind = type(value)
   local text = old_text(value)
   if kind == "string" and session.encodes then text = base64(text) end
-  return { name = name, type = kind, value = text, variablesReference = EXPANDS[kind] and keep({ value = value }) or "0" }
+  return { name = name, type = kind, value = text, variablesReference = EXPANDS[kind] and old_reference(value) or "0" }
 end
 
 local function old_locals(frame)
@@ -982,7 +994,7 @@ end
 local function old_metatable(value, list)
   local meta = getmetatable(value)
   if type(meta) == "table" then
-    list[#list + 1] = { name = "_Metatable_", type = "table", value = "元表 " .. (safe_text(meta) or "table"), variablesReference = keep({ value = meta }) }
+    list[#list + 1] = { name = "_Metatable_", type = "table", value = "元表 " .. (safe_text(meta) or "table"), variablesReference = old_reference(meta) }
   end
   return list
 end
@@ -1030,12 +1042,18 @@ end
 local REPL_UNREAD = '"指令执行错误。\n + 请检查指令是否正确\n + 可以直接输入表达式，执行函数或变量名，并观察执行结果"'
 local REPL_FAILED = '"输入错误指令。\n + 请检查指令是否正确\n + 指令仅能在[暂停在断点时]输入, 请不要在程序持续运行时输入"'
 
--- On the program's own stack, without a limit: helpers that an IDE injects walk that stack.
+-- An IDE that loads code of its own has helpers that walk the program's stack: from then on expressions run on it, where
+-- Lua calls no hook within a hook, so that nothing can end them. Until then they end in time.
+local function old_runner(text)
+  session.injects = session.injects or find(text, "load", 1, true) ~= nil
+  return session.injects and pcall or within(LIMIT.evaluate_s)
+end
+
 function Old.repl(text, stack_id)
   local expression = Expression.compile(text)
   if not expression then return old_failure("Exp", REPL_UNREAD, false) end
   local frame = stop and Stack.frame(stack_id)
-  local results = Expression.run(expression, frame and Stack.innermost_like(frame), pcall)
+  local results = Expression.run(expression, frame and Stack.innermost_like(frame), old_runner(text))
   if not results[1] then return old_failure("Exp", REPL_FAILED, false) end
   local shown = Old.variable("Exp", results[2])
   shown.isSuccess = "true"
@@ -1078,7 +1096,7 @@ function Old.set(info)
   if not old_assign(tonumber(info.varRef) or 0, frame, name, new.value) then
     return { success = "false", tip = "找不到要设置的变量", type = kind, value = value }
   end
-  local reference = EXPANDS[kind] and tostring(keep({ value = new.value })) or "0"
+  local reference = EXPANDS[kind] and tostring(old_reference(new.value)) or "0"
   return { success = "true", tip = "变量 " .. name .. " 赋值成功", name = new.name or name, type = kind, value = value, variablesReference = reference }
 end
 
@@ -1126,11 +1144,14 @@ local function put_function(variable, value)
   if info.what ~= "C" then variable["function"] = printable(Paths.of(info.source).file) .. ":" .. info.linedefined end
 end
 
-local function put_count(variable, value)
-  local count, beyond = field_count(value, LIMIT.counted_keys)
-  if not beyond then variable.count = count end
+-- Within what a request may count in all; beyond that it is told how many there are at least.
+local function put_count(answer, value, left)
+  local count, beyond = field_count(value, left.keys)
+  left.keys = left.keys - count
+  answer[beyond and "least" or "count"] = count
 end
 
+New.put_count = put_count
 
 local function put_children(variable, value, options)
   if options.parents[value] then
@@ -1153,7 +1174,7 @@ function New.variable(name, value, options)
   put_text(variable, text or kind, options.text)
   variable.failed = failed and printable(failed) or nil
   if kind == "function" then put_function(variable, value) end
-  if kind == "table" then put_count(variable, value) end
+  if kind == "table" then put_count(variable, value, options.left) end
   if expands(value) then
     variable.reference = keep({ value = value })
     put_children(variable, value, options)
@@ -1178,8 +1199,8 @@ local function sorted_keys(value)
   return keys
 end
 
--- Small tables in order; great ones as they lie, or a page would cost a sort.
-local function keys_of(value, start, count)
+-- Small tables in order; great ones as they lie, or a page would cost a sort. The next page goes on where this one ends.
+local function keys_of(kept, value, start, count)
   local total, beyond = field_count(value, LIMIT.sorted_keys)
   local page = {}
   if not beyond then
@@ -1188,11 +1209,13 @@ local function keys_of(value, start, count)
     return page, start + #page < total, total
   end
   local key, position = next(value), 0
+  if kept.next_key ~= nil and kept.next_position <= start then key, position = kept.next_key, kept.next_position end
   while key ~= nil and #page < count do
     position = position + 1
     if position > start then page[#page + 1] = key end
     key = next(value, key)
   end
+  kept.next_key, kept.next_position = key, position
   return page, key ~= nil, nil
 end
 
@@ -1209,8 +1232,8 @@ local function special_rows(value)
   return rows
 end
 
-local function field_rows(value, start, count)
-  local keys, more, total = keys_of(value, start, count)
+local function field_rows(kept, value, start, count)
+  local keys, more, total = keys_of(kept, value, start, count)
   local rows = {}
   for place, key in ipairs(keys) do
     rows[place] = { name = key_name(key), key_type = type(key), value = rawget(value, key), position = start + place, key = key }
@@ -1256,19 +1279,19 @@ local SCOPES = {
   locals = function(kept, start, count) return paged(Stack.locals(kept.frame), start, count) end,
   varargs = function(kept, start, count) return paged(position_from_start(Stack.varargs(kept.frame)), start, count) end,
   upvalues = function(kept, start, count) return paged(Stack.upvalues(kept.frame.func), start, count) end,
-  globals = function(kept, start, count) return field_rows(frame_globals(kept.frame, frame_names(kept.frame)), start, count) end,
+  globals = function(kept, start, count) return field_rows(kept, frame_globals(kept.frame, frame_names(kept.frame)), start, count) end,
 }
 
 local CHILDREN = {
   table = field_rows,
-  userdata = function(value) return special_rows(value), false end,
-  ["function"] = function(value, start, count) return paged(Stack.upvalues(value), start, count) end,
+  userdata = function(_, value) return special_rows(value), false end,
+  ["function"] = function(_, value, start, count) return paged(Stack.upvalues(value), start, count) end,
 }
 
 local function raw_rows(kept, start, count)
   if kept.scope then return SCOPES[kept.scope](kept, start, count) end
   if kept.pairs_of then return pairs_rows(kept.pairs_of, start, count) end
-  return CHILDREN[type(kept.value)](kept.value, start, count)
+  return CHILDREN[type(kept.value)](kept, kept.value, start, count)
 end
 
 local function shown_row(row, options)
@@ -1297,7 +1320,7 @@ function bounded(value, least, most, default)
 end
 
 function options_of(info)
-  return { depth = bounded(info.depth, 1, 5, 1), left = { nodes = bounded(info.budget, 1, 20000, 2000) }, text = bounded(info.text, 1, 16777216, 1024), parents = {} }
+  return { depth = bounded(info.depth, 1, 5, 1), left = { nodes = bounded(info.budget, 1, 20000, 2000), keys = LIMIT.counted_keys }, text = bounded(info.text, 1, 16777216, 1024), parents = {} }
 end
 
 function seconds_of(info, default) return bounded(info.timeout, 1, 60000, default * 1000) / 1000 end
@@ -1397,7 +1420,7 @@ function is_followed(thread) return threads[thread] ~= "wrap" or session.extende
 
 local function wanted_mode()
   if sock then return (Breaks.exist() or step or Watch.active) and "line" or "poll" end
-  return attach_wanted and host and count_is_free and "poll" or "off"
+  return attach_wanted and host and jit and "poll" or "off"
 end
 
 function Run.refresh()
@@ -1506,6 +1529,7 @@ end
 
 function halt(kind, detail)
   step, stop.kind = nil, kind
+  stop.source = Stack.source() -- now, since an expression that asks for it runs in another coroutine
   references = {}
   last_heard = gettime()
   tell_stop(kind, detail)
@@ -2258,7 +2282,9 @@ function Extended.variables(info)
   local options = options_of(info)
   if kept.value ~= nil then options.parents[kept.value] = true end
   local rows, more, total = new_rows(kept, bounded(info.start, 0, 1e9, 0), bounded(info.count, 1, 10000, 100), options)
-  Wire.answer("variables", { variables = rows, more = more, count = total })
+  local answer = { variables = rows, more = more, count = total }
+  if not total and type(kept.value) == "table" then New.put_count(answer, kept.value, options.left) end
+  Wire.answer("variables", answer)
 end
 
 -- The packed results of an expression, or nil after a refusal.
@@ -2525,8 +2551,8 @@ function poll()
   if attach_wanted and host and gettime() - last_attempt >= LIMIT.attach_s then Link.attempt(LIMIT.connect_again_s, 0) end
 end
 
--- Hooks see neither compiled code nor a program that sleeps, and while nobody listens they would cost 5.3 and 5.4 every
--- instruction: a few slow functions give the beat as well, and there the garbage collector.
+-- Hooks see neither compiled code nor a program that sleeps, and while nobody listens every instruction would pay for
+-- them, but on LuaJIT: a few slow functions give the beat as well, and the garbage collector.
 local ticking, pulsing = false, false
 
 local function is_waiting() return attach_wanted and host ~= nil and sock == nil end
@@ -2557,20 +2583,25 @@ end
 
 -- Not within the collector: its finalizer only asks for the next instruction.
 local function arm_ticker()
-  setmetatable({}, { __gc = function()
+  local function on_collection()
     if not is_waiting() then
       ticking = false
       return
     end
     if not gethook() and gettime() - last_attempt >= LIMIT.attach_s then sethook(once, "", 1) end
     arm_ticker()
-  end })
+  end
+  if newproxy then
+    getmetatable(newproxy(true)).__gc = on_collection
+  else
+    setmetatable({}, { __gc = on_collection })
+  end
 end
 
 function Link.wait()
   if not is_waiting() then return end
   install_pulse()
-  if not ticking and not count_is_free then
+  if not ticking and not jit then
     ticking = true
     arm_ticker()
   end
@@ -2650,16 +2681,6 @@ function this.changePath(path)
   Run.refresh()
 end
 
-local function stopped_source()
-  local offset = 0
-  while stop do
-    local info = frame_info(offset, nil, "Sl")
-    if not info then return nil end
-    if is_shown(info) and has_file(info.source) then return info.source end
-    offset = offset + 1
-  end
-end
-
 local function breakpoint_in(file)
   for path in next, this.getBreaks() do
     if match(key_of(path), "[^/]*$") == match(file, "[^/]*$") then return path end
@@ -2667,7 +2688,7 @@ local function breakpoint_in(file)
 end
 
 local function breakpoint_test()
-  local source = stopped_source()
+  local source = stop and stop.source
   local out = { "\n- BreakPoint Test:", "\nUser set lua extension:   .", session.extension, "\nAuto get lua extension:   ", Paths.extension }
   if not source then return concat(out) end
   local path = Paths.of(source)
@@ -2697,7 +2718,7 @@ end
 function this.testBreakpoint() return breakpoint_test() end
 
 local function doctor_of_paths(out)
-  local source = stopped_source()
+  local source = stop and stop.source
   if not source then return end
   local path = Paths.of(source)
   if not session.names_only and not exists(path.file) then

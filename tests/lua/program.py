@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -32,6 +33,7 @@ STOPS = frozenset(
     }
 )
 Message = dict[str, Any]
+_ID = re.compile(rb'"callbackId":"(\d+)"')
 
 
 def settings(root: Path, **changed: str) -> dict[str, str]:
@@ -105,6 +107,19 @@ class Ide:
             assert message is not None, f"closed while waiting for {cmds}; seen {self.seen[-5:]}"
             if message["cmd"] in cmds and (id is None or message["callbackId"] == id):
                 return message
+
+    def answered_ids(self, cmd: str, count: int) -> list[str]:
+        """The ids of the next answers to this command; read as text, for there may be very many."""
+        answer, ids = re.compile(rb'"cmd":"%s"' % cmd.encode()), list[str]()
+        while len(ids) < count:
+            while (line := self._reader.next_line()) is None:
+                self._connection.settimeout(PATIENCE_S)
+                data = self._connection.recv(1 << 20)
+                assert data, f"closed after {len(ids)} answers"
+                self._reader.feed(data)
+            if answer.search(line) and (id := _ID.search(line)):
+                ids.append(id[1].decode())
+        return ids
 
     def ask(self, cmd: str, info: Any = None, within_s: float = PATIENCE_S) -> Any:
         return self.wait_for(cmd, id=self.send(cmd, info), within_s=within_s)["info"]

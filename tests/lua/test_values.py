@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lua.program import LUAS, Ide, stopped_at
+from tests.lua.program import LUAS, Ide, Program, stopped_at
 
 pytestmark = [pytest.mark.needs("lua"), pytest.mark.parametrize("lua", LUAS)]
 
@@ -157,14 +158,21 @@ def test_a_long_string_is_cut_between_letters(lua: str, tmp_path: Path) -> None:
         assert rows(ide, scope(ide, "locals"), text=5000)["long"]["value"] == "熊" * 1000
 
 
+# Before anybody debugs, so that the debugger does not see a million lines.
+MILLION = "local big = {}\nfor i = 1, 1000000 do big[i] = i end local all = { big, big, big, big }\n"
+
+
 def test_a_table_of_a_million_fields_is_read_in_pages(lua: str, tmp_path: Path) -> None:
-    text, line = with_values("local big = {}\nfor i = 1, 1000000 do big[i] = i end")
-    with stopped_at(lua, tmp_path, text, line) as (_, ide, _):
+    with stopped_at(lua, tmp_path, MILLION + START + "local n = #big\nlocal m = n\nprint('END')\n", 5) as (_, ide, _):
         row = rows(ide, scope(ide, "locals"))["big"]
-        assert "count" not in row
+        assert row["count"] == 1_000_000
         first = ide.ask("variables", {"reference": row["reference"], "count": 3})
         assert [item["value"] for item in first["variables"]] == ["1", "2", "3"]
-        assert first["more"] is True
+        assert (first["more"], first["count"]) == (True, 1_000_000)
+        second = ide.ask("variables", {"reference": row["reference"], "start": 3, "count": 2})
+        assert [item["value"] for item in second["variables"]] == ["4", "5"]
+        again = ide.ask("variables", {"reference": row["reference"], "start": 1, "count": 2})
+        assert [item["value"] for item in again["variables"]] == ["2", "3"]
         last = ide.ask("variables", {"reference": row["reference"], "start": 999_998, "count": 100})
         assert [item["value"] for item in last["variables"]] == ["999999", "1000000"]
         assert last["more"] is False
@@ -231,16 +239,50 @@ def test_a_function_tells_where_it_is_from_and_what_it_holds(lua: str, tmp_path:
         assert "function" not in found["c"]
 
 
-def test_thousands_of_requests_in_one_stop_are_answered(lua: str, tmp_path: Path) -> None:
+def test_what_cannot_be_counted_in_time_is_told_as_more_than(lua: str, tmp_path: Path) -> None:
+    with stopped_at(lua, tmp_path, MILLION + START + "local n = #big\nlocal m = n\nprint('END')\n", 5) as (_, ide, _):
+        found = rows(ide, rows(ide, scope(ide, "locals"))["all"]["reference"])
+        assert [row.get("count") for row in found.values()] == [1_000_000, 1_000_000, None, None]
+        assert [row.get("least") for row in found.values()] == [None, None, 0, 0]
+
+
+NATIVE = ("stack", {"count": "1"}, lambda info: info["frames"][0]["function"])
+LEGACY = ("getVariable", {"varRef": "10000", "stackId": "2"}, lambda info: info[-1]["name"])
+
+
+@pytest.mark.parametrize(("cmd", "info", "value"), [NATIVE, LEGACY], ids=["native", "legacy"])
+def test_ten_thousand_requests_in_one_stop_are_answered(
+    lua: str, tmp_path: Path, cmd: str, info: dict[str, str], value: Callable[[Any], str]
+) -> None:
     text, line = with_values("local n = 5")
     # The original overflows its stack on two of them, after 5,456 and 3,845.
-    count = 10_000 if lua in ("lua5.1", "luajit") else 1_000
-    with stopped_at(lua, tmp_path, text, line, dragoman="") as (_, ide, _):
-        for _ in range(count // 500):
-            ids = ide.send_many(500, "getVariable", {"varRef": "10000", "stackId": "2"})
-            answers = [ide.wait_for("getVariable") for _ in ids]
-            assert [answer["callbackId"] for answer in answers] == ids
-            assert answers[-1]["info"][-1]["value"] == "5"
+    extended = "1" if cmd == "stack" else ""
+    with stopped_at(lua, tmp_path, text, line, dragoman=extended) as (_, ide, _):
+        for _ in range(20):
+            ids = ide.send_many(500, cmd, info)
+            assert ide.answered_ids(cmd, len(ids)) == ids
+        assert value(ide.ask(cmd, info)) in ("main chunk", "n")
+
+
+def test_an_expression_of_an_old_ide_ends_in_time(lua: str, tmp_path: Path) -> None:
+    with Program(lua, tmp_path) as program:
+        runtime = tmp_path / "debugger" / "dragoman.lua"
+        text = runtime.read_text(encoding="utf-8")
+        assert "evaluate_s = 5," in text
+        runtime.write_text(text.replace("evaluate_s = 5,", "evaluate_s = 0.1,"), encoding="utf-8")
+        program.write("main.lua", with_values("local n = 5")[0])
+        ide = program.debug("main.lua")
+        ide.start(tmp_path)
+        loop = "(function() while true do end end)()"
+        failed = ide.ask("runREPLExpression", {"Expression": loop, "stackId": "2"})
+        assert failed[0]["isSuccess"] is False
+        assert ide.ask("getWatchedVariable", {"varName": loop, "stackId": "2"})[0]["isSuccess"] == "false"
+        # Who loads helpers of its own has the program's own stack from then on.
+        walks = "(loadstring or load)('return debug.getinfo(1, \"l\") ~= nil')()"
+        assert ide.ask("runREPLExpression", {"Expression": walks, "stackId": "2"})[0]["value"] == "true"
+        ide.send("continue")
+        ide.run_out()
+        assert program.end()[:2] == (0, "END\n")
 
 
 def test_a_deep_recursion_is_told_in_pages(lua: str, tmp_path: Path) -> None:
