@@ -67,17 +67,17 @@ class Overlay:
             return data
         keys = self._reader.keys(data)
         sent = b"".join([self._key(key, now_s, alone=len(keys) == 1) for key in keys])
-        self._update(now_s)
+        if sent != data:
+            self._update(now_s)
         return sent
 
     def printed(self, data: bytes, now_s: float) -> bytes:
-        if not (self._stage.is_drawing or self._screen):
-            self._stage.printed(data, now_s)
-            return data
-        before = self.take_screen() + self._erased()
+        """Nothing of ours is worked out before these bytes are on the screen: that is for the tick right after."""
+        before = self.take_screen() + self._erased() if self._stage.is_drawing or self._screen else b""
         self._stage.printed(data, now_s)
-        self._update(now_s)
-        return before + data + self.take_screen()
+        if self._stage.is_drawing:
+            self.wakes_at_s = now_s
+        return before + data if before else data
 
     def marked(self, mark: Mark, verified: bool, now_s: float) -> None:
         self._screen += self._erased()

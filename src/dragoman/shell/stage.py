@@ -63,7 +63,7 @@ class Stage:
             self.shell_suggests = True
 
     def key_sent(self, key: Key, now_s: float) -> None:
-        self._typed_at_end = key.name == "text" and self.line is not None
+        self._typed_at_end = key.name == "text" and not self.strip.lost and not self.strip.text_behind()
         self.strip.key_follows()
         self.key_at_s = self.changed_at_s = now_s
         self._awaits_echo = True
