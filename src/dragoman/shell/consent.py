@@ -76,9 +76,14 @@ class Consent:
         is_no = key.name in {"escape", "interrupt"} or (key.name == "text" and key.raw in (b"n", b"N"))
         return "refused" if is_no else "postponed"
 
+    def withdraw(self) -> None:
+        """Nobody waits for an answer any more: a yes would run what nobody expects."""
+        self.asked = self._drawn_at_s = None
+
     def settle(self, verdict: Literal["accepted", "refused"]) -> Response:
         assert self.asked is not None
-        request_id, self.asked, self._drawn_at_s = self.asked.request_id, None, None
+        request_id = self.asked.request_id
+        self.withdraw()
         return _answer(request_id, verdict)
 
     def _offer(self) -> str:

@@ -203,7 +203,11 @@ class Overlay:
         self._ghost.heard(response)
 
     def _hear_answer(self, response: Response, _: float) -> None:
-        if self._questions.heard(response, self._stage.folder):
+        asked = self._consent.asked
+        if asked is not None and response.request_id == asked.request_id:
+            self._screen += self._erased()
+            self._consent.withdraw()
+        elif self._questions.heard(response, self._stage.folder):
             self._keep_answer()
         else:
             self._notice = self._explanation.heard(response) or self._notice
@@ -253,7 +257,7 @@ class Overlay:
         if self._questions.lost(self.connected, now_s):
             self._keep_answer()
         asked = self._consent.asked
-        if asked is not None and now_s >= asked.until_s:
+        if asked is not None and (now_s >= asked.until_s or not self.connected):
             self._screen += self._erased()
             self._messages.append(self._consent.settle("refused"))
 

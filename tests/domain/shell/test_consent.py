@@ -29,6 +29,7 @@ class Desk:
 
     def __init__(self, *, columns: int = 60, rows: int = 12, verified: bool = True) -> None:
         self.overlay = Overlay(Wishes(), session_id="s", columns=columns, rows=rows)
+        self.overlay.connected = True
         self.now_s = 100.0
         self.verified = verified
         self.prompt()
@@ -198,11 +199,34 @@ def test_a_tab_never_asks_the_shell_for_completion() -> None:
     assert typed_form("a\tb", bracketed=False) == b"a b\r"
 
 
+def test_one_that_is_taken_back_is_gone_and_y_is_a_letter_again() -> None:
+    desk = Desk()
+    desk.shown()
+    desk.wait(READING_S)
+    desk.overlay.heard(Response("r1", "withdrawn", False, True), desk.now_s)
+    assert desk.overlay.take_screen()
+    assert desk.type(b"y") == b"y"
+    assert verdicts(desk.overlay) == []
+
+
+def test_without_the_daemon_that_asked_nobody_is_asked() -> None:
+    desk = Desk()
+    desk.shown()
+    desk.overlay.connected = False
+    assert desk.overlay.wakes_at_s is not None
+    assert desk.wait(READING_S)
+    assert desk.type(b"y") == b"y"
+
+
 def test_no_message_grants_it() -> None:
     desk = Desk()
     desk.shown()
     desk.wait(READING_S)
-    for message in (Response("r1", "accepted", False, True), wanted("make test"), Response("r1", "y", False, True)):
+    for message in (
+        wanted("make test"),
+        Response("r2", "accepted", False, True),
+        Response("r1", "accepted", False, True),
+    ):
         desk.overlay.heard(message, desk.now_s)
     assert desk.overlay.take_keys() == b""
     assert "accepted" not in verdicts(desk.overlay)

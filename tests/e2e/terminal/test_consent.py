@@ -94,3 +94,15 @@ def test_while_a_program_runs_the_person_is_not_asked_and_keys_for_it_grant_noth
         assert "no_answer" in answer.result(30)
         assert not any("asks to run here" in line for line in opened.screen())
         assert not (tmp_path / "work" / "forbidden").exists()
+
+
+def test_what_nobody_answers_is_taken_back_when_the_agent_stops_waiting(
+    agent: ThreadPoolExecutor, cli: Cli, tmp_path: Path
+) -> None:
+    with wrapped_pane("zsh", tmp_path, cli.variables()) as opened:
+        answer = agent.submit(ask, cli, terminal_of(opened, cli), "touch forbidden", 2)
+        opened.has("y runs it, n does not")
+        opened.lacks("asks to run here")
+        assert "no_answer" in answer.result(30)
+        opened.type("yes")
+        opened.until(lambda lines: lines[-1] == "prompt> yes")
