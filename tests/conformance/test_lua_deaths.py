@@ -119,10 +119,12 @@ async def test_a_program_that_is_killed_while_it_is_asked_ends_the_question_too(
                 await scene.evaluate(NEVER_ENDS, within_s=10)
             assert caught.value.code in {"adapter_gone", "already_ended"}
 
+        program = scene.programs()[-1]
+        before = program.cpu_times().user
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
-            await eventually(lambda: scene.programs()[-1].cpu_percent(0.02) > 50)
-            os.kill(scene.programs()[-1].pid, signal.SIGKILL)
+            await eventually(lambda: program.cpu_times().user > before)
+            program.kill()
         assert (await scene.ended()).signal == "SIGKILL"
 
 
