@@ -24,6 +24,9 @@ from tests.e2e.debug_kills import DebugKills
 from tests.e2e.life.drops import connects_and_drops, open_files
 from tests.e2e.life.rounds import Kills, races_of_starts
 from tests.e2e.life.watching import require_success
+from tests.e2e.terminal_kills.daemon_rounds import DaemonKills
+from tests.e2e.terminal_kills.quick_daemon import quick_daemon
+from tests.e2e.terminal_kills.shell_rounds import ShellKills
 from tests.fuzz import driver
 from tests.hostile import hostile_home
 
@@ -31,6 +34,7 @@ REPORT = Path(__file__).parent.parent / "docs" / "soak.md"
 FULL_MINUTES = 45.0
 _INPUTS_A_STEP = 500
 _SPARE_FILES = 8
+_KILLS_A_RECORD = 25
 
 Steps = Iterator[int]
 """Does the work piece by piece, and yields how much each piece was."""
@@ -102,6 +106,21 @@ def debug_kills(goal: int, seed: int) -> Steps:
             yield 1
 
 
+def record_kills(goal: int, seed: int) -> Steps:
+    """The whole record is compared at the end of a batch, with a home of its own each."""
+    for number in range(-(-goal // _KILLS_A_RECORD)):
+        with tempfile.TemporaryDirectory(prefix="soak") as folder, quick_daemon(Path(folder) / "h") as daemon:
+            for _ in DaemonKills(daemon, seed + number).rounds(_KILLS_A_RECORD):
+                yield 1
+
+
+def shell_kills(goal: int, seed: int) -> Steps:
+    for number in range(-(-goal // _KILLS_A_RECORD)):
+        with tempfile.TemporaryDirectory(prefix="soak") as folder, quick_daemon(Path(folder) / "h") as daemon:
+            for _ in ShellKills(daemon, seed + number).rounds(_KILLS_A_RECORD):
+                yield 1
+
+
 def drops(goal: int, seed: int) -> Steps:
     with own_home() as cli:
         require_success(cli("up"))
@@ -113,11 +132,13 @@ def drops(goal: int, seed: int) -> Steps:
 
 
 PARTS = (
-    Part("damaged inputs to every wire", 4_000_000, 0.30, fuzzing),
-    Part("races of two starts", 1_000, 0.26, start_races),
+    Part("damaged inputs to every wire", 4_000_000, 0.24, fuzzing),
+    Part("races of two starts", 1_000, 0.21, start_races),
     Part("kills of a writing journal", 500, 0.10, journal_kills),
     Part("kills of the daemon at random moments", 150, 0.10, daemon_kills),
-    Part("kills and halts in a live debug session", 90, 0.20, debug_kills),
+    Part("kills and halts in a live debug session", 90, 0.17, debug_kills),
+    Part("kills and halts of a daemon that records terminals", 250, 0.10, record_kills),
+    Part("kills of daemon, wrapper and shell", 250, 0.14, shell_kills),
     Part("connects and drops", 10_000, 0.04, drops),
 )
 

@@ -6,18 +6,12 @@ the machine's.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
-import signal
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.daemons import Cli, daemons_of
-from tests.e2e.life.rounds import end_quietly
-from tests.e2e.life.watching import require_success
+from tests.e2e.terminal_kills.quick_daemon import QuickDaemon
 from tests.e2e.terminal_kills.reading import Kept, read_back
 from tests.e2e.terminal_kills.resuming import ResumingClient, output_at
 
@@ -29,53 +23,36 @@ _WITHIN_S = 0.15
 
 @dataclass
 class DaemonKills:
-    cli: Cli
+    daemon: QuickDaemon
     seed: int
 
     def rounds(self, count: int) -> Iterator[str]:
         """What was done, round by round; at the end the whole record is compared with what was told."""
         dice = random.Random(self.seed)
-        require_success(self.cli("up"))
-        told = [ResumingClient(self.cli.places.omnish_socket, f"kills-{number}") for number in range(_WRAPPERS)]
+        told = [ResumingClient(self.daemon.places.omnish_socket, f"kills-{number}") for number in range(_WRAPPERS)]
         for number in range(count):
             yield self._round(number, dice, told)
         for client in told:
             client.settle()
             client.close()
-        end_quietly(self.cli)
+        self.daemon.end()
         assert sum(client.reconnects for client in told) > 0, "nobody noticed anything"
         for client in told:
-            _require_whole(client, read_back(self.cli.places, client.session_id), count, f"seed {self.seed}")
+            _require_whole(client, read_back(self.daemon.places, client.session_id), count, f"seed {self.seed}")
 
     def _round(self, number: int, dice: random.Random, told: list[ResumingClient]) -> str:
         halts = dice.random() < 0.3
-        strike = threading.Thread(target=_halt if halts else _kill, args=(self.cli, dice.random() * _WITHIN_S))
-        strike.start()
+        strike = self.daemon.halt if halts else self.daemon.kill
+        striking = threading.Timer(dice.random() * _WITHIN_S, strike)
+        striking.start()
         for _ in range(dice.randint(*_FRAMES)):
             dice.choice(told).tell(dice.choice(_SIZES))
         for client in told:
             client.tell_command(number)
-        strike.join()
+        striking.join()
         if not halts:
-            require_success(self.cli("up"))
+            self.daemon.start()
         return "halted" if halts else "killed"
-
-
-def _kill(cli: Cli, after_s: float) -> None:
-    time.sleep(after_s)
-    for process in daemons_of(cli.home):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-
-
-def _halt(cli: Cli, after_s: float) -> None:
-    time.sleep(after_s)
-    daemons = daemons_of(cli.home)
-    for number in (signal.SIGSTOP, signal.SIGCONT):
-        for process in daemons:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, number)
-        time.sleep(after_s)
 
 
 def _require_whole(client: ResumingClient, kept: Kept, commands: int, story: str) -> None:

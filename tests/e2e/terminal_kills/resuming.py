@@ -21,6 +21,7 @@ _LINE = b"line %012d of the output, with nothing in it to hide .......\r\n"
 _LENGTH = len(_LINE % 0)
 _WINDOW = 64
 _RETRY_S = 0.02
+_HEARD_WITHIN_S = 30
 
 
 def output_at(start: int, length: int) -> bytes:
@@ -84,7 +85,9 @@ class ResumingClient:
         self._kept[frame_id] = (message, length)
         if self._socket is not None:
             self._push(data)
+        deadline = time.monotonic() + _HEARD_WITHIN_S * PATIENCE
         while len(self._kept) > _WINDOW and self._alive():
+            assert time.monotonic() < deadline, "nothing is acknowledged any more"
             self._hear(0.2)
 
     def _alive(self) -> bool:

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import psutil
 
-from tests.daemons import Cli, call, daemons_of, eventually
-from tests.e2e.life.rounds import end_quietly
-from tests.e2e.life.watching import require_success
+from tests.daemons import call, eventually
+from tests.e2e.terminal_kills.quick_daemon import QuickDaemon
 from tests.e2e.terminal_kills.reading import Kept, read_back, terminals_by_pid
 from tests.e2e.terminal_kills.wrapped import Wrapped, numbers_in, wrapped
 
@@ -25,11 +24,11 @@ _WITHIN_S = 0.4
 _PRINT = "for i in $(seq {first} {last}); do echo line-$i-end; done"
 _LINES = 3000
 
-Victims = Callable[[Cli, Wrapped], list[int]]
+Victims = Callable[[QuickDaemon, Wrapped], int]
 VICTIMS: dict[str, Victims] = {
-    "wrapper": lambda _, terminal: [terminal.process.pid],
-    "shell": lambda _, terminal: [it.pid for it in [terminal.shell()] if it],
-    "daemon": lambda cli, _: [it.pid for it in daemons_of(cli.home)],
+    "wrapper": lambda _, terminal: terminal.process.pid,
+    "shell": lambda _, terminal: terminal.shell().pid,
+    "daemon": lambda daemon, _: daemon.pid,
 }
 
 
@@ -45,40 +44,39 @@ class _Seen:
 
 @dataclass
 class ShellKills:
-    cli: Cli
+    daemon: QuickDaemon
     seed: int
 
     def rounds(self, count: int) -> Iterator[str]:
         """What was done, round by round; at the end every terminal's record is compared with its screen."""
         dice = random.Random(self.seed)
         seen = []
-        require_success(self.cli("up"))
         for number in range(count):
             victim = dice.choice(sorted(VICTIMS))
             story = f"seed {self.seed}, round {number}: {victim} killed"
             seen.append(self._round(victim, dice.random() * _WITHIN_S, story))
             yield story
-        end_quietly(self.cli)
-        terminals = terminals_by_pid(self.cli.places)
+        self.daemon.end()
+        terminals = terminals_by_pid(self.daemon.places)
         for one in seen:
-            _require_true(one, read_back(self.cli.places, terminals[one.pid]))
+            _require_true(one, read_back(self.daemon.places, terminals[one.pid]))
 
     def _round(self, victim: str, after_s: float, story: str) -> _Seen:
-        with wrapped(self.cli) as terminal:
+        with wrapped(self.daemon.variables()) as terminal:
             shell = terminal.shell()
             eventually(lambda: self._connected() == 1)
             self._strike(terminal, victim, after_s)
-            _AFTER[victim](self.cli, terminal, story)
-            _require_gone(shell, story)
+            _AFTER[victim](self.daemon, terminal, story)
+            _require_gone(shell)
             eventually(lambda: self._connected() == 0)
             return _Seen(story, victim, terminal.process.pid, bytes(terminal.screen))
 
     def _connected(self) -> int:
-        return int(call(self.cli.places, "status")["terminals"]["connected"])
+        return int(call(self.daemon.places, "status")["terminals"]["connected"])
 
     def _strike(self, terminal: Wrapped, victim: str, after_s: float) -> None:
         terminal.type(_PRINT.format(first=1, last=_LINES))
-        killer = threading.Timer(after_s, _kill, args=(VICTIMS[victim](self.cli, terminal),))
+        killer = threading.Timer(after_s, _kill, args=(VICTIMS[victim](self.daemon, terminal),))
         killer.start()
         terminal.read_for(after_s + 0.05)
         killer.join()
@@ -95,23 +93,23 @@ def _require_true(seen: _Seen, kept: Kept) -> None:
         assert kept.ended, seen.story
 
 
-def _after_wrapper(_: Cli, terminal: Wrapped, story: str) -> None:
+def _after_wrapper(_: QuickDaemon, terminal: Wrapped, story: str) -> None:
     assert terminal.ended_within(5), story
     eventually(lambda: terminal.attributes() == terminal.before)
 
 
-def _after_shell(_: Cli, terminal: Wrapped, story: str) -> None:
+def _after_shell(_: QuickDaemon, terminal: Wrapped, story: str) -> None:
     assert terminal.ended_within(10), story
     assert terminal.attributes() == terminal.before, story
 
 
-def _after_daemon(cli: Cli, terminal: Wrapped, story: str) -> None:
+def _after_daemon(daemon: QuickDaemon, terminal: Wrapped, story: str) -> None:
     """The shell goes on; when there is a daemon again, what it missed is told."""
     terminal.read_until(b"line-%d-end" % _LINES)
-    require_success(cli("up"))
+    daemon.start()
     terminal.type(_PRINT.format(first=_LINES + 1, last=_LINES + 10))
     terminal.read_until(b"line-%d-end" % (_LINES + 10))
-    eventually(lambda: call(cli.places, "status")["terminals"]["connected"] == 1, within_s=15)
+    eventually(lambda: call(daemon.places, "status")["terminals"]["connected"] == 1, within_s=15)
     terminal.type("exit")
     assert terminal.ended_within(10), story
     assert terminal.attributes() == terminal.before, story
@@ -120,12 +118,10 @@ def _after_daemon(cli: Cli, terminal: Wrapped, story: str) -> None:
 _AFTER = {"wrapper": _after_wrapper, "shell": _after_shell, "daemon": _after_daemon}
 
 
-def _require_gone(shell: psutil.Process | None, story: str) -> None:
-    assert shell is not None, story
+def _require_gone(shell: psutil.Process) -> None:
     eventually(lambda: not shell.is_running() or shell.status() == psutil.STATUS_ZOMBIE)
 
 
-def _kill(victims: list[int]) -> None:
-    for pid in victims:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

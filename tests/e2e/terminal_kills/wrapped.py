@@ -12,12 +12,12 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import psutil
 
-from tests.daemons import PATIENCE, Cli
+from tests.daemons import PATIENCE
 
 _LINE = re.compile(rb"(?<![\w-])line-(\d+)-end")
 _PROMPT = b"ready> "
@@ -51,11 +51,9 @@ class Wrapped:
             assert time.monotonic() < deadline, (wanted, bytes(self.screen[-300:]))
             self._read(0.1)
 
-    def shell(self) -> psutil.Process | None:
+    def shell(self) -> psutil.Process:
         """The wrapper's own child that is a bash."""
-        with contextlib.suppress(psutil.Error):
-            return next((it for it in self.process.children() if it.name() == "bash"), None)
-        return None
+        return next(it for it in self.process.children() if it.name() == "bash")
 
     def ended_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds * PATIENCE
@@ -80,10 +78,10 @@ class Wrapped:
 
 
 @contextlib.contextmanager
-def wrapped(cli: Cli) -> Iterator[Wrapped]:
+def wrapped(variables: Mapping[str, str]) -> Iterator[Wrapped]:
     master, slave = pty.openpty()
     before = termios.tcgetattr(slave)
-    environment = {**cli.variables(), "PS1": "ready> ", "TERM": "xterm", "HISTFILE": "/dev/null"}
+    environment = {**variables, "PS1": "ready> ", "TERM": "xterm", "HISTFILE": "/dev/null"}
     command = [sys.executable, "-P", "-m", "dragoman.shell", "--", "bash", "--norc", "--noprofile"]
     process = subprocess.Popen(
         command, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True

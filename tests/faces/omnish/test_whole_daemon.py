@@ -1,4 +1,4 @@
-"""A wrapper at the whole daemon: what it tells is in the record, answers and completions draw on it, and it may stay."""
+"""A wrapper at the whole daemon: what it tells is recorded, answers and completions draw on it, and it may stay."""
 
 from __future__ import annotations
 
@@ -42,14 +42,13 @@ def test_a_question_is_answered_from_the_terminals_that_its_scope_names(client: 
     client.ask(began("other", dragoman__verifies="1"))
     run(client, "mine", 1, "make -C alpha", b"alpha.c:3: error: unknown type name 'foo'\r\n", 2)
     run(client, "other", 1, "pytest beta", b"E   AssertionError: beta is wrong\r\n", 1)
-    answers = {
-        name: client.ask(m.Request("r", "mine", "why did the last command fail?", scope))
-        for name, scope in {
-            "own": m.CurrentSession(),
-            "other": m.Sessions(["other"]),
-            "all": m.AllSessions(),
-        }.items()
+    scopes: dict[str, m.CurrentSession | m.AllSessions | m.Sessions] = {
+        "own": m.CurrentSession(),
+        "other": m.Sessions(["other"]),
+        "all": m.AllSessions(),
     }
+    query = "why did the last command fail?"
+    answers = {name: client.ask(m.Request("r", "mine", query, scope)) for name, scope in scopes.items()}
     assert all((it.request_id, it.is_final, it.is_streaming) == ("r", True, False) for it in answers.values())
     assert "alpha" in answers["own"].content
     assert "beta" not in answers["own"].content
