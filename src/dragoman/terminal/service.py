@@ -89,11 +89,15 @@ class TerminalService:
                 yield service
             finally:
                 group.cancel_scope.cancel()
-                with anyio.CancelScope(shield=True), anyio.move_on_after(_FLUSHED_WITHIN_S):
-                    await service._flush(0.0)
-                service._watchers.close()
-                keeping.close()
-                await anyio.to_thread.run_sync(index.close)
+                with anyio.CancelScope(shield=True):  # an error that ends us is told, not lost in a cancellation
+                    await service._end(keeping, index)
+
+    async def _end(self, keeping: Keeping, index: OutputIndex) -> None:
+        with anyio.move_on_after(_FLUSHED_WITHIN_S):
+            await self._flush(0.0)
+        self._watchers.close()
+        keeping.close()
+        await anyio.to_thread.run_sync(index.close)
 
     async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
         await self._recording.begin(terminal_id, parent=parent, at_ms=at_ms, attributes=attributes)
