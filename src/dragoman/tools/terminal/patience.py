@@ -39,4 +39,4 @@ async def _tell(caller: Caller, clock: Clock, what: Phrase, within_s: float) -> 
     began = clock.monotonic_s()
     while caller.progress is not None:
         await anyio.sleep(PROGRESS_EVERY_S)
-        await caller.progress(clock.monotonic_s() - began, within_s, what)
+        await caller.progress(min(clock.monotonic_s() - began, within_s), within_s, what)

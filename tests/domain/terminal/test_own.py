@@ -1,0 +1,175 @@
+"""Agents' own terminals over the real wrapper and the real record: how many there are, and when they end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import psutil
+import pytest
+
+from dragoman.errors import DragomanError
+from dragoman.journal import Journal
+from dragoman.omnish.server import OmnishServer
+from dragoman.omnish.visit import Services
+from dragoman.redaction import Redactor
+from dragoman.terminal.commands import CommandStore
+from dragoman.terminal.own import Client, OwnTerminal, OwnTerminals
+from dragoman.terminal.plain import plain
+from dragoman.terminal.service import TerminalService
+from dragoman.terminal.told import CommandFilter
+from dragoman.terminal.wrappers import Wrappers
+from dragoman.testing.clocks import VirtualClock
+from dragoman.transport.supervisors import Supervisors
+from dragoman.transport.unix_socket import bind_private_socket
+from tests.daemons import PATIENCE
+
+pytestmark = pytest.mark.anyio
+
+
+class Book:
+    """Which workspaces are trusted."""
+
+    def __init__(self) -> None:
+        self.trusted: set[Path] = set()
+
+    async def trusts(self, workspace: Path) -> bool:
+        return workspace in self.trusted
+
+
+class Stand:
+    def __init__(
+        self, own: OwnTerminals, record: TerminalService, book: Book, clock: VirtualClock, client: Client
+    ) -> None:
+        self.own, self.record, self.book, self.clock, self.client = own, record, book, clock, client
+
+    async def opened(self) -> OwnTerminal:
+        return await self.own.open(self.client, self.client.cwd)
+
+    async def ran(self, own: OwnTerminal, line: str) -> Any:
+        self.own.use(own)
+        before = await self.record.commands(CommandFilter(terminal=own.id), limit=1)
+        await own.run(line)
+        with anyio.fail_after(10 * PATIENCE):
+            command = await self.record.wait_for_command(own.id, after=before[0].id if before else "", within_s=10)
+        assert command is not None
+        return command
+
+
+@asynccontextmanager
+async def standing(tmp_path: Path, **bounds: Any) -> AsyncIterator[Stand]:
+    store, book, clock, socket = CommandStore(), Book(), VirtualClock(), tmp_path / "run" / "s"
+    workspace = tmp_path / "project"
+    workspace.mkdir()
+    environment = {"PATH": os.environ["PATH"], "SHELL": "/bin/bash", "HOME": str(tmp_path), "PS1": "$ "}
+    client = Client("agent-1", workspace, workspace, environment, trusts_workspace=True)
+    async with (
+        Journal.open(tmp_path / "journal", stores=[store]) as journal,
+        TerminalService.open(journal, store, tmp_path / "index", redactor=Redactor()) as record,
+        Supervisors() as supervisors,
+        anyio.create_task_group() as group,
+    ):
+        services = Services(record, cast("Any", None), cast("Any", None), Wrappers(), lambda _: False, "1")
+        with bind_private_socket(socket) as listener:
+            group.start_soon(OmnishServer(services).serve, listener)
+            own = OwnTerminals(supervisors, group, record, book, clock, socket, **bounds)
+            yield Stand(own, record, book, clock, client)
+            group.cancel_scope.cancel()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    with anyio.fail_after(10 * PATIENCE):
+        while not condition():  # noqa: ASYNC110  of things that tell nobody
+            await anyio.sleep(0.01)
+
+
+async def test_one_is_known_ready_and_recorded_as_any_other(tmp_path: Path) -> None:
+    async with standing(tmp_path) as stand:
+        own = await stand.opened()
+        assert own.is_at_prompt
+        seen = stand.record.terminal(own.id)
+        assert (seen.connected, seen.terminal.owner, seen.terminal.attributes["dragoman.agent"]) == (
+            True,
+            "agent",
+            "agent-1",
+        )
+        assert stand.own.find(stand.client, own.id) is own
+        command = await stand.ran(own, "echo $HISTFILE $PAGER $OMNISH_SESSION_ID")
+        assert plain((await stand.record.output(command.id)).data) == f"/dev/null cat {own.id}\n"
+
+
+async def test_one_whose_shell_ends_is_gone(tmp_path: Path) -> None:
+    async with standing(tmp_path) as stand:
+        own = await stand.opened()
+        await own.run("exit 3")
+        await until(lambda: not stand.own.of(stand.client))
+        await until(lambda: stand.record.terminal(own.id).terminal.exit_code == 3)
+
+
+async def test_one_that_nobody_uses_ends_and_one_that_is_busy_does_not(tmp_path: Path) -> None:
+    async with standing(tmp_path, idle_s=0.2) as stand:
+        busy = await stand.opened()
+        await busy.run("sleep 100")
+        await until(lambda: stand.record.terminal(busy.id).running)
+        idle = await stand.opened()
+        stand.clock.advance(1)
+        await until(lambda: stand.own.find(stand.client, idle.id) is None)
+        assert stand.own.find(stand.client, busy.id) is busy
+
+
+async def test_where_there_are_too_many_the_one_unused_longest_makes_room(tmp_path: Path) -> None:
+    async with standing(tmp_path, most=2) as stand:
+        first, second = await stand.opened(), await stand.opened()
+        stand.clock.advance(1)
+        stand.own.use(first)
+        third = await stand.opened()
+        assert {it.id for it in stand.own.of(stand.client)} == {first.id, third.id}
+        for own in (first, third):
+            await own.run("sleep 100")
+        with pytest.raises(DragomanError) as refused:
+            await stand.opened()
+        assert refused.value.code == "too_many_terminals"
+        assert not psutil.pid_exists(second.pid)
+
+
+async def test_without_trust_no_shell_starts(tmp_path: Path) -> None:
+    async with standing(tmp_path) as stand:
+        stand.client = Client("agent-2", tmp_path, tmp_path, stand.client.environment)
+        with pytest.raises(DragomanError) as refused:
+            await stand.opened()
+        assert refused.value.code == "needs_trust"
+        assert stand.record.terminals() == ()
+        stand.book.trusted.add(tmp_path)
+        assert (await stand.opened()).id
+
+
+@pytest.mark.parametrize(
+    ("shell", "folder", "code"), [("/bin/false", ".", "no_own_terminal"), ("/bin/bash", "missing", "bad_folder")]
+)
+async def test_one_that_cannot_be_opened_is_told_and_the_next_can(
+    tmp_path: Path, shell: str, folder: str, code: str
+) -> None:
+    async with standing(tmp_path) as stand:
+        environment = {**stand.client.environment, "SHELL": shell}
+        broken = Client("agent-1", stand.client.workspace, stand.client.cwd, environment, trusts_workspace=True)
+        with pytest.raises(DragomanError) as refused:
+            await stand.own.open(broken, stand.client.cwd / folder)
+        assert refused.value.code == code
+        assert (await stand.opened()).id
+
+
+async def test_a_module_of_the_workspace_is_not_taken_for_the_wrapper(tmp_path: Path) -> None:
+    async with standing(tmp_path) as stand:
+        fake = stand.client.workspace / "dragoman" / "shell"
+        fake.mkdir(parents=True)
+        for folder in (fake.parent, fake):
+            (folder / "__init__.py").write_text("open('/tmp/never', 'w')")
+        (fake / "__main__.py").write_text("raise SystemExit(9)")
+        environment = {**stand.client.environment, "PYTHONPATH": str(stand.client.workspace)}
+        client = Client("agent-1", stand.client.workspace, stand.client.cwd, environment, trusts_workspace=True)
+        own = await stand.own.open(client, client.cwd)
+        assert (await stand.ran(own, "echo ours")).exit_code == 0
