@@ -101,7 +101,7 @@ class Overlay:
 
     def resized(self, columns: int, rows: int) -> None:
         """Whatever the terminal does to its rows, ours must not be among them."""
-        self._screen += self._erased()
+        self._screen += self._ghost_text.erase(reflowed=True) + self._erased()
         self._stage.resized(columns, rows)
 
     def tick(self, now_s: float) -> None:

@@ -77,8 +77,9 @@ class GhostText:
         erased, self.text = self.erase(), text
         return erased + (SAVE + _STYLES["dim"] + text.encode(errors="replace") + RESTORE if text else b"")
 
-    def erase(self) -> bytes:
+    def erase(self, *, reflowed: bool = False) -> bytes:
+        """A terminal that broke its rows anew may have put a part of it on the next: all that follows goes."""
         if not self.text:
             return b""
         cells, self.text = width(self.text), ""
-        return SAVE + b"\x1b[m\x1b[%dX" % cells + RESTORE
+        return SAVE + b"\x1b[m" + (b"\x1b[J" if reflowed else b"\x1b[%dX" % cells) + RESTORE

@@ -87,14 +87,21 @@ def test_fish_suggests_by_itself_and_is_left_to_it(cli: Cli, tmp_path: Path) -> 
         opened.until(lambda lines: lines.count("only ours knows fish") == 2)
 
 
-def test_a_window_that_is_resized_while_a_suggestion_stands_keeps_nothing_of_it(cli: Cli, tmp_path: Path) -> None:
-    with wrapped_pane("bash", tmp_path, cli.variables()) as opened:
-        remember(opened, cli, "echo resized while a suggestion stands behind the cursor")
-        opened.type("echo resized")
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_window_that_is_resized_while_a_suggestion_stands_keeps_nothing_of_it(
+    shell: str, cli: Cli, tmp_path: Path
+) -> None:
+    line = f"echo {shell} resized while a suggestion stands behind the cursor"
+    with wrapped_pane(shell, tmp_path, cli.variables()) as opened:
+        remember(opened, cli, line)
+        opened.press("C-l")
+        opened.type(f"echo {shell} resized")
         eventually(opened.dim)
-        opened.resize(40, 14)
+        opened.resize(36, 14)
         opened.type(" x")
-        opened.until(lambda lines: lines[-1] == "prompt> echo resized x")
+        opened.until(lambda lines: lines == [f"prompt> echo {shell} resized x"])
         opened.resize(70, 14)
-        opened.type("y")
-        opened.until(lambda lines: lines[-1] == "prompt> echo resized xy")
+        opened.press("BSpace")
+        opened.type("while")
+        eventually(lambda: opened.dim() == "a suggestion stands behind the cursor")
+        assert opened.plain()[0] == [f"prompt> echo {shell} resized while"]
