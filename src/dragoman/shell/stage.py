@@ -107,8 +107,8 @@ class Stage:
         """A sequence may come in two pieces; only its beginning is kept for the next."""
         if b"\x1b" not in data and not self._mode_begun:
             return
-        data = self._mode_begun + data
-        for found in _MODES.finditer(data):
+        data = self._mode_begun + data if self._mode_begun else data
+        for found in _MODES.finditer(data) if b"?" in data else ():  # one letter is looked for a hundred times faster
             if found["alternate"]:
                 self.alternate = found["set"] == b"h"
             else:
