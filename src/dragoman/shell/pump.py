@@ -112,21 +112,24 @@ class Pump:
             self._master_ready(ready[self._child.master], now_s)
         if self._side is not None:
             self._beside(ready, now_s)
-        if self._quiet_at_s is not None and not ready and time.monotonic() >= self._quiet_at_s:
+        is_still = not ready or self.ended_by is not None  # who ignores a hang-up is not waited for
+        if self._quiet_at_s is not None and is_still and time.monotonic() >= self._quiet_at_s:
             self._drained = True
 
     def _update_interests(self) -> None:
         """Who reads too slowly is not read for: that is how a terminal holds a program back."""
         link = None if self._side is None else (self._side.fd, self._side.events)
-        state = (bool(self._screen.pending), len(self._keys.pending), link)
+        state = (bool(self._screen.pending), len(self._keys.pending), link, self.ended_by)
         if state == self._state:
             return
         self._state = state
-        wanted = {self._signals.fd: select.POLLIN, self._outer.keys: 0, self._outer.screen: 0, self._child.master: 0}
-        if len(self._keys.pending) < _FULL:
-            wanted[self._outer.keys] |= select.POLLIN
+        wanted = {self._signals.fd: select.POLLIN, self._child.master: 0}
+        if self.ended_by is None:  # one that is gone would be ready for ever
+            wanted |= {self._outer.keys: 0, self._outer.screen: 0}
+            if len(self._keys.pending) < _FULL:
+                wanted[self._outer.keys] |= select.POLLIN
         if self._screen.pending:
-            wanted[self._outer.screen] |= select.POLLOUT
+            wanted[self._outer.screen] = wanted.get(self._outer.screen, 0) | select.POLLOUT
         else:
             wanted[self._child.master] |= select.POLLIN
         if self._keys.pending:

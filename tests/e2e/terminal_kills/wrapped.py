@@ -63,6 +63,12 @@ class Wrapped:
             pass
         return self.popen.poll() is not None
 
+    def hang_up(self) -> None:
+        """The window is closed."""
+        os.close(self._slave)
+        os.close(self._master)
+        self._master = self._slave = -1
+
     def attributes(self) -> list[Any]:
         return termios.tcgetattr(self._slave)
 
@@ -94,5 +100,6 @@ def wrapped(variables: Mapping[str, str]) -> Iterator[Wrapped]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
         process.wait(10)
-        os.close(master)
-        os.close(slave)
+        with contextlib.suppress(OSError):
+            os.close(master)
+            os.close(slave)
