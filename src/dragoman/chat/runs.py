@@ -66,9 +66,27 @@ class Runs:
         self._waiting: dict[str, deque[Run]] = {}
         self._running: dict[str, Run] = {}
         self._ended: OrderedDict[str, Outcome] = OrderedDict()
+        self._bell = anyio.Event()
 
     def running(self, session_key: str) -> Run | None:
         return self._running.get(canonical_session_key(session_key))
+
+    def session_of(self, run_id: str) -> str | None:
+        """Of a run that has not ended."""
+        every = [run for key in {*self._running, *self._waiting} for run in self._all_of(key)]
+        return next((run.session_key for run in every if run.id == run_id), None)
+
+    async def outcome(self, run_id: str) -> Outcome:
+        """When it has ended, at once; the deadline is the caller's."""
+        while run_id not in self._ended:
+            await self._bell.wait()
+        return self._ended[run_id]
+
+    def announce(self, session_key: str, run_id: str, text: str) -> None:
+        """What was put into a conversation without a run is told as one that ended at once."""
+        run = Run(run_id, session_key, "", "")
+        Voice(run_id, session_key, self._tell).say(text)
+        self._tell_end(run, "final", "end_turn")
 
     async def send(self, session_key: str, text: str, *, run_id: str, by: str) -> Taken:
         """The same run id again is the same message: nothing runs twice, whatever was lost on the way."""
@@ -149,4 +167,6 @@ class Runs:
         self._ended[run.id] = outcome
         while len(self._ended) > REMEMBERED_AT_MOST:
             self._ended.popitem(last=False)
+        self._bell.set()
+        self._bell = anyio.Event()
         self._tell(Done(run_id=run.id, session_key=run.session_key, stop_reason=reason, outcome=outcome))

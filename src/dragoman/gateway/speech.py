@@ -23,6 +23,8 @@ from dragoman.wire.gateway.vocabulary import (
 )
 
 CHAT_EVERY_MS = 150
+_REPEATED = 8_192
+"""Characters that each piece repeats what came before it; beyond, the `chat` frames do, now and then."""
 TOOL_EVENTS = "tool-events"
 _AGENT = "main"
 

@@ -131,6 +131,7 @@ _SENTENCES = (
     (re.compile(r"Object missing required field `(.+?)`"), "must have required property '{}'"),
     (re.compile(r"Invalid enum value"), "must be equal to one of the allowed values"),
     (re.compile(r"Expected `int` >= (\d+)"), "must be >= {}"),
+    (re.compile(r"Expected `int` <= (\d+)"), "must be <= {}"),
     (re.compile(r"Expected `(.+?)`"), "must be {}"),
 )
 _AT = re.compile(r" - at `\$(.*)`$")

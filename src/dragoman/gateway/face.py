@@ -1,0 +1,40 @@
+"""The gateway at an address of the web server: clients of the protocol connect there, with no OpenClaw installed."""
+
+from __future__ import annotations
+
+import contextlib
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from dragoman.gateway.hub import Hub
+
+
+class GatewayFace:
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Who may what is decided by the protocol's own handshake; Host and Origin were judged before the upgrade."""
+        await socket.accept()
+        await self._hub.serve(_Texts(socket))
+
+
+class _Texts:
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+
+    async def receive(self) -> str | None:
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return None
+        text = message.get("text")
+        return text if text is not None else bytes(message.get("bytes") or b"").decode(errors="replace")
+
+    async def send(self, data: bytes) -> None:
+        with contextlib.suppress(WebSocketDisconnect):
+            await self._socket.send_text(data.decode())
+
+    async def close(self, code: int, reason: str) -> None:
+        if self._socket.client_state is WebSocketState.CONNECTED:
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+                await self._socket.close(code, reason)

@@ -1,0 +1,124 @@
+"""Everybody who listens: what runs tell becomes frames once, and each client is given those that it may read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+
+from dragoman import __version__
+from dragoman.access.links import Links
+from dragoman.access.tokens import Tokens
+from dragoman.chat.approvals import Wanted
+from dragoman.clock import Clock
+from dragoman.gateway.methods import Methods, wanted_approval
+from dragoman.gateway.speech import Frame, Speech
+from dragoman.gateway.visit import TICK_MS, Socket, Visit
+from dragoman.wire.gateway import Snapshot
+from dragoman.wire.gateway.vocabulary import ChatEvent, Done
+
+VISITS_AT_MOST = 500
+_FULL = (1013, "too many connections")
+
+
+class Hub:
+    """Owns the visits, and the speech of each run that goes on."""
+
+    def __init__(self, tokens: Tokens, links: Links, clock: Clock, *, largest_bytes: int) -> None:
+        self._tokens = tokens
+        self._links = links
+        self._clock = clock
+        self._largest_bytes = largest_bytes
+        self._visits: set[Visit] = set()
+        self._speeches: dict[str, Speech] = {}
+        self._started_s = clock.monotonic_s()
+        self.methods: Methods
+
+    async def serve(self, socket: Socket) -> None:
+        if len(self._visits) >= VISITS_AT_MOST:
+            await socket.close(*_FULL)
+            return
+        visit = Visit(
+            socket,
+            self.methods,
+            self._tokens,
+            self._links,
+            self._clock,
+            came=self._visits.add,
+            largest_bytes=self._largest_bytes,
+            snapshot=self._snapshot,
+        )
+        try:
+            await visit.live()
+        finally:
+            self._visits.discard(visit)
+
+    async def tick(self) -> None:
+        while True:
+            await anyio.sleep(TICK_MS / 1000)
+            self._everyone(Frame("tick", {"ts": self._now_ms()}))
+
+    def tell(self, event: ChatEvent) -> None:
+        """Of a run: what comes too fast for a reader is told again, whole, in the next `chat` frame."""
+        now_ms = self._now_ms()
+        speech = self._speeches.get(event.run_id)
+        frames: list[Frame] = []
+        if speech is None:
+            speech = self._speeches[event.run_id] = Speech(event.run_id, event.session_key, now_ms)
+            frames += speech.begin()
+            self._changed(event.session_key, {"phase": "start", "runId": event.run_id})
+        frames += speech.tell(event, now_ms)
+        for frame in frames:
+            for visit in self._readers():
+                visit.broadcast(frame, may_be_left_out=not _is_end(frame))
+        if isinstance(event, Done):
+            del self._speeches[event.run_id]
+            self._changed(event.session_key, {"phase": "end", "runId": event.run_id})
+
+    def wanted(self, approval: Wanted) -> None:
+        self._everyone(Frame("dragoman.approval.requested", wanted_approval(approval)))
+
+    def presence(self) -> list[Any]:
+        own = {"host": "dragoman", "version": __version__, "mode": "gateway", "reason": "self", "ts": self._now_ms()}
+        return [own, *(_presence(visit) for visit in self._visits)]
+
+    def end(self) -> None:
+        """In the words of a gateway that stops, so that clients come back."""
+        self._everyone(Frame("shutdown", {"reason": "gateway stopping", "restartExpectedMs": None}))
+        for visit in self._visits:
+            visit.end(1012, "service restart")
+
+    def _changed(self, session_key: str, more: dict[str, Any]) -> None:
+        payload = {"sessionKey": session_key, "ts": self._now_ms(), **more}
+        for visit in self._readers():
+            if visit.subscribes_sessions or session_key in visit.messages_of:
+                visit.tell("sessions.changed", payload)
+
+    def _everyone(self, frame: Frame) -> None:
+        for visit in list(self._visits):
+            visit.broadcast(frame, may_be_left_out=False)
+
+    def _readers(self) -> list[Visit]:
+        return [visit for visit in self._visits if visit.reads]
+
+    def _snapshot(self) -> Snapshot:
+        return Snapshot(uptime_ms=round((self._clock.monotonic_s() - self._started_s) * 1000))
+
+    def _now_ms(self) -> int:
+        return self._clock.wall_ns() // 1_000_000
+
+
+def _is_end(frame: Frame) -> bool:
+    return frame.event == "chat" and frame.payload["state"] in ("final", "aborted", "error")
+
+
+def _presence(visit: Visit) -> dict[str, Any]:
+    client = visit.params.client if visit.params else None
+    return {
+        "host": visit.name,
+        "version": client.version if client else "",
+        "platform": client.platform if client else "",
+        "mode": client.mode if client else "",
+        "reason": "connect",
+        "ts": visit.since_ms,
+    }

@@ -1,0 +1,272 @@
+"""The methods as a table: the scope each wants, the shape it takes, and who answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import anyio
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from dragoman.chat.approvals import Approvals
+from dragoman.chat.conversations import Conversation, Conversations
+from dragoman.chat.runs import Runs
+from dragoman.clock import Clock
+from dragoman.gateway import schemas as s
+from dragoman.gateway import shapes
+from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE
+from dragoman.ids import new_id
+from dragoman.wire.gateway import GatewayError, canonical_session_key
+from dragoman.wire.gateway.refusals import invalid_params
+
+Json = Any
+_PREVIEWED = 12
+
+
+class Asker(Protocol):
+    """Who calls: what a method may know of a connection."""
+
+    @property
+    def name(self) -> str: ...
+
+    def subscribe_sessions(self) -> None: ...
+
+    def subscribe_messages(self, key: str) -> None: ...
+
+
+class MethodError(Exception):
+    def __init__(self, error: GatewayError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+def invalid(message: str) -> MethodError:
+    return MethodError(GatewayError(code="INVALID_REQUEST", message=message))
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    scope: str
+    takes: type[msgspec.Struct]
+    run: Callable[[Asker, Any], Awaitable[Json]]
+
+
+Complete = Callable[[str], list[str]]
+
+
+class Methods:
+    def __init__(
+        self,
+        conversations: Conversations,
+        runs: Runs,
+        approvals: Approvals,
+        clock: Clock,
+        *,
+        model: str,
+        workspace: str,
+        health: Callable[[], Mapping[str, Any]],
+        presence: Callable[[], list[Json]],
+        complete: Complete,
+    ) -> None:
+        self._conversations = conversations
+        self._runs = runs
+        self._approvals = approvals
+        self._clock = clock
+        self._model = model
+        self._workspace = workspace
+        self._health = health
+        self._presence = presence
+        self._complete = complete
+        self.table: Mapping[str, Method] = {
+            "health": Method(READ, s.Nothing, self._show_health),
+            "agents.list": Method(READ, s.Nothing, self._agents),
+            "models.list": Method(READ, s.ModelsList, self._models),
+            "system-presence": Method(READ, s.Nothing, self._present),
+            "chat.send": Method(WRITE, s.ChatSend, self._send),
+            "chat.abort": Method(WRITE, s.ChatAbort, self._abort),
+            "chat.history": Method(READ, s.ChatHistory, self._history),
+            "chat.inject": Method(ADMIN, s.ChatInject, self._inject),
+            "agent.wait": Method(WRITE, s.AgentWait, self._wait),
+            "sessions.list": Method(READ, s.SessionsList, self._sessions),
+            "sessions.create": Method(WRITE, s.SessionsCreate, self._create),
+            "sessions.patch": Method(ADMIN, s.SessionsPatch, self._patch),
+            "sessions.delete": Method(ADMIN, s.SessionsDelete, self._delete),
+            "sessions.resolve": Method(READ, s.OneSession, self._resolve),
+            "sessions.preview": Method(READ, s.SessionsPreview, self._preview),
+            "sessions.subscribe": Method(READ, s.Nothing, self._subscribe),
+            "sessions.messages.subscribe": Method(READ, s.OneSession, self._subscribe_messages),
+            # The protocol document's spellings.
+            "session.list": Method(READ, s.SessionsList, self._sessions),
+            "session.create": Method(WRITE, s.SeedCreate, self._create),
+            "dragoman.complete": Method(READ, s.Complete, self._completions),
+            "dragoman.approvals": Method(APPROVE, s.Nothing, self._waiting_approvals),
+            "dragoman.approval.resolve": Method(APPROVE, s.ApprovalResolve, self._decide),
+        }
+
+    async def call(
+        self, asker: Asker, scopes: frozenset[str], protocol: int, name: str, params: Raw | UnsetType
+    ) -> Json:
+        """Scope before existence, as real gateways look: an unknown method wants the highest."""
+        method = self.table.get(name)
+        wanted = method.scope if method else ADMIN
+        if wanted not in scopes:
+            raise MethodError(_missing(wanted, protocol))
+        if method is None:
+            raise invalid(f"unknown method: {name[:200]}")
+        return await method.run(asker, _read(name, method.takes, params))
+
+    async def _show_health(self, _: Asker, __: s.Nothing) -> Json:
+        return {"ok": True, "ts": self._now_ms(), **self._health()}
+
+    async def _agents(self, _: Asker, __: s.Nothing) -> Json:
+        agent = {"id": "main", "workspace": self._workspace, "model": {"primary": self._model}}
+        return {"defaultId": "main", "mainKey": "main", "scope": "per-sender", "agents": [agent]}
+
+    async def _models(self, _: Asker, __: s.ModelsList) -> Json:
+        provider, name = self._model.rpartition("/")[::2]
+        return {"models": [{"provider": provider or "dragoman", "id": name, "name": name, "input": ["text"]}]}
+
+    async def _present(self, _: Asker, __: s.Nothing) -> Json:
+        return self._presence()
+
+    async def _send(self, asker: Asker, wanted: s.ChatSend) -> Json:
+        """The run's id is the key that the client chose."""
+        taken = await self._runs.send(wanted.session_key, wanted.message, run_id=wanted.idempotency_key, by=asker.name)
+        return {"runId": wanted.idempotency_key, "status": taken}
+
+    async def _abort(self, _: Asker, wanted: s.ChatAbort) -> Json:
+        elsewhere = self._runs.session_of(wanted.run_id) if wanted.run_id else None
+        if elsewhere not in (None, canonical_session_key(wanted.session_key)):
+            raise invalid("runId does not match sessionKey")
+        ended = await self._runs.abort(wanted.session_key, wanted.run_id or "")
+        return {"ok": True, "aborted": bool(ended), "runIds": list(ended)}
+
+    async def _history(self, _: Asker, wanted: s.ChatHistory) -> Json:
+        known = self._conversations.find(wanted.session_key)
+        rows = await self._conversations.history(wanted.session_key, limit=wanted.limit) if known else []
+        return {
+            "sessionKey": wanted.session_key,
+            **({"sessionId": known.id} if known else {}),
+            "messages": shapes.history(rows, wanted.max_chars or 500_000),
+            "thinkingLevel": "off",
+        }
+
+    async def _inject(self, asker: Asker, wanted: s.ChatInject) -> Json:
+        run_id = new_id("inject")
+        said = await self._conversations.say(
+            wanted.session_key, "assistant", wanted.message, run_id=run_id, by=wanted.label or asker.name
+        )
+        self._runs.announce(canonical_session_key(wanted.session_key), run_id, wanted.message)
+        return {"ok": True, "messageId": said.id}
+
+    async def _wait(self, _: Asker, wanted: s.AgentWait) -> Json:
+        with anyio.move_on_after(wanted.timeout_ms / 1000):
+            outcome = await self._runs.outcome(wanted.run_id)
+            return {
+                "runId": wanted.run_id,
+                "status": "ok" if outcome == "final" else outcome,
+                "endedAt": self._now_ms(),
+            }
+        return {"runId": wanted.run_id, "status": "timeout"}
+
+    async def _sessions(self, _: Asker, wanted: s.SessionsList) -> Json:
+        words = wanted.search.casefold()
+        every = [it for it in self._conversations.all() if words in f"{it.label} {it.key}".casefold()]
+        rows = [self._row(it) for it in every[: wanted.limit]]
+        return {
+            "ts": self._now_ms(),
+            "path": "(store)",
+            "count": len(rows),
+            "totalCount": len(every),
+            "limitApplied": wanted.limit,
+            "hasMore": len(every) > len(rows),
+            "defaults": {"modelProvider": "dragoman", "model": self._model},
+            "sessions": rows,
+        }
+
+    async def _create(self, _: Asker, wanted: s.SessionsCreate | s.SeedCreate) -> Json:
+        made = await self._conversations.create(wanted.key or new_id("chat"), label=wanted.label or "")
+        return {"ok": True, "key": made.key, "sessionId": made.id, "entry": shapes.entry(made), "runStarted": False}
+
+    async def _patch(self, _: Asker, wanted: s.SessionsPatch) -> Json:
+        if self._conversations.find(wanted.key) is None:
+            raise invalid(f"unknown session key {msgspec.json.encode(wanted.key).decode()}")
+        changed = await self._conversations.rename(wanted.key, wanted.label or "")
+        return {"ok": True, "key": changed.key, "entry": shapes.entry(changed)}
+
+    async def _delete(self, _: Asker, wanted: s.SessionsDelete) -> Json:
+        await self._runs.abort(wanted.key)
+        deleted = await self._conversations.remove(wanted.key)
+        return {"ok": True, "key": canonical_session_key(wanted.key), "deleted": deleted, "archived": []}
+
+    async def _resolve(self, _: Asker, wanted: s.OneSession) -> Json:
+        if self._conversations.find(wanted.key) is None:
+            raise invalid(f"No session found: {wanted.key}")
+        return {"ok": True, "key": canonical_session_key(wanted.key)}
+
+    async def _preview(self, _: Asker, wanted: s.SessionsPreview) -> Json:
+        previews = [await self._one_preview(key, wanted) for key in wanted.keys]
+        return {"ts": self._now_ms(), "previews": previews}
+
+    async def _one_preview(self, key: str, wanted: s.SessionsPreview) -> Json:
+        known = self._conversations.find(key)
+        rows = await self._conversations.history(key, limit=wanted.limit) if known else []
+        items = [{"role": said.role, "text": said.text[: wanted.max_chars]} for said in rows]
+        status = "missing" if known is None else "ok" if items else "empty"
+        return {"key": canonical_session_key(key), "status": status, "items": items}
+
+    async def _subscribe(self, asker: Asker, _: s.Nothing) -> Json:
+        asker.subscribe_sessions()
+        return {"subscribed": True}
+
+    async def _subscribe_messages(self, asker: Asker, wanted: s.OneSession) -> Json:
+        key = canonical_session_key(wanted.key)
+        asker.subscribe_messages(key)
+        return {"subscribed": True, "key": key}
+
+    async def _completions(self, _: Asker, wanted: s.Complete) -> Json:
+        return {"completions": self._complete(wanted.text)}
+
+    async def _waiting_approvals(self, _: Asker, __: s.Nothing) -> Json:
+        return {"approvals": [wanted_approval(it) for it in self._approvals.waiting()]}
+
+    async def _decide(self, _: Asker, wanted: s.ApprovalResolve) -> Json:
+        counted = self._approvals.answer(wanted.id, allowed=wanted.decision == "allow")
+        return {"ok": True, "counted": counted}
+
+    def _row(self, conversation: Conversation) -> Json:
+        running = self._runs.running(conversation.key) is not None
+        return shapes.session_row(conversation, is_running=running, model=self._model)
+
+    def _now_ms(self) -> int:
+        return self._clock.wall_ns() // 1_000_000
+
+
+def wanted_approval(wanted: Any) -> Json:
+    return {
+        "id": wanted.id,
+        "sessionKey": wanted.session_key,
+        "runId": wanted.run_id,
+        "tool": wanted.tool,
+        "subject": wanted.subject,
+    }
+
+
+def _read(name: str, takes: type[msgspec.Struct], params: Raw | UnsetType) -> Any:
+    data = b"{}" if params is UNSET else params
+    try:
+        return msgspec.json.decode(data, type=takes)
+    except msgspec.ValidationError as error:
+        raise MethodError(invalid_params(name, error).error) from None
+    except (msgspec.DecodeError, RecursionError):
+        raise invalid(f"invalid {name} params: must be object") from None
+
+
+def _missing(scope: str, protocol: int) -> GatewayError:
+    message = f"missing scope: {scope}"
+    if protocol < 4:
+        return GatewayError(code="INVALID_REQUEST", message=message)
+    details = {"code": "MISSING_SCOPE", "missingScope": scope, "requiredScopes": [scope]}
+    return GatewayError(code="FORBIDDEN", message=message, details=Raw(msgspec.json.encode(details)))

@@ -1,0 +1,109 @@
+"""What each method takes. Closed, as the real gateway's are: one unknown property is an error that names it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+_Key = Annotated[str, Meta(min_length=1, max_length=512)]
+_Text = Annotated[str, Meta(max_length=1 << 20)]
+_Short = Annotated[str, Meta(max_length=500)]
+_Milliseconds = Annotated[int, Meta(ge=0, le=3_600_000)]
+
+
+class _Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    pass
+
+
+class Nothing(_Closed, frozen=True):
+    pass
+
+
+class ChatSend(_Closed, frozen=True):
+    session_key: _Key
+    message: _Text
+    idempotency_key: Annotated[str, Meta(min_length=1, max_length=200)]
+    thinking: str | None = None
+    deliver: bool | None = None
+    attachments: list[Any] | None = None
+    timeout_ms: _Milliseconds | None = None
+    session_id: str | None = None
+
+
+class ChatAbort(_Closed, frozen=True):
+    session_key: _Key
+    run_id: str | None = None
+
+
+class ChatHistory(_Closed, frozen=True):
+    session_key: _Key
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 200
+    max_chars: Annotated[int, Meta(ge=1, le=500_000)] | None = None
+
+
+class ChatInject(_Closed, frozen=True):
+    session_key: _Key
+    message: _Text
+    label: _Short | None = None
+
+
+class AgentWait(_Closed, frozen=True):
+    run_id: str
+    timeout_ms: _Milliseconds = 30_000
+
+
+class SessionsList(_Closed, frozen=True):
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    include_derived_titles: bool = False
+    include_last_message: bool = False
+    search: _Short = ""
+
+
+class SessionsCreate(_Closed, frozen=True):
+    key: _Key | None = None
+    agent_id: str | None = None
+    label: _Short | None = None
+
+
+class SessionsPatch(_Closed, frozen=True):
+    key: _Key
+    label: _Short | None = None
+
+
+class OneSession(_Closed, frozen=True):
+    key: _Key
+
+
+class SessionsDelete(_Closed, frozen=True):
+    key: _Key
+    delete_transcript: bool | None = None
+
+
+class SessionsPreview(_Closed, frozen=True):
+    keys: Annotated[list[_Key], Meta(max_length=100)]
+    limit: Annotated[int, Meta(ge=1, le=100)] = 12
+    max_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
+
+
+class ModelsList(_Closed, frozen=True):
+    view: str | None = None
+
+
+class SeedCreate(_Closed, frozen=True):
+    """The protocol document's own spelling."""
+
+    key: _Key | None = None
+    agent: str | None = None
+    agent_id: str | None = None
+    label: _Short | None = None
+
+
+class Complete(_Closed, frozen=True):
+    text: Annotated[str, Meta(max_length=2_000)]
+
+
+class ApprovalResolve(_Closed, frozen=True):
+    id: str
+    decision: Annotated[str, Meta(pattern="^(allow|deny)$")]

@@ -1,0 +1,69 @@
+"""Conversations as the protocol shows them: rows of a list, messages of a history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dragoman.chat.conversations import Conversation, Said
+
+Json = dict[str, Any]
+
+
+def session_row(conversation: Conversation, *, is_running: bool, model: str) -> Json:
+    name = conversation.label or conversation.key.split(":", 2)[-1]
+    label = {"label": conversation.label} if conversation.label else {}
+    return {
+        "key": conversation.key,
+        "kind": "direct",
+        **label,
+        "displayName": name,
+        "updatedAt": conversation.updated_ms,
+        "sessionId": conversation.id,
+        "modelProvider": "dragoman",
+        "model": model,
+        "hasActiveRun": is_running,
+    }
+
+
+def entry(conversation: Conversation) -> Json:
+    label = {"label": conversation.label} if conversation.label else {}
+    return {"sessionId": conversation.id, "updatedAt": conversation.updated_ms, **label}
+
+
+def message(said: Said, most_characters: int) -> Json:
+    """Calls stand in the message that made them, as real gateways have it; their results follow as rows."""
+    text = said.text[:most_characters]
+    calls = [{"type": "toolCall", "id": it.id, "name": it.tool, "arguments": it.input or {}} for it in said.calls]
+    content = [{"type": "text", "text": text}] if text or not calls else []
+    stopped = {"stopReason": {"final": "stop"}.get(said.outcome, said.outcome)} if said.role == "assistant" else {}
+    return {
+        "role": said.role,
+        "content": [*content, *calls],
+        "timestamp": said.at_ms,
+        **stopped,
+        "__openclaw": {"id": said.id, "seq": said.seq},
+    }
+
+
+def history(rows: Sequence[Said], most_characters: int) -> list[Json]:
+    """The newest within the characters asked for, oldest first."""
+    told: list[Json] = []
+    left = most_characters
+    for said in reversed(rows):
+        if left <= 0:
+            break
+        told += [message(said, left), *reversed([_result(said, call) for call in said.calls])]
+        left -= len(said.text)
+    return list(reversed(told))
+
+
+def _result(said: Said, call: Any) -> Json:
+    return {
+        "role": "toolResult",
+        "toolCallId": call.id,
+        "toolName": call.tool,
+        "isError": call.error is not None,
+        "content": [{"type": "text", "text": call.output or call.error or ""}],
+        "timestamp": said.at_ms,
+    }

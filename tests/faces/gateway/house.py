@@ -1,0 +1,158 @@
+"""The hub behind real WebSockets, with an agent that a test scripts; and clients that say any frame."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+
+from dragoman.access.links import Links
+from dragoman.access.tokens import Tokens
+from dragoman.chat.approvals import Approvals
+from dragoman.chat.conversations import STORE, Conversations
+from dragoman.chat.runs import Question, Runs
+from dragoman.chat.voice import Voice
+from dragoman.clock import SystemClock
+from dragoman.gateway.hub import Hub
+from dragoman.gateway.methods import Methods
+from dragoman.journal import Journal
+from tests.daemons import PATIENCE
+
+Json = dict[str, Any]
+Script = Callable[[Question, Voice], Awaitable[None]]
+EVERYTHING = [f"operator.{name}" for name in ("admin", "approvals", "pairing", "read", "write")]
+
+
+class _Texts:
+    def __init__(self, socket: ServerConnection) -> None:
+        self._socket = socket
+
+    async def receive(self) -> str | None:
+        try:
+            return str(await self._socket.recv())
+        except ConnectionClosed:
+            return None
+
+    async def send(self, data: bytes) -> None:
+        await self._socket.send(data.decode())
+
+    async def close(self, code: int, reason: str) -> None:
+        await self._socket.close(code, reason)
+
+
+@dataclass
+class Scripted:
+    script: Script
+
+    async def answer(self, asked: Question, voice: Voice) -> None:
+        await self.script(asked, voice)
+
+
+@dataclass
+class Guest:
+    """Any client, by hand."""
+
+    socket: ClientConnection
+    number: int = 0
+
+    async def next(self) -> Json:
+        with anyio.fail_after(10 * PATIENCE):
+            return dict(json.loads(await self.socket.recv()))
+
+    async def until(self, condition: Callable[[Json], bool]) -> Json:
+        while not condition(frame := await self.next()):
+            pass
+        return frame
+
+    async def send(self, frame: Any) -> None:
+        await self.socket.send(frame if isinstance(frame, str) else json.dumps(frame))
+
+    async def ask(self, method: str, params: Any = None) -> Json:
+        self.number += 1
+        frame = {"type": "req", "id": f"cmd_{self.number}", "method": method}
+        await self.send(frame | ({} if params is None else {"params": params}))
+        return await self.until(lambda it: it.get("id") == f"cmd_{self.number}")
+
+    async def connect(self, token: str = "", **changed: Any) -> Json:
+        params: Json = {
+            "minProtocol": 3,
+            "maxProtocol": 4,
+            "client": {"id": "cli", "version": "1", "platform": "linux", "mode": "cli"},
+            "role": "operator",
+            "scopes": EVERYTHING,
+            **({"auth": {"token": token}} if token else {}),
+            **changed,
+        }
+        assert (await self.next())["event"] == "connect.challenge"
+        return await self.ask("connect", params)
+
+    async def closed(self) -> int | None:
+        with anyio.fail_after(10 * PATIENCE):
+            await self.socket.wait_closed()
+        return self.socket.close_code
+
+
+@dataclass
+class House:
+    url: str
+    hub: Hub
+    tokens: Tokens
+    runs: Runs
+    approvals: Approvals
+
+    @property
+    def token(self) -> str:
+        return self.tokens.of("gateway")
+
+    @asynccontextmanager
+    async def guest(self) -> AsyncIterator[Guest]:
+        async with connect(self.url, compression=None, proxy=None, ping_interval=None, max_size=None) as socket:
+            yield Guest(socket)
+
+    @asynccontextmanager
+    async def member(self, **changed: Any) -> AsyncIterator[Guest]:
+        async with self.guest() as guest:
+            assert (await guest.connect(self.token, **changed))["ok"]
+            yield guest
+
+
+async def echo(asked: Question, voice: Voice) -> None:
+    voice.say(f"you said {asked.text}")
+
+
+@asynccontextmanager
+async def house(folder: Path, script: Script = echo) -> AsyncIterator[House]:
+    async with Journal.open(folder / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
+        clock = SystemClock()
+        tokens = Tokens(folder / "tokens.json")
+        hub = Hub(tokens, Links(tokens), clock, largest_bytes=1 << 20)
+        conversations = Conversations(journal, clock)
+        approvals = Approvals(hub.wanted)
+        runs = Runs(group, conversations, Scripted(script), hub.tell)
+        hub.methods = Methods(
+            conversations,
+            runs,
+            approvals,
+            clock,
+            model="dragoman/commands",
+            workspace=str(folder),
+            health=dict,
+            presence=hub.presence,
+            complete=lambda text: [f"{text}…"],
+        )
+
+        async def visit(socket: ServerConnection) -> None:
+            await hub.serve(_Texts(socket))
+
+        async with serve(visit, "127.0.0.1", 0, compression=None, max_size=1 << 20, ping_interval=None) as server:
+            port = next(iter(server.sockets)).getsockname()[1]
+            yield House(f"ws://127.0.0.1:{port}", hub, tokens, runs, approvals)
+            group.cancel_scope.cancel()

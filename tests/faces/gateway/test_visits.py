@@ -1,0 +1,255 @@
+"""Our own gateway: who gets in with what rights, closed schemas, runs told to everybody, no room for a slow reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dragoman.chat.client import SCOPES, Gateway, GatewayClient
+from dragoman.chat.identity import Identity
+from dragoman.chat.runs import Question
+from dragoman.chat.voice import Voice
+from dragoman.clock import SystemClock
+from dragoman.transport.websocket_link import open_link
+from dragoman.wire.gateway import Reducer
+from dragoman.wire.gateway.vocabulary import Done, TextDelta
+from tests.domain.chat.line import until
+from tests.faces.gateway.house import EVERYTHING, house
+
+pytestmark = pytest.mark.anyio
+
+
+def is_end(frame: dict[str, Any]) -> bool:
+    return frame.get("event") == "chat" and frame["payload"]["state"] in ("final", "aborted", "error")
+
+
+async def forever(asked: Question, voice: Voice) -> None:
+    voice.say("so far")
+    await anyio.sleep_forever()
+
+
+async def test_our_own_client_talks_to_it_and_hears_what_was_said(tmp_path: Path) -> None:
+    heard: list[Any] = []
+    reducer = Reducer()
+    async with house(tmp_path) as it, anyio.create_task_group() as group:
+        client = GatewayClient(
+            Gateway(it.url, it.token),
+            Identity(tmp_path / "identity"),
+            SystemClock(),
+            open_link,
+            told=lambda _: None,
+            heard=lambda event: heard.extend(reducer.feed(event)),
+        )
+        group.start_soon(client.run)
+        client.connect()
+        await until(lambda: client.standing.state == "connected")
+        assert client.hello is not None
+        assert client.hello.protocol == 4
+        await client.request("chat.send", {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"})
+        await until(lambda: any(isinstance(event, Done) for event in heard))
+        assert "".join(event.content for event in heard if isinstance(event, TextDelta)) == "you said hello"
+        group.cancel_scope.cancel()
+
+
+async def test_rights_come_from_the_token_and_are_those_that_exist(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.guest() as guest:
+        hello = await guest.connect(it.token, scopes=["operator.read", "operator.root", "operator.write"])
+        assert hello["payload"]["auth"]["scopes"] == ["operator.read", "operator.write"]
+        assert "deviceToken" not in hello["payload"]["auth"]
+        answer = await guest.ask("sessions.delete", {"key": "main"})
+        assert answer["error"]["details"]["missingScope"] == "operator.admin"
+
+
+@pytest.mark.parametrize(
+    ("auth", "code"),
+    [
+        ({}, "DEVICE_IDENTITY_REQUIRED"),
+        ({"auth": {"token": "wrong"}}, "AUTH_TOKEN_MISMATCH"),
+        ({"auth": {"deviceToken": "wrong"}}, "AUTH_DEVICE_TOKEN_MISMATCH"),
+        ({"auth": {"password": "x"}}, "DEVICE_IDENTITY_REQUIRED"),
+    ],
+)
+async def test_without_the_token_nobody_gets_in_whatever_he_declares(
+    tmp_path: Path, auth: dict[str, Any], code: str
+) -> None:
+    async with house(tmp_path) as it, it.guest() as guest:
+        refused = await guest.connect(**auth, caps=["tool-events"], permissions={"is_admin": True})
+        assert (refused["ok"], refused["error"]["details"]["code"]) == (False, code)
+        assert await guest.closed() == 1008
+
+
+async def test_a_session_of_the_page_gets_in_and_is_named_so(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.guest() as guest:
+        assert (await guest.connect(it.tokens.new_session("page")))["ok"]
+        present = (await guest.ask("system-presence", {}))["payload"]
+        assert [row["host"] for row in present] == ["dragoman", "the page"]
+
+
+@pytest.mark.parametrize("purpose", ["gateway", "page"])
+async def test_a_rotated_token_ends_what_stands_on_it(tmp_path: Path, purpose: Any) -> None:
+    async with house(tmp_path) as it, it.guest() as guest:
+        assert (await guest.connect(it.tokens.new_session(purpose)))["ok"]
+        await guest.ask("health")
+        it.tokens.rotate(purpose)
+        assert await guest.closed() == 4401
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "message"),
+    [
+        ("chat.send", {"sessionKey": "a", "message": "hi"}, "must have required property 'idempotencyKey'"),
+        ("sessions.create", {"key": "a", "agent": "main"}, "at root: unexpected property 'agent'"),
+        ("chat.history", {"sessionKey": "main", "limit": 5000}, "at /limit: must be <= 1000"),
+        ("chat.history", [], "must be object"),
+    ],
+)
+async def test_what_is_asked_wrongly_is_refused_in_a_real_gateways_words(
+    tmp_path: Path, method: str, params: Any, message: str
+) -> None:
+    async with house(tmp_path) as it, it.member() as guest:
+        error = (await guest.ask(method, params))["error"]
+        assert error == {"code": "INVALID_REQUEST", "message": f"invalid {method} params: {message}"}
+        unknown = (await guest.ask("nope.method", {}))["error"]
+        assert unknown == {"code": "INVALID_REQUEST", "message": "unknown method: nope.method"}
+
+
+async def test_protocol_3_is_told_a_missing_scope_its_own_way(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.member(maxProtocol=3, scopes=["operator.read"]) as guest:
+        answer = await guest.ask("chat.send", {"sessionKey": "a", "message": "x", "idempotencyKey": "1"})
+        assert answer["error"] == {"code": "INVALID_REQUEST", "message": "missing scope: operator.write"}
+
+
+async def test_sessions_live_from_create_to_delete_in_both_spellings(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.member() as guest:
+        made = (await guest.ask("session.create", {"key": "acp:one", "agent": "main", "label": "One"}))["payload"]
+        assert made["key"] == "agent:main:acp:one"
+        assert (await guest.ask("sessions.patch", {"key": "acp:one", "label": "Renamed"}))["ok"]
+        (row,) = (await guest.ask("session.list", {}))["payload"]["sessions"]
+        assert (row["key"], row["displayName"], row["hasActiveRun"]) == ("agent:main:acp:one", "Renamed", False)
+        assert (await guest.ask("sessions.resolve", {"key": "acp:one"}))["payload"]["key"] == "agent:main:acp:one"
+        assert (await guest.ask("sessions.delete", {"key": "acp:one"}))["payload"]["deleted"]
+        assert (await guest.ask("chat.history", {"sessionKey": "acp:one"}))["payload"]["messages"] == []
+
+
+async def test_a_run_is_told_to_every_reader_and_is_in_the_history(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.member() as writer, it.member(scopes=["operator.read"]) as reader:
+        send = {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"}
+        assert (await writer.ask("chat.send", send))["payload"] == {"runId": "r1", "status": "started"}
+        end = await reader.until(is_end)
+        assert end["payload"]["message"]["content"] == [{"type": "text", "text": "you said hello"}]
+        assert (await writer.ask("chat.send", {**send, "message": "other"}))["payload"]["status"] == "ok"
+        told = (await reader.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"]
+        assert [(row["role"], row["content"][0]["text"]) for row in told] == [
+            ("user", "hello"),
+            ("assistant", "you said hello"),
+        ]
+        assert (await writer.ask("agent.wait", {"runId": "r1", "timeoutMs": 1000}))["payload"]["status"] == "ok"
+
+
+async def test_who_may_not_read_is_told_nothing_but_the_ticks(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.member() as writer, it.member(scopes=[]) as deaf:
+        await writer.ask("chat.send", {"sessionKey": "main", "message": "secret", "idempotencyKey": "r1"})
+        await writer.until(is_end)
+        it.hub.end()
+        assert (await deaf.next())["event"] == "shutdown"
+
+
+async def test_a_run_is_stopped_at_once_and_only_through_its_own_session(tmp_path: Path) -> None:
+    async with house(tmp_path, forever) as it, it.member() as guest:
+        await guest.ask("chat.send", {"sessionKey": "a", "message": "x", "idempotencyKey": "r1"})
+        wrong = await guest.ask("chat.abort", {"sessionKey": "b", "runId": "r1"})
+        assert wrong["error"]["message"] == "runId does not match sessionKey"
+        stopped = (await guest.ask("chat.abort", {"sessionKey": "a"}))["payload"]
+        assert stopped == {"ok": True, "aborted": True, "runIds": ["r1"]}
+        assert (await guest.ask("chat.abort", {"sessionKey": "a"}))["payload"]["aborted"] is False
+
+
+async def test_frames_are_numbered_without_a_hole_and_tool_frames_go_to_who_asked_for_them(tmp_path: Path) -> None:
+    async def script(asked: Question, voice: Voice) -> None:
+        voice.begin_tool("t1", "look", input={})
+        voice.end_tool("t1", "seen")
+
+    async with house(tmp_path, script) as it, it.member(caps=["tool-events"]) as with_tools, it.member() as without:
+        await without.ask("chat.send", {"sessionKey": "main", "message": "x", "idempotencyKey": "r1"})
+        for guest, streams in ((with_tools, {"tool"}), (without, set[str]())):
+            frames = [frame async for frame in _frames(guest)]
+            assert [frame["seq"] for frame in frames] == list(range(frames[0]["seq"], frames[0]["seq"] + len(frames)))
+            assert {frame["payload"].get("stream") for frame in frames} & {"tool"} == streams
+
+
+async def _frames(guest: Any) -> Any:
+    while True:
+        frame = await guest.next()
+        if "seq" in frame:
+            yield frame
+        if is_end(frame):
+            return
+
+
+async def test_an_injected_note_is_told_and_kept(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.member() as guest:
+        note = {"sessionKey": "main", "message": "note from the host", "label": "host"}
+        assert (await guest.ask("chat.inject", note))["ok"]
+        (row,) = (await guest.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"]
+        assert row["content"][0]["text"] == "note from the host"
+
+
+async def test_an_approval_is_asked_of_everybody_and_the_first_answer_counts(tmp_path: Path) -> None:
+    allowed: list[bool] = []
+    async with house(tmp_path) as it, it.member() as guest, anyio.create_task_group() as group:
+
+        async def ask() -> None:
+            allowed.append(await it.approvals.ask("agent:main:main", "r1", "run_in_terminal", "make test"))
+
+        group.start_soon(ask)
+        wanted = (await guest.until(lambda frame: frame.get("event") == "dragoman.approval.requested"))["payload"]
+        assert wanted["subject"] == "make test"
+        answer = {"id": wanted["id"], "decision": "allow"}
+        assert (await guest.ask("dragoman.approval.resolve", answer))["payload"]["counted"]
+        assert not (await guest.ask("dragoman.approval.resolve", {**answer, "decision": "deny"}))["payload"]["counted"]
+    assert allowed == [True]
+
+
+@pytest.mark.parametrize("frame", ["not json", "[" * 100_000, '{"type": "req", "id": "x", "method": "chat.send"}'])
+async def test_what_is_no_handshake_ends_the_connection_and_nobody_elses(tmp_path: Path, frame: str) -> None:
+    async with house(tmp_path) as it, it.member() as other, it.guest() as guest:
+        await guest.next()
+        await guest.send(frame)
+        assert await guest.closed() in (1002, 1007, 1008, 1009)
+        assert (await other.ask("health"))["ok"]
+
+
+async def test_a_malformed_frame_of_a_member_is_answered_and_the_socket_stays(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.member() as guest:
+        await guest.send({"type": "req", "id": 5, "method": "health"})
+        assert (await guest.next())["error"]["code"] == "INVALID_REQUEST"
+        assert (await guest.ask("health"))["ok"]
+
+
+async def test_a_reader_that_takes_nothing_misses_pieces_and_then_is_shown_the_door(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.gateway.outbox.STILL_S", 0.2)
+    monkeypatch.setattr("dragoman.gateway.outbox.ROOM_BYTES", 1 << 18)
+
+    async def flood(asked: Question, voice: Voice) -> None:
+        for _ in range(10):
+            voice.say("x" * 50_000)
+            await anyio.lowlevel.checkpoint()
+
+    async with house(tmp_path, flood) as it, it.member() as quick, it.member() as slow:
+        slow.socket.transport.pause_reading()
+        for number in range(60):
+            await quick.ask("chat.send", {"sessionKey": "main", "message": "x", "idempotencyKey": f"r{number}"})
+            assert (await quick.until(is_end))["payload"]["state"] == "final"
+            if len(it.hub.presence()) == 2:
+                break
+        assert [row["host"] for row in it.hub.presence()] == ["dragoman", "cli"]
+        assert (await quick.ask("health"))["ok"]
+
+
+def test_what_we_ask_of_other_gateways_ours_would_grant() -> None:
+    assert set(SCOPES) <= set(EVERYTHING)
