@@ -1,6 +1,6 @@
 """The record of everything that happened, and the durable state beside it: one narrow port, `Journal`."""
 
-from dragoman.journal.journal import AppendBytes, Gap, Journal
+from dragoman.journal.journal import AppendBytes, Gap, Journal, ReadRecords
 from dragoman.journal.readers import Rows
 from dragoman.journal.retention import Removed, Retention
 from dragoman.journal.segment_files import Place, Reading, Record
@@ -16,6 +16,7 @@ __all__ = [
     "JsonStore",
     "OfSession",
     "Place",
+    "ReadRecords",
     "Reading",
     "Record",
     "Removed",

@@ -33,6 +33,7 @@ from dragoman.transport.system import REAL_SYSTEM, System
 
 Result = TypeVar("Result")
 AppendBytes = Callable[[str, bytes], Span]
+ReadRecords = Callable[[str, Place, int], Reading]
 
 PAGE_EVENTS = 500
 QUERY_TIMEOUT_S = 2.0
@@ -200,6 +201,10 @@ class Journal:
     async def records(self, stream: str, after: Place, *, limit: int = RECORDS_LIMIT_BYTES) -> Reading:
         """A stream's records from a place on; an empty answer says that there are no more yet."""
         return await self._read(partial(self._ledger.segments.records, stream, after, limit))
+
+    async def reading(self, work: Callable[[ReadRecords], Result]) -> Result:
+        """Run what reads many records here and there, off the event loop: it costs one change of thread."""
+        return await self._read(partial(work, self._ledger.segments.records))
 
     async def segments_of(self, stream: str) -> list[int]:
         return await self._read(partial(self._ledger.segments.numbers, stream))

@@ -69,9 +69,7 @@ def records(folder: Path, after: Place, limit: int) -> Reading:
     """Sound records from a place on, at least one if there is any; erased, damaged and retired ones are passed over."""
     found: list[Record] = []
     size = 0
-    for number, path in standing(folder).items():
-        if number < after.segment:
-            continue
+    for number, path in _files_from(folder, after.segment):
         offset = after.offset if number == after.segment else 0
         for record, end in _records_of(path, number, offset):
             after = Place(number, end)
@@ -81,6 +79,13 @@ def records(folder: Path, after: Place, limit: int) -> Reading:
             if size >= limit:
                 return Reading(found, after)
     return Reading(found, after)
+
+
+def _files_from(folder: Path, number: int) -> Iterator[tuple[int, Path]]:
+    """The named one first: most readings end in it, and a folder of many files is slow to list."""
+    if number:
+        yield number, folder / f"{number:016d}{RAW}"
+    yield from ((later, path) for later, path in standing(folder).items() if later > number)
 
 
 def _records_of(path: Path, number: int, offset: int) -> Iterator[tuple[Record | None, int]]:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -36,7 +36,8 @@ _PRAGMAS = (
 # A word's rows alone, without positions: a third of the size, and twice as fast to make.
 _SCHEMA = f"""
 create table blocks (n integer primary key, terminal text not null, segment integer not null, offset integer not null,
-    until_segment integer not null, until_offset integer not null, at_ns integer not null, carry blob not null);
+    until_segment integer not null, until_offset integer not null, low integer not null, high integer not null,
+    at_ns integer not null, carry blob not null);
 create index blocks_by_place on blocks (terminal, segment);
 create virtual table words using fts5 (text, content='', contentless_delete=1, detail=none,
     tokenize='unicode61 remove_diacritics 0');
@@ -53,6 +54,9 @@ class Block(NamedTuple):
     terminal: str
     start: Place
     until: Place
+    low: int
+    high: int
+    """Which bytes of its one frame, where that is long."""
     at_ns: int
     carry: bytes
 
@@ -79,7 +83,7 @@ class OutputIndex:
 
     def reaches(self) -> dict[str, Reach]:
         with self._use() as connection:
-            rows = connection.execute("select terminal, segment, offset, at_ns, carry from reach").fetchall()
+            rows: list[Any] = connection.execute("select terminal, segment, offset, at_ns, carry from reach").fetchall()
         return {name: Reach(Place(segment, offset), at_ns, carry) for name, segment, offset, at_ns, carry in rows}
 
     def add(self, generation: int, terminal: str, blocks: Iterable[tuple[Block, str]], reach: Reach) -> None:
@@ -87,8 +91,8 @@ class OutputIndex:
             if generation != self.generation:
                 return
             for block, text in blocks:
-                row = (block.terminal, *block.start, *block.until, block.at_ns, block.carry)
-                connection.execute("insert into blocks values (null, ?, ?, ?, ?, ?, ?, ?)", row)
+                row = (block.terminal, *block.start, *block.until, *block[3:])
+                connection.execute("insert into blocks values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
                 number = connection.last_insert_rowid()
                 connection.execute("insert into words (rowid, text) values (?, ?)", (number, text))
             place = (terminal, *reach.place, reach.at_ns, reach.carry)
@@ -101,13 +105,14 @@ class OutputIndex:
         where w.words match ? and w.rowid < ?{of_terminal} order by w.rowid desc limit ?"""  # noqa: S608
         values = (expression, below, *([terminal] if terminal else []), limit)
         with self._use() as connection, deadline(connection, self._clock, timeout_s):
-            rows = connection.execute(sql, values).fetchall()
-        return [(n, Block(name, Place(s, o), Place(us, uo), at_ns, c)) for n, name, s, o, us, uo, at_ns, c in rows]
+            rows: list[Any] = connection.execute(sql, values).fetchall()
+        return [(row[0], Block(row[1], Place(*row[2:4]), Place(*row[4:6]), *row[6:])) for row in rows]
 
     def drop_retired(self, standing: dict[str, Sequence[int]]) -> None:
         """Blocks whose files are gone; in each stream the oldest files go first."""
         with self._use() as connection, connection:
-            for (terminal,) in connection.execute("select terminal from reach").fetchall():
+            known: list[Any] = connection.execute("select terminal from reach").fetchall()
+            for (terminal,) in known:
                 oldest = min(standing.get(terminal, ()), default=1 << 62)
                 gone = "select n from blocks where terminal = ? and segment < ?"
                 connection.execute(f"delete from words where rowid in ({gone})", (terminal, oldest))  # noqa: S608

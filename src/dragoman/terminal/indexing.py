@@ -21,7 +21,8 @@ from dragoman.terminal.stream import HEAD_BYTES, Frame, Kind, decoded
 
 log = logging.getLogger(__name__)
 
-BLOCK_BYTES = 64 * 1024
+# Small enough that two words of one block often stand on one line, and few enough that the index stays small.
+BLOCK_BYTES = 16 * 1024
 STEP_BYTES = 1024 * 1024
 _EVERY_S = 5.0
 # While terminals print much, the index waits; then it takes a tenth of a core, whatever comes.
@@ -30,7 +31,8 @@ _LOOK_S = 0.5
 _WAITS_AT_MOST_S = 20.0
 _PAUSE_S = 0.005
 _BUSY_PAUSE = 9.0
-_CARRY_BYTES = 512
+_LINE_BYTES = 4_096
+_WORD_BYTES = 512
 _BOUNDARIES = (Kind.BEGAN, Kind.ENDED)
 
 
@@ -53,6 +55,7 @@ class Indexer:
         self._index = index
         self._grown = grown
         self._thread = anyio.CapacityLimiter(1)
+        self._turn = anyio.Lock()
         self._reaches: dict[str, Reach] | None = None
         self._generation = -1
 
@@ -74,21 +77,21 @@ class Indexer:
     async def _calm(self) -> None:
         """A burst is over, or has lasted long enough."""
         ends_s = self._clock.monotonic_s() + _WAITS_AT_MOST_S
-        self._busy = True
-        while self._busy:
+        while True:
             self._taken = 0
             await anyio.sleep(_LOOK_S)
             self._busy = self._taken > _BUSY_BYTES_A_LOOK
-            if self._clock.monotonic_s() > ends_s:
+            if not self._busy or self._clock.monotonic_s() > ends_s:
                 return
 
     async def catch_up(self, known: Callable[[], list[str]]) -> None:
-        reaches = await self.reaches()
-        if self._generation != self._index.generation:
-            self._generation = self._index.generation
-            self._mark(known())
-        for terminal in list(self._grown):
-            await self._follow(terminal, reaches)
+        async with self._turn:
+            reaches = await self.reaches()
+            if self._generation != self._index.generation:
+                self._generation = self._index.generation
+                self._mark(known())
+            for terminal in list(self._grown):
+                await self._follow(terminal, reaches)
 
     async def _follow(self, terminal: str, reaches: dict[str, Reach]) -> None:
         """To its end; a stream counts as behind until a look finds nothing and nothing has come since."""
@@ -130,12 +133,13 @@ class Indexer:
         blocks: list[tuple[Block, str]] = []
         carry = reach.carry
         for group in _groups(reading.records):
-            data = b"".join(followed.frame.data for followed in group)
             first, last = group[0], group[-1]
-            if data:
-                block = Block(terminal, first.record.place, last.until, last.record.at_ns, carry)
-                blocks.append((block, split_words(plain(carry + data))))
-                carry = _cut_line(carry + data)
+            data = b"".join(followed.frame.data for followed in group)
+            for low, high in _slices(data) if len(group) == 1 else [(0, len(data))]:
+                piece = carry + data[low:high]
+                block = Block(terminal, first.record.place, last.until, low, high, last.record.at_ns, carry)
+                blocks.append((block, split_words(plain(piece))))
+                carry = cut(piece)[1]
             if last.frame.kind in _BOUNDARIES:
                 carry = b""
         reached = Reach(reading.upto, reading.records[-1].at_ns, carry)
@@ -144,7 +148,7 @@ class Indexer:
 
 
 def _groups(records: list[Record]) -> Iterator[list[Followed]]:
-    """Frames of output that belong together: at most 64 KiB, and never over the boundary of a command."""
+    """Frames of output that belong together: one that is long, or several; never over the boundary of a command."""
     group: list[Followed] = []
     size = 0
     for record in records:
@@ -152,6 +156,9 @@ def _groups(records: list[Record]) -> Iterator[list[Followed]]:
         if frame is None or frame.kind is Kind.INPUT:
             continue
         data = frame.data if frame.kind is Kind.OUTPUT else b""
+        if group and size + len(data) > BLOCK_BYTES:
+            yield group
+            group, size = [], 0
         group.append(Followed(record, frame._replace(data=data)))
         size += len(data)
         if size >= BLOCK_BYTES or frame.kind in _BOUNDARIES:
@@ -161,7 +168,20 @@ def _groups(records: list[Record]) -> Iterator[list[Followed]]:
         yield group
 
 
-def _cut_line(data: bytes) -> bytes:
-    """The last line, if it has not ended: a word may go on in the next block."""
-    line = data[data.rfind(b"\n") + 1 :]
-    return line[-_CARRY_BYTES:]
+def _slices(data: bytes) -> Iterator[tuple[int, int]]:
+    """A long frame in several blocks, each to the end of a line where one ends."""
+    low = 0
+    while low < len(data):
+        high = min(low + BLOCK_BYTES, len(data))
+        if high < len(data):
+            high = data.rfind(b"\n", low, high) + 1 or high
+        yield low, high
+        low = high
+
+
+def cut(data: bytes) -> tuple[bytes, bytes]:
+    """Whole lines, and the beginning of the next; of a line that does not end, all but the word that may go on."""
+    end = data.rfind(b"\n") + 1
+    if len(data) - end > _LINE_BYTES:
+        end = max(data.rfind(b" ") + 1, len(data) - _WORD_BYTES)
+    return data[:end], data[end:]

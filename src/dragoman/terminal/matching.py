@@ -22,22 +22,33 @@ class Wanted(NamedTuple):
     expression: str
     """For an index that knows which words stand in a block, not where."""
     patterns: tuple[re.Pattern[str], ...]
-    rarest: bytes
-    """A word that must be there: the longest, as a first look."""
+    tokens: tuple[str, ...]
+    """Every word or beginning, folded: a line without one of them needs no closer look."""
+
+    def may_stand_in(self, data: bytes) -> bool:
+        """A first look at bytes; colours or another script may stand in the middle of a word."""
+        if b"\x1b" in data:
+            return True
+        folded = data.lower()
+        return all(token.encode() in folded for token in self.tokens if token.isascii())
 
     def lines(self, text: str) -> Iterator[str]:
-        """The lines that have everything, in order."""
-        first, *others = self.patterns
-        last = -1
-        for found in first.finditer(text):
-            start = text.rfind("\n", 0, found.start()) + 1
-            if start == last:
-                continue
-            last = start
-            end = text.find("\n", found.end())
+        """The lines that have everything, in order; looked for around the word that comes least often."""
+        folded = text.lower()
+        if len(folded) != len(text):  # a few letters change their length: then places in it would be others
+            yield from (_shortened(line, 0) for line in text.split("\n") if self._all_in(line))
+            return
+        rarest = min(self.tokens, key=folded.count)
+        at = folded.find(rarest)
+        while at >= 0:
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
             line = text[start : len(text) if end < 0 else end]
-            if all(pattern.search(line) for pattern in others):
-                yield _shortened(line, found.start() - start)
+            if self._all_in(line):
+                yield _shortened(line, at - start)
+            at = folded.find(rarest, start + len(line))
+
+    def _all_in(self, line: str) -> bool:
+        return all(pattern.search(line) for pattern in self.patterns)
 
 
 def wanted(query: str) -> Wanted:
@@ -45,9 +56,9 @@ def wanted(query: str) -> Wanted:
     terms = [term for match in _TERM.finditer(query.lower()) if (term := _tokens(match))]
     quoted = [f'"{token}"{star}' for tokens, star in terms for token in split_words(tokens[-1]).split()[-1:]]
     quoted += [f'"{token}"' for tokens, _ in terms for token in _all_but_last(tokens)]
-    patterns = sorted((_pattern(tokens, star) for tokens, star in terms), key=lambda it: -len(it.pattern))
-    rarest = max((token for tokens, _ in terms for token in tokens), key=len)
-    return Wanted(" AND ".join(dict.fromkeys(quoted)), tuple(patterns), rarest.encode())
+    patterns = tuple(_pattern(tokens, star) for tokens, star in terms)
+    every = dict.fromkeys(token for tokens, _ in terms for token in tokens)
+    return Wanted(" AND ".join(dict.fromkeys(quoted)), patterns, tuple(every))
 
 
 def _tokens(match: re.Match[str]) -> tuple[list[str], str] | None:

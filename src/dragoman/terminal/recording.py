@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from dragoman.clock import Clock
+from dragoman.errors import DragomanError
 from dragoman.journal import AppendBytes, Journal, Statement
 from dragoman.redaction import Redactor
 from dragoman.terminal import happenings
@@ -224,21 +225,32 @@ class Recording:
         command = msgspec.structs.replace(
             command, output=stretch.span, output_bytes=stretch.output_bytes, lost_bytes=stretch.lost_bytes
         )
-        spans = [stretch.span] if stretch.span else []
-        await self._journal.append(
-            [happenings.command_ended(command)], writes=[self._store.add(command, boundary.place)], spans=spans
-        )
+        await self._append(command, self._store.add(command, boundary.place))
         life.unsaved = {}
         life.recent.append(command)
         life.known.commands += 1
         return command
+
+    async def _append(self, command: Command, write: Statement) -> None:
+        """Its bytes are synced first; where their disk failed once, the command is kept without that certainty."""
+        event = happenings.command_ended(command)
+        try:
+            await self._journal.append([event], writes=[write], spans=[command.output] if command.output else [])
+        except DragomanError as error:
+            if error.code != "journal_io_failed":
+                raise
+            await self._journal.append([event], writes=[write])
 
     def _kept(self, attributes: Mapping[str, str]) -> dict[str, str]:
         kept = [(name, value) for name, value in attributes.items() if name not in MOMENTARY][:_ATTRIBUTES]
         return {self._text(name)[:200]: self._attribute(name, value) for name, value in kept}
 
     def _attribute(self, name: str, value: str) -> str:
-        return self._text(self._redactor.setting(name, value[:_VALUE_CHARACTERS]))
+        """Told by its name as well, as if it were assigned."""
+        value = self._redactor.setting(name, value[:_VALUE_CHARACTERS])
+        before, after = (f'{name}="', '"') if '"' not in value else (f"{name}=", "")
+        assigned = self._text(f"{before}{value}{after}")
+        return assigned.removeprefix(before).removesuffix(after)
 
     def _text(self, text: str) -> str:
         return redacted_text(self._redactor, text[:_LINE_CHARACTERS])

@@ -153,6 +153,10 @@ class TerminalService:
         name = self._of(terminal).terminal.id if terminal else ""
         return await self._searching.search(words, name, limit, timeout_s)
 
+    async def catch_up(self) -> None:
+        """Return when the index has seen all that stands in the record now; it gets there by itself, in its time."""
+        await self._indexer.catch_up(lambda: list(self._known))
+
     async def output(self, command_id: str, *, offset: int = 0, limit: int = 65_536) -> OutputPage:
         return await self._streams.output(await self.command(command_id), offset, limit)
 

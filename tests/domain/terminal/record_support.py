@@ -110,4 +110,4 @@ async def output_of(service: TerminalService, command: Command) -> bytes:
 async def indexed(service: TerminalService) -> None:
     """Wait until the index has seen everything."""
     with anyio.fail_after(DEADLINE_S):
-        await service._indexer.catch_up(list)  # the daemon's own loop comes round every few seconds
+        await service.catch_up()

@@ -131,3 +131,26 @@ def test_a_long_line_is_shown_around_its_hit() -> None:
     (line,) = wanted("needle").lines("x" * 5_000 + " needle " + "y" * 5_000)
     assert len(line) == 1_000
     assert "needle" in line
+
+
+@pytest.mark.parametrize("with_index", [False, True], ids=["read", "indexed"])
+async def test_long_frames_and_lines_without_end_give_each_hit_once(tmp_path: Path, with_index: bool) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin()
+        much = b"".join(b"line %d of much\r\n" % number for number in range(9_000))
+        endless = b"a%d " * 9_000 % tuple(range(9_000))
+        await shell.run("x", *(much[at : at + 65_536] for at in range(0, len(much), 65_536)), endless)
+        if with_index:
+            await indexed(service)
+        for number in range(0, 9_000, 617):
+            found = await service.search_output(f'"line {number}"')
+            assert [hit.line for hit in found.hits] == [f"line {number} of much"]
+            assert len((await service.search_output(f"a{number}")).hits) == 1
+
+
+async def test_an_error_inside_is_told_to_who_opened(tmp_path: Path) -> None:
+    with pytest.raises(ExceptionGroup) as caught:
+        async with recorded(tmp_path):
+            raise ValueError("inside")
+    assert caught.group_contains(ValueError, match="inside")
