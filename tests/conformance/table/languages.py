@@ -174,5 +174,10 @@ LUA_BY_PANDA = replace(
     LUA,
     adapter="LuaPanda.lua",
     cannot={**LUA.cannot, "data breakpoint": r"says supportsDataBreakpoints, and then"},
-    configuration={**LUA.configuration, "packagePath": [str(Path(os.environ.get("LUAPANDA_LUA", "")).parent)]},
+    configuration={
+        **LUA.configuration,
+        "packagePath": [str(Path(os.environ.get("LUAPANDA_LUA", "")).parent)],
+        "useCHook": "LUAPANDA_CLIB" in os.environ,
+        "clibPath": os.environ.get("LUAPANDA_CLIB", ""),
+    },
 )

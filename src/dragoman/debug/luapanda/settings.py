@@ -50,6 +50,8 @@ class LuaSettings:
     encodes_strings: bool
     log_level: int
     uses_c_hook: bool
+    c_library: str
+    """The folder above `linux/x86_64/503/libpdebug.so` and its likes."""
 
     @property
     def is_open_to_others(self) -> bool:
@@ -66,7 +68,7 @@ class LuaSettings:
             "logLevel": self.log_level,
             "pathCaseSensitivity": self.is_case_sensitive,
             "OSType": _SYSTEMS.get(sys.platform, "Linux"),
-            "clibPath": "",
+            "clibPath": self.c_library,
             "useCHook": self.uses_c_hook,
             "adapterVersion": "3.3.1",
             "autoPathMode": self.auto_path,
@@ -101,6 +103,7 @@ def read_settings(request: str, given: Mapping[str, Any], workspace: Path) -> Lu
         encodes_strings=_flag(given, "isNeedB64EncodeStr", default=False),
         log_level=int(given.get("logLevel", 1)) if str(given.get("logLevel", 1)) in {"0", "1", "2"} else 1,
         uses_c_hook=_flag(given, "useCHook", default=False),
+        c_library=_folder(given.get("clibPath"), cwd),
     )
 
 
@@ -137,6 +140,11 @@ def _port(given: Mapping[str, Any]) -> int:
             hint=say("Give a number from 1 to 65535. LuaPanda's own is 8818."),
         )
     return int(text)
+
+
+def _folder(value: Any, cwd: Path) -> str:
+    """With the slash that the runtime expects at its end."""
+    return f"{os.path.normpath(cwd / value)}/" if isinstance(value, str) and value else ""
 
 
 def _flag(given: Mapping[str, Any], name: str, *, default: bool) -> bool:

@@ -54,9 +54,16 @@ def test_luapandas_defaults_are_taken_where_nothing_is_said() -> None:
 
 
 def test_what_is_sent_first_is_whole_and_its_flags_are_text() -> None:
-    given = {"luaFileExtension": ".lua.txt", "truncatedOPath": "x", "useCHook": "true", "logLevel": "7"}
+    given = {
+        "luaFileExtension": ".lua.txt",
+        "truncatedOPath": "x",
+        "useCHook": "true",
+        "logLevel": "7",
+        "clibPath": "clib",
+    }
     told = encoded_info("initSuccess", read_settings("attach", given, Path("/w")).init())
     assert (told["luaFileExtension"], told["useCHook"], told["logLevel"]) == ("lua.txt", "true", "1")
+    assert told["clibPath"] == "/w/clib/"
     assert all(isinstance(value, str) for value in told.values())
     assert told["TempFilePath"]
 
