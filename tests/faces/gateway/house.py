@@ -114,7 +114,7 @@ class House:
 
     @asynccontextmanager
     async def guest(self) -> AsyncIterator[Guest]:
-        async with connect(self.url, compression=None, proxy=None, ping_interval=None, max_size=None) as socket:
+        async with connect(self.url, compression=None, proxy=None, max_size=None, close_timeout=0.5) as socket:
             yield Guest(socket)
 
     @asynccontextmanager
