@@ -184,7 +184,7 @@ class Pump:
         data = self._read_available()
         if not data:
             return
-        if self._quiet_at_s is not None:
+        if self._quiet_at_s is not None and self.ended_by is None:
             self._quiet_at_s = now_s + _LAST_WORDS_S
         shown = data
         if self._side is not None:
