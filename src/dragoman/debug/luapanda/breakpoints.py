@@ -58,6 +58,8 @@ class Called:
     place: Place
     """Without a line: what its lines are made of."""
     found: list[Definition] = field(default_factory=list)
+    looked_in: frozenset[str] | None = None
+    """What was loaded when it was last looked for: as long as that is all, there is nothing new to find."""
 
     def told(self) -> dict[str, Any]:
         told: dict[str, Any] = {"id": self.place.id, "verified": self.place.is_bound}
@@ -105,9 +107,10 @@ class Breakpoints:
 
     async def _find_functions(self) -> None:
         """In what is loaded; and in what may yet be, since a function is often called before the next stop."""
-        loaded = {self._paths.place_of(chunk) for chunk in self._chunks}
+        loaded = frozenset(self._paths.place_of(chunk) for chunk in self._chunks)
         for called in self._called:
-            if not called.place.is_bound:
+            if not called.place.is_bound and called.looked_in != loaded:
+                called.looked_in = loaded
                 paths = [*sorted(loaded), *self._paths.every_file()]
                 called.found = await anyio.to_thread.run_sync(definitions, called.name, paths)
                 called.place.is_bound = any(it.path in loaded for it in called.found)

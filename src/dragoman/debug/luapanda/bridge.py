@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 _ANSWERED_WITHIN_S = 5.0
 _MESSAGES = 256
+_LOGGED = 500  # characters of a line
 _STEPS_TO_ENTRY = 3
 _STEPS = {"next": "stopOnStep", "stepIn": "stopOnStepIn", "stepOut": "stopOnStepOut"}
 _REASONS = {
@@ -185,7 +186,7 @@ class Bridge:
         elif message.cmd in ("tip", "tipError"):
             await self.tell(output(message.text + "\n", "important"))
         elif message.cmd == "output":
-            log.debug("the Lua runtime says: %s", message.text)
+            log.info("the Lua runtime says: %s", message.text[:_LOGGED])
 
     async def _take_stop(self, message: Message) -> None:
         self._stops += 1
