@@ -25,6 +25,8 @@ from dragoman.wire.osc import CommandFinished, Mark, OutputStarted, PromptStarte
 
 SETTLED_S = 0.03
 """How long the shell must have been still before rows of ours come back below its line."""
+FRAME_S = 0.04
+"""An answer comes in hundreds of pieces a second; it is drawn as often as an eye can tell."""
 _LEAST_ROOM = 2
 
 
@@ -42,6 +44,7 @@ class Overlay:
         self._explanation = Explanation(wishes, session_id)
         self._notice = self._offered = ""
         self._marks_pastes = False
+        self._drawn_at_s = float("-inf")
         self._above: list[Row] = []
         self._screen, self._keys = bytearray(), bytearray()
         self._messages: list[object] = []
@@ -97,7 +100,10 @@ class Overlay:
         hear = self._hearers.get(type(message))
         if hear:
             hear(message, now_s)
-            self._update(now_s)
+            self._wake_at(max(now_s, self._drawn_at_s + FRAME_S))
+
+    def _wake_at(self, at_s: float) -> None:
+        self.wakes_at_s = at_s if self.wakes_at_s is None else min(at_s, self.wakes_at_s)
 
     def resized(self, columns: int, rows: int) -> None:
         """Whatever the terminal does to its rows, ours must not be among them."""
@@ -225,7 +231,7 @@ class Overlay:
         """A whole answer goes to the scrollback, above the prompt, as soon as that can be drawn."""
         answer = self._questions.answer
         if answer is not None and answer.is_final:
-            self._above += answer.lasting(self._stage.columns)
+            self._above += answer.lasting()
 
     # Drawing
 
@@ -244,9 +250,10 @@ class Overlay:
 
     def _lines_above(self) -> bytes:
         rows, self._above = self._above, []
-        return b"".join(row.drawn(self._stage.columns) + b"\r\n" for row in rows)
+        return b"".join(row.drawn() + b"\r\n" for row in rows)
 
     def _update(self, now_s: float) -> None:
+        self._drawn_at_s = now_s
         self._give_up(now_s)
         self._explain(now_s)
         if self._stage.may_draw:

@@ -18,13 +18,14 @@ _STYLES = {"plain": b"\x1b[m", "dim": b"\x1b[0;90m", "accent": b"\x1b[0;36m", "w
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`text` has been made showable; it is cut to the window."""
+    """`text` has been made showable; on rows of ours it is cut to the window, in the scrollback it is whole."""
 
     text: str
     style: Literal["plain", "dim", "accent", "warning"] = "plain"
 
-    def drawn(self, columns: int) -> bytes:
-        return _STYLES[self.style] + cut(self.text, columns).encode(errors="replace") + b"\x1b[m"
+    def drawn(self, columns: int | None = None) -> bytes:
+        text = self.text if columns is None else cut(self.text, columns)
+        return _STYLES[self.style] + text.encode(errors="replace") + b"\x1b[m"
 
 
 def spoken(phrase: Phrase) -> str:

@@ -12,6 +12,7 @@ from dragoman.shell.editing import LineEditor
 from dragoman.shell.keys import Key
 from dragoman.shell.panel import Row, spoken
 from dragoman.shell.saving import Target, save, split_target
+from dragoman.visible import visible
 from dragoman.wire.omnish.messages import AllSessions, Request, Response
 
 ANSWER_WITHIN_S = 120.0
@@ -83,15 +84,16 @@ class Answer:
         self.is_final = True
 
     def rows(self, columns: int, height: int) -> list[Row]:
-        """The end of it, where it is longer than the room."""
-        lines = wrapped(self.text, columns) if self._parts else []
+        """The end of it, where it is longer than the room; and only that is broken into rows, however long it is."""
+        room = max(0, height - 2)
+        end = "\n".join(self.text.rsplit("\n", room)[-room:])[-columns * room :] if room else ""
+        lines = wrapped(end, columns) if end else []
         hint = spoken(say("any key goes to the shell") if self.is_final else say("asking; Esc cancels"))
-        shown = lines[len(lines) - min(len(lines), height - 2) :]
-        return [self._head(), *map(Row, shown), Row(hint, "dim")]
+        return [self._head(), *map(Row, lines[len(lines) - min(len(lines), room) :]), Row(hint, "dim")]
 
-    def lasting(self, columns: int) -> list[Row]:
-        """What is left in the scrollback."""
-        return [self._head(), *map(Row, wrapped(self.text, columns))]
+    def lasting(self) -> list[Row]:
+        """What is left in the scrollback; the terminal breaks its lines."""
+        return [self._head(), *map(Row, visible(self.text).split("\n"))]
 
     def _head(self) -> Row:
         return Row(_SIGN + one_line(self.question), "accent")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.shell.overlay import Overlay
+from dragoman.shell.overlay import FRAME_S, Overlay
 from dragoman.shell.question import ANSWER_WITHIN_S, Questions
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import AllSessions, Request, Response
@@ -227,3 +227,22 @@ def test_below_a_list_that_fills_the_window_there_is_no_question_line(rows: int,
     overlay.marked(InputStarted(), True, 0)
     overlay.printed(b"ls\r\na\r\nb\r\nc\r\nd\x1b[4A\r\x1b[4C", 0)
     assert overlay.typed(ASK, 1) == sent
+
+
+def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_tell() -> None:
+    overlay = Overlay(Wishes(), session_id="s", columns=60, rows=ROWS)
+    overlay.connected = True
+    overlay.marked(PromptStarted(), True, 0)
+    overlay.printed(b"$ ", 0)
+    overlay.marked(InputStarted(), True, 0)
+    overlay.typed(ASK + b"why?\r", 1)
+    (request,) = overlay.take_messages()
+    assert isinstance(request, Request)
+    drawings = 0
+    for at in range(5000):
+        now_s = 1 + at / 10_000
+        overlay.heard(Response(request.request_id, f"{at} ", True, False), now_s)
+        if overlay.wakes_at_s is not None and now_s >= overlay.wakes_at_s:
+            overlay.tick(now_s)
+        drawings += bool(overlay.take_screen())
+    assert 5 <= drawings <= 0.5 / FRAME_S + 2

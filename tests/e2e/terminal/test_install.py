@@ -90,6 +90,14 @@ def test_a_shell_without_lines_is_told_which_have_some(person: Path) -> None:
     assert code_of(lambda: change_profile(shell="dash", yes=True)) == "unknown_shell"
 
 
+def test_the_guide_shows_the_lines_as_they_are(person: Path) -> None:
+    path = written(person, "bash", "")
+    change_profile(shell="bash", yes=True)
+    lines = path.read_text().replace(_program_in(path.read_text()), "/path/to/dragoman")
+    guide = Path(__file__).parents[3] / "docs" / "guides" / "terminal.md"
+    assert lines.strip() in guide.read_text()
+
+
 @pytest.fixture(params=["bash", "zsh", "fish"])
 def terminal(request: pytest.FixtureRequest, person: Path) -> tuple[str, Path, dict[str, str]]:
     shell = request.param
