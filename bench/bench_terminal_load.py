@@ -8,21 +8,35 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pty
 import select
 import shutil
+import signal
 import socket
 import statistics
 import struct
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from bench.agent import PROGRAMS, Agent, agent_in, home_with_daemon
+import anyio
+
+from bench.agent import COMMAND, PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
-from dragoman.places import find_places
+from dragoman.daemon.app import STORES
+from dragoman.daemon.terminals import STORE
+from dragoman.journal import Journal
+from dragoman.places import Places, find_places
+from dragoman.redaction import Redactor
+from dragoman.terminal.service import TerminalService
 from dragoman.transport.control_link import ControlLink
 from dragoman.wire.omnish import SEED, Frame, encode_frame
 from dragoman.wire.omnish import messages as m
@@ -47,41 +61,75 @@ def run() -> list[Claim]:
         with agent_in(environment, workspace) as agent:
             agent.call("set_breakpoint", file_path="loop.py", line_number=3)
             agent.call("start_debugging", program="loop.py")
-            quiet = _Watched(agent, places.omnish_socket).for_seconds(_QUIET_S)
-            done, busy = _under_load(agent, places.omnish_socket)
+            quiet = _Watched(agent, environment, places.omnish_socket).for_seconds(_QUIET_S)
+            done, busy = _under_load(agent, environment, places.omnish_socket)
         with ControlLink.open(places) as link:
             status = link.call("status")
-            recorded = _recorded(link)
+        subprocess.run([*COMMAND, "down", "--yes"], env=environment, check=True, capture_output=True)
+        recorded = anyio.run(_recorded, places, done["frames"] // WRAPPERS)
+        subprocess.run([*COMMAND, "up"], env=environment, check=True, capture_output=True)
     return _claims(done, recorded, quiet, busy, status)
 
 
 @dataclass
 class _Watched:
-    """One step and one acknowledged key after the other."""
+    """One step, one acknowledged frame and one echoed key after the other."""
 
     agent: Agent
+    environment: dict[str, str]
     path: Path
     steps_s: list[float] = field(default_factory=list)
     acks_s: list[float] = field(default_factory=list)
+    keys_s: list[float] = field(default_factory=list)
 
     def for_seconds(self, seconds: float) -> _Watched:
-        deadline = time.monotonic() + seconds
-        with _Wrapper(self.path, "the-51st", b"k") as wrapper:
+        with _Wrapper(self.path, "the-51st", b"k") as wrapper, _keyboard(self.environment) as keyboard:
+            deadline = time.monotonic() + seconds
             while time.monotonic() < deadline:
                 self.agent.call("step_execution", step_type="over")
                 self.steps_s.append(self.agent.took_s)
                 self.acks_s.append(wrapper.acked_s())
+                self.keys_s.append(_echoed_s(keyboard))
                 time.sleep(0.02)
         return self
 
 
-def _under_load(agent: Agent, path: Path) -> tuple[dict[str, Any], _Watched]:
+@contextmanager
+def _keyboard(environment: dict[str, str]) -> Iterator[int]:
+    """The outer side of a wrapped `cat`, whose terminal echoes each key."""
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-P", "-m", "dragoman.shell", "--", "cat"], environment)
+    try:
+        time.sleep(1.5)
+        os.write(master, b"x")
+        _heard(master)
+        yield master
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(master)
+
+
+def _echoed_s(keyboard: int) -> float:
+    begun = time.perf_counter()
+    os.write(keyboard, b"k")
+    _heard(keyboard)
+    return time.perf_counter() - begun
+
+
+def _heard(keyboard: int) -> None:
+    assert select.select([keyboard], [], [], 10)[0], "a key was not echoed"
+    os.read(keyboard, 65536)
+
+
+def _under_load(agent: Agent, environment: dict[str, str], path: Path) -> tuple[dict[str, Any], _Watched]:
     ours, theirs = multiprocessing.Pipe()
     load = multiprocessing.get_context("spawn").Process(target=_load, args=(str(path), SECONDS, theirs))
     load.start()
     try:
         assert ours.recv() == "begun"
-        busy = _Watched(agent, path).for_seconds(SECONDS)
+        busy = _Watched(agent, environment, path).for_seconds(SECONDS)
         done: dict[str, Any] = ours.recv()
     finally:
         load.join(_SETTLED_WITHIN_S)
@@ -162,9 +210,19 @@ def _text(number: int) -> bytes:
     return lines[:_FRAME_BYTES]
 
 
-def _recorded(link: ControlLink) -> int:
-    """How many bytes of output the daemon says that it holds of the load's terminals."""
-    return 0
+async def _recorded(places: Places, frames: int) -> int:
+    """Of how many wrappers every byte stands in the record, once and in order."""
+    redactor, whole = Redactor(True, ()), 0
+    async with (
+        Journal.open(places.journal_folder, stores=STORES, redact=redactor.event) as journal,
+        TerminalService.open(journal, STORE, places.terminal_folder, redactor=redactor) as service,
+    ):
+        for number in range(WRAPPERS):
+            text, seen = _text(number), sha256()
+            async for piece in service.pieces(f"load-{number:02}"):
+                seen.update(piece.data)
+            whole += seen.digest() == sha256(text * frames).digest()
+    return whole
 
 
 def _claims(
@@ -172,10 +230,13 @@ def _claims(
 ) -> list[Claim]:
     sent = done["frames"] * _FRAME_BYTES
     steps = statistics.median(busy.steps_s) / statistics.median(quiet.steps_s)
+    added = statistics.median(busy.keys_s) - statistics.median(quiet.keys_s)
     debt_s = done["worst_debt"] * _FRAME_BYTES / BYTES_A_SECOND
     return [
         Claim("50 wrappers at 1 MB/s: taken in all", sent / done["took_s"] / 1e6, "MB/s", 49, "higher"),
         Claim("acknowledged of what was sent", 100 * done["acks"] / max(1, done["frames"]), "%", 100, "higher"),
+        Claim("wrappers of which every byte is recorded once, in order", recorded, "of 50", 50, "higher"),
+        Claim("a 51st's keys: what the load adds to the echo, p50", 1000 * added, "ms", 1.5, "lower"),
         Claim("the most that a wrapper waited for its Acks", debt_s, "s", 4, "lower"),
         Claim("a 51st's Ack, p50 of the busy daemon", 1000 * statistics.median(busy.acks_s), "ms", 20, "lower"),
         Claim("a 51st's Ack, p50 of the quiet daemon", 1000 * statistics.median(quiet.acks_s), "ms", 5, "lower"),
