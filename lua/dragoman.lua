@@ -757,7 +757,10 @@ do
 
 Breaks = { by_key = {}, by_source = {}, changed = false }
 of_function = setmetatable({}, { __mode = "k" }) -- function -> the breakpoints of its file by line; false where none is in it
-any_line = setmetatable({}, { __index = function() return true end })
+any_line = setmetatable({}, { __index = function(all, line)
+  all[line] = true
+  return true
+end })
 break_lines = {}
 lines = break_lines -- what the hook looks at first
 
@@ -1635,17 +1638,37 @@ local function finish(place)
   Wire.notice("dataEnded", { data = watch.id })
 end
 
-local function first_change()
+-- To find a call costs some levels of its stack each time. Its own lines are compared, and those of its caller, where it is over.
+local function is_near(watch, func) return func == watch.func or func == watch.caller end
+
+local function changed_local(func)
   stop = { anchor = hook, thread = current_thread() }
   for place = #Watch.active, 1, -1 do
     local watch = Watch.active[place]
-    local alive, value = READ[watch.kind](watch)
-    if alive == nil then
-      finish(place)
-    elseif alive and not same(value, watch.value) then
-      return watch, value
+    if watch.kind == "local" and is_near(watch, func) then
+      local alive, value = local_value(watch)
+      if alive == nil then
+        finish(place)
+      elseif alive and not same(value, watch.value) then
+        return watch, value
+      end
     end
   end
+end
+
+-- What has changed, and its value; or whether a local may have.
+local function first_change(func)
+  local active, near = Watch.active, false
+  for place = 1, #active do
+    local watch = active[place]
+    if watch.kind == "local" then
+      near = near or is_near(watch, func)
+    else
+      local _, value = READ[watch.kind](watch)
+      if not same(value, watch.value) then return watch, value end
+    end
+  end
+  return near
 end
 
 local function on_change(watch, value)
@@ -1657,13 +1680,19 @@ local function on_change(watch, value)
   halt("data", { data = watch.id, name = watch.name, old = shown(old), new = shown(value), hits = watch.hits })
 end
 
--- Whether the program was stopped because of a change.
-function Watch.look()
+local function first_local(func)
   busy = true
-  local ok, watch, value = pcall(first_change)
+  local ok, watch, value = pcall(changed_local, func)
   busy, stop = false, nil
   if not Watch.active then pcall(Run.refresh) end
-  if not (ok and watch) then return false end
+  if ok then return watch, value end
+end
+
+-- Whether the program was stopped because of a change.
+function Watch.look(func)
+  local watch, value = first_change(func)
+  if watch == true then watch, value = first_local(func) end
+  if not watch then return false end
   at_work(on_change, watch, value)
   return watch.stopped
 end
@@ -1676,11 +1705,20 @@ function Watch.read_again()
   end
 end
 
+local function caller_of(frame)
+  local offset, info = frame.offset, nil
+  repeat
+    offset = offset + 1
+    info = frame_info(offset, frame.thread, "fS")
+  until not info or info.what ~= "C"
+  return info and info.func
+end
+
 local function local_target(frame, row)
   local thread = frame.thread and (frame.thread == main_thread and MAIN or frame.thread) or stop.thread
   local depth = Stack.level_count(frame.thread) - frame.offset
   local name = Stack.value(frame, row.slot)
-  return { kind = "local", thread = thread, depth = depth, func = frame.func, slot = row.slot, slot_name = name }
+  return { kind = "local", thread = thread, depth = depth, func = frame.func, caller = caller_of(frame), slot = row.slot, slot_name = name }
 end
 
 local function target_of(kept, row)
@@ -1778,8 +1816,9 @@ local function tick()
 end
 
 local function arrive(line)
-  if busy or Watch.active and Watch.look() then return end
+  if busy then return end
   local func = getinfo(3, "f").func
+  if Watch.active and Watch.look(func) then return end
   local ok, nodes = pcall(Breaks.of, func)
   nodes = ok and nodes
   if step or nodes and (nodes[line] or jit) then at_work(on_line, func, line, nodes) end
@@ -1816,7 +1855,9 @@ function beat_of_lines()
   if busy then return end
   tick()
   if collided then awake_beats = -1 end
-  if awake_beats < 0 and select(2, pcall(may_rest)) == true then
+  if awake_beats >= 0 then return end
+  awake_beats = AWAKE_BEATS
+  if select(2, pcall(may_rest)) == true then
     calls = collided and -1 / 0 or 0
     forget_arrivals()
     apply(nil, "call")
