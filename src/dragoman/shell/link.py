@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import socket
@@ -143,7 +142,10 @@ def link_for(outbox: Outbox, environment: Mapping[str, str] = os.environ) -> Lin
 
 def _from_state(state_file: Path) -> str:
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        return str(json.loads(state_file.read_bytes()).get("omnish_socket", ""))
+        state = state_file.read_bytes()
+        import json  # noqa: PLC0415  where there is no daemon there is nothing to read
+
+        return str(json.loads(state).get("omnish_socket", ""))
     return ""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.shell import launching
 from tests.daemons import eventually
 from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
@@ -20,14 +21,16 @@ Opened = tuple[Held, StandIn]
 
 
 @contextmanager
-def opened(shell: str, home: Path, *options: str, rc: str = "", **variables: str) -> Iterator[Opened]:
+def opened(
+    shell: str, home: Path, *options: str, rc: str = "", wrapper: list[str] = WRAPPER, **variables: str
+) -> Iterator[Opened]:
     own = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "DRAGOMAN_HOME": str(home / "home"), "DRAGOMAN_LANG": "en"}
     own |= {**person(home), **variables}
     files = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
     with (home / files[shell]).open("a") as file:
         file.write(rc)
     with short_folder() as folder, stand_in(folder / "omnish.sock") as daemon:
-        command = [*WRAPPER, *options, "--", shell]
+        command = [*wrapper, *options, "--", shell]
         with held(command, {**own, "OMNISH_SOCKET": str(daemon.address)}, folder=home) as terminal:
             terminal.until(b"prompt> ")
             yield terminal, daemon
@@ -158,6 +161,26 @@ def test_what_bash_keeps_out_of_its_history_does_not_leave(tmp_path: Path) -> No
     assert daemon.lines() == ["echo one", "echo one", "echo two", "exit"]
     assert b"hidden-word" not in daemon.output()
     assert [it["dragoman.private"] for it in daemon.starts() if "dragoman.private" in it] == ["1", "0"]
+
+
+@pytest.mark.parametrize("rc", ["", "PROMPT_COMMAND='x=1; y=2'; trap 'd=$BASH_COMMAND' DEBUG\n"])
+def test_a_bash_without_ps0_tells_its_commands_by_a_trap_beside_a_persons_own(rc: str, tmp_path: Path) -> None:
+    """As before version 4.4; the hook is told that this one is as old."""
+    hook = Path(launching.HOOKS, "bash.sh").read_text()
+    assert "< 404" in hook
+    (tmp_path / "bash.sh").write_text(hook.replace("< 404", "< 9999"))
+    older = f"import dragoman.shell.launching as it; it.HOOKS = {str(tmp_path)!r}\n"
+    run = "import runpy; runpy.run_module('dragoman.shell', run_name='__main__', alter_sys=True)"
+    with opened("bash", tmp_path, rc=rc, wrapper=[sys.executable, "-P", "-c", older + run]) as both:
+        both[0].run("false | true; false")
+        both[0].run("")
+        both[0].run('echo "=${d-}="', shown='=echo "=${d-}="=' if rc else "==")
+        daemon = finish(both)
+    assert [(it.command_line, it.exit_code) for it in daemon.records()] == [
+        ("false | true; false", 1),
+        ('echo "=${d-}="', 0),
+        ("exit", 0),
+    ]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

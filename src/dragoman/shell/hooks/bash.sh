@@ -62,11 +62,14 @@ __dragoman_prompt() {
   __dragoman_armed=1
 }
 
-# Before bash 4.4 there is no PS0: the first command after a prompt, unless it is one of PROMPT_COMMAND's.
+# Before bash 4.4 there is no PS0: the first command after a prompt, unless it is the first of PROMPT_COMMAND's.
 __dragoman_debug() {
-  if [[ -n ${__dragoman_armed-} && -z ${COMP_LINE-} && ${PROMPT_COMMAND-} != "$BASH_COMMAND"* ]]; then
-    __dragoman_armed= __dragoman_ran=1
-    __dragoman_begin
+  if [[ -n ${__dragoman_armed-} && -z ${COMP_LINE-} ]]; then
+    __dragoman_armed=
+    if [[ $1 != __dragoman_prompt && ${PROMPT_COMMAND-} != "$1"* ]]; then
+      __dragoman_ran=1
+      __dragoman_begin
+    fi
   fi
 }
 
@@ -75,12 +78,7 @@ __dragoman_install() {
   __dragoman_codes=([1]=1)
   __dragoman_tail=';nonce=${__dragoman_nonce-}${__dragoman_doubled-}'
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
-    local old
-    old=$(builtin trap -p DEBUG)
-    old=${old#"trap -- '"}
-    old=${old%"' DEBUG"}
     __dragoman_traps=1
-    builtin trap "${old:+${old//"'\\''"/"'"}$'\n'}__dragoman_debug" DEBUG
   fi
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)); then
     PROMPT_COMMAND+=('{ __dragoman_prompt; } 2>/dev/null')
@@ -115,5 +113,17 @@ else
 fi
 builtin unset __dragoman_login
 
-if [[ -n ${__dragoman_nonce-} ]] && builtin shopt -q promptvars; then __dragoman_install; fi
+if [[ -n ${__dragoman_nonce-} ]] && builtin shopt -q promptvars; then
+  __dragoman_install
+  if [[ -n $__dragoman_traps ]]; then
+    # Not in a function, which would see no trap. A person's own goes first, and sees what it saw without us.
+    __dragoman_trap=$(builtin trap -p DEBUG)
+    if [[ -n $__dragoman_trap ]]; then
+      builtin eval "__dragoman_trap=${__dragoman_trap:8:${#__dragoman_trap}-14}"$'\n'
+      __dragoman_trap+=$'\n'
+    fi
+    builtin trap "$__dragoman_trap"'__dragoman_debug "$BASH_COMMAND"' DEBUG
+    builtin unset __dragoman_trap
+  fi
+fi
 builtin unset -f __dragoman_install

@@ -1,0 +1,156 @@
+"""What leaves a wrapped shell, message by message, and what never does."""
+
+from __future__ import annotations
+
+from dragoman.shell.guessing import PromptGuess
+from dragoman.shell.outbox import Outbox
+from dragoman.shell.recording import BATCH, Recording, Session
+from dragoman.shell.wishes import Wishes
+from dragoman.wire.omnish.messages import CommandComplete, Event, IoData, SessionEnd, SessionStart
+from dragoman.wire.osc import CommandFinished, CommandLineReported, InputStarted, Mark, OutputStarted, PromptStarted
+
+NONCE = "0123456789abcdef"
+
+
+class Shell:
+    """A shell's marks and output into a recording; `told` is what came out, in short."""
+
+    def __init__(self, *, private: bool = False, nonce: str = NONCE, **wishes: tuple[str, ...]) -> None:
+        session = Session("s", None, {"shell": "bash"}, 1)
+        self._outbox = Outbox(gap=session.gap, resume=session.resume)
+        self.recording = Recording(session, Wishes(**wishes), nonce, self._outbox, private=private)  # type: ignore[arg-type]
+
+    def mark(self, *marks: Mark) -> None:
+        for mark in marks:
+            mark.nonce = NONCE
+            self.recording.marked(mark, 2)
+
+    def prompt(self) -> None:
+        self.mark(PromptStarted(), InputStarted())
+
+    def run(self, line: str, output: bytes, code: int = 0) -> None:
+        self.recording.printed(line.encode() + b"\r\n", 2)
+        self.mark(CommandLineReported(command_line=line), OutputStarted())
+        self.recording.printed(output, 2)
+        self.mark(CommandFinished(exit_code=code))
+
+    def told(self) -> list[object]:
+        self.recording.flush()
+        told = []
+        while taken := self._outbox.take():
+            told.append(_short(taken[0]))
+        return [it for it in told if it != "start"]
+
+
+def _short(message: object) -> object:
+    if isinstance(message, IoData):
+        return message.data
+    if isinstance(message, CommandComplete):
+        return ("ran", message.record.command_line, message.record.exit_code)
+    if isinstance(message, Event):
+        return str(message.event_type)
+    if isinstance(message, SessionStart):
+        return message.attrs.get("dragoman.private", "start")
+    assert isinstance(message, SessionEnd)
+    return ("end", message.exit_code)
+
+
+def test_a_command_is_told_in_the_order_of_the_stream() -> None:
+    shell = Shell()
+    shell.recording.printed(b"$ ", 1)
+    shell.prompt()
+    shell.run("ls", b"file\r\n", 2)
+    assert shell.told() == [
+        b"$ ls\r\n",
+        "CommandBoundary(command='ls')",
+        b"file\r\n",
+        ("ran", "ls", 2),
+        "NonZeroExit(exit_code=2)",
+    ]
+
+
+def test_a_line_that_is_being_typed_stays_until_it_is_run() -> None:
+    shell = Shell()
+    shell.prompt()
+    shell.recording.printed(b"half a l", 1)
+    assert shell.told() == []
+    shell.prompt()
+    assert shell.told() == [b"half a l"]
+
+
+def test_a_line_given_up_stays_where_some_lines_must_not_leave() -> None:
+    shell = Shell(ignore_commands=("vault *",))
+    shell.prompt()
+    shell.recording.printed(b"vault login hunter2^C", 1)
+    shell.prompt()
+    assert shell.told() == []
+
+
+def test_of_an_ignored_command_nothing_is_told_but_that_there_was_one() -> None:
+    shell = Shell(ignore_commands=("vault *",))
+    shell.prompt()
+    shell.run("vault read x", b"hunter2\r\n", 1)
+    shell.prompt()
+    shell.run("ls", b"file\r\n")
+    told = shell.told()
+    assert told[:2] == ["1", "0"]
+    assert b"hunter2" not in b"".join(it for it in told if isinstance(it, bytes))
+    assert told[-1] == ("ran", "ls", 0)
+
+
+def test_a_paused_recording_tells_when_it_stops_and_goes_on() -> None:
+    shell = Shell()
+    shell.recording.printed(b"a", 1)
+    shell.recording.pause(True, 1)
+    shell.prompt()
+    shell.run("secret", b"hunter2")
+    shell.recording.pause(False, 1)
+    shell.recording.printed(b"b", 1)
+    assert shell.told() == [b"a", "1", "0", b"b"]
+
+
+def test_a_private_shell_tells_its_end_and_nothing_else() -> None:
+    shell = Shell(private=True)
+    shell.recording.printed(b"a", 1)
+    shell.prompt()
+    shell.run("ls", b"x", 1)
+    shell.recording.typed(b"keys", echoes=True, by_lines=True, now_ms=1)
+    shell.recording.pause(True, 1)
+    shell.recording.ended(0, 3)
+    assert shell.told() == [("end", 0)]
+
+
+def test_a_flood_is_cut_into_whole_frames() -> None:
+    shell = Shell()
+    ready = [shell.recording.printed(b"x" * 4096, 1) for _ in range(33)]
+    assert ready.count(True) == 2
+    assert [len(it) for it in shell.told() if isinstance(it, bytes)] == [BATCH, BATCH, 4096]
+
+
+def test_a_watched_text_is_told_once_a_command() -> None:
+    shell = Shell(watch_output=("oops",))
+    shell.prompt()
+    shell.run("one", b"Oops oops OOPS")
+    shell.prompt()
+    shell.run("two", b"oops")
+    assert [it for it in shell.told() if "Pattern" in str(it)] == ["PatternMatch(pattern='oops')"] * 2
+
+
+def test_a_prompt_is_known_by_its_looks_and_the_line_by_what_was_typed() -> None:
+    guess = PromptGuess()
+    guess.printed(b"motd\r\n\x1b[1muser@host:~$\x1b[0m ")
+    guess.look()
+    assert guess.at_prompt
+    assert guess.entered(b"ec", echoes=True) == ""
+    assert guess.entered(b"hx\x7fo hi\r", echoes=True) == "echo hi"
+    guess.printed(b"echo hi\r\nhi\r\n")
+    guess.look()
+    assert not guess.at_prompt
+
+
+def test_ordinary_output_is_no_prompt() -> None:
+    guess = PromptGuess()
+    for line in (b"progress 50%|##   ", b"total: 5", b"x" * 300 + b"$ "):
+        guess.printed(b"\n" + line)
+        guess.look()
+        assert not guess.at_prompt, line
