@@ -25,14 +25,15 @@ local floor = math.floor
 local getinfo, getlocal, setlocal, getupvalue, setupvalue = debug.getinfo, debug.getlocal, debug.setlocal, debug.getupvalue, debug.setupvalue
 local getmetatable, sethook, gethook, traceback = debug.getmetatable, debug.sethook, debug.gethook, debug.traceback
 local create, wrap, resume, running, status = coroutine.create, coroutine.wrap, coroutine.resume, coroutine.running, coroutine.status
-local io, os, package = io or {}, os or {}, package or {}
-local collectgarbage, os_time = collectgarbage, os.time or function() return 0 end
-local setfenv, getfenv, load, loadstring = setfenv, getfenv, load, loadstring
+-- Not every Lua has these, and a program may forbid to read globals that are not there.
 local globals = _G
-local jit = rawget(_G, "jit")
+local function optional(name) return rawget(globals, name) end
+local io, os, package = optional("io") or {}, optional("os") or {}, optional("package") or {}
+local collectgarbage, os_time = collectgarbage, os.time or function() return 0 end
+local setfenv, getfenv, load, loadstring = optional("setfenv"), optional("getfenv"), optional("load"), optional("loadstring")
+local jit, newproxy = optional("jit"), optional("newproxy")
 local own_source = getinfo(1, "S").source
 local is_51 = _VERSION == "Lua 5.1"
-local newproxy = newproxy
 
 local VERSION = "3.3.1"
 local EXTENSION = "1"
@@ -46,7 +47,7 @@ local LIMIT = {
 }
 
 local function pack(...) return { n = select("#", ...), ... } end
-local unpack = rawget(table, "unpack") or rawget(_G, "unpack")
+local unpack = rawget(table, "unpack") or optional("unpack")
 
 ---------------------------------------------------------------------------------------------------
 -- JSON, as this wire writes it
@@ -74,7 +75,6 @@ local function number_text(value)
   if value == floor(value) and value > -1e15 and value < 1e15 then return format("%d", value) end
   return format("%.14g", value)
 end
-
 
 local function encode_table(value)
   if value == Json.null then return "null" end
@@ -468,7 +468,6 @@ end
 
 -- LuaJIT runs no hook within a hook, in no coroutine; a coroutine that dies of an error ends that state.
 local function allow_hooks() resume(create(function() error() end)) end
-
 
 local function guarded_results(thread, ...)
   if status(thread) == "suspended" and (...) then return false, "it yielded" end
@@ -1323,7 +1322,8 @@ function bounded(value, least, most, default)
 end
 
 function options_of(info)
-  return { depth = bounded(info.depth, 1, 5, 1), left = { nodes = bounded(info.budget, 1, 20000, 2000), keys = LIMIT.counted_keys }, text = bounded(info.text, 1, 16777216, 1024), parents = {} }
+  local left = { nodes = bounded(info.budget, 1, 20000, 2000), keys = LIMIT.counted_keys }
+  return { depth = bounded(info.depth, 1, 5, 1), left = left, text = bounded(info.text, 1, 16777216, 1024), parents = {} }
 end
 
 function seconds_of(info, default) return bounded(info.timeout, 1, 60000, default * 1000) / 1000 end
@@ -1346,7 +1346,8 @@ end
 -- Running: the hook, stepping, stopping
 ---------------------------------------------------------------------------------------------------
 
-local Run, Watch, MAIN, threads, resting, main_thread, step, hook, call_hook, poll_hook, dispatch, poll, current_thread, thread_name, apply, is_followed, set_step, halt, at_work
+local Run, Watch, MAIN, threads, resting, main_thread, step, hook, call_hook, poll_hook, dispatch, poll
+local current_thread, thread_name, apply, is_followed, set_step, halt, at_work
 do
 
 Run = { mode = "off", deaf = false, generation = 0, pace = 8, applied = setmetatable({}, { __mode = "k" }), last_tick = 0 }
@@ -1493,7 +1494,8 @@ end
 do
 
 local STOP_COMMANDS = {
-  entry = "stopOnEntry", breakpoint = "stopOnBreakpoint", data = "stopOnBreakpoint", over = "stopOnStep", ["in"] = "stopOnStepIn", out = "stopOnStepOut",
+  entry = "stopOnEntry", breakpoint = "stopOnBreakpoint", data = "stopOnBreakpoint",
+  over = "stopOnStep", ["in"] = "stopOnStepIn", out = "stopOnStepOut",
   code = "stopOnCodeBreakpoint", pause = "stopOnPause", exception = "stopOnException",
 }
 local REASONS = { over = "step", ["in"] = "step", out = "step" }
@@ -1877,7 +1879,7 @@ end
 
 -- LuaJIT: a coroutine that was made before this file was loaded may go on within any C function but the library's.
 local harmless = {}
-for _, library in next, { globals, string, table, math, os, io, rawget(globals, "bit") } do
+for _, library in next, { globals, string, table, math, os, io, optional("bit") } do
   for _, value in next, library do harmless[value] = true end
 end
 
@@ -2135,7 +2137,8 @@ local function settings_of(info)
     encodes_text = tostring(is_true(info.isNeedB64EncodeStr)), ignores_case = not is_true(info.pathCaseSensitivity),
     names_only = is_true(info.autoPathMode), tells_apart = is_true(info.distinguishSameNameFile), truncated = tostring(info.truncatedOPath or ""),
     windows = (info.OSType or "Windows_NT") == "Windows_NT", os = tostring(info.OSType or "Windows_NT"), adapter = tostring(info.adapterVersion or ""),
-    log_level = tonumber(info.logLevel) or 1, heartbeat = extended and bounded((tonumber(info.heartbeat) or 0) * 1000, 0, 3600000, 0) / 1000 or 0, clib = tostring(info.clibPath or ""),
+    log_level = tonumber(info.logLevel) or 1, clib = tostring(info.clibPath or ""),
+    heartbeat = extended and bounded((tonumber(info.heartbeat) or 0) * 1000, 0, 3600000, 0) / 1000 or 0,
     c_hook = tostring(info.useCHook == true or is_true(info.useCHook)),
   }
 end
@@ -2785,11 +2788,11 @@ end
 ---------------------------------------------------------------------------------------------------
 
 local function shifted_arguments()
-  local old, new = arg, {}
+  local old, new = optional("arg"), {}
   for place, value in next, old do
     if type(place) == "number" then new[place - 2] = value end
   end
-  arg = new
+  rawset(globals, "arg", new)
 end
 
 local function run_program(address, path, ...)
@@ -2810,7 +2813,8 @@ end
 
 rawset(globals, "LuaPanda", this)
 
-local is_program = type(arg) == "table" and arg[0] ~= nil and own_source == "@" .. arg[0] and select("#", ...) >= 2
+local arguments = optional("arg")
+local is_program = type(arguments) == "table" and arguments[0] ~= nil and own_source == "@" .. arguments[0] and select("#", ...) >= 2
 if is_program and match(tostring((...)), "^.*:%d+$") then return run_program(...) end
 
 return this

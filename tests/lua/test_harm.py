@@ -345,6 +345,21 @@ def test_a_host_without_libraries_is_left_as_it_is(lua: str, tmp_path: Path) -> 
         assert_ends_well(program, "END\n")
 
 
+@every_lua
+def test_a_program_that_forbids_unknown_globals_is_debugged(lua: str, tmp_path: Path) -> None:
+    forbids = "setmetatable(_G, { __index = function(_, name) error('unknown ' .. name, 2) end, "
+    forbids += "__newindex = function(_, name) error('undeclared ' .. name, 2) end })\n"
+    with Program(lua, tmp_path) as program:
+        path = program.write("main.lua", forbids + WORKS)
+        ide = program.debug("main.lua")
+        ide.start(tmp_path, dragoman="1", exceptions="all")
+        ide.breakpoints(path, 4)
+        assert ide.go()["stack"][0]["function"] == "f"
+        ide.send("stopRun")
+        ide.run_out()
+        assert_ends_well(program)
+
+
 @pytest.mark.parametrize("switched", ["on", "off"])
 def test_luajits_compiler_rests_only_while_breakpoints_exist(tmp_path: Path, switched: str) -> None:
     text = f"jit.{switched}()\n{START}local function f()\n  return 1\nend\nf()\nprint(jit.status())\n"
