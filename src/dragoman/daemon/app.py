@@ -38,7 +38,8 @@ from dragoman.mcp.door import Door
 from dragoman.mcp.http_door import HttpDoor
 from dragoman.places import Places
 from dragoman.redaction import Redactor
-from dragoman.settings import Settings, load_settings, unknown_variables
+from dragoman.setting_table import Settings
+from dragoman.settings import load_settings, unknown_variables
 from dragoman.tools import build_toolbox
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
@@ -119,7 +120,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
                     rule=_path_rule(settings, places),
                     adapters=with_declared(BUILT_IN, settings.adapters),
                 ) as debugger,
-                terminals(journal, places, settings, tokens, debugger, _redactor(settings)) as terminal,
+                terminals(journal, places, settings, tokens, debugger, _redactor(settings), lives) as terminal,
             ):
                 parts = _Parts(state, tokens, settings, journal, debugger, terminal, lives=lives, stop=stop)
                 await parts.live(tcp, control, wrappers, lambda: instance.publish(state), ready)

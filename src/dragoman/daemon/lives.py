@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
@@ -17,12 +17,18 @@ class Life:
 class Lives:
     def __init__(self) -> None:
         self._by_id: dict[str, Life] = {}
+        self._found: list[Callable[[], Iterable[Life]]] = []
 
     def __len__(self) -> int:
         return len(self._by_id)
 
     def listed(self) -> list[dict[str, str]]:
-        return [asdict(life) for life in self._by_id.values()]
+        found = [life for find in self._found for life in find()]
+        return [asdict(life) for life in (*self._by_id.values(), *found)]
+
+    def look_for(self, find: Callable[[], Iterable[Life]]) -> None:
+        """Those that come and go without telling: they are looked for whenever somebody asks."""
+        self._found.append(find)
 
     @contextmanager
     def lived(self, life: Life) -> Iterator[None]:

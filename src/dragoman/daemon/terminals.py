@@ -16,6 +16,7 @@ from dragoman.access.tokens import Purpose, Tokens
 from dragoman.clock import SystemClock
 from dragoman.daemon.control import Method
 from dragoman.daemon.debugging import Debugging
+from dragoman.daemon.lives import Life, Lives
 from dragoman.daemon.terminal_methods import TerminalMethods
 from dragoman.journal import Journal
 from dragoman.models.choosing import chosen_model
@@ -53,7 +54,13 @@ class Terminals:
 
 @asynccontextmanager
 async def terminals(
-    journal: Journal, places: Places, settings: Settings, tokens: Tokens, debugger: Debugging, redactor: Redactor
+    journal: Journal,
+    places: Places,
+    settings: Settings,
+    tokens: Tokens,
+    debugger: Debugging,
+    redactor: Redactor,
+    lives: Lives,
 ) -> AsyncIterator[Terminals]:
     """At the end of the block nothing that came is unwritten, and no terminal of an agent lives. People's go on."""
     clock, wrappers = SystemClock(), Wrappers()
@@ -67,11 +74,18 @@ async def terminals(
         group.start_soon(completions.run)
         admits = partial(tokens.accepts, "omnish")
         server = OmnishServer(Services(record, answers, completions, wrappers, admits, __version__))
+        lives.look_for(partial(_at_work, record))
         tokens.on_rotation(partial(_end_by_token, server))
         own = OwnTerminals(debugger.supervisors, group, record, debugger.trust, clock, places.omnish_socket)
         operations = terminal_operations(record, wrappers, own, redactor, clock)
         yield Terminals(record, server, operations, TerminalMethods(record, answers).table())
         group.cancel_scope.cancel("the daemon ends")
+
+
+def _at_work(record: TerminalService) -> list[Life]:
+    """Commands in terminals of agents, which the daemon holds: they would end with it."""
+    busy = [(it.terminal, it.running) for it in record.terminals() if it.connected and it.running]
+    return [Life(terminal.id, "terminal", running.line) for terminal, running in busy if terminal.owner == "agent"]
 
 
 def _end_by_token(server: OmnishServer, purpose: Purpose) -> None:

@@ -8,7 +8,7 @@ import anyio
 
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal, Retention
-from dragoman.settings import Settings
+from dragoman.setting_table import Settings
 
 log = logging.getLogger(__name__)
 

@@ -149,7 +149,8 @@ class Visit:
 
 
 def _scope(asked: m.Request) -> Scope:
-    """None is every terminal."""
-    if isinstance(asked.scope, m.Sessions):
-        return tuple(map(terminal_name, asked.scope.session_ids))
-    return (terminal_name(asked.session_id),) if isinstance(asked.scope, m.CurrentSession) else None
+    """None is every terminal. Whoever names none means their own."""
+    if isinstance(asked.scope, m.AllSessions):
+        return None
+    named = asked.scope.session_ids if isinstance(asked.scope, m.Sessions) else []
+    return tuple(map(terminal_name, named or [asked.session_id]))

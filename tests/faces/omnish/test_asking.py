@@ -74,7 +74,12 @@ async def test_a_session_that_announces_it_gets_the_answer_as_it_comes(tmp_path:
 @pytest.mark.requirement("omnish:daemon:honours-scope")
 @pytest.mark.parametrize(
     ("scope", "terminals"),
-    [(m.CurrentSession(), ("s",)), (m.AllSessions(), None), (m.Sessions(["a", "b"]), ("a", "b")), (m.Sessions([]), ())],
+    [
+        (m.CurrentSession(), ("s",)),
+        (m.AllSessions(), None),
+        (m.Sessions(["a", "b"]), ("a", "b")),
+        (m.Sessions([]), ("s",)),
+    ],
 )
 async def test_each_scope_reaches_the_answers_as_the_terminals_it_names(
     tmp_path: Path, scope: object, terminals: object

@@ -77,6 +77,19 @@ def test_the_status_names_the_socket_and_counts_who_is_connected(cli: Cli, clien
     assert f"Terminals: {status['terminals']['connected']} connected." in cli("status").stdout
 
 
+def test_what_an_agent_runs_ends_with_the_daemon_and_what_a_person_runs_does_not(
+    cli: Cli, client: Client
+) -> None:
+    client.ask(began("of-an-agent", dragoman__agent="Claude"))
+    client.ask(began("of-a-person"))
+    for session in ("of-an-agent", "of-a-person"):
+        client.ask(m.Event(session, 2_000, m.CommandBoundary("sleep 60")))
+    live = {"id": "of-an-agent", "kind": "terminal", "title": "sleep 60"}
+    assert call(cli.places, "status")["sessions"] == [live]
+    client.ask(ended("of-an-agent", 1, "sleep 60"))
+    assert call(cli.places, "status")["sessions"] == []
+
+
 def test_a_connected_wrapper_is_no_reason_to_ask_before_an_end_and_its_record_is_whole(cli: Cli) -> None:
     """Last in this file: the daemon ends."""
     with Client(cli.places.omnish_socket) as client:
