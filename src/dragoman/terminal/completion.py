@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict, deque
 
 import anyio
 import anyio.lowlevel
 import msgspec
+from anyio import to_thread
 
 from dragoman.errors import DragomanError
 from dragoman.models.port import Model
@@ -14,6 +16,8 @@ from dragoman.terminal.model import Command
 from dragoman.terminal.model_suggestions import ModelSuggestions
 from dragoman.terminal.port import Record
 from dragoman.terminal.suggesting.guesses import Guesses, Moment
+
+log = logging.getLogger(__name__)
 
 _MAX_LINE = 500
 _TERMINALS = 1_000
@@ -46,27 +50,36 @@ class Completions:
         record.on_command(self._ended)
 
     async def run(self) -> None:
-        """For as long as the daemon lives."""
-        await self.load()
+        """For as long as the daemon lives, which does not end with it."""
+        try:
+            await self.load()
+        except Exception:
+            log.exception("the history could not be read for suggestions")
         if self._model:
             await self._model.run()
 
     async def load(self) -> None:
-        """In small steps: questions are answered meanwhile."""
-        last_ns = 0
-        number = 0
-        async for command in self._record.history():
-            last_ns, number = command.started_ns, number + 1
-            self._learn(command)
-            if number % _AT_ONCE == 0:
-                await anyio.lowlevel.checkpoint()
+        """In small steps and beside the event loop; questions are answered meanwhile, of what is known by then."""
+        last_ns = number = 0
+        try:
+            async for command in self._record.history():
+                last_ns, number = command.started_ns, number + 1
+                self._learn(command)
+                if number % _AT_ONCE == 0:
+                    await anyio.lowlevel.checkpoint()
+                if self._guesses.is_full:
+                    self._guesses = await to_thread.run_sync(self._guesses.smaller, abandon_on_cancel=True)
+            await to_thread.run_sync(self._guesses.lines.keep_best_of_all, abandon_on_cancel=True)
+        finally:
+            self._go_live(last_ns)
+
+    def _go_live(self, last_ns: int) -> None:
+        """From here on commands are learnt as they end; those that ended meanwhile first."""
         for command in self._arrived:
             if command.started_ns > last_ns:
                 self._learn(command)
         self._arrived.clear()
         self._loaded_ns = last_ns
-        for _ in self._guesses.lines.keep_best_of_all():
-            await anyio.lowlevel.checkpoint()
         self.loaded.set()
 
     async def suggest(self, text: str, cursor: int, *, terminal: str, cwd: str, limit: int = 5) -> list[Suggestion]:

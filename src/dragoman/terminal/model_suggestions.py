@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,11 @@ import anyio
 from dragoman.errors import DragomanError
 from dragoman.models.port import Asked, Model, TextDelta, Turn
 
+log = logging.getLogger(__name__)
+
 _WHOLE_S = 5.0
+_REST_S = 30.0
+"""A model that failed is not asked again with every key."""
 _KEPT = 64
 _SHORTEST = 3
 _MAX_ANSWER = 1_000
@@ -37,6 +42,7 @@ class ModelSuggestions:
         self._answers: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._wanted: _Wanted | None = None
         self._rang = anyio.Event()
+        self._rests_until_s = 0.0
 
     async def run(self) -> None:
         """One request at a time; of wishes that came meanwhile the newest counts."""
@@ -45,12 +51,16 @@ class ModelSuggestions:
             self._rang = anyio.Event()
             wanted, self._wanted = self._wanted, None
             if wanted is not None:
-                await self._ask(wanted)
+                try:
+                    await self._ask(wanted)
+                except Exception:
+                    log.exception("a model's suggestion failed")
+                wanted.done.set()
 
     async def lines(self, text: str, cwd: str, before: Sequence[str], *, within_s: float) -> list[str]:
         """What is known of this line, or of a beginning of it; who comes too early gets it with the next key."""
         known = self._known(text, cwd)
-        if known is None and len(text) >= _SHORTEST:
+        if known is None and len(text) >= _SHORTEST and anyio.current_time() >= self._rests_until_s:
             self._wanted = wanted = _Wanted(text, cwd, before)
             self._rang.set()
             with anyio.move_on_after(within_s):
@@ -69,16 +79,17 @@ class ModelSuggestions:
         )
 
     async def _ask(self, wanted: _Wanted) -> None:
-        answer = ""
-        with contextlib.suppress(DragomanError):
-            with anyio.move_on_after(_WHOLE_S):
+        try:
+            with anyio.fail_after(_WHOLE_S):
                 answer = await self._answer(wanted)
-            lines = answer.strip().splitlines()
-            line = lines[0].strip().strip("`") if lines else ""
-            self._answers[wanted.cwd, wanted.text] = line if _goes_on(wanted.text, line) else ""
+        except (DragomanError, TimeoutError) as error:
+            log.info("no suggestion of a model: %s", str(error) or "it took too long")
+            self._rests_until_s = anyio.current_time() + _REST_S
+            return
+        line = next(iter(answer.strip().splitlines()), "").strip().strip("`")
+        self._answers[wanted.cwd, wanted.text] = line if _goes_on(wanted.text, line) else ""
         if len(self._answers) > _KEPT:
             self._answers.popitem(last=False)
-        wanted.done.set()
 
     async def _answer(self, wanted: _Wanted) -> str:
         """Commands alone, which were redacted before they were stored; what programs printed has no part in this."""

@@ -61,8 +61,12 @@ async def posted(post: Post) -> AsyncIterator[Answer]:
 
     patience = httpx2.Timeout(post.silence_s, connect=min(_CONNECT_S, post.silence_s))
     try:
+        asking = httpx2.AsyncClient(timeout=patience, trust_env=not is_loopback(post.url))
+    except (ValueError, ImportError, OSError):  # a proxy or certificates of the environment that cannot be used
+        raise HttpFailedError("unreachable") from None
+    try:
         async with (
-            httpx2.AsyncClient(timeout=patience, trust_env=not is_loopback(post.url)) as client,
+            asking as client,
             client.stream("POST", post.url, content=post.body, headers=dict(post.headers)) as response,
         ):
             yield Answer(response.status_code, _bounded(response.aiter_bytes()), _seconds(response.headers))

@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.models.choosing import chosen_model
 from dragoman.setting_table import Settings
-from dragoman.terminal.completion import Completions, Suggestion
+from dragoman.terminal.completion import Completions
 from dragoman.terminal.suggesting.guesses import Guesses, Moment
 from dragoman.testing.fake_model import Ends, FakeModel, Refuses, Says, Step, Waits
 from tests.daemons import PATIENCE
@@ -190,10 +190,9 @@ async def with_model(record: Recorded, *replies: Sequence[Step]) -> AsyncIterato
 async def test_a_model_is_asked_where_the_history_knows_little(record: Recorded) -> None:
     await record.run("ls")
     async with with_model(record, [Says(["tar xzf ", "backup.tar.gz\n"]), Ends()]) as (completions, fake):
-        found: list[Suggestion] = []
-        while not found:  # the first may come too early, the next has it
-            found = await completions.suggest("tar x", 5, terminal="t1", cwd=SHOP)
-        assert [one.text for one in found] == ["tar xzf backup.tar.gz"]
+        assert completions._model is not None
+        await completions._model.lines("tar x", SHOP, ["ls"], within_s=10 * PATIENCE)
+        assert await lines(completions, "tar x") == ["tar xzf backup.tar.gz"]
         assert await lines(completions, "tar xzf b") == ["tar xzf backup.tar.gz"]
         assert len(fake.requests) == 1
         assert "$ ls" in fake.requests[0].body["messages"][1]["content"]
@@ -216,6 +215,14 @@ async def test_a_slow_model_holds_nothing_up_and_its_failure_is_no_fault(record:
             assert await lines(completions, "tar", cwd="/elsewhere") == ["tar tf backup.tar"]
             fake.go_on.set()
             assert await lines(completions, "tar ", cwd="/elsewhere") == ["tar tf backup.tar"]
+
+
+async def test_a_model_that_failed_is_not_asked_with_every_key(record: Recorded) -> None:
+    async with with_model(record, [Refuses(401)]) as (completions, fake):
+        assert completions._model is not None
+        assert await completions._model.lines("tar", SHOP, [], within_s=10 * PATIENCE) == []
+        assert await lines(completions, "tar x") == await lines(completions, "tar xz") == []
+        assert len(fake.requests) == 1
 
 
 async def test_a_model_is_not_asked_where_the_history_is_sure(record: Recorded) -> None:

@@ -43,6 +43,8 @@ class Guesses:
         self._measured = 0
 
     def learn(self, line: str, moment: Moment, at_s: float, exit_code: int | None) -> None:
+        if self.is_full and self.lines.number_of(line) is None:
+            return  # the next start makes room
         if self.lines.count % (_MEASURED_EVERY if self.lines.count < _YOUNG else _MEASURED_EVERY_LATER) == 0:
             self._measure(line, moment)
         number = self.lines.use(line, at_s, exit_code)
@@ -54,8 +56,6 @@ class Guesses:
             self._after.add(moment.before, number, 1.0)
             self._after_such.add(shape(moment.before), number, 1.0)
         self._recent.append(number)
-        if len(self.lines) > _MAX_LINES:
-            self._forget_the_least()
 
     def guess(self, beginning: str, moment: Moment, limit: int) -> list[tuple[str, float]]:
         """Lines that begin so and go on, the likeliest first, each with how sure that is."""
@@ -118,14 +118,21 @@ class Guesses:
         texts = self.lines.texts
         return {number: weight for number, weight in row.items() if texts[number].startswith(beginning)}
 
-    def _forget_the_least(self) -> None:
+    @property
+    def is_full(self) -> bool:
+        return len(self.lines) >= _MAX_LINES
+
+    def smaller(self) -> Guesses:
+        """Without the lines that count least; takes a second, and nothing may be learnt meanwhile."""
         kept = self.lines.heaviest(_KEPT_LINES)
         numbers = {old: new for new, old in enumerate(kept)}
-        self.lines = self.lines.kept(kept)
-        self._here, self._after = self._here.renumbered(numbers), self._after.renumbered(numbers)
-        self._after_such = self._after_such.renumbered(numbers)
-        recent: Iterable[int] = (numbers[old] for old in self._recent if old in numbers)
-        self._recent = deque(recent, maxlen=_RECENT)
+        left = Guesses()
+        left.lines = self.lines.kept(kept)
+        left._here, left._after = self._here.renumbered(numbers), self._after.renumbered(numbers)
+        left._after_such = self._after_such.renumbered(numbers)
+        left._recent.extend(numbers[old] for old in self._recent if old in numbers)
+        left._calibration, left._measured = self._calibration, self._measured
+        return left
 
 
 def _shares(seen: Mapping[str, float]) -> tuple[float, dict[str, float]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 _HALF_LIFE_S = 14 * 86_400
@@ -78,15 +78,14 @@ class Lines:
             return self._best.get(beginning) or self._keep_best(beginning, low, high)
         return self._summed(self._order[low:high])
 
-    def keep_best_of_all(self) -> Iterator[None]:
-        """The best of every beginning with many lines, made ahead of the first question; one step at a time."""
-        waiting = [("", 0, len(self._sorted))]
+    def keep_best_of_all(self) -> None:
+        """The best of every beginning with many lines, made ahead of the first question."""
+        waiting = list(self._longer("", 0, len(self._sorted)))
         while waiting:
             beginning, low, high = waiting.pop()
             if high - low > _FEW:
                 self.with_beginning(beginning)
                 waiting += self._longer(beginning, low, high)
-                yield
 
     def heaviest(self, count: int) -> list[int]:
         return heapq.nlargest(count, range(len(self.texts)), key=self.weights.__getitem__)
@@ -126,7 +125,7 @@ class Lines:
 
     def _longer(self, beginning: str, low: int, high: int) -> Iterable[tuple[str, int, int]]:
         """Each beginning that is one character longer, by jumps."""
-        at = low + (self._sorted[low] == beginning)
+        at = low + (low < high and self._sorted[low] == beginning)
         while at < high:
             longer = self._sorted[at][: len(beginning) + 1]
             end = bisect_left(self._sorted, longer + _AFTER_ALL, at, high)
