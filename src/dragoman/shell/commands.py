@@ -125,9 +125,11 @@ class Commands:
             self._hooked = True
             nested = self._foreign.finish(None) if isinstance(mark, CommandFinished | PromptStarted) else []
             return [*nested, *self._numbered(self._own, mark)]
-        if self._hooked and not self.shell_is_busy:
-            return []
-        return self._numbered(self._foreign, mark, nested=self._hooked)
+        if not self._hooked:
+            return self._numbered(self._foreign, mark)
+        # Whoever prints a prompt inside a command must not hold back what the command prints.
+        steps = self._numbered(self._foreign, mark, nested=True) if self.shell_is_busy else []
+        return [step for step in steps if isinstance(step, Began | Ended)]
 
     def finish(self, exit_code: int | None) -> list[Step]:
         """The shell ended: a command that still ran was its last, such as `exit`."""

@@ -197,6 +197,7 @@ class Recording:
             return
         if self.off or self._ignoring:
             return
+        self._release()
         self.flush()
         self._outbox.add(CommandComplete(self._session.id, self._record(ended, now_ms)), len(ended.began.line or ""))
         if ended.exit_code:
@@ -210,8 +211,10 @@ class Recording:
         )
 
     def _may_not_leave(self, began: Began) -> bool:
-        """A line that its shell keeps out of its history is kept out of ours."""
-        is_hidden = began.hidden or (not began.listed and self._typed_first == b" ")
+        """A line that its shell keeps out of its history is kept out of ours. What a program prints hides nothing."""
+        if began.nested:
+            return False
+        is_hidden = began.verified and (began.hidden or (not began.listed and self._typed_first == b" "))
         line = (began.line or "").strip()
         return is_hidden or any(fnmatch.fnmatchcase(line, pattern) for pattern in self._wishes.ignore_commands)
 

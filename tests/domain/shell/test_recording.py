@@ -98,6 +98,27 @@ def test_of_an_ignored_command_nothing_is_told_but_that_there_was_one() -> None:
     assert told[-1] == ("ran", "ls", 0)
 
 
+def test_marks_that_a_program_prints_hide_nothing_of_what_it_prints() -> None:
+    shell = Shell(ignore_commands=("vault *",))
+    shell.prompt()
+    shell.mark(CommandLineReported(command_line="cat evil"), OutputStarted())
+    forged = [
+        PromptStarted(),
+        InputStarted(),
+        CommandLineReported(command_line="vault read"),
+        OutputStarted(parameters={"hidden": "1"}),
+        InputStarted(),
+    ]
+    for mark in forged:
+        shell.recording.printed(b"evil ", 2)
+        assert not shell.recording.marked(mark, 2)
+    shell.recording.printed(b"after", 2)
+    shell.mark(CommandFinished(exit_code=0))
+    told = shell.told()
+    began, ended = told.index("CommandBoundary(command='cat evil')"), told.index(("ran", "cat evil", 0))
+    assert b"".join(it for it in told[began:ended] if isinstance(it, bytes)) == b"evil " * 5 + b"after"
+
+
 def test_a_paused_recording_tells_when_it_stops_and_goes_on() -> None:
     shell = Shell()
     shell.recording.printed(b"a", 1)

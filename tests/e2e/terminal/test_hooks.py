@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.shell import launching
+from dragoman.wire.omnish.messages import CommandComplete, IoData
 from tests.daemons import eventually
 from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
@@ -116,6 +117,9 @@ def test_marks_that_a_file_prints_make_unverified_commands_and_end_no_other(shel
     assert not by_line["cat evil"].command_id.endswith(":unverified")
     assert by_line["cat evil"].cwd == str(tmp_path)
     assert daemon.boundaries() == ["cat evil", "exit"]
+    ids = [it.record.command_id if isinstance(it, CommandComplete) else "" for it in daemon.messages]
+    before = daemon.messages[: ids.index(by_line["cat evil"].command_id)]
+    assert b"after" in b"".join(it.data for it in before if isinstance(it, IoData))
 
 
 _STATUS = "false | true | false"
