@@ -26,6 +26,8 @@ class Caller:
     workspace: Path
     cwd: Path
     language: Language = "en"
+    name: str = ""
+    """What the client calls itself, where it says so: for people, and proof of nothing."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
     """Whether a person started this client in the workspace, and so said that what it holds may run."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.tools.debug.table import TOOLS
+from dragoman.tools.terminal.table import TOOLS as TERMINAL_TOOLS
 from tests.daemons import Cli
 from tests.faces.mcp.raw import REVISIONS, RawClient, introduction, raw_client
 
@@ -16,7 +17,7 @@ ENVELOPE = {
     "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1.2"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-NAMES = ["dragoman_status", "search_journal", *(tool.name for tool in TOOLS)]
+NAMES = ["dragoman_status", "search_journal", *(tool.name for tool in (*TOOLS, *TERMINAL_TOOLS))]
 
 
 def names(answer: dict[str, Any]) -> list[str]:

@@ -18,9 +18,12 @@ from mcp.shared.exceptions import MCPError
 
 from dragoman import __version__
 from dragoman.tools.debug.table import TOOLS
+from dragoman.tools.terminal.table import TOOLS as TERMINAL_TOOLS
 from tests.daemons import Cli, call, daemons_of, eventually
 
 pytestmark = pytest.mark.anyio
+
+EVERYTHING = ["dragoman_status", "search_journal", *(tool.name for tool in (*TOOLS, *TERMINAL_TOOLS))]
 
 
 def parameters(cli: Cli, *arguments: str, cwd: Path | None = None) -> StdioServerParameters:
@@ -48,7 +51,7 @@ def text_of(result: Any) -> str:
 async def test_an_agent_lists_and_calls_the_tools_over_stdio(running: Cli, tmp_path: Path) -> None:
     async with session(running, cwd=tmp_path) as agent:
         tools = (await agent.list_tools()).tools
-        assert [tool.name for tool in tools] == ["dragoman_status", "search_journal", *(tool.name for tool in TOOLS)]
+        assert [tool.name for tool in tools] == EVERYTHING
         result = await agent.call_tool("dragoman_status", {})
     status = running.status()
     assert result.structured_content["pid"] == status["pid"]
@@ -78,11 +81,7 @@ async def test_a_tool_says_what_it_takes_gives_and_does(running: Cli) -> None:
 async def test_the_newest_revision_needs_no_handshake(running: Cli) -> None:
     with anyio.fail_after(30):
         async with Client(stdio_client(parameters(running)), mode="2026-07-28") as agent:
-            assert [tool.name for tool in (await agent.list_tools()).tools] == [
-                "dragoman_status",
-                "search_journal",
-                *(tool.name for tool in TOOLS),
-            ]
+            assert [tool.name for tool in (await agent.list_tools()).tools] == EVERYTHING
             result = await agent.call_tool("dragoman_status", {})
     assert result.structured_content["version"] == __version__
 

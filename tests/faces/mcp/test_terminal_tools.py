@@ -73,7 +73,7 @@ def test_a_command_runs_with_the_clients_environment_and_folder(agent: RawClient
     assert (ran["status"], ran["command"]["exit_code"], ran["command"]["verified"]) == ("completed", 7, True)
     assert ran["output"].split("\n") == [str(workspace), "its own"]
     assert ran["command"]["cwd"] == str(workspace)
-    assert ran["terminal"] in [it["terminal"] for it in terminals(agent, "agent")]
+    assert (ran["terminal"], "raw") in [(it["terminal"], it["agent"]) for it in terminals(agent, "agent")]
 
 
 def test_several_lines_and_tabs_are_one_command(agent: RawClient) -> None:
@@ -127,7 +127,7 @@ def test_a_program_that_speaks_to_the_agent_is_data(agent: RawClient) -> None:
 def test_in_a_persons_terminal_it_runs_after_their_key_alone(agent: RawClient, person: Pane) -> None:
     terminal = id_of(person, agent)
     asked = agent.begin_call("run_in_terminal", command="echo agreed $((20+3))", terminal=terminal, timeout_s=30)
-    person.wait_for("asks to run here")
+    person.wait_for("raw asks to run here")
     assert "agreed 23" not in "\n".join(person.shown())
     drawn_s = time.monotonic()
     eventually(lambda: time.monotonic() - drawn_s > 2 * READING_S)  # before that a key was meant for something else

@@ -20,6 +20,7 @@ from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter, TerminalSeen
 from dragoman.terminal.wrappers import Wrappers
 from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import one_line
 from dragoman.tools.terminal import parameters as take
 from dragoman.tools.terminal.answers import CommandRun
 from dragoman.tools.terminal.outputs import from_a_line_on
@@ -30,6 +31,7 @@ _WAYS = ("command", "input", "interrupt")
 # What a shell's line editor would obey instead of running; a person who is asked would not see it.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 _SHOWN_BYTES = take.OUTPUT_BYTES
+_NAME = 60
 _FIRST_LOOKED_FOR_S = 0.25
 
 
@@ -104,9 +106,8 @@ class RunningTools:
             raise _not_yours(wanted.terminal)
         last = await self._last(wanted.terminal)
         began = self.clock.monotonic_s()
-        ask = partial(
-            self.wrappers.ask_to_run, wanted.terminal, wanted.command, by=caller.id, within_s=wanted.timeout_s
-        )
+        by = _client(caller).id
+        ask = partial(self.wrappers.ask_to_run, wanted.terminal, wanted.command, by=by, within_s=wanted.timeout_s)
         what = say("The person at {terminal} is asked.", terminal=self.texts.line(wanted.terminal, 200))
         verdict = await patiently(caller, self.clock, what, wanted.timeout_s, ask)
         if verdict == "cannot":
@@ -175,8 +176,9 @@ class RunningTools:
 
 
 def _client(caller: Caller) -> Client:
+    """For people it goes by the name it gave itself."""
     return Client(
-        id=caller.id,
+        id=one_line(caller.name, _NAME) or caller.id,
         workspace=caller.workspace,
         cwd=caller.cwd,
         environment=caller.environment,
