@@ -9,7 +9,7 @@ import anyio
 
 from dragoman.omnish.holders import Holder, Holders
 from dragoman.omnish.ports import Record
-from dragoman.terminal.model import STREAMS
+from dragoman.terminal.model import RESUMES_AT, STREAMS
 from dragoman.terminal.names import terminal_name
 from dragoman.terminal.told import CommandTold, Failed, Notice, PatternSeen
 from dragoman.terminal.wrappers import Link, Wrappers
@@ -60,6 +60,9 @@ class Recording:
 
     def streams(self, session_id: str) -> bool:
         return self._attributes.get(session_id, {}).get(STREAMS) == "1"
+
+    def resumes(self, session_id: str) -> bool:
+        return RESUMES_AT in self._attributes.get(session_id, {})
 
     def cwd(self, session_id: str) -> str:
         return self._attributes.get(session_id, {}).get("cwd", "")

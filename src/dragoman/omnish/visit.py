@@ -13,6 +13,7 @@ from dragoman.errors import DragomanError
 from dragoman.omnish.completing import Completing
 from dragoman.omnish.holders import Holders
 from dragoman.omnish.newer import Admits, Gate, harmless
+from dragoman.omnish.owing import Owing
 from dragoman.omnish.ports import Answers, Completions, Record, Scope
 from dragoman.omnish.questions import Question, Questions
 from dragoman.omnish.recording import Recording
@@ -46,6 +47,7 @@ class Visit:
         self._wrappers = services.wrappers
         self._gate = Gate(services.admits, services.version)
         self._recording = Recording(services.record, services.wrappers, holders, holder=self, link=self)
+        self._owing = Owing(services.record, self.driver.reply)
         self._questions = Questions(services.answers, self.driver.reply)
         self._completing = Completing(services.completions, self.driver.reply)
         self._scope = anyio.CancelScope()
@@ -72,6 +74,7 @@ class Visit:
             with self._scope:
                 async with anyio.create_task_group() as group:
                     self._group = group
+                    group.start_soon(self._owing.run)
                     await self.driver.run()
                     group.cancel_scope.cancel("the wrapper left")
         finally:
@@ -98,13 +101,13 @@ class Visit:
         else:
             self.driver.reply(frame_id, harmless(message))
 
-    async def _record(self, frame_id: int, message: object) -> None:
+    async def _record(self, frame_id: int, message: Any) -> None:
         """The Ack says that the kernel has it. Without one its sender tries again on another connection."""
         try:
             await self._recording.take(message)
         except (DragomanError, TimeoutError) as error:
             raise HangUp(f"what it told could not be recorded: {error}") from error
-        self.driver.reply(frame_id, m.Ack())
+        self._owing.taken(message.session_id, frame_id, resumes=self._recording.resumes(message.session_id))
 
     async def _asked(self, frame_id: int, asked: m.Request) -> None:
         is_newer = self.driver.schema is not SEED

@@ -124,6 +124,11 @@ class TerminalService:
     def disconnected(self, terminal_id: str) -> None:
         self._connection(terminal_id, False)
 
+    def holds(self, terminal_id: str) -> bool:
+        """Whether something that was taken is not written yet, because it may become a secret."""
+        known = self._known.get(terminal_name(terminal_id))
+        return known is not None and known.life is not None and known.life.recorder.holds
+
     def terminals(self) -> tuple[TerminalSeen, ...]:
         """Oldest first."""
         return tuple(known.seen() for known in self._known.values())

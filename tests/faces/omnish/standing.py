@@ -38,6 +38,7 @@ class MemoryRecord:
     live: set[str] = field(default_factory=set)
     may_take: anyio.Event | None = None
     waiting: int = 0
+    held: set[str] = field(default_factory=set)
     is_broken: bool = False
 
     async def _keep(self, *what: Any) -> None:
@@ -68,6 +69,9 @@ class MemoryRecord:
 
     async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
         await self._keep("end", terminal_id, at_ms, exit_code)
+
+    def holds(self, terminal_id: str) -> bool:
+        return terminal_id in self.held
 
     def connected(self, terminal_id: str) -> None:
         self.live.add(terminal_id)

@@ -83,6 +83,35 @@ async def test_the_ack_waits_for_the_record(tmp_path: Path) -> None:
         assert (await client.reply_to(asked)).is_final
 
 
+async def test_what_is_held_back_is_acknowledged_when_it_is_written_and_holds_up_nothing(tmp_path: Path) -> None:
+    async with standing(tmp_path) as face, face.client() as client:
+        await client.ask(began("s", dragoman__resumes_at="0"))
+        face.record.held.add("s")
+        ids = [await client.send(shown("s", b"ghp_")), await client.send(shown("s", b"0123"))]
+        assert await client.ask(began("other")) == m.Ack()
+        assert face.record.output("s") == b"ghp_0123"
+        face.record.held.clear()
+        assert [(await client.next()).request_id for _ in ids] == ids
+
+
+async def test_an_ack_that_is_owed_goes_before_the_next_of_its_session(tmp_path: Path) -> None:
+    async with standing(tmp_path) as face, face.client() as client:
+        await client.ask(began("s", dragoman__resumes_at="0"))
+        face.record.held.add("s")
+        first = await client.send(shown("s", b"ghp_"))
+        await until(lambda: face.record.output("s") == b"ghp_")
+        face.record.held.clear()
+        second = await client.send(shown("s", b" no secret"))
+        assert [(await client.next()).request_id for _ in range(2)] == [first, second]
+
+
+async def test_a_client_that_does_not_resume_is_not_kept_waiting_for_what_is_held_back(tmp_path: Path) -> None:
+    async with standing(tmp_path) as face, face.client() as client:
+        await client.ask(began("s"))
+        face.record.held.add("s")
+        assert await client.ask(shown("s", b"ghp_")) == m.Ack()
+
+
 async def test_what_comes_before_its_session_began_is_kept(tmp_path: Path) -> None:
     async with standing(tmp_path) as face, face.client() as client:
         assert await client.ask(shown("early", b"x")) == m.Ack()

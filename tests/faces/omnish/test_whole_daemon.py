@@ -77,9 +77,7 @@ def test_the_status_names_the_socket_and_counts_who_is_connected(cli: Cli, clien
     assert f"Terminals: {status['terminals']['connected']} connected." in cli("status").stdout
 
 
-def test_what_an_agent_runs_ends_with_the_daemon_and_what_a_person_runs_does_not(
-    cli: Cli, client: Client
-) -> None:
+def test_what_an_agent_runs_ends_with_the_daemon_and_what_a_person_runs_does_not(cli: Cli, client: Client) -> None:
     client.ask(began("of-an-agent", dragoman__agent="Claude"))
     client.ask(began("of-a-person"))
     for session in ("of-an-agent", "of-a-person"):
