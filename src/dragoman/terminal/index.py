@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -108,7 +108,7 @@ class OutputIndex:
             rows: list[Any] = connection.execute(sql, values).fetchall()
         return [(row[0], Block(row[1], Place(*row[2:4]), Place(*row[4:6]), *row[6:])) for row in rows]
 
-    def drop_retired(self, standing: dict[str, Sequence[int]]) -> None:
+    def drop_retired(self, standing: Mapping[str, Sequence[int]]) -> None:
         """Blocks whose files are gone; in each stream the oldest files go first."""
         with self._use() as connection, connection:
             known: list[Any] = connection.execute("select terminal from reach").fetchall()

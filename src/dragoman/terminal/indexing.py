@@ -47,8 +47,11 @@ class Followed(NamedTuple):
 
 
 class Indexer:
-    def __init__(self, journal: Journal, index: OutputIndex, grown: dict[str, int], clock: Clock) -> None:
+    def __init__(
+        self, journal: Journal, index: OutputIndex, grown: dict[str, int], known: Callable[[], list[str]], clock: Clock
+    ) -> None:
         self._journal = journal
+        self._known = known
         self._clock = clock
         self._taken = 0
         self._busy = False
@@ -56,16 +59,15 @@ class Indexer:
         self._grown = grown
         self._thread = anyio.CapacityLimiter(1)
         self._turn = anyio.Lock()
-        self._reaches: dict[str, Reach] | None = None
+        self._reaches: dict[str, Reach] = {}
         self._generation = -1
 
-    async def run(self, known: Callable[[], list[str]]) -> None:
+    async def run(self) -> None:
         """For ever. A disk that fails is said once a round, and tried again."""
-        self._mark(known())
         while True:
             await self._calm()
             try:
-                await self.catch_up(known)
+                await self.catch_up()
             except (DragomanError, apsw.Error, OSError) as error:
                 log.warning("output could not be indexed: %s", error)
             await anyio.sleep(_EVERY_S)
@@ -84,12 +86,9 @@ class Indexer:
             if not self._busy or self._clock.monotonic_s() > ends_s:
                 return
 
-    async def catch_up(self, known: Callable[[], list[str]]) -> None:
+    async def catch_up(self) -> None:
         async with self._turn:
             reaches = await self.reaches()
-            if self._generation != self._index.generation:
-                self._generation = self._index.generation
-                self._mark(known())
             for terminal in list(self._grown):
                 await self._follow(terminal, reaches)
 
@@ -104,9 +103,12 @@ class Indexer:
                 del self._grown[terminal]
 
     async def reaches(self) -> dict[str, Reach]:
-        """Up to where each stream is indexed now."""
-        if self._reaches is None or self._generation != self._index.generation:
+        """Up to where each stream is indexed now; of an index that is new to us, every stream may be behind."""
+        if self._generation != self._index.generation:
+            generation = self._index.generation
             self._reaches = await anyio.to_thread.run_sync(self._index.reaches, limiter=self._thread)
+            self._mark(self._known())
+            self._generation = generation
         return self._reaches
 
     def waiting(self) -> list[str]:

@@ -110,6 +110,9 @@ class Recording:
             await self._journal.append([happenings.noticed(life.known.terminal.id, notice)])
 
     async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
+        ended = self._known.get(terminal_name(terminal_id))
+        if ended and ended.life is None and ended.terminal.ended_ns is not None:
+            return
         life = await self._life(terminal_id, at_ms)
         async with life.lock:
             await self.flush(life, at_ms)
@@ -138,11 +141,19 @@ class Recording:
             known = self._known[name] = Known(started, life=self._new_life(started))
             assert known.life is not None
             known.life.known = known
-            await self._journal.append([happenings.began(started)], writes=[self._put(started)])
+            await self._first(known)
         elif known.life is None:
             await self._revive(known)
         assert known.life is not None
         return known.life
+
+    async def _first(self, known: Known) -> None:
+        """What could not be stored is not known either: its client tells it again."""
+        try:
+            await self._journal.append([happenings.began(known.terminal)], writes=[self._put(known.terminal)])
+        except DragomanError:
+            self._known.pop(known.terminal.id, None)
+            raise
 
     def _new_life(self, terminal: Terminal) -> Life:
         shapes = shapes_of(self._redactor)

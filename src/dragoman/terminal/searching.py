@@ -13,6 +13,7 @@ import apsw
 
 from dragoman.clock import Clock
 from dragoman.journal import Journal, Place, ReadRecords, Record
+from dragoman.journal.database import DamagedError
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.index import Block, OutputIndex, Reach
 from dragoman.terminal.indexing import Indexer, cut
@@ -138,7 +139,7 @@ class OutputSearching:
         ends_s = self._clock.monotonic_s() + timeout_s
         left_s = lambda: ends_s - self._clock.monotonic_s()  # noqa: E731
         look = _Look(wanted(words), terminal, max(1, min(limit, _HITS_LIMIT)), left_s)
-        reaches = dict(await self._indexer.reaches())
+        reaches = await self._reaches()
         behind = {name: reaches.get(name, Reach()) for name in self._indexer.waiting() if terminal in ("", name)}
         for name, reach in behind.items():
             await self._journal.reading(partial(look.scan, terminal=name, reach=reach))
@@ -165,9 +166,16 @@ class OutputSearching:
         ask = partial(self._index.find, look.wanted.expression, look.terminal, below, _BLOCKS_A_LOOK, look.left_s())
         try:
             return await anyio.to_thread.run_sync(ask)
-        except apsw.InterruptError:
+        except (apsw.Error, DamagedError):  # out of time, or damaged: then it is made again
             look.complete = False
             return []
+
+    async def _reaches(self) -> dict[str, Reach]:
+        """Without an index everything is read, as far as the time goes."""
+        try:
+            return dict(await self._indexer.reaches())
+        except (apsw.Error, DamagedError, OSError):
+            return {}
 
     async def _hits(self, found: list[_Found]) -> list[Hit]:
         names: dict[tuple[str, Place], str] = {}

@@ -10,6 +10,7 @@ from typing import Literal
 
 import anyio
 import anyio.to_thread
+import msgspec
 
 from dragoman.clock import Clock, SystemClock
 from dragoman.errors import DragomanError
@@ -36,7 +37,7 @@ log = logging.getLogger(__name__)
 QUIET_S = 0.5
 _LOOK_EVERY_S = 0.2
 _FLUSHED_WITHIN_S = 3.0
-_HISTORY_PAGE = 5_000
+_HISTORY_PAGE = 1_000
 _COMMANDS_LIMIT = 10_000
 
 
@@ -59,7 +60,8 @@ class TerminalService:
         self._watchers = Watchers()
         self._streams = Streams(journal)
         self._recording = Recording(journal, store, redactor, clock, known, self._watchers)
-        self._indexer = Indexer(journal, index, self._recording.grown, clock)
+        self._indexer = Indexer(journal, index, self._recording.grown, lambda: list(known), clock)
+        self._keeping = Keeping(journal, store, index, known)
         self._searching = OutputSearching(journal, store, index, self._indexer, clock)
 
     @classmethod
@@ -80,23 +82,22 @@ class TerminalService:
         clock = clock or SystemClock()
         index = OutputIndex(folder, clock, system=system)
         service = cls(journal, store, index, known, redactor, clock)
-        keeping = Keeping(journal, store, index, known)
         async with anyio.create_task_group() as group:
             group.start_soon(service._show_what_is_held)
-            group.start_soon(service._indexer.run, lambda: list(known))
-            group.start_soon(keeping.run)
+            group.start_soon(service._indexer.run)
+            group.start_soon(service._keeping.run)
             try:
                 yield service
             finally:
                 group.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):  # an error that ends us is told, not lost in a cancellation
-                    await service._end(keeping, index)
+                    await service._end(index)
 
-    async def _end(self, keeping: Keeping, index: OutputIndex) -> None:
+    async def _end(self, index: OutputIndex) -> None:
         with anyio.move_on_after(_FLUSHED_WITHIN_S):
             await self._flush(0.0)
         self._watchers.close()
-        keeping.close()
+        self._keeping.close()
         await anyio.to_thread.run_sync(index.close)
 
     async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
@@ -139,6 +140,8 @@ class TerminalService:
     async def commands(self, wanted: CommandFilter, *, limit: int = 20, before_ns: int | None = None) -> list[Command]:
         """Newest first."""
         limit = max(0, min(limit, _COMMANDS_LIMIT))
+        if wanted.terminal and wanted.terminal not in self._known:
+            wanted = msgspec.structs.replace(wanted, terminal=terminal_name(wanted.terminal))
         return await self._rows(self._store.chosen(wanted, limit=limit, before_ns=before_ns))
 
     async def command(self, command_id: str) -> Command:
@@ -160,7 +163,12 @@ class TerminalService:
 
     async def catch_up(self) -> None:
         """Return when the index has seen all that stands in the record now; it gets there by itself, in its time."""
-        await self._indexer.catch_up(lambda: list(self._known))
+        await self._indexer.catch_up()
+
+    async def tend(self) -> None:
+        """Pack what is full and drop what points to nothing any more; this, too, comes round by itself."""
+        await self._keeping.pack()
+        await self._keeping.clear()
 
     async def output(self, command_id: str, *, offset: int = 0, limit: int = 65_536) -> OutputPage:
         return await self._streams.output(await self.command(command_id), offset, limit)

@@ -13,6 +13,7 @@ from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.model import Command
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter
+from tests.daemons import PATIENCE
 from tests.domain.terminal.record_support import NOON_MS, Shell, recorded
 
 pytestmark = pytest.mark.anyio
@@ -123,8 +124,8 @@ async def test_a_hundred_thousand_commands_are_filtered_within_milliseconds_and_
             began_s = time.perf_counter()
             found = await service.commands(wish)
             took_s = time.perf_counter() - began_s
-            assert took_s < 0.25, (wish, took_s)
+            assert took_s < 0.25 * PATIENCE, (wish, took_s)
             assert found or wish.cwd == "/nowhere"
         began_s = time.perf_counter()
         assert len([command async for command in service.history()]) == MANY + 1
-        assert time.perf_counter() - began_s < 10
+        assert time.perf_counter() - began_s < 10 * PATIENCE
