@@ -40,10 +40,10 @@ class Consent:
         self._drawn_at_s: float | None = None
         self._is_whole = False
 
-    def ask(self, request: Request, now_s: float) -> Response | None:
+    def ask(self, request: Request, now_s: float, *, possible: bool = True) -> Response | None:
         """An answer at once where it cannot even be asked."""
         command = request.query.rstrip("\n")
-        if self.asked is not None or not _can_be_typed(command):
+        if self.asked is not None or not possible or not _can_be_typed(command):
             return _answer(request.request_id, "refused")
         by = ", ".join(request.scope.session_ids) if isinstance(request.scope, Sessions) else ""
         self.asked = Asked(request.request_id, by, command, now_s + WAITS_S)

@@ -42,7 +42,7 @@ class Overlay:
         self._panel, self._ghost_text = Panel(), GhostText()
         self._ghost, self._questions, self._consent = Ghost(session_id), Questions(session_id), Consent()
         self._explanation = Explanation(wishes, session_id)
-        self._notice = self._offered = ""
+        self._notice = self._word = self._offered = ""
         self._marks_pastes = False
         self._drawn_at_s = float("-inf")
         self._above: list[Row] = []
@@ -109,6 +109,7 @@ class Overlay:
         """Whatever the terminal does to its rows, ours must not be among them."""
         self._screen += self._ghost_text.erase(reflowed=True) + self._erased()
         self._stage.resized(columns, rows)
+        self.wakes_at_s = 0.0
 
     def tick(self, now_s: float) -> None:
         self._update(now_s)
@@ -143,12 +144,12 @@ class Overlay:
             return self._question_key(key, now_s)
         if self._consent.is_drawn and self._judged(key, now_s, alone=alone):
             return b""
-        if self._panel.is_drawn and key.name in {"escape", "interrupt"}:
+        if self._questions.shown is not None and key.name in {"escape", "interrupt"}:
             return self._dismiss()
         offered = self._offered if self._ghost_text.text else ""
         self._screen += self._erased()
         self._questions.go_quiet()
-        self._notice = ""
+        self._notice = self._word = ""
         if offered and key.name in self._accept_keys:
             key = Key("accepted", offered.encode())
         elif self._is_ours(key, self._ask_keys) and self._stage.may_draw and self._room >= _LEAST_ROOM:
@@ -172,22 +173,24 @@ class Overlay:
         assert self._questions.line is not None
         step = self._questions.line.take(key)
         if step == "closed":
-            return self._dismiss()
-        if step == "asked":
+            self._questions.close_line()
+            self._screen += self._erased()
+        elif step == "asked":
             request = self._questions.ask(self.connected, self._stage.folder, now_s)
             self._messages += [request] if request else []
             self._keep_answer()
         return b""
 
     def _dismiss(self) -> bytes:
-        self._questions.close()
+        """What was read already is not shown once more."""
+        self._questions.close_answer()
         self._above.clear()
         self._screen += self._erased()
         return b""
 
     def _pause(self) -> bytes:
         self.paused = not self.paused
-        self._notice = spoken(say("recording paused") if self.paused else say("recording again"))
+        self._word = spoken(say("recording paused") if self.paused else say("recording again"))
         self._screen += self._erased()
         return b""
 
@@ -219,7 +222,8 @@ class Overlay:
             self._notice = self._explanation.heard(response) or self._notice
 
     def _hear_request(self, request: Request, now_s: float) -> None:
-        refused = self._consent.ask(request, now_s)
+        """Where no mark of the shell can be told from one that a program printed, there is no prompt to ask at."""
+        refused = self._consent.ask(request, now_s, possible=self._stage.trusts)
         self._messages += [refused] if refused else []
 
     def _explain(self, now_s: float) -> None:
@@ -244,7 +248,7 @@ class Overlay:
         """A new prompt: an answer that came meanwhile is printed before it."""
         self._ghost.forget()
         if self._above:
-            self._questions.close()
+            self._questions.forget_whole()
             start = b"" if self._stage.strip.column == 0 and not self._stage.strip.lost else b"\r\n"
             self._screen += start + self._lines_above()
 
@@ -269,12 +273,14 @@ class Overlay:
             self._messages.append(self._consent.settle("refused"))
 
     def _draw(self, now_s: float) -> None:
-        if now_s < self._stage.changed_at_s + SETTLED_S:
+        is_settled = now_s >= self._stage.changed_at_s + SETTLED_S
+        if self._questions.line is not None:
+            if is_settled:
+                self._draw_rows(*self._questions.line.rows(self._stage.columns))
+        elif not is_settled:
             self._draw_ghost(now_s)
-        elif self._questions.line is not None:
-            self._draw_rows(*self._questions.line.rows(self._stage.columns))
         elif self._above and self._draw_above():
-            self._questions.close()
+            self._questions.forget_whole()
         elif self._questions.shown is not None:
             self._draw_rows(self._questions.shown.rows(self._stage.columns, self._room))
         elif self._consent.asked and self._stage.line == "" and self._stage.is_verified:
@@ -290,6 +296,7 @@ class Overlay:
         """Whether something changed. A paste must be told from keys wherever keys are answers."""
         if len(rows) > self._room:
             return False
+        self._screen += self._ghost_text.erase()
         drawn = self._panel.draw(rows, self._stage.columns, skip=self._stage.strip.rows_below(), cursor=cursor)
         if drawn and not self._stage.bracketed:
             self._marks_pastes = True
@@ -316,10 +323,10 @@ class Overlay:
         line = self._stage.line
         if line is None or self._panel.is_drawn:
             return
-        self._offered = self._rest_of(line, now_s) if line else ""
-        self._screen += self._ghost_text.draw(
-            self._offered or (self._notice if not line else ""), self._stage.strip.room_behind()
-        )
+        self._offered = self._rest_of(line, now_s) if line and not self._word else ""
+        dim = f"  {self._word}" if self._word and line else self._word
+        dim = dim or self._offered or ("" if line else self._notice)
+        self._screen += self._ghost_text.draw(dim, self._stage.strip.room_behind())
 
     def _rest_of(self, line: str, now_s: float) -> str:
         wants = self._wishes.suggest_commands and self._stage.is_verified and not self._stage.shell_suggests

@@ -119,8 +119,13 @@ class Questions:
         self.line, self.answer = QuestionLine(self._earlier), None
         return self.line
 
-    def close(self) -> None:
-        self.line = self.answer = None
+    def close_answer(self) -> None:
+        self.answer = None
+
+    def forget_whole(self) -> None:
+        """It is in the scrollback; one that is still awaited is not."""
+        if self.answer is not None and self.answer.is_final:
+            self.answer = None
 
     def close_line(self) -> None:
         self.line = None

@@ -26,7 +26,8 @@ class Stage:
         self.key_at_s = self.changed_at_s = float("-inf")
         self.is_drawing = False
         """Whether what is printed is a prompt or a line."""
-        self._trusts = False
+        self.trusts = False
+        """Whether the shell's marks carry our nonce."""
         self._awaits_echo = self._typed_at_end = False
         self._mode_begun = b""
         self._marks: dict[type[Mark], Callable[[], None]] = {
@@ -39,7 +40,7 @@ class Stage:
     def may_draw(self) -> bool:
         """At the edge of a row a terminal holds a wrap back, which any movement would lose."""
         is_large = self.columns >= _NARROWEST and self.rows >= _LOWEST
-        is_calm = self.strip.settled and self.strip.column < self.columns
+        is_calm = self.strip.settled and (self.strip.lost or self.strip.column < self.columns)
         return self.at_line and not self.alternate and is_large and is_calm
 
     @property
@@ -70,8 +71,8 @@ class Stage:
 
     def marked(self, mark: Mark, verified: bool) -> bool:
         """Whether it counts: beside a shell whose marks carry our nonce, those of others are only text."""
-        self._trusts = self._trusts or verified
-        if self._trusts and not verified:
+        self.trusts = self.trusts or verified
+        if self.trusts and not verified:
             return False
         if isinstance(mark, PropertyReported):
             self._property_reported(mark)

@@ -121,6 +121,14 @@ def test_a_line_that_is_not_empty_or_not_yet_echoed_is_not_typed_into() -> None:
     assert b"make" not in desk.wait(HANDS_OFF_S * 2)
 
 
+def test_escape_before_it_could_be_read_is_the_shells_and_it_is_asked_again() -> None:
+    desk = Desk()
+    desk.shown()
+    assert desk.type(b"\x1b") == b"\x1b"
+    desk.overlay.printed(b"\a", desk.now_s)
+    assert b"make test" in desk.wait(HANDS_OFF_S)
+
+
 def test_output_that_comes_meanwhile_begins_the_reading_anew() -> None:
     desk = Desk()
     desk.shown()
@@ -147,6 +155,7 @@ def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_refused() -> Non
 def test_a_prompt_that_anybody_could_have_printed_is_none() -> None:
     desk = Desk(verified=False)
     desk.hear(wanted("make"))
+    assert verdicts(desk.overlay) == ["refused"]
     assert b"make" not in desk.wait(HANDS_OFF_S * 2)
 
 

@@ -39,7 +39,7 @@ STEPS = st.lists(
         st.tuples(st.just("type"), TYPED),
         st.tuples(st.just("mark"), MARKS),
         st.tuples(st.just("hear"), MESSAGES),
-        st.tuples(st.just("wait"), st.sampled_from([0.01, 0.1, 0.6, 1.1])),
+        st.tuples(st.just("wait"), st.sampled_from([0.001, 0.02, 0.1, 0.6, 1.1])),
         st.tuples(st.just("prompt"), st.just(b"$ ")),
     ),
     max_size=40,

@@ -9,7 +9,14 @@ import pytest
 from dragoman.shell.overlay import FRAME_S, Overlay
 from dragoman.shell.question import ANSWER_WITHIN_S, Questions
 from dragoman.shell.wishes import Wishes
-from dragoman.wire.omnish.messages import AllSessions, Request, Response
+from dragoman.wire.omnish.messages import (
+    AllSessions,
+    CompletionRequest,
+    CompletionResponse,
+    CompletionSuggestion,
+    Request,
+    Response,
+)
 from dragoman.wire.osc import InputStarted, PromptStarted
 from tests.domain.shell.wrapped import ROWS, Wrapped, wrapped
 
@@ -246,3 +253,20 @@ def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_tell()
             overlay.tick(now_s)
         drawings += bool(overlay.take_screen())
     assert 5 <= drawings <= 0.5 / FRAME_S + 2
+
+
+def test_a_suggestion_that_stood_while_the_question_came_back_does_not_stay_behind(tmp_path: Path) -> None:
+    overlay = Overlay(Wishes(), session_id="s", columns=60, rows=ROWS)
+    overlay.connected = True
+    overlay.marked(PromptStarted(), True, 0)
+    overlay.printed(b"$ ", 0)
+    overlay.marked(InputStarted(), True, 0)
+    overlay.printed(b"ec", 0)
+    overlay.tick(1)
+    (asked_for,) = overlay.take_messages()
+    assert isinstance(asked_for, CompletionRequest)
+    overlay.heard(CompletionResponse(asked_for.sequence_id, [CompletionSuggestion("echo on", 1)]), 1)
+    overlay.typed(ASK, 2)
+    overlay.printed(b"h", 3)
+    overlay.tick(3.001)
+    assert b"on" not in overlay.take_screen()

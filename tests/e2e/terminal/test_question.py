@@ -95,8 +95,8 @@ def test_a_failure_is_explained_in_a_dim_line_where_that_is_wished(cli: Cli, tmp
         opened.type("cat unexplained")
         opened.press("Enter")
         eventually(lambda: "exit code 1" in opened.dim())
-        opened.type("ec")
-        opened.until(lambda lines: lines[-1] == "prompt> ec" and not opened.dim())
+        opened.type("zz")
+        opened.until(lambda lines: lines[-1] == "prompt> zz" and not opened.dim())
 
 
 def test_at_the_prompt_of_a_shell_without_a_hook_questions_are_asked_too(cli: Cli, tmp_path: Path) -> None:
