@@ -254,13 +254,11 @@ class Journal:
         return events
 
     def _settle_segments(self) -> None:
-        """Full files are synced by the writer's thread, between its transactions; a fault is told to who needs them."""
+        """Full files are synced beside the writer, who has others to serve; a fault is told to who needs the bytes."""
         if self._settling is None and self._ledger.segments.owes:
-            with suppress(DragomanError):  # closing syncs them as well
-                work = Work(lambda ledger: ledger.segments.settle(), self._loop.create_future())
-                self._writer.put(work)
-                self._settling = work.done
-                work.done.add_done_callback(self._files_settled)
+            with suppress(RuntimeError):  # the loop ends: closing syncs them as well
+                self._settling = self._loop.run_in_executor(None, self._ledger.segments.settle)
+                self._settling.add_done_callback(self._files_settled)
 
     def _files_settled(self, done: asyncio.Future[Any]) -> None:
         self._settling = None

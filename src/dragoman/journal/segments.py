@@ -121,6 +121,7 @@ class Segments:
 
     def settle(self) -> None:
         """Sync the files that were left full."""
+        self._close_settled()
         with self._lock:
             owed = {tail.path for tail in self._owed}
         if owed:
@@ -136,12 +137,13 @@ class Segments:
                 raise _in_doubt()
             tails = [tail for tail in (*self._owed, *self._tails.values()) if meant(tail.path, tail.number)]
             work = [(tail, os.dup(tail.descriptor), tail.size) for tail in tails if tail.synced < tail.size]
-        for tail, descriptor, size in work:
-            try:
+        try:
+            for tail, descriptor, size in work:
                 self._sync(tail, descriptor, size)
-            finally:
+        finally:
+            for _, descriptor, _ in work:
                 os.close(descriptor)
-        self._close_settled()
+            self._close_settled()
 
     def _close_settled(self) -> None:
         with self._lock:

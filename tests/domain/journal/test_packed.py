@@ -232,3 +232,17 @@ def test_a_span_over_several_files_is_synced_to_its_end_and_a_full_file_only_onc
     store.settle()
     store.close()
     assert [name for name in synced if name.endswith(".seg")] == names
+
+
+def test_a_full_file_whose_sync_failed_is_let_go_and_its_spans_are_in_doubt(tmp_path: Path) -> None:
+    system = FaultySystem(10**6, code=errno.EIO)
+    store = segments(tmp_path / "s", system=system)
+    kept = filled(store)
+    system.fail_at = system.calls + 1
+    with pytest.raises(OSError, match="Input/output"):
+        store.settle()
+    store.settle()
+    assert not store.owes
+    assert refused(lambda: store.sync([kept[0][0]])) == "journal_io_failed"
+    assert [store.read(span) for span, _ in kept] == [piece for _, piece in kept]
+    store.close()
