@@ -1879,7 +1879,10 @@ end
 
 -- LuaJIT: a coroutine that was made before this file was loaded may go on within any C function but the library's.
 local harmless = {}
-for _, library in next, { globals, string, table, math, os, io, optional("bit") } do
+local BASE = "assert collectgarbage dofile error getfenv getmetatable ipairs load loadfile loadstring next pairs pcall print "
+  .. "rawequal rawget rawset require select setfenv setmetatable tonumber tostring type unpack xpcall"
+for name in gmatch(BASE, "%a+") do harmless[optional(name) or name] = true end
+for _, library in next, { string, table, math, os, io, optional("bit") } do
   for _, value in next, library do harmless[value] = true end
 end
 
