@@ -155,6 +155,29 @@ def test_a_persons_own_bash_works_as_without_us(what: str, tmp_path: Path) -> No
         assert finish(both).lines()[1:] == [line, "exit"]
 
 
+ZSH_SET_UPS = {
+    "no unset variables": ("setopt no_unset", "echo :${x-unset}:", ":unset:"),
+    "an exit at every error": ("setopt err_return err_exit", "echo :alive:", ":alive:"),
+    "arrays as in ksh": ("setopt ksh_arrays sh_word_split", "echo :words:", ":words:"),
+    "a prompt that is expanded": ("setopt prompt_subst; PS1='[$?]prompt> '", "true", "[1]prompt> "),
+    "a prompt made anew each time": ('precmd() { PS1="$? $pipestatus prompt> " }', "true", "1 1 0 1 prompt> "),
+    "an exported prompt": ("export PS1", "env | grep -c 'nonce=[0-9a-f]'", "0\r\n"),
+    "functions of its own": ("precmd_functions+=(p); p() { s=$? }", "echo :$s:", ":1:"),
+}
+
+
+@pytest.mark.parametrize("what", ZSH_SET_UPS)
+def test_a_persons_own_zsh_works_as_without_us(what: str, tmp_path: Path) -> None:
+    rc, line, shown = ZSH_SET_UPS[what]
+    with opened("zsh", tmp_path, rc=rc + "\n") as both:
+        terminal = both[0]
+        seen = len(terminal.plain())
+        terminal.run("true" if "error" in what else _STATUS)
+        terminal.run(line)
+        assert shown in terminal.plain()[seen:].decode()
+        assert finish(both).lines()[1:] == [line, "exit"]
+
+
 def test_what_bash_keeps_out_of_its_history_does_not_leave(tmp_path: Path) -> None:
     with opened("bash", tmp_path, rc="HISTCONTROL=ignoreboth\n") as both:
         both[0].run("echo one")

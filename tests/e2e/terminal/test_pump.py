@@ -112,12 +112,17 @@ def test_a_wrapper_that_nobody_could_continue_is_not_stopped(bash: Held) -> None
     assert bash.is_raw
 
 
-def test_suspend_in_the_shell_stops_the_wrapper_and_fg_brings_both_back(variables: dict[str, str]) -> None:
+@pytest.mark.parametrize("how", ["suspend", "a signal"])
+def test_a_suspended_wrapper_gives_the_terminal_back_and_fg_brings_it_back(how: str, variables: dict[str, str]) -> None:
     with held(["bash", "--norc", "-i"], {**variables, "PS1": "outer> "}) as terminal:
         terminal.until(b"outer> ")
         terminal.type(" ".join([*WRAPPER, "--", "bash"]) + "\r")
         terminal.until(b"prompt> ")
-        terminal.type("suspend\r")
+        if how == "suspend":
+            terminal.type("suspend\r")
+        else:
+            (wrapper,) = psutil.Process(terminal.pid).children()
+            wrapper.send_signal(signal.SIGTSTP)
         terminal.until(b"Stopped")
         seen = len(terminal.screen)
         terminal.type("echo in the outer $((20 + 1))\r")

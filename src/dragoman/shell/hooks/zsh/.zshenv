@@ -25,7 +25,7 @@ __dragoman_quote() {
 }
 
 __dragoman_preexec() {
-  builtin local hidden=0 line=$1
+  builtin local hidden=0 line="$1"
   if [[ -o hist_ignore_space && $1 == ' '* ]]; then
     hidden=1 line=
   fi
@@ -54,6 +54,7 @@ __dragoman_precmd() {
 }
 
 __dragoman_install() {
+  builtin emulate -L zsh
   builtin typeset -gi __dragoman_ran=0
   precmd_functions=(${precmd_functions:#__dragoman_install} __dragoman_precmd)
   preexec_functions+=(__dragoman_preexec)
