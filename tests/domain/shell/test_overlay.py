@@ -50,11 +50,11 @@ def same_after_each(over: Wrapped, bare: Wrapped, steps: list[bytes | str]) -> N
     for step in [*steps, b"\x03"]:
         over.type(step)
         bare.type(step)
-        over.calm(0.03)
+        over.calm(0.018)
 
         def same() -> bool:
-            over.calm(0.005)
-            bare.calm(0.005)
+            over.calm(0.002)
+            bare.calm(0.002)
             return over.plain == bare.plain
 
         bare.until(same, name=f"{step!r} of {steps}")

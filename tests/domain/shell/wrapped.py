@@ -85,7 +85,7 @@ class Wrapped:
         """Until the shell has said nothing for a while: there is no other sign that a key has no effect."""
         until_s = time.monotonic() + quiet_s
         while time.monotonic() < until_s:
-            if self._pump(0.005):
+            if self._pump(0.002):
                 until_s = time.monotonic() + quiet_s
 
     @property

@@ -13,15 +13,9 @@ import pytest
 from dragoman.shell.consent import READING_S
 from dragoman.transport.control_link import ControlLink
 from tests.daemons import PATIENCE, Cli, eventually
-from tests.e2e.terminal.panes import Pane, daemon, wrapped_pane
+from tests.e2e.terminal.panes import Pane, wrapped_pane
 
 pytestmark = [pytest.mark.needs("tmux", "bash", "zsh", "fish")]
-
-
-@pytest.fixture(scope="module")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    with daemon(tmp_path_factory.mktemp("daemon")) as running:
-        yield running
 
 
 def terminal_of(opened: Pane, cli: Cli) -> str:
@@ -49,7 +43,8 @@ def agent() -> Iterator[ThreadPoolExecutor]:
 
 def press_when_read(opened: Pane, key: str) -> None:
     """A person reads before they press; nothing on the screen tells when that is."""
-    time.sleep(READING_S * PATIENCE + 0.2)
+    read_at_s = time.monotonic() + READING_S * PATIENCE + 0.2
+    eventually(lambda: time.monotonic() > read_at_s)
     opened.press(key)
 
 
@@ -87,7 +82,7 @@ def test_while_a_program_runs_the_person_is_not_asked_and_keys_for_it_grant_noth
         terminal = terminal_of(opened, cli)
         opened.type("cat")
         opened.press("Enter")
-        answer = agent.submit(ask, cli, terminal, "touch forbidden", 3)
+        answer = agent.submit(ask, cli, terminal, "touch forbidden", 1)
         opened.type("y")
         opened.press("Enter")
         opened.until(lambda lines: lines.count("y") == 2)

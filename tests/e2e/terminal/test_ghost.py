@@ -1,30 +1,22 @@
-"""Suggestions in a real terminal, from a real daemon, over real shells."""
+"""Suggestions in a real terminal, from a real over real shells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.daemons import Cli, eventually
-from tests.e2e.terminal.panes import Pane, daemon, pane, person, wrapped_pane
+from tests.e2e.terminal.panes import Pane, pane, person, wrapped_pane
 
 pytestmark = [pytest.mark.needs("tmux", "bash", "zsh", "fish")]
 LONG = "echo " + "abcdefghij" * 8
 # Texts are typed; names in brackets are keys.
 STEPS = [
-    "echo hello wor", "[BSpace]", "[Left]", "X", "[End]", "[C-c]", "echo he", "[Up]", "[Down]", "[C-u]",
-    "echo hel", "[C-l]", "lo", "[Enter]", LONG, "[Left]", "Y", "[C-e]", "[C-u]",
-    "vim -u NONE -N", "[Enter]", "iecho he", "[Escape]", ":q!", "[Enter]",
-    "seq 100 | less", "[Enter]", "G", "q", "echo 中文", "[BSpace]", "[C-a]", "字", "[Enter]",
+    "echo hello wor", "[Left]", "X", "[End]", "[C-c]", "echo he", "[Up]", "[C-u]", "echo hel", "[C-l]", "lo", "[Enter]",
+    LONG, "[C-u]", "vim -u NONE -N", "[Enter]", "iecho he", "[Escape]", ":q!", "[Enter]", "seq 100 | less", "[Enter]",
+    "G", "q", "echo 中文", "[BSpace]", "[C-a]", "[Enter]",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    with daemon(tmp_path_factory.mktemp("daemon")) as running:
-        yield running
 
 
 def take(opened: Pane, step: str) -> None:

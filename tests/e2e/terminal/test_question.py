@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.daemons import Cli, eventually
-from tests.e2e.terminal.panes import ROWS, daemon, wrapped_pane
+from tests.e2e.terminal.panes import ROWS, wrapped_pane
 
 pytestmark = [pytest.mark.needs("tmux", "bash", "zsh", "fish")]
-
-
-@pytest.fixture(scope="module")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    with daemon(tmp_path_factory.mktemp("daemon")) as running:
-        yield running
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
