@@ -238,6 +238,7 @@ class Pump:
 
     def _screen_ready(self, events: int) -> None:
         if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
+            self._screen.pending = b""
             self._hung_up(signal.SIGHUP)
             return
         try:

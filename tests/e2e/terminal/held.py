@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.daemons import PATIENCE
+from tests.daemons import PATIENCE, eventually
 
 WRAPPER = [sys.executable, "-P", "-m", "dragoman.shell"]
 _OSC = re.compile(rb"\x1b\][^\x07]*\x07")
@@ -67,14 +67,14 @@ class Held:
         assert self.status is not None
         return os.waitstatus_to_exitcode(self.status)
 
-    def stopped(self, *, within_s: float = 10) -> bool:
-        deadline = time.monotonic() + within_s * PATIENCE
-        while time.monotonic() < deadline:
-            pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
-            if pid:
-                return os.WIFSTOPPED(status)
-            self._read(0.02)
-        return False
+    def close_window(self) -> None:
+        os.close(self.master)
+
+    def exit_code(self, *, within_s: float) -> int:
+        """Of one whose window is closed."""
+        eventually(self._reaped, within_s=within_s)
+        assert self.status is not None
+        return os.waitstatus_to_exitcode(self.status)
 
     def attributes(self) -> list[Any]:
         return termios.tcgetattr(self._slave)
@@ -91,7 +91,8 @@ class Held:
             for number in (signal.SIGCONT, signal.SIGKILL):
                 os.kill(self.pid, number)
             self.ended()
-        os.close(self.master)
+        with contextlib.suppress(OSError):
+            os.close(self.master)
         os.close(self._slave)
 
     def _reaped(self) -> bool:

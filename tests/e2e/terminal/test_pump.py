@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -67,6 +68,19 @@ def test_a_wrapper_that_is_ended_leaves_the_terminal_as_it_was_and_no_process(ba
     assert bash.ended() == -number
     eventually(lambda: bash.attributes() == bash.before)
     eventually(lambda: not [it for it in family if it.is_running() and it.status() != psutil.STATUS_ZOMBIE])
+
+
+@pytest.mark.parametrize("line", ["true", "trap '' HUP", "trap '' HUP; yes"])
+def test_a_closed_window_ends_the_wrapper_whatever_its_shell_does(line: str, bash: Held, daemon: StandIn) -> None:
+    bash.type(line + "\r")
+    bash.until(b"y\r\n" * 9 if "yes" in line else b"prompt> ", after=len(bash.screen))
+    family = psutil.Process(bash.pid).children(recursive=True)
+    bash.close_window()
+    assert bash.exit_code(within_s=8) == -signal.SIGHUP
+    eventually(daemon.ends)
+    for left in family:  # a shell that ignores it lives on, as in a terminal without us
+        with contextlib.suppress(psutil.NoSuchProcess):
+            left.kill()
 
 
 def test_a_fault_of_ours_costs_the_recording_and_not_the_shell(variables: dict[str, str], daemon: StandIn) -> None:
