@@ -19,9 +19,10 @@ class EventReader:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """The data of each event that is complete now; names and comments say nothing that the data does not."""
+        looked = max(0, len(self._held) - 3)  # what parts events is at most four bytes
         self._held += data
-        while found := _BETWEEN_EVENTS.search(self._held):
-            event, self._held = self._held[: found.start()], self._held[found.end() :]
+        while found := _BETWEEN_EVENTS.search(self._held, looked):
+            event, self._held, looked = self._held[: found.start()], self._held[found.end() :], 0
             if said := _data(event):
                 yield said
         if len(self._held) > _MAX_EVENT_BYTES:

@@ -37,7 +37,8 @@ class Answers:
 
     async def stream(self, query: str, *, scope: Scope, asking: str) -> AsyncGenerator[str, None]:
         """The pieces of one answer; `scope` names the terminals it may draw on, and None is all of them."""
-        found = await self._finder.find(understood(query[:2000]), scope or None)
+        named = (asking,) if scope == () else scope  # none at all is no leave to look everywhere
+        found = await self._finder.find(understood(query[:2000]), named)
         offline = self._redactor.text(as_text(found.pieces, self._language))
         if self._model is None:
             yield offline

@@ -92,6 +92,7 @@ async def test_an_answer_draws_on_the_terminals_of_its_scope_alone(record: Recor
     assert error_line(everywhere) == "x.c:1:2: error: second"
     assert "It has worked since then" in everywhere
     assert "Nothing is recorded" in await ask(record, "why did make fail?", scope=("t4",))
+    assert await ask(record, "why did make fail?", scope=()) == first
 
 
 async def test_what_changed_since_it_last_worked_is_told(record: Recorded) -> None:
