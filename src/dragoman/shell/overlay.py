@@ -91,6 +91,7 @@ class Overlay:
             self._begin_line()
         elif isinstance(mark, OutputStarted):
             self._questions.close_line()
+            self._reader = KeyReader()  # a paste whose end never came is over
         elif isinstance(mark, CommandFinished):
             self._notice = ""
             self._explanation.command_ended(mark.exit_code if verified else None, now_s)

@@ -14,6 +14,8 @@ MAX_DRAWN = 64 * 1024
 _REMEMBERED = 1024
 _NEW_LINE = b"\r\n"
 _LONGEST_SEQUENCE = 4096
+_MOST_AT_ONCE = 16 * 1024
+"""A shell draws its line and its lists in less."""
 _TOKEN = re.compile(
     rb"(?P<text>[^\x00-\x1f\x7f]+)"
     rb"|\x1b\[(?P<parameters>[0-?]*)[ -/]*(?P<final>[@-~])"
@@ -76,7 +78,11 @@ class Strip:
 
     def feed(self, data: bytes) -> None:
         self._remember(data)
-        self._parse(data)
+        self._grid.lost = self.lost or len(data) > _MOST_AT_ONCE
+        if self.lost:
+            self._skim(data)
+        else:
+            self._parse(data)
 
     def line(self) -> str | None:
         """The line up to the cursor, where the cursor stands at its end; None where that cannot be told."""
@@ -137,6 +143,16 @@ class Strip:
             self._unfinished, self._grid.lost = b"", True
         if len(self._drawn) < MAX_DRAWN:
             self._drawn += data[:at]
+
+    def _skim(self, data: bytes) -> None:
+        """Something in the background prints in floods: only whether its last sequence is whole is looked at."""
+        end = (self._unfinished + data)[-_LONGEST_SEQUENCE:]
+        start = end.rfind(b"\x1b")
+        if start < 0 or _TOKEN.match(end, start):
+            found = _PARTIAL_LETTER.search(end[-3:])
+            self._unfinished = found[0] if found else b""
+        else:
+            self._unfinished = end[start:]
 
     def _take(self, found: re.Match[bytes]) -> None:
         if self.lost:

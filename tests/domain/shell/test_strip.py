@@ -110,6 +110,28 @@ def test_what_began_elsewhere_than_at_the_left_is_not_drawn_again(before: bytes)
     assert drawn(b"ab", before=before).redrawing() is None
 
 
+@pytest.mark.parametrize(
+    ("end", "settled"),
+    [
+        (b"y\r\n", True),
+        (b"\x1b[3", False),
+        (b"\x1b[31m", True),
+        (b"\x1b]0;t", False),
+        (b"\x1b]0;t\x1b\\", True),
+        (b"\xe4\xb8", False),
+    ],
+)
+def test_of_a_flood_in_the_background_only_the_end_is_looked_at(end: bytes, settled: bool) -> None:
+    strip = drawn(b"ab")
+    strip.feed(b"y\r\n" * 20_000 + end)
+    assert (strip.lost, strip.settled, strip.line()) == (True, settled, None)
+    strip.feed(b"y\r\n" * 20_000)
+    strip.prompt_begins()
+    strip.feed(b"$ ")
+    strip.line_begins()
+    assert strip.line() == ""
+
+
 @given(st.binary(max_size=60), st.data())
 def test_it_makes_no_difference_how_the_bytes_are_cut(data: bytes, choice: st.DataObject) -> None:
     at = choice.draw(st.integers(0, len(data)))
