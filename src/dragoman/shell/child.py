@@ -10,7 +10,10 @@ import sys
 import termios
 
 from dragoman.shell.launching import Launch
-from dragoman.shell.outer import Attributes
+
+TYPE_CHECKING = False  # who starts a shell does not wait for `typing`
+if TYPE_CHECKING:
+    from dragoman.shell.outer import Attributes
 
 _CANNOT_RUN, _NOT_FOUND = 126, 127
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from dragoman.shell.arguments import Options
 from dragoman.shell.child import Child, exit_code_of
@@ -13,6 +12,7 @@ from dragoman.shell.launching import Launch, plan
 from dragoman.shell.outer import OuterTerminal
 from dragoman.shell.signals import Signals, die_of
 
+TYPE_CHECKING = False  # who starts a shell does not wait for `typing`
 if TYPE_CHECKING:
     from dragoman.shell.pump import Pump
 

@@ -8,10 +8,13 @@ import os
 import struct
 import sys
 import termios
-from typing import Any
 
-Attributes = list[Any]
-"""As `termios` gives and takes them."""
+TYPE_CHECKING = False  # who starts a shell does not wait for `typing`
+if TYPE_CHECKING:
+    from typing import Any
+
+    Attributes = list[Any]
+    """As `termios` gives and takes them."""
 
 _SIZE = struct.Struct("HHHH")
 _INPUT, _OUTPUT, _CONTROL, _LOCAL, _CHARACTERS = 0, 1, 2, 3, 6
