@@ -25,6 +25,8 @@ from dragoman.transport.system import System
 log = logging.getLogger(__name__)
 
 _VERSION = 1
+# Words are gathered in memory and written out seldom: the fewer pieces there are, the less is merged again and again.
+_HASH_BYTES = 16 * 1024 * 1024
 _PRAGMAS = (
     "journal_mode=wal",
     "synchronous=normal",
@@ -41,6 +43,7 @@ create table blocks (n integer primary key, terminal text not null, segment inte
 create index blocks_by_place on blocks (terminal, segment);
 create virtual table words using fts5 (text, content='', contentless_delete=1, detail=none,
     tokenize='unicode61 remove_diacritics 0');
+insert into words (words, rank) values ('hashsize', {_HASH_BYTES}), ('automerge', 8);
 create table reach (terminal text primary key, segment integer not null, offset integer not null,
     at_ns integer not null, carry blob not null) without rowid;
 pragma user_version={_VERSION};

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 # Small enough that two words of one block often stand on one line, and few enough that the index stays small.
 BLOCK_BYTES = 16 * 1024
-STEP_BYTES = 1024 * 1024
+STEP_BYTES = 2 * 1024 * 1024
 _EVERY_S = 5.0
 # While terminals print much, the index waits; then it takes a tenth of a core, whatever comes.
 _BUSY_BYTES_A_LOOK = 2 * 1024 * 1024
@@ -140,7 +140,8 @@ class Indexer:
             for low, high in _slices(data) if len(group) == 1 else [(0, len(data))]:
                 piece = carry + data[low:high]
                 block = Block(terminal, first.record.place, last.until, low, high, last.record.at_ns, carry)
-                blocks.append((block, split_words(plain(piece))))
+                text = plain(piece)
+                blocks.append((block, text if text.isascii() else split_words(text)))
                 carry = cut(piece)[1]
             if last.frame.kind in _BOUNDARIES:
                 carry = b""
