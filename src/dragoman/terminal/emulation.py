@@ -4,7 +4,7 @@ not know (the other screen, scrolling, repeats, wide letters at the edge) is don
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -117,7 +117,7 @@ class Emulator(pyte.Screen):
             line[x] = line[x]._replace(data=line[x].data + char)
 
     def repeat(self, count: int = 1) -> None:
-        self.draw(self._last * min(max(1, count), self.columns * self.lines))
+        self.draw(self._last * min(max(1, count), self.columns))
 
     # Scrolling.
 
@@ -129,16 +129,15 @@ class Emulator(pyte.Screen):
         super().index()
 
     def scroll_up(self, count: int = 1) -> None:
-        self._scroll(self.index, (self.margins or (0, self.lines - 1))[1], count)
+        top, bottom = self.margins or (0, self.lines - 1)
+        leaving = min(max(1, count), bottom - top + 1)
+        if top == 0 and not self.is_covered:
+            self._scrolled.extend(self.buffer[y] for y in range(leaving))
+        self._move(range(top, bottom + 1), -leaving)
 
     def scroll_down(self, count: int = 1) -> None:
-        self._scroll(self.reverse_index, (self.margins or (0, self.lines - 1))[0], count)
-
-    def _scroll(self, move: Callable[[], None], edge: int, count: int) -> None:
-        at, self.cursor.y = self.cursor.y, edge
-        for _ in range(min(max(1, count), self.lines)):
-            move()
-        self.cursor.y = at
+        top, bottom = self.margins or (0, self.lines - 1)
+        self._move(range(top, bottom + 1), max(1, count))
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
         """As tmux does: rows below the cursor go first, then those at the top leave; and come back in a larger one."""
@@ -170,11 +169,13 @@ class Emulator(pyte.Screen):
         self._move_lines(-min(count or 1, self.lines))
 
     def _move_lines(self, by: int) -> None:
-        """Those from the cursor to the end of the region; where a row has nothing, nothing moves along."""
+        """Those from the cursor to the end of the region."""
         top, bottom = self.margins or (0, self.lines - 1)
-        if not top <= self.cursor.y <= bottom:
-            return
-        region = range(self.cursor.y, bottom + 1)
+        if top <= self.cursor.y <= bottom:
+            self._move(range(self.cursor.y, bottom + 1), by)
+
+    def _move(self, region: range, by: int) -> None:
+        """Where a row has nothing, nothing moves along."""
         moved = {y: self.buffer.pop(y) for y in region if y in self.buffer}
         self.buffer.update({y + by: line for y, line in moved.items() if y + by in region})
 
@@ -204,7 +205,7 @@ class Emulator(pyte.Screen):
         self.ensure_vbounds()
 
     def back_tab(self, count: int = 1) -> None:
-        for _ in range(min(max(1, count), self.columns)):
+        for _ in range(min(max(1, count), len(self.tabstops) + 1)):
             self.cursor.x = max((stop for stop in self.tabstops if stop < self.cursor.x), default=0)
 
     def forward_tab(self, count: int = 1) -> None:

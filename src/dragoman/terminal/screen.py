@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.terminal.model import Terminal
+
+if TYPE_CHECKING:
+    from dragoman.terminal.emulation import Emulator
 
 SIZE = "dragoman.size"
 """The attribute with a terminal's size, as columns, `x` and rows."""
@@ -17,6 +22,8 @@ MOST_SCROLLBACK = 2000
 _SIZE = re.compile(r"([1-9]\d{0,3})x([1-9]\d{0,3})")
 _RESIZED = re.compile(rb"\x1b\[8;(\d{1,4});(\d{1,4})t")
 _MOST_COLUMNS, _MOST_ROWS = 1000, 500
+_CHUNK = 1024
+_WITHIN_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ def emulate(data: bytes, columns: int, rows: int, *, scrollback: int = 0) -> Scr
     except ModuleNotFoundError as error:
         raise _no_emulator() from error
     emulator = Emulator(*(first_size(data) or (columns, rows)), scrollback=min(scrollback, MOST_SCROLLBACK))
-    emulator.feed(data)
+    _feed_in_time(emulator, data)
     return Screen(
         columns=emulator.columns,
         rows=emulator.lines,
@@ -74,6 +81,19 @@ def emulate(data: bytes, columns: int, rows: int, *, scrollback: int = 0) -> Scr
         is_full_screen=emulator.is_covered,
         scrollback=tuple(emulator.scrollback()),
     )
+
+
+def _feed_in_time(emulator: Emulator, data: bytes) -> None:
+    """A few bytes can ask for much work: a program that wants to keep us busy is given up on."""
+    until_s = time.monotonic() + _WITHIN_S
+    for at in range(0, len(data), _CHUNK):
+        emulator.feed(data[at : at + _CHUNK])
+        if time.monotonic() > until_s:
+            raise DragomanError(
+                "screen_too_costly",
+                say("What was written to this terminal takes too long to be drawn."),
+                hint=say("get_command_output gives what a command printed, as text."),
+            )
 
 
 def _no_emulator() -> DragomanError:

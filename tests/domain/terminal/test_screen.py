@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dragoman.errors import DragomanError
+from dragoman.terminal import screen as screens
 from dragoman.terminal.model import Terminal
 from dragoman.terminal.screen import DEFAULT_SIZE, SIZE, Screen, emulate, size_of
-from tests.daemons import eventually
+from tests.daemons import PATIENCE, eventually
 from tests.domain.terminal.panes import Pane, pane
 
 SHELL = ("env", "PS1=$ ", "bash", "--norc", "--noprofile")
@@ -150,14 +155,40 @@ def test_the_size_is_what_the_wrapper_told_and_bounded(told: str, size: tuple[in
     assert size_of(Terminal(id="t", started_ns=0, attributes={SIZE: told})) == size
 
 
+CSI = st.builds(
+    lambda prefix, numbers, final: f"\x1b[{prefix}{';'.join(map(str, numbers))}{final}",
+    st.sampled_from(["", "", "?", ">"]),
+    st.lists(st.one_of(st.integers(0, 30), st.sampled_from([47, 1047, 1048, 1049, 99999])), max_size=4),
+    st.sampled_from("@ABCDEFGHIJKLMPSTXZ`abdefghlmrstu"),
+)
+TEXTS = st.sampled_from(
+    ["x", "中文", "e\u0301", "\u200d", "\t", "\r\n", "\n", "\b", "\x1bM", "\x1bD", "\x1bc", "\x1b7", "\x1b8"]
+)
+HOSTILE = st.lists(st.one_of(CSI, TEXTS, st.text(max_size=5)), max_size=40).map("".join)
+
+
+@given(HOSTILE, st.integers(1, 30), st.integers(1, 10), st.integers(0, 5))
+def test_whatever_a_program_writes_there_is_a_screen(stream: str, columns: int, rows: int, scrollback: int) -> None:
+    screen = emulate(stream.encode("utf-8", "surrogatepass"), columns, rows, scrollback=scrollback)
+    assert len(screen.lines) == screen.rows
+    assert len(screen.scrollback) <= scrollback
+    assert 1 <= screen.cursor_row <= screen.rows
+    assert 1 <= screen.cursor_column <= screen.columns
+
+
 def test_lines_are_drawn_as_lines() -> None:
     """tmux keeps them as an attribute, and captures the letters that stand for them."""
     assert emulate(b"\x1b(0lqqk\x1b(B plain \x1b)0\x0exx\x0f", 80, 2).lines[0] == "┌──┐ plain ││"
 
 
-def test_what_asks_for_huge_counts_costs_little() -> None:
-    stream = b"x" + b"".join(b"\x1b[99999999%c" % final for final in b"@ABCDEFGHILMPSTXZbdm`") * 20
-    assert len(emulate(stream, 80, 24).lines) == 24
+@pytest.mark.parametrize("final", "@ABLMPSTXZbt")
+def test_what_asks_for_much_work_is_given_up_on_in_time(final: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screens, "_WITHIN_S", 0.2)
+    stream = b"\x1b[8;500;1000t" * 2 + (b"\x1b[9999" + final.encode()) * 40_000
+    began = time.monotonic()
+    with contextlib.suppress(DragomanError):
+        assert len(emulate(stream, 80, 24).lines) == 500
+    assert time.monotonic() - began < 5 * PATIENCE
 
 
 def test_without_the_emulator_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

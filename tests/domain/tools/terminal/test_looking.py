@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,16 @@ from dragoman.terminal.screen import SIZE
 from tests.domain.tools.terminal.bench import opened
 
 pytestmark = pytest.mark.anyio
+
+
+async def test_the_list_of_the_tools_is_short_enough_for_an_agent_to_pay_for(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        tools = bench.toolbox.operations
+    told = [json.dumps([it.name, it.title, it.description, it.input_schema], separators=(",", ":")) for it in tools]
+    declared = [json.dumps(it.output_schema, separators=(",", ":")) for it in tools]
+    assert [it.set for it in tools] == ["terminal"] * 7
+    assert len("".join(told)) <= 4500
+    assert len("".join(declared)) <= 6500
 
 
 async def test_terminals_are_listed_with_who_owns_them_and_what_runs(tmp_path: Path) -> None:
