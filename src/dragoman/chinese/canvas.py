@@ -8,7 +8,6 @@ TABLE: dict[str, str] = {
     "The canvas holds at most {most} surfaces of all agents together.": "画布上所有代理的界面合计最多 {most} 个。",
     "Remove one with deleteSurface, or ask the person to close some.": "请用 deleteSurface 删除一个，或请用户关闭几个。",
     "More was entered than one action may carry.": "输入的内容超过了一次操作所能携带的量。",
-    "Send less at once.": "请一次发送少一些。",
     "Nothing was drawn: {reason}": "什么也没有绘制：{reason}",
     "Repair it at {pointer} and send all of it again.": "请在 {pointer} 处修正，然后重新发送全部内容。",
     "There is nothing to draw in this call.": "这次调用没有可绘制的内容。",

@@ -54,7 +54,6 @@ TABLE: dict[str, str] = {
     "End the debug session.": "结束调试会话。",
     "The variables of this frame.": "当前栈帧的变量。",
     "What an expression is.": "表达式的值。",
-    "Change a variable.": "修改变量。",
     "Lines of a file.": "文件中的若干行。",
     "What the program printed last.": "程序最近的输出。",
     "The debug sessions.": "所有调试会话。",
