@@ -47,7 +47,7 @@ insert into words (words, rank) values ('hashsize', {_HASH_BYTES}), ('automerge'
 create table reach (terminal text primary key, segment integer not null, offset integer not null,
     at_ns integer not null, carry blob not null) without rowid;
 pragma user_version={_VERSION};
-"""
+"""  # noqa: S608  numbers of ours
 _FAULTS = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.IOError, apsw.CantOpenError, DamagedError)
 
 
