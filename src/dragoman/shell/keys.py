@@ -26,6 +26,8 @@ _REPLY = re.compile(rb"\x1b(?:[\]P].*|\[\??[0-9;]*\$?[Rcny]|\[[>?][0-9;]*[cu]|\[
 # A key with Ctrl, or Escape alone, as extended keyboards send it.
 _EXTENDED = re.compile(rb"\x1b\[(?:(?P<code>\d+)(?:;(?P<modifiers>\d+))?u|27;(?P<xmodifiers>\d+);(?P<xcode>\d+)~)")
 _CTRL = b"5"
+# What terminals have always sent for these with Ctrl; for the others it is the letter's last five bits.
+_CONTROLS = {"/": b"\x1f", "?": b"\x7f"}
 _NAMES: dict[bytes, str] = {
     b"\x1b": "escape", b"\r": "enter", b"\n": "enter", b"\t": "tab", b"\x7f": "backspace", b"\b": "backspace",
     b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left",
@@ -114,7 +116,7 @@ def sequences(setting: str) -> frozenset[bytes]:
     ctrl, alt = (each is not None for each in modifiers)
     if not (ctrl or alt):
         return frozenset({key.encode()})
-    plain = bytes([ord(key.upper()) & 0x1F]) if ctrl else key.encode()
+    plain = _CONTROLS.get(key, bytes([ord(key.upper()) & 0x1F])) if ctrl else key.encode()
     number = 1 + 2 * alt + 4 * ctrl
     code = ord(key.lower() if ctrl else key)
     extended = {b"\x1b[%d;%du" % (code, number), b"\x1b[27;%d;%d~" % (number, code)}

@@ -73,6 +73,7 @@ def test_what_a_terminal_answers_is_no_key(reply: bytes) -> None:
         ("alt-/", {b"\x1b/", b"\x1b[47;3u", b"\x1b[27;3;47~"}),
         ("ctrl-alt-p", {b"\x1b\x10", b"\x1b[112;7u", b"\x1b[27;7;112~"}),
         ("ctrl-g", {b"\x07", b"\x1b[103;5u", b"\x1b[27;5;103~"}),
+        ("ctrl-/", {b"\x1f", b"\x1b[47;5u", b"\x1b[27;5;47~"}),
         (":", {b":"}),
     ],
 )
