@@ -72,4 +72,5 @@ TABLE: dict[str, str] = {
     "a file grew beyond its limit": "文件超过了大小限制",
     "ended by {name}": "被 {name} 结束",
     "{name}: {meaning}": "{name}：{meaning}",
+    "{message} {hint}": "{message}{hint}",
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator
 
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
+from dragoman.models.faults import ModelError
 from dragoman.models.port import Model
-from dragoman.phrases import Language, Phrase, preferred_language
+from dragoman.phrases import Language, preferred_language, say
 from dragoman.redaction import Redactor
 from dragoman.terminal.failures.reading import errors_of
 from dragoman.terminal.finder import Finder
@@ -16,7 +17,7 @@ from dragoman.terminal.model import Command
 from dragoman.terminal.model_answers import ModelAnswers
 from dragoman.terminal.port import Record, Scope
 from dragoman.terminal.question import understood
-from dragoman.terminal.telling import as_text, exit_of, quoted
+from dragoman.terminal.telling import Quoted, as_text, exit_of, quoted
 
 
 class Answers:
@@ -51,7 +52,7 @@ class Answers:
                     begun = True
                     yield piece
         except DragomanError as error:
-            yield from_record(offline, error, self._language, begun=begun)
+            yield self._redactor.text(from_record(offline, error, self._language, begun=begun))
 
     async def one_line(self, command: Command) -> str:
         """A failure in one line of a terminal: what its exit code means, and the line that names the error."""
@@ -62,10 +63,8 @@ class Answers:
 
 
 def from_record(offline: str, error: DragomanError, language: Language, *, begun: bool) -> str:
-    """The finding stays first; why no model answered is one line."""
-    why = " ".join(text.in_language(language) for text in _sentences(error))
+    """The finding stays first; why no model answered is one line, and what its provider said about that is quoted."""
+    sentences = [say("{message} {hint}", message=error.message, hint=error.hint or "")]
+    said = [Quoted([error.detail])] if isinstance(error, ModelError) and error.detail else []
+    why = as_text([*sentences, *said], language)
     return f"\n\n{why}\n{offline}" if begun else f"{offline}\n{why}"
-
-
-def _sentences(error: DragomanError) -> Iterable[Phrase]:
-    return (error.message, error.hint) if error.hint else (error.message,)
