@@ -26,7 +26,7 @@ BLOCK_BYTES = 16 * 1024
 STEP_BYTES = 2 * 1024 * 1024
 _EVERY_S = 5.0
 # While terminals print much, the index waits; then it takes a tenth of a core, whatever comes.
-_BUSY_BYTES_A_LOOK = 2 * 1024 * 1024
+_BUSY_BYTES_A_S = 4 * 1024 * 1024
 _LOOK_S = 0.5
 _WAITS_AT_MOST_S = 20.0
 _PAUSE_S = 0.005
@@ -54,6 +54,7 @@ class Indexer:
         self._known = known
         self._clock = clock
         self._taken = 0
+        self._looked_s = clock.monotonic_s()
         self._busy = False
         self._index = index
         self._grown = grown
@@ -80,27 +81,36 @@ class Indexer:
         """A burst is over, or has lasted long enough."""
         ends_s = self._clock.monotonic_s() + _WAITS_AT_MOST_S
         while True:
-            self._taken = 0
             await anyio.sleep(_LOOK_S)
-            self._busy = self._taken > _BUSY_BYTES_A_LOOK
+            self._look()
             if not self._busy or self._clock.monotonic_s() > ends_s:
                 return
 
+    def _look(self) -> None:
+        """Whether much is being recorded."""
+        now_s = self._clock.monotonic_s()
+        passed_s = now_s - self._looked_s
+        if passed_s >= _LOOK_S:
+            self._busy = self._taken > _BUSY_BYTES_A_S * passed_s
+            self._taken, self._looked_s = 0, now_s
+
     async def catch_up(self) -> None:
+        """One step of each stream after another, so that one that never ends holds up no other."""
         async with self._turn:
             reaches = await self.reaches()
-            for terminal in list(self._grown):
-                await self._follow(terminal, reaches)
+            while behind := list(self._grown):
+                for terminal in behind:
+                    await self._advance(terminal, reaches)
 
-    async def _follow(self, terminal: str, reaches: dict[str, Reach]) -> None:
-        """To its end; a stream counts as behind until a look finds nothing and nothing has come since."""
-        while (seen := self._grown.get(terminal)) is not None:
-            began_s = self._clock.monotonic_s()
-            if await self._step(terminal, reaches):
-                took_s = self._clock.monotonic_s() - began_s
-                await anyio.sleep(took_s * _BUSY_PAUSE if self._busy else _PAUSE_S)
-            elif self._grown.get(terminal) == seen:
-                del self._grown[terminal]
+    async def _advance(self, terminal: str, reaches: dict[str, Reach]) -> None:
+        """A stream counts as behind until a look finds nothing and nothing has come since."""
+        seen, began_s = self._grown[terminal], self._clock.monotonic_s()
+        if await self._step(terminal, reaches):
+            self._look()
+            took_s = self._clock.monotonic_s() - began_s
+            await anyio.sleep(took_s * _BUSY_PAUSE if self._busy else _PAUSE_S)
+        elif self._grown.get(terminal) == seen:
+            del self._grown[terminal]
 
     async def reaches(self) -> dict[str, Reach]:
         """Up to where each stream is indexed now; of an index that is new to us, every stream may be behind."""
@@ -119,8 +129,10 @@ class Indexer:
         self._grown.update({terminal: self._grown.get(terminal, 0) + 1 for terminal in terminals})
 
     async def _step(self, terminal: str, reaches: dict[str, Reach]) -> bool:
-        """Whether there was anything to do."""
+        """Whether there was anything to do; where the index was thrown away, `reaches` speaks of another one."""
         generation = self._index.generation
+        if generation != self._generation:
+            return False
         reach = reaches.get(terminal, Reach())
         reading = await self._journal.records(terminal, reach.place, limit=STEP_BYTES)
         if not reading.records:
