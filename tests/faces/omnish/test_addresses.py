@@ -11,6 +11,10 @@ import pytest
 
 from dragoman.daemon.wrapper_sockets import wrapper_sockets
 from dragoman.places import Places, find_places
+from dragoman.wire.omnish import messages as m
+from tests.daemons import call, cli_with_home
+from tests.e2e.life.watching import require_success
+from tests.faces.omnish.client import Client, began
 
 
 @pytest.fixture
@@ -78,3 +82,14 @@ def test_what_took_our_place_at_the_address_is_left_alone(places: Places, tmp_pa
         named.unlink()
         named.write_text("another's")
     assert named.read_text() == "another's"
+
+
+def test_a_daemon_started_with_the_variable_records_what_comes_there(tmp_path: Path) -> None:
+    named = tmp_path / "named.sock"
+    with cli_with_home(tmp_path / "h", {"DRAGOMAN_PORT": "0", "OMNISH_SOCKET": str(named)}) as cli:
+        require_success(cli("up"))
+        with Client(named) as client:
+            assert client.ask(began("elsewhere")) == m.Ack()
+            assert call(cli.places, "status")["terminals"]["connected"] == 1
+        require_success(cli("down"))
+        assert not named.exists()
