@@ -156,9 +156,11 @@ def terminal_of(row: tuple[Any, ...]) -> Terminal:
 
 
 def _conditions(wanted: CommandFilter, before_ns: int | None) -> tuple[list[str], list[Scalar]]:
+    """Failures are few and stand in order: beside them, the index of folders would only make for sorting."""
+    cwd = "+c.cwd" if wanted.failed else "c.cwd"
     asked: list[tuple[bool, str, tuple[Scalar, ...]]] = [
         (bool(wanted.terminal), "c.terminal = ?", (wanted.terminal,)),
-        (bool(wanted.cwd), "(c.cwd = ? or (c.cwd >= ? and c.cwd < ?))", _folder(wanted.cwd)),
+        (bool(wanted.cwd), f"({cwd} = ? or ({cwd} >= ? and {cwd} < ?))", _folder(wanted.cwd)),
         (wanted.failed, "c.exit_code <> 0", ()),
         (wanted.since_ns is not None, "c.started_ns >= ?", (_held(wanted.since_ns),)),
         (wanted.verified, "c.verified", ()),
