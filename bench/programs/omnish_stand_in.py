@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import socket
@@ -37,7 +38,7 @@ def main(address: str) -> None:
         print("ready", flush=True)
         while True:
             client, _ = server.accept()
-            with client:
+            with client, contextlib.suppress(OSError):
                 serve(client)
 
 

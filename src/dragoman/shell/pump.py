@@ -34,6 +34,9 @@ _LOCAL = 3
 _Answer = TypeVar("_Answer")
 
 
+_NOTHING = memoryview(b"")
+
+
 class Outlet:
     """Bytes on their way to a descriptor that may not take all of them at once."""
 
@@ -41,21 +44,21 @@ class Outlet:
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        self.pending = b""
+        self.pending = _NOTHING
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         if self.pending:
-            self.pending += data
+            self.pending = memoryview(bytes(self.pending) + data)
             return
         try:
             sent = os.write(self.fd, data)
         except BlockingIOError:
             sent = 0
         if sent < len(data):
-            self.pending = data[sent:]
+            self.pending = memoryview(data)[sent:]
 
     def flush(self) -> None:
-        data, self.pending = self.pending, b""
+        data, self.pending = self.pending, _NOTHING
         if data:
             self.write(data)
 
@@ -142,7 +145,8 @@ class Pump:
         for fd in self._interests.keys() - wanted.keys():
             self._poll.unregister(fd)
         for fd, events in wanted.items():
-            self._poll.register(fd, events)
+            if self._interests.get(fd) != events:
+                self._poll.register(fd, events)
         self._interests = wanted
 
     def _timeout_ms(self) -> float | None:
@@ -238,7 +242,7 @@ class Pump:
 
     def _screen_ready(self, events: int) -> None:
         if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
-            self._screen.pending = b""
+            self._screen.pending = _NOTHING
             self._hung_up(signal.SIGHUP)
             return
         try:
