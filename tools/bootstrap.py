@@ -93,7 +93,7 @@ def install_package(*, with_tests: bool) -> None:
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     run([*pip, "-U", "pip>=25.1"])
     groups = ["--group", f"{ROOT / 'pyproject.toml'}:dev"] if with_tests else []
-    run([*pip, "-c", str(ROOT / "constraints.txt"), "-e", str(ROOT), *groups])
+    run([*pip, "-c", str(ROOT / "constraints.txt"), "-e", f"{ROOT}[screen]", *groups])
     stamp.write_text(digest)
 
 
