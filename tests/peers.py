@@ -14,6 +14,7 @@ INSTALLED = Path(__file__).parents[1] / ".peers" / "state" / "adapters"
 PEERS: dict[str, tuple[str, ...]] = {
     "bash": ("bash",),
     "tmux": ("tmux",),
+    "editors": ("vim", "less"),
     "zsh": ("zsh",),
     "fish": ("fish",),
     "chromium": ("chromium",),

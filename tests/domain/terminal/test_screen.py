@@ -18,6 +18,8 @@ from dragoman.terminal.screen import DEFAULT_SIZE, SIZE, Screen, emulate, size_o
 from tests.daemons import PATIENCE, eventually
 from tests.domain.terminal.panes import Pane, pane
 
+pytestmark = pytest.mark.needs("tmux", "bash", "editors")
+
 SHELL = ("env", "PS1=$ ", "bash", "--norc", "--noprofile")
 
 
