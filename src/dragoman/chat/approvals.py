@@ -52,8 +52,16 @@ _SUBJECTS: Mapping[str, tuple[str, ...]] = {
 class Approvals:
     """Owns the open questions. No answer in five minutes is no."""
 
-    def __init__(self, told: Callable[[Wanted], None], *, within_s: float = ANSWERED_WITHIN_S) -> None:
+    def __init__(
+        self,
+        told: Callable[[Wanted], None],
+        settled: Callable[[Wanted, bool], None] = lambda *_: None,
+        *,
+        within_s: float = ANSWERED_WITHIN_S,
+    ) -> None:
+        """`settled` is told of every question's end: answered, too late, or its run was stopped."""
         self._told = told
+        self._settled = settled
         self._within_s = within_s
         self._open: dict[str, _Open] = {}
         self._approved: set[tuple[str, str, str]] = set()
@@ -72,6 +80,7 @@ class Approvals:
                 await asked.answered.wait()
         finally:
             del self._open[asked.wanted.id]
+            self._settled(asked.wanted, asked.allowed)
         if asked.allowed:
             self._approved.add((session_key, tool, subject))
         return asked.allowed

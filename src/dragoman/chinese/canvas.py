@@ -25,4 +25,6 @@ TABLE: dict[str, str] = {
         "这段时间内没有回答；问题保持打开，用 surface_id {name} 调用 read_actions 可收到迟到的回答。"
     ),
     "There is no component {name}.": "没有组件 {name}。",
+    "The surface does not take this: {reason}": "界面不接受此操作：{reason}",
+    "Send an object with: {names}.": "请发送包含以下字段的对象：{names}。",
 }

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -16,7 +17,10 @@ from dragoman.access.guard import OwnNames
 from dragoman.access.links import Links
 from dragoman.access.login import LoginCodes
 from dragoman.access.tokens import PURPOSES, Tokens
+from dragoman.canvas import service as canvas
+from dragoman.chat import conversations
 from dragoman.clock import SystemClock
+from dragoman.daemon.chatting import Chatting, chatting
 from dragoman.daemon.control import ControlServer
 from dragoman.daemon.debugging import Debugging, debugging
 from dragoman.daemon.ending import take_signals
@@ -48,6 +52,7 @@ from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
 from dragoman.transport.unix_socket import bind_private_socket
 from dragoman.web.api import Api
 from dragoman.web.app import build_app
+from dragoman.web.canvas_api import CanvasApi
 from dragoman.web.feed import Feed
 from dragoman.wire.control import DaemonState
 from dragoman.workspace import breakpoints, trust
@@ -57,7 +62,7 @@ log = logging.getLogger(__name__)
 
 _SERVER_ENDS_WITHIN_S = 3.0
 _RECORDED_WITHIN_S = 1.0
-STORES = (breakpoints.STORE, trust.STORE, STORE)
+STORES = (breakpoints.STORE, trust.STORE, STORE, conversations.STORE, canvas.STORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
     try:
         settings = load_settings(places)
         tokens = Tokens(places.tokens_file)
+        links = Links(tokens)
         _start_logging(options, places, settings, tokens)
         with (
             _listen(options, settings) as tcp,
@@ -121,8 +127,11 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
                     adapters=with_declared(BUILT_IN, settings.adapters),
                 ) as debugger,
                 terminals(journal, places, settings, tokens, debugger, _redactor(settings), lives) as terminal,
+                chatting(journal, tokens, links) as chat,
             ):
-                parts = _Parts(state, tokens, settings, journal, debugger, terminal, lives=lives, stop=stop)
+                parts = _Parts(
+                    state, tokens, links, settings, journal, debugger, terminal, chat, lives=lives, stop=stop
+                )
                 await parts.live(tcp, control, wrappers, lambda: instance.publish(state), ready)
     finally:
         let_go()
@@ -146,10 +155,12 @@ class _Parts:
         self,
         state: DaemonState,
         tokens: Tokens,
+        links: Links,
         settings: Settings,
         journal: Journal,
         debugger: Debugging,
         terminal: Terminals,
+        chat: Chatting,
         *,
         lives: Lives,
         stop: anyio.Event,
@@ -162,17 +173,19 @@ class _Parts:
         self._http_ended = anyio.Event()
         self._lag = LagMeter()
         self._codes = LoginCodes(SystemClock())
-        links = Links(tokens)
         clock = SystemClock()
         report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report)
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
         methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust)
-        operations = [*debugger.operations, *terminal.operations]
+        feed = Feed(journal, links, report)
+        operations = [*debugger.operations, *terminal.operations, *chat.operations(lambda: feed.readers)]
         toolbox = build_toolbox(report, journal, operations, _redactor(settings))
         door = Door(toolbox, journal, links, __version__, debugger.readings)
         self._mcp = HttpDoor(door, names, Path(state.workspace))
-        self._http = HttpServer(build_app(api, Feed(journal, links, report), self._mcp, names))
+        self._gateway = chat.serve(toolbox, settings, Path(state.workspace), self._health)
+        drawn = CanvasApi(chat.canvas)
+        self._http = HttpServer(build_app(api, feed, self._mcp, self._gateway.serve, drawn, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
         table = {**methods.table(), **terminal.methods}
         self._control = ControlServer(
@@ -204,8 +217,12 @@ class _Parts:
             log.info("ending")
             await self._record_the_end()
             self._mcp.end()
+            self._gateway.end()
             await self._end_http()
             group.cancel_scope.cancel("the daemon ends")
+
+    def _health(self) -> dict[str, Any]:
+        return {"version": __version__, "lag_ms": self._lag.latest_ms()}
 
     async def _record_the_end(self) -> None:
         """A full disk or a dead one must not keep us: the record then lacks its last line, and the log says why."""

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 
+import anyio
+import anyio.to_thread
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from dragoman.gateway.hub import Hub
 
 
 class GatewayFace:
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, prepare: Callable[[], None]) -> None:
+        """`prepare` takes long the first time: it is called once, in a worker thread, when somebody comes."""
         self._hub = hub
+        self._prepare = prepare
+        self._is_prepared = False
 
     async def serve(self, socket: WebSocket) -> None:
         """Who may what is decided by the protocol's own handshake; Host and Origin were judged before the upgrade."""
         await socket.accept()
-        await self._hub.serve(_Texts(socket))
+        async with anyio.create_task_group() as group:
+            if not self._is_prepared:
+                self._is_prepared = True
+                group.start_soon(anyio.to_thread.run_sync, self._prepare)
+            await self._hub.serve(_Texts(socket))
+
+    def end(self) -> None:
+        self._hub.end()
 
 
 class _Texts:

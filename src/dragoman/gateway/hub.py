@@ -11,6 +11,7 @@ from dragoman.access.links import Links
 from dragoman.access.tokens import Tokens
 from dragoman.chat.approvals import Wanted
 from dragoman.clock import Clock
+from dragoman.gateway.grants import APPROVE, READ
 from dragoman.gateway.methods import Methods, wanted_approval
 from dragoman.gateway.speech import Frame, Speech
 from dragoman.gateway.visit import TICK_MS, Socket, Visit
@@ -18,6 +19,8 @@ from dragoman.wire.gateway import Snapshot
 from dragoman.wire.gateway.vocabulary import ChatEvent, Done
 
 VISITS_AT_MOST = 500
+STRANGERS_AT_MOST = 256
+"""Who has not shown a token yet; more at once would take the room of those who have."""
 _FULL = (1013, "too many connections")
 
 
@@ -30,12 +33,13 @@ class Hub:
         self._clock = clock
         self._largest_bytes = largest_bytes
         self._visits: set[Visit] = set()
+        self._strangers: set[Visit] = set()
         self._speeches: dict[str, Speech] = {}
         self._started_s = clock.monotonic_s()
         self.methods: Methods
 
     async def serve(self, socket: Socket) -> None:
-        if len(self._visits) >= VISITS_AT_MOST:
+        if len(self._visits) >= VISITS_AT_MOST or len(self._strangers) >= STRANGERS_AT_MOST:
             await socket.close(*_FULL)
             return
         visit = Visit(
@@ -44,14 +48,16 @@ class Hub:
             self._tokens,
             self._links,
             self._clock,
-            came=self._visits.add,
+            came=self._came,
             largest_bytes=self._largest_bytes,
             snapshot=self._snapshot,
         )
+        self._strangers.add(visit)
         try:
             await visit.live()
         finally:
             self._visits.discard(visit)
+            self._strangers.discard(visit)
 
     async def tick(self) -> None:
         while True:
@@ -76,7 +82,11 @@ class Hub:
             self._changed(event.session_key, {"phase": "end", "runId": event.run_id})
 
     def wanted(self, approval: Wanted) -> None:
-        self._everyone(Frame("dragoman.approval.requested", wanted_approval(approval)))
+        self._approvers(Frame("dragoman.approval.requested", wanted_approval(approval)))
+
+    def settled(self, approval: Wanted, allowed: bool) -> None:
+        decision = {"id": approval.id, "decision": "allow" if allowed else "deny"}
+        self._approvers(Frame("dragoman.approval.resolved", decision))
 
     def presence(self) -> list[Any]:
         own = {"host": "dragoman", "version": __version__, "mode": "gateway", "reason": "self", "ts": self._now_ms()}
@@ -98,8 +108,17 @@ class Hub:
         for visit in list(self._visits):
             visit.broadcast(frame, may_be_left_out=False)
 
+    def _approvers(self, frame: Frame) -> None:
+        """A command line may hold what not everybody is to read."""
+        for visit in [it for it in self._visits if it.may(APPROVE)]:
+            visit.broadcast(frame, may_be_left_out=False)
+
+    def _came(self, visit: Visit) -> None:
+        self._strangers.discard(visit)
+        self._visits.add(visit)
+
     def _readers(self) -> list[Visit]:
-        return [visit for visit in self._visits if visit.reads]
+        return [visit for visit in self._visits if visit.may(READ)]
 
     def _snapshot(self) -> Snapshot:
         return Snapshot(uptime_ms=round((self._clock.monotonic_s() - self._started_s) * 1000))

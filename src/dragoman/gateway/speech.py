@@ -85,11 +85,16 @@ class Speech:
         self._segments[event.segment] = (
             event.content if event.replace else self._segments[event.segment] + event.content
         )
-        data = {"text": self._segments[event.segment], "delta": event.content}
-        told = [self._agent("assistant", data, now_ms)]
+        told = [self._agent("assistant", self._piece(event), now_ms)]
         if now_ms - self._told_at_ms >= CHAT_EVERY_MS:
             told += self._chat_delta(now_ms)
         return told
+
+    def _piece(self, event: TextDelta) -> Json:
+        """The message is named: readers then join messages as the `chat` frames do."""
+        segment = self._segments[event.segment]
+        repeated = {"text": segment} if len(segment) <= _REPEATED or event.replace else {}
+        return {**repeated, "delta": event.content, "itemId": f"message-{event.segment + 1}"}
 
     def _chat_delta(self, now_ms: int) -> list[Frame]:
         text = self.text

@@ -16,7 +16,7 @@ from dragoman.access.links import Links
 from dragoman.access.tokens import Purpose, Tokens
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
-from dragoman.gateway.grants import READ, judge
+from dragoman.gateway.grants import judge
 from dragoman.gateway.methods import MethodError, Methods
 from dragoman.gateway.outbox import Outbox, SlowReaderError
 from dragoman.gateway.speech import Frame
@@ -108,9 +108,8 @@ class Visit:
 
     # What the hub tells it.
 
-    @property
-    def reads(self) -> bool:
-        return self._grant is not None and READ in self._grant.scopes
+    def may(self, scope: str) -> bool:
+        return self._grant is not None and scope in self._grant.scopes
 
     def broadcast(self, frame: Frame, *, may_be_left_out: bool) -> None:
         """Numbered. What a slow one is not sent still uses its number up, so that it sees the gap."""

@@ -12,14 +12,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ExceptionHandler, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from dragoman.access.guard import OwnNames
 from dragoman.errors import DragomanError
 from dragoman.web.api import Api
+from dragoman.web.canvas_api import CanvasApi
 from dragoman.web.errors import answer_error, answer_fault, answer_wrong_method
 from dragoman.web.feed import Feed
 from dragoman.web.guarded import Guarded, read_body
 from dragoman.web.routes import Gate, RouteTable
+
+Socket = Callable[[WebSocket], Awaitable[None]]
+"""Another face's, that judges who may what by itself."""
 
 Mounted = Callable[[bytes, Scope, Receive, Send], Awaitable[None]]
 """Another face's app at an address of ours. It gets the body first, whole: within the cap and the deadline."""
@@ -38,7 +43,7 @@ _ERRORS: dict[Any, ExceptionHandler] = {
 }
 
 
-def build_table(api: Api, feed: Feed, mcp: Mounted) -> RouteTable:
+def build_table(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi) -> RouteTable:
     return RouteTable(
         [
             *(Gate(Route(path, _static(*content), methods=["GET"]), None) for path, content in _STATIC.items()),
@@ -47,13 +52,17 @@ def build_table(api: Api, feed: Feed, mcp: Mounted) -> RouteTable:
             Gate(Route("/api/status", api.show_status, methods=["GET"]), "page"),
             Gate(Route("/api/events", api.events, methods=["GET"]), "page"),
             Gate(WebSocketRoute("/api/feed", feed.serve), "page"),
+            Gate(Route("/api/canvas", canvas.show, methods=["GET"]), "page"),
+            Gate(Route("/api/canvas/act", canvas.act, methods=["POST"]), "page"),
+            Gate(Route("/api/canvas/remove", canvas.remove, methods=["POST"]), "page"),
+            Gate(WebSocketRoute("/gateway", gateway), None),
             Gate(Route("/mcp", _Whole(mcp), methods=["GET", "POST", "DELETE"]), "mcp"),
         ]
     )
 
 
-def build_app(api: Api, feed: Feed, mcp: Mounted, names: OwnNames) -> Guarded:
-    table = build_table(api, feed, mcp)
+def build_app(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi, names: OwnNames) -> Guarded:
+    table = build_table(api, feed, mcp, gateway, canvas)
     api.tokens.on_rotation(lambda purpose: api.codes.void() if purpose == "page" else None)
     return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, api.tokens)
 

@@ -13,9 +13,12 @@ from dragoman.phrases import Language, Phrase, say
 _STATUS_BY_CODE = {
     "bad_request": 400,
     "code_spent": 401,
+    "unknown_component": 404,
+    "unknown_surface": 404,
     "wrong_method": 405,
     "body_too_large": 413,
     "body_too_slow": 408,
+    "too_much_entered": 413,
     "query_timeout": 503,
     "disk_full": 507,
 }

@@ -76,11 +76,17 @@ class Feed:
         self._links = links
         self._status = status
         self._batches = Batches(record)
+        self.readers = 0
+        """Pages that are open."""
 
     async def serve(self, socket: WebSocket) -> None:
         with self._links.hold("page") as scope:
             await socket.accept(subprotocol=SUBPROTOCOL if SUBPROTOCOL in socket.scope["subprotocols"] else None)
-            await self._converse(socket)
+            self.readers += 1
+            try:
+                await self._converse(socket)
+            finally:
+                self.readers -= 1
         if scope.cancel_called:
             await _close(socket, CLOSE_ROTATED, "the token was rotated")
 

@@ -135,7 +135,7 @@ async def house(folder: Path, script: Script = echo) -> AsyncIterator[House]:
         tokens = Tokens(folder / "tokens.json")
         hub = Hub(tokens, Links(tokens), clock, largest_bytes=1 << 20)
         conversations = Conversations(journal, clock)
-        approvals = Approvals(hub.wanted)
+        approvals = Approvals(hub.wanted, hub.settled)
         runs = Runs(group, conversations, Scripted(script), hub.tell)
         hub.methods = Methods(
             conversations,

@@ -199,7 +199,12 @@ async def test_an_injected_note_is_told_and_kept(tmp_path: Path) -> None:
 
 async def test_an_approval_is_asked_of_everybody_and_the_first_answer_counts(tmp_path: Path) -> None:
     allowed: list[bool] = []
-    async with house(tmp_path) as it, it.member() as guest, anyio.create_task_group() as group:
+    async with (
+        house(tmp_path) as it,
+        it.member() as guest,
+        it.member(scopes=["operator.read"]) as reader,
+        anyio.create_task_group() as group,
+    ):
 
         async def ask() -> None:
             allowed.append(await it.approvals.ask("agent:main:main", "r1", "run_in_terminal", "make test"))
@@ -209,7 +214,11 @@ async def test_an_approval_is_asked_of_everybody_and_the_first_answer_counts(tmp
         assert wanted["subject"] == "make test"
         answer = {"id": wanted["id"], "decision": "allow"}
         assert (await guest.ask("dragoman.approval.resolve", answer))["payload"]["counted"]
+        settled = await guest.until(lambda frame: frame.get("event") == "dragoman.approval.resolved")
+        assert settled["payload"] == answer
         assert not (await guest.ask("dragoman.approval.resolve", {**answer, "decision": "deny"}))["payload"]["counted"]
+        it.hub.end()
+        assert (await reader.next())["event"] == "shutdown"
     assert allowed == [True]
 
 

@@ -1,0 +1,115 @@
+"""Chat and canvas put together: conversations, runs, the agent that answers, and the gateway over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dragoman.access.links import Links
+from dragoman.access.tokens import Tokens
+from dragoman.canvas.service import CanvasService
+from dragoman.chat.approvals import Approvals
+from dragoman.chat.command_agent import CommandAgent
+from dragoman.chat.conversations import Conversations
+from dragoman.chat.model_agent import ModelAgent
+from dragoman.chat.runs import Runs
+from dragoman.chat.toolbox import Offer, ToolAnswer
+from dragoman.clock import SystemClock
+from dragoman.errors import DragomanError
+from dragoman.gateway.face import GatewayFace
+from dragoman.gateway.hub import Hub
+from dragoman.gateway.methods import Methods
+from dragoman.journal import Journal
+from dragoman.mcp.asked import login_environment
+from dragoman.models.choosing import chosen_model
+from dragoman.phrases import Language, preferred_language
+from dragoman.setting_table import Settings
+from dragoman.tools import Caller, Operation, Toolbox
+from dragoman.tools.canvas import canvas_operations
+from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
+
+CALLER = "chat"
+_NO_MODEL = "dragoman/commands"
+
+
+class ChatTools:
+    """The toolbox as a chat's agents see it: what a caller did wrong is an answer."""
+
+    def __init__(self, toolbox: Toolbox, workspace: Path, language: Language) -> None:
+        self._toolbox = toolbox
+        self._language = language
+        self._caller = Caller(
+            id=CALLER, workspace=workspace, cwd=workspace, language=language, environment=login_environment()
+        )
+
+    def offers(self) -> Sequence[Offer]:
+        return [
+            Offer(it.name, it.description, it.input_schema, it.effects.reads_only) for it in self._toolbox.operations
+        ]
+
+    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str) -> ToolAnswer:
+        try:
+            outcome = await self._toolbox.call(name, arguments, replace(self._caller, name=by))
+        except DragomanError as error:
+            return ToolAnswer(_told(error, self._language), {"code": error.code}, is_error=True)
+        text = "\n".join(line.in_language(self._language) for line in outcome.lines)
+        return ToolAnswer(text, outcome.data.model_dump(mode="json"), outcome.is_error)
+
+
+@dataclass(frozen=True, slots=True)
+class Chatting:
+    conversations: Conversations
+    canvas: CanvasService
+    approvals: Approvals
+    hub: Hub
+    group: TaskGroup
+
+    def operations(self, watchers: Callable[[], int]) -> Sequence[Operation]:
+        return canvas_operations(self.canvas, watchers)
+
+    def serve(
+        self, toolbox: Toolbox, settings: Settings, workspace: Path, health: Callable[[], Mapping[str, Any]]
+    ) -> GatewayFace:
+        """With every tool there is: the canvas is among them, so this comes after `operations`."""
+        tools = ChatTools(toolbox, workspace, preferred_language())
+        commands = CommandAgent(tools, preferred_language())
+        model = chosen_model(settings, os.environ)
+        agent = ModelAgent(model, tools, self.approvals) if model else commands
+        self.hub.methods = Methods(
+            self.conversations,
+            Runs(self.group, self.conversations, agent, self.hub.tell),
+            self.approvals,
+            SystemClock(),
+            model=f"{settings.model}/{settings.model_name}" if model else _NO_MODEL,
+            workspace=str(workspace),
+            health=health,
+            presence=self.hub.presence,
+            complete=commands.complete,
+        )
+        return GatewayFace(self.hub, prepare=toolbox.describe)
+
+
+@asynccontextmanager
+async def chatting(journal: Journal, tokens: Tokens, links: Links) -> AsyncIterator[Chatting]:
+    """At the end of the block no run goes on; what was said is kept."""
+    clock = SystemClock()
+    async with anyio.create_task_group() as group:
+        conversations, canvas = Conversations(journal, clock), CanvasService(journal, clock)
+        await conversations.load()
+        await canvas.load()
+        hub = Hub(tokens, links, clock, largest_bytes=WEBSOCKET_MESSAGE_CAP)
+        group.start_soon(hub.tick)
+        yield Chatting(conversations, canvas, Approvals(hub.wanted, hub.settled), hub, group)
+        group.cancel_scope.cancel("the daemon ends")
+
+
+def _told(error: DragomanError, language: Language) -> str:
+    hint = error.hint.in_language(language) if error.hint else ""
+    return f"{error.code}: {error.message.in_language(language)} {hint}".strip()

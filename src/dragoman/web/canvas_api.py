@@ -1,0 +1,99 @@
+"""The canvas over HTTP: every surface as a page draws it, and what a person does on one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dragoman.canvas.model import Drawn
+from dragoman.canvas.service import CanvasService
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.web.guarded import read_body
+from dragoman.wire.a2ui import A2uiError, snapshot, to_v09
+
+BY = "the page"
+
+
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class _Act(_Body):
+    drawer: str
+    surface_id: str
+    component_id: str
+    scope: str = ""
+    details: dict[str, Any] = msgspec.field(default_factory=dict)
+    changes: list[tuple[str, Any]] = msgspec.field(default_factory=list)
+
+
+class _Remove(_Body):
+    drawer: str
+    surface_id: str
+
+
+_Read = TypeVar("_Read", bound=_Body)
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasApi:
+    canvas: CanvasService
+
+    async def show(self, _: Request) -> Response:
+        """Whole. A page goes on from here by the feed: what has a version it knows already changes nothing."""
+        return _json({"surfaces": [_told(drawn) for drawn in self.canvas.surfaces()]})
+
+    async def act(self, request: Request) -> Response:
+        wanted = await _read(request, _Act)
+        try:
+            taken = await self.canvas.act(
+                wanted.drawer,
+                wanted.surface_id,
+                wanted.component_id,
+                scope=wanted.scope,
+                details=wanted.details,
+                changes=wanted.changes,
+                by=BY,
+            )
+        except A2uiError as error:
+            raise DragomanError("bad_request", say("The surface does not take this: {reason}", reason=error)) from error
+        return _json({"id": taken.id, "name": taken.name, "context": taken.context})
+
+    async def remove(self, request: Request) -> Response:
+        wanted = await _read(request, _Remove)
+        await self.canvas.remove(wanted.drawer, wanted.surface_id, by=BY)
+        return _json({"removed": True})
+
+
+async def _read(request: Request, takes: type[_Read]) -> _Read:
+    try:
+        return msgspec.json.decode(await read_body(request), type=takes)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        names = ", ".join(field.name for field in msgspec.structs.fields(takes))
+        raise DragomanError(
+            "bad_request",
+            say("The body is not what this address takes."),
+            hint=say("Send an object with: {names}.", names=names),
+        ) from error
+
+
+def _told(drawn: Drawn) -> dict[str, Any]:
+    return {
+        "drawer": drawn.drawer,
+        "workspace": drawn.workspace,
+        "surface_id": drawn.surface.id,
+        "title": drawn.surface.title,
+        "version": drawn.version,
+        "changed_ms": drawn.changed_ns // 1_000_000,
+        "messages": to_v09(snapshot(drawn.surface)),
+    }
+
+
+def _json(value: Any) -> Response:
+    """msgspec: numbers that are none (NaN) become null instead of an error."""
+    return Response(msgspec.json.encode(value), media_type="application/json")

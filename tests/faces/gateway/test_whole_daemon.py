@@ -1,0 +1,105 @@
+"""The gateway at the daemon's own address: the guard before it, its own refusals, a chat, and the canvas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from tests.daemons import call
+from tests.faces.attacked import Attacked
+from tests.faces.gateway.house import Guest
+from tests.faces.gateway.test_visits import is_end
+
+pytestmark = pytest.mark.anyio
+
+Json = dict[str, Any]
+
+
+@asynccontextmanager
+async def guest(victim: Attacked, **options: Any) -> AsyncIterator[Guest]:
+    url = f"ws://127.0.0.1:{victim.port}/gateway"
+    async with connect(url, compression=None, proxy=None, max_size=None, close_timeout=0.5, **options) as socket:
+        yield Guest(socket)
+
+
+def token(victim: Attacked, purpose: str = "gateway") -> str:
+    return str(json.loads(victim.places.tokens_file.read_text())[purpose])
+
+
+async def said(visitor: Guest, text: str, run: str) -> Json:
+    send = {"sessionKey": "main", "message": text, "idempotencyKey": run}
+    assert (await visitor.ask("chat.send", send))["payload"]["status"] == "started"
+    end = await visitor.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == run)
+    payload: Json = end["payload"]
+    return payload
+
+
+def text_of(ended: Json) -> str:
+    return str(ended["message"]["content"][0]["text"])
+
+
+@pytest.mark.parametrize("purpose", ["mcp", "omnish"])
+async def test_tokens_for_other_doors_are_refused_by_the_handshake_and_leave_no_trace(
+    victim: Attacked, purpose: str
+) -> None:
+    before = call(victim.places, "status")["journal_sequence"]
+    async with guest(victim) as stranger:
+        refused = await stranger.connect(token(victim, purpose))
+        assert refused["error"]["details"]["code"] == "AUTH_TOKEN_MISMATCH"
+        assert await stranger.closed() == 1008
+    assert call(victim.places, "status")["journal_sequence"] == before
+
+
+async def test_a_page_of_another_origin_gets_no_upgrade(victim: Attacked) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with guest(victim, origin="http://evil.example"):
+            pass
+    assert refused.value.response.status_code == 403
+
+
+async def test_who_is_connected_is_counted_until_it_goes(victim: Attacked) -> None:
+    async with guest(victim) as visitor:
+        assert (await visitor.connect(token(victim)))["ok"]
+        await visitor.ask("health")
+        assert call(victim.places, "status")["links"]["gateway"] == 1
+        assert [row["host"] for row in (await visitor.ask("system-presence"))["payload"]] == ["dragoman", "cli"]
+
+
+async def test_without_a_model_every_tool_is_a_command(victim: Attacked) -> None:
+    async with guest(victim) as visitor:
+        await visitor.connect(token(victim), caps=["tool-events"])
+        assert "/why" in text_of(await said(visitor, "what is wrong with my program?", "r1"))
+        assert "Dragoman" in text_of(await said(visitor, "/dragoman_status", "r2"))
+        assert "There is no command /brek" in (await said(visitor, "/brek", "r3"))["errorMessage"]
+        offered = (await visitor.ask("dragoman.complete", {"text": "/show_c"}))["payload"]
+        assert offered == {"completions": ["/show_canvas"]}
+
+
+async def test_what_is_drawn_in_the_chat_is_told_with_who_looks(victim: Attacked) -> None:
+    drawing = {"components": [{"id": "hello", "component": "Text", "text": "Hello"}], "surface_id": "greeting"}
+    async with guest(victim) as visitor:
+        await visitor.connect(token(victim))
+        assert "no page is open" in text_of(await said(visitor, f"/show_canvas {json.dumps(drawing)}", "r4"))
+        with victim.feed() as feed:
+            feed.receive_json()
+            shown = text_of(await said(visitor, f"/show_canvas {json.dumps(drawing)}", "r5"))
+            assert shown == "shown: greeting (version 2)"
+
+
+async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: Attacked) -> None:
+    async with guest(victim) as visitor, guest(victim) as glutton:
+        assert (await visitor.connect(token(victim)))["ok"]
+        hello = (await glutton.connect(token(victim)))["payload"]
+        await glutton.send("x" * (hello["policy"]["maxPayload"] + 1))
+        assert await glutton.closed() == 1009
+        assert (await visitor.ask("health"))["ok"]
+
+
+async def test_an_idle_daemon_with_a_gateway_stays_small(victim: Attacked) -> None:
+    assert call(victim.places, "status")["resident_mb"] < 130, "with every schema made and a connection served"

@@ -1,0 +1,99 @@
+"""The page's side of the canvas: it is shown every surface whole, acts on one, and closes one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.transport.control_link import ControlLink
+from tests.faces.attacked import Attacked
+from tests.raw_http import Answer, Ask, ask
+
+DRAWING = {
+    "title": "A form",
+    "components": [
+        {"id": "name", "component": "TextField", "label": "Name", "value": {"path": "/name"}},
+        {"id": "label", "component": "Text", "text": "Go"},
+        {
+            "id": "go",
+            "component": "Button",
+            "child": "label",
+            "action": {"event": {"name": "go", "context": {"who": {"path": "/name"}}}},
+        },
+    ],
+}
+
+
+def tool(victim: Attacked, name: str, **arguments: Any) -> Any:
+    about = {"workspace": "/", "cwd": "/", "environment": {}}
+    with ControlLink.open(victim.places, role="tools", about=about) as link:
+        return link.call("call", {"tool": name, "arguments": arguments})["data"]
+
+
+def post(victim: Attacked, path: str, body: Any) -> Answer:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return ask(victim.port, Ask(path, "POST", [victim.host, victim.bearer], data))
+
+
+def surfaces(victim: Attacked) -> Any:
+    return ask(victim.port, Ask("/api/canvas", headers=[victim.host, victim.bearer])).json()["surfaces"]
+
+
+@pytest.fixture
+def drawn(victim: Attacked) -> dict[str, str]:
+    assert tool(victim, "show_canvas", surface_id="form", **DRAWING)["status"] == "shown"
+    return {"drawer": "shell", "surface_id": "form"}
+
+
+def test_every_surface_is_shown_whole_as_0_9(victim: Attacked, drawn: dict[str, str]) -> None:
+    (shown,) = surfaces(victim)
+    assert {name: shown[name] for name in drawn} == drawn
+    assert (shown["title"], shown["version"] >= 1) == ("A form", True)
+    create, update = shown["messages"]
+    assert create["createSurface"]["surfaceId"] == "form"
+    assert [it["id"] for it in update["updateComponents"]["components"]] == ["name", "label", "go", "root"]
+
+
+def test_an_action_carries_what_was_typed_to_who_drew_it(victim: Attacked, drawn: dict[str, str]) -> None:
+    acted = post(victim, "/api/canvas/act", {**drawn, "component_id": "go", "changes": [["/name", "Ada"]]}).json()
+    assert (acted["name"], acted["context"]) == ("go", {"who": "Ada"})
+    (heard,) = tool(victim, "read_actions", timeout_s=5)["actions"]
+    assert (heard["id"], heard["context"]) == (acted["id"], {"who": "Ada"})
+    (shown,) = surfaces(victim)
+    assert {"surfaceId": "form", "value": {"name": "Ada"}} in [it.get("updateDataModel") for it in shown["messages"]]
+
+
+def test_a_person_closes_a_surface_and_the_feed_tells(victim: Attacked, drawn: dict[str, str]) -> None:
+    with victim.feed() as feed:
+        feed.receive_json()
+        assert post(victim, "/api/canvas/remove", drawn).json() == {"removed": True}
+        event = feed.receive_json()["events"][0]["event"]
+        assert (event["kind"], event["body"]["by"]) == ("canvas.surface_removed", "the page")
+    assert surfaces(victim) == []
+    assert post(victim, "/api/canvas/remove", drawn).status == 404
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "code"),
+    [
+        ({"component_id": "none"}, 404, "unknown_component"),
+        ({"surface_id": "none"}, 404, "unknown_surface"),
+        ({"drawer": "another"}, 404, "unknown_surface"),
+        ({"component_id": 5}, 400, "bad_request"),
+        ({"more": 5}, 400, "bad_request"),
+        ({"changes": [["no pointer", 1]]}, 400, "bad_request"),
+        ({"changes": [["/a", 1]] * 300}, 413, "too_much_entered"),
+    ],
+)
+def test_what_is_asked_wrongly_is_said(
+    victim: Attacked, drawn: dict[str, str], changed: dict[str, Any], status: int, code: str
+) -> None:
+    refused = post(victim, "/api/canvas/act", {**drawn, "component_id": "go", **changed})
+    assert (refused.status, refused.json()["error"]["code"]) == (status, code)
+
+
+def test_what_is_no_json_is_refused(victim: Attacked) -> None:
+    assert post(victim, "/api/canvas/act", b"[" * 100_000).status == 400
+    assert post(victim, "/api/canvas/remove", b'{"drawer": ').status == 400
