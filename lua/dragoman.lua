@@ -786,14 +786,22 @@ local function node_of(raw)
   return node
 end
 
+-- A list is sent whole whenever one of its breakpoints changes: the others go on counting.
+local function continued(node, before)
+  if before and before.condition == node.condition and before.hitCondition == node.hitCondition and before.logMessage == node.logMessage then
+    node.hits, node.told = before.hits, before.told
+  end
+  return node
+end
+
 function Breaks.set(path, list)
   local full = folded(path)
   local key = key_of(full)
   local files = Breaks.by_key[key] or {}
-  local nodes = {}
+  local nodes, before = {}, files[full] or {}
   for _, raw in ipairs(type(list) == "table" and list or {}) do
     local node = type(raw) == "table" and node_of(raw)
-    if node then nodes[node.line] = node end
+    if node then nodes[node.line] = continued(node, before[node.line]) end
   end
   files[full] = next(nodes) and nodes or nil
   Breaks.by_key[key] = next(files) and files or nil

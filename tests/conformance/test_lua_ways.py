@@ -227,6 +227,17 @@ async def test_a_function_by_its_name_stops_where_it_is_entered_and_not_where_it
         assert "nowhere" in told[2].message
 
 
+async def test_hits_go_on_being_counted_when_another_breakpoint_is_set_in_the_file(lua: LuaWorkspace) -> None:
+    program = lua.write("main.lua", LOOP)
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 2, hit_condition="== 4"))
+        await service.set_breakpoint(lua.client, lua.at(program, 3, condition="n == 2"))
+        assert values(stop_of(await service.start(lua.client, lua.launch(program), within_s=20)))["n"] == "2"
+        await service.set_breakpoint(lua.client, lua.at(program, 8))
+        stop = stop_of(await service.resume(lua.client, "", thread_id=None, within_s=20))
+        assert (stop.frames[0].line, values(stop)["n"]) == (2, "4")
+
+
 async def test_a_process_is_not_attached_to_by_its_number(lua: LuaWorkspace) -> None:
     async with service_in(lua.folder, LUA) as service:
         with pytest.raises(DragomanError) as caught:

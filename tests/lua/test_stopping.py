@@ -249,6 +249,16 @@ def test_hit_conditions_count_in_all_their_forms(lua: str, tmp_path: Path) -> No
             ide.go()
 
 
+def test_hits_go_on_being_counted_when_the_list_of_a_file_is_sent_anew(lua: str, tmp_path: Path) -> None:
+    with Program(lua, tmp_path) as program:
+        ide, path = started(program, LOOP)
+        counted = {"line": 4, "hitCondition": "== 5"}
+        ide.breakpoints(path, counted, {"line": 3, "condition": "i == 3"})
+        ide.go()
+        ide.breakpoints(path, counted)
+        assert (ide.go()["info"]["hits"], value_of(ide, "i")) == (5, "5")
+
+
 def test_a_condition_that_fails_is_told_once_and_does_not_stop(lua: str, tmp_path: Path) -> None:
     with Program(lua, tmp_path) as program:
         ide, path = started(program, LOOP)

@@ -45,6 +45,10 @@ class Place:
     def is_plain(self) -> bool:
         return not (self.condition or self.hit_condition or self.log_message)
 
+    @property
+    def same(self) -> tuple[str, int, str, str, str]:
+        return self.path, self.line, self.condition, self.hit_condition, self.log_message
+
     def told(self) -> dict[str, Any]:
         told: dict[str, Any] = {"id": self.id, "verified": self.is_bound, "line": self.line}
         return told | ({"message": self.message} if self.message else {})
@@ -90,8 +94,10 @@ class Breakpoints:
         return [place for place in (*lines, *(it.place for it in self._called)) if not place.is_bound]
 
     async def set(self, path: str, wanted: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        code = _lines_of(path)
-        group = [self._place(path, each, code) for each in wanted]
+        code, known = _lines_of(path), {place.same: place for place in self._places.get(path, ())}
+        fresh = [self._place(path, each, code) for each in wanted]
+        # The list of a file is told whole: who is in it again keeps its number, and with it its count of hits.
+        group = [known.pop(place.same, place) for place in fresh]
         self._places[path] = group
         self._judge(group)
         await self._send(path)
