@@ -55,6 +55,14 @@ async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: L
             assert process.returncode == 0
 
 
+async def test_who_does_not_wait_for_a_program_that_is_yet_to_come_is_answered_at_once(lua: LuaWorkspace) -> None:
+    async with service_in(lua.folder, LUA) as service:
+        for more in ({}, {"VSCodeAsClient": True}):
+            with anyio.fail_after(2):
+                waits = await service.start(lua.client, lua.listening(free_port(), **more), within_s=0)
+            assert (waits.outcome, waits.session.state) == (None, State.STARTING)
+
+
 async def test_a_program_that_runs_is_let_go_and_runs_on(lua: LuaWorkspace) -> None:
     text = (
         "local t = os.time()\nlocal function tick() return os.time() end\nwhile tick() - t < 4 do end\nprint('done')\n"

@@ -17,6 +17,7 @@ TABLE = {
     "The program ended with exit code {code}.": "程序已结束，退出码为 {code}。",
     "The program was ended by the signal {signal}.": "程序被信号 {signal} 终止。",
     "The program goes on: wait_for_stop waits again, pause_debugging halts it, stop_debugging ends it.": "程序仍在运行：wait_for_stop 可再次等待，pause_debugging 可使其暂停，stop_debugging 可将其结束。",
+    "It is still starting: wait_for_stop waits again, stop_debugging ends it.": "仍在启动中：wait_for_stop 可再次等待，stop_debugging 可将其结束。",
     "Many clients give up after 60 seconds; `wait: false`, then wait_for_stop, is safer.": "许多客户端在 60 秒后放弃等待；先用 `wait: false`，再用 wait_for_stop 更稳妥。",
     "Not waited for: wait_for_stop gives the next stop.": "没有等待：wait_for_stop 会给出下一次暂停。",
     "The debug session broke: the debugger failed or said what cannot be read.": "调试会话中断：调试器出错，或其回答无法读取。",

@@ -28,6 +28,7 @@ _HELD_EVENTS = 64
 
 class AfterTasks:
     owns = Owns()
+    takes_its_time = True
 
     def __init__(self, group: TaskGroup, trees: TaskTrees, prepare: Prepare, open: Open) -> None:
         self._group = group

@@ -149,7 +149,7 @@ class AdapterStarter:
             facts=start.facts,
             notes=start.resolved.notes,
             afterwards=None if after is None else lambda: self._afterwards(client, after),
-            takes_its_time=isinstance(backend, AfterTasks),
+            takes_its_time=getattr(backend, "takes_its_time", False),
             newcomers=self._newcomers(client, start, backend),
         )
 

@@ -63,7 +63,7 @@ class Prepared:
     afterwards: Callable[[], Awaitable[None]] | None = None
     """What the configuration wants done when the session has ended."""
     takes_its_time: bool = False
-    """Tasks run first, for as long as they need: nobody is kept until it has begun."""
+    """Tasks run first, or a program is yet to come: nobody is kept until it has begun."""
     newcomers: AsyncIterator[Prepared] | None = None
     """Programs that come to where this one came: each is a session of its own, as long as one of them lives."""
 
@@ -78,7 +78,7 @@ class Preparation:
 
     @property
     def begun_unawaited_within_s(self) -> float:
-        """For whoever does not wait: that it runs, or why not, is worth a moment, unless tasks run first."""
+        """For whoever does not wait: that it runs, or why not, is worth a moment, unless that takes its time."""
         return 0.0 if any(it.takes_its_time for it in self.sessions) else _BEGUN_WITHIN_S
 
 

@@ -152,6 +152,7 @@ async def test_a_build_that_takes_longer_than_its_caller_waits_is_a_timeout_that
         written(agent, python(preLaunchTask="build"), tasks=(shell("build", line),))
         late = await agent.start(timeout_s=1)
         assert (late["status"], late["state"]) == ("timeout", "Starting")
+        assert late["hint"].startswith("It is still starting: ")
         (agent.folder / "go").touch()
         ended = await agent.call("wait_for_stop", session_id=late["session_id"])
     assert (ended["status"], ended["exit_code"]) == ("completed", 0)

@@ -63,6 +63,8 @@ class LuaBackend:
     ) -> None:
         self.newcomers = newcomers
         """Further Lua states that come to the same port: each is a session of its own."""
+        self.takes_its_time = settings.way != "started"
+        """Nobody knows when a program comes that somebody else starts."""
         self._stack = stack
         self._place = place
         self._bridge = bridge

@@ -9,6 +9,7 @@ from dragoman.debug.launch import Note
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Happened
 from dragoman.debug.session import Session
+from dragoman.debug.states import State
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.answers import AlsoStarted, Awaited, NoteAnswer
 from dragoman.tools.debug.client import who
@@ -65,6 +66,7 @@ RESTARTING = Sentences("restart_debugging", _ENDED, STARTING.timeout, STARTING.i
 WAITING = Sentences("wait_for_stop", _ENDED, CONTINUING.timeout, CONTINUING.interrupted)
 
 _GOES_ON = say("The program goes on: wait_for_stop waits again, pause_debugging halts it, stop_debugging ends it.")
+_STARTS = say("It is still starting: wait_for_stop waits again, stop_debugging ends it.")
 PATIENCE = say("Many clients give up after 60 seconds; `wait: false`, then wait_for_stop, is safer.")
 
 
@@ -105,11 +107,11 @@ class Ends:
             case Ended() as ended:
                 return self._completed(caller, happened.session, ended, waited)
             case None if waited.wait:
-                return self._going_on(caller, happened.session, "timeout", waited.ends.timeout, _GOES_ON)
+                return self._going_on(caller, happened.session, "timeout", waited.ends.timeout)
         return self._unwaited(caller, happened.session)
 
     def interrupted(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
-        outcome = self._going_on(caller, happened.session, "interrupted", waited.ends.interrupted, _GOES_ON)
+        outcome = self._going_on(caller, happened.session, "interrupted", waited.ends.interrupted)
         return self._introduced(caller, outcome, happened) if waited.is_first else outcome
 
     def _introduced(self, caller: Caller, outcome: Outcome, happened: Happened) -> Outcome:
@@ -160,7 +162,8 @@ class Ends:
         lines = [head, *output_lines(answer.output), *unbound_lines(unbound, caller.workspace)]
         return Outcome([*lines, *_also(waited.hint)], answer)
 
-    def _going_on(self, caller: Caller, session: Session, status: str, message: Phrase, hint: Phrase) -> Outcome:
+    def _going_on(self, caller: Caller, session: Session, status: str, message: Phrase) -> Outcome:
+        hint = _STARTS if session.state is State.STARTING else _GOES_ON
         answer = Awaited.model_validate(
             {
                 "status": status,
