@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
@@ -74,13 +76,13 @@ def _shown(one: Interpreter) -> str:
 
 
 def _copy(one: Copy) -> str:
-    return f"{'dragoman' if one.is_ours else 'LuaPanda'} {one.version}  {one.path}"
+    return f"{'dragoman, as LuaPanda' if one.is_ours else 'LuaPanda'} {one.version}  {one.path}"
 
 
 def _outdated(one: Copy) -> Phrase | None:
     if one.is_current:
         return None
-    command = f"dragoman lua install {one.path.parent} --name {one.path.name}"
+    command = shlex.join(["dragoman", "lua", "install", str(one.path.parent), "--name", one.path.name])
     return say("{path} is of another dragoman than this one. Renew it: {command}", path=one.path, command=command)
 
 
@@ -91,8 +93,7 @@ def _trouble(one: Interpreter) -> Phrase | None:
 
 
 def _configurations(folder: Path) -> list[Phrase]:
-    """Of the project's launch file, what would keep breakpoints from being hit."""
-    from dragoman.debug.luapanda.settings import read_settings
+    """Of the project's launch file, what would keep programs from starting, or breakpoints from being hit."""
     from dragoman.jsonc import JsoncError, read
 
     file = folder / ".vscode" / "launch.json"
@@ -106,12 +107,27 @@ def _configurations(folder: Path) -> list[Phrase]:
     for each in (told.get("configurations") if isinstance(told, dict) else None) or ():
         if isinstance(each, dict) and each.get("type") in ("lua", "luapanda", "lua-panda"):
             given = {key: _expanded(value, folder) for key, value in each.items()}
-            settings = read_settings(str(each.get("request") or "launch"), given, folder)
-            problems += _faults(str(each.get("name") or "?"), settings.cwd, settings.program)
+            problems += _faults(str(each.get("name") or "?"), given, folder)
     return problems
 
 
-def _faults(name: str, cwd: Path, program: Path | None) -> list[Phrase]:
+def _faults(name: str, given: Mapping[str, Any], folder: Path) -> list[Phrase]:
+    """One configuration that cannot be read says nothing about the others."""
+    from dragoman.debug.luapanda.runtime import interpreter_of
+    from dragoman.debug.luapanda.settings import read_settings
+
+    found: list[Phrase] = []
+    try:
+        settings = read_settings(str(given.get("request") or "launch"), given, folder)
+        found += _missing(name, settings.cwd, settings.program)
+        if settings.way == "started":
+            interpreter_of(settings, os.environ)
+    except DragomanError as error:
+        found.append(say("{name}: {problem}", name=name, problem=error.message))
+    return found
+
+
+def _missing(name: str, cwd: Path, program: Path | None) -> list[Phrase]:
     missing = [("cwd", cwd, cwd.is_dir())]
     missing += [("program", program, program.exists())] if program is not None else []
     return [

@@ -71,7 +71,7 @@ def interpreter_of(settings: LuaSettings, environment: Mapping[str, str]) -> str
     raise DragomanError(
         "adapter_missing",
         say("There is no Lua interpreter: {names}.", names=", ".join(names)),
-        hint=say("Install Lua and luasocket (Debian: `apt install lua5.4 lua-socket`), or set `luaPath`."),
+        hint=say("Install Lua and luasocket (Debian: `apt install lua5.4 lua-socket`), or have `luaPath` name one."),
     )
 
 
