@@ -52,8 +52,6 @@ def _wants_json(arguments: list[str]) -> bool:
 def _fast(arguments: list[str]) -> Callable[[], int] | None:
     if arguments[:1] == ["debug"]:
         return _fast_move(arguments[1:])
-    if arguments[:1] == ["shell"]:
-        return _fast_shell(arguments[1:])
     *words, last = arguments or [""]
     if tuple(words) in _FAST_WITH_VALUE and not last.startswith("-"):
         return lambda: _FAST_WITH_VALUE[tuple(words)](last)
@@ -72,22 +70,6 @@ def _fast_move(words: list[str]) -> Callable[[], int] | None:
         return move(name, as_json=bool(options))
 
     return moved
-
-
-def _fast_shell(words: list[str]) -> Callable[[], int] | None:
-    """A shell is opened many times a day, and each time somebody waits for its prompt."""
-    from dragoman.shell.arguments import parse
-
-    options = parse(words)
-    if options is None:
-        return None
-
-    def wrapped() -> int:
-        from dragoman.shell.main import run
-
-        return run(options)
-
-    return wrapped
 
 
 def _version() -> int:

@@ -1,4 +1,4 @@
-"""`dragoman shell`: its options for people who ask for help. The plain forms never come here: see `dispatch`."""
+"""`dragoman shell`: its options for people who ask for help. The plain forms never come here: see `main`."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -13,14 +14,32 @@ HEAVY |= {"tomllib", "unittest", "dragoman.settings", "dragoman.chinese"}
 LATER = {"dataclasses", "inspect", "typing", "pathlib", "socket", "dragoman.wire"}
 
 
-@pytest.mark.parametrize(
-    ("module", "unwanted"),
-    [("dragoman.shell.main", HEAVY | LATER), ("dragoman.shell.wrapping", HEAVY)],
-)
-def test_a_wrapper_imports_nothing_heavy(module: str, unwanted: set[str]) -> None:
+_FORKED = "import os, sys; os.fork = lambda: os._exit(print(*(set(sys.modules) - before), flush=True) or 0)"
+
+
+@pytest.mark.parametrize("module", ["dragoman.shell.main", "dragoman.shell.wrapping"])
+def test_a_wrapper_imports_nothing_heavy(module: str) -> None:
     told = f"import sys; before = set(sys.modules); import {module}; print(*(set(sys.modules) - before))"
     shown = subprocess.run(
         [sys.executable, "-I", "-c", told], capture_output=True, text=True, check=True, timeout=30
-    ).stdout
-    assert "dragoman.shell.child" in shown.split()
-    assert unwanted.isdisjoint(shown.split()), unwanted.intersection(shown.split())
+    ).stdout.split()
+    assert "dragoman.shell.child" in shown
+    assert HEAVY.isdisjoint(shown), HEAVY.intersection(shown)
+
+
+@pytest.mark.needs("bash")
+def test_a_shell_is_started_before_anything_that_it_does_not_need_is_imported() -> None:
+    """From the command's own entry point on, up to the fork."""
+    told = f"import sys; before = set(sys.modules); {_FORKED}; sys.argv[1:] = ['shell', '--', 'bash']; "
+    screen, terminal = os.openpty()
+    try:
+        subprocess.run(
+            [sys.executable, "-I", "-c", f"{told}from dragoman.cli.main import main; main()"],
+            stdin=terminal, stdout=terminal, stderr=terminal, check=True, timeout=30,
+        )  # fmt: skip
+        shown = os.read(screen, 65536).decode().split()
+    finally:
+        os.close(terminal)
+        os.close(screen)
+    assert "dragoman.shell.child" in shown
+    assert not (unwanted := (HEAVY | LATER).intersection(shown)), unwanted
