@@ -6,8 +6,6 @@ from typing import Literal
 
 from dragoman.tools.operation import Result
 
-COMMAND_FIELDS = "command, cwd"
-
 
 class CommandSeen(Result):
     command_id: str
@@ -40,7 +38,7 @@ class TerminalListed(Result):
 class Terminals(Result):
     terminals: list[TerminalListed]
     left_out: int
-    untrusted: str = "shell, cwd, running.command"
+    untrusted: str = "shell, cwd, agent, running"
 
 
 class OutputHit(Result):
@@ -102,4 +100,4 @@ class CommandRun(Result):
     output: str = ""
     truncated_bytes: int = 0
     """So many came before what `output` shows: get_command_output has them."""
-    untrusted: str = "output"
+    untrusted: str = "output, command"

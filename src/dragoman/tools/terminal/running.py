@@ -16,6 +16,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.terminal.model import Command
 from dragoman.terminal.own import Client, OwnTerminal, OwnTerminals
+from dragoman.terminal.secrets import redacted_text
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter, TerminalSeen
 from dragoman.terminal.wrappers import Wrappers
@@ -33,6 +34,8 @@ _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 _SHOWN_BYTES = take.OUTPUT_BYTES
 _NAME = 60
 _FIRST_LOOKED_FOR_S = 0.25
+# A shell tells several lines as one with semicolons, or one after another.
+_JOINS = re.compile(r"[\s;]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +131,11 @@ class RunningTools:
         return await self._answer(self.service.terminal(terminal_id), ended)
 
     async def _ended(self, terminal_id: str, after: str, within_s: float, line: str) -> Command | None:
-        """In a person's terminal others may end first; only the one with this line is meant."""
+        """In a person's terminal others may end first; only the one with this line, or its last one, is meant."""
         until = self.clock.monotonic_s() + within_s
         while (left := until - self.clock.monotonic_s()) >= 0:
             command = await self._next(terminal_id, after, left)
-            if command is not None and (not line or command.line.strip() == self.texts.redactor.text(line).strip()):
+            if command is not None and (not line or _ends_with(redacted_text(self.texts.redactor, line), command)):
                 return command
             after = command.id if command is not None else after
             if left == 0:
@@ -184,6 +187,11 @@ def _client(caller: Caller) -> Client:
         environment=caller.environment,
         trusts_workspace=caller.trusts_workspace,
     )
+
+
+def _ends_with(line: str, command: Command) -> bool:
+    told = _JOINS.sub("", command.line)
+    return bool(told) and _JOINS.sub("", line).endswith(told)
 
 
 def _require_one_way(wanted: take.RunInTerminal) -> None:

@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase
 from dragoman.tools.terminal import patience
-from tests.domain.tools.terminal.bench import Bench, opened
+from tests.domain.tools.terminal.bench import Answer, Bench, opened
 
 pytestmark = pytest.mark.anyio
 
@@ -128,7 +130,42 @@ async def test_a_person_is_shown_the_command_and_its_result_is_awaited(tmp_path:
     assert bench.own.opened == []
 
 
-@pytest.mark.parametrize(("says", "status"), [("refused", "refused"), ("", "no_answer"), ("yes please", "refused")])
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("make", ["make"]),
+        ("cd src\nmake", ["cd src", "make"]),
+        ("for i in 1\ndo echo $i\ndone", ["for i in 1; do echo $i; done"]),
+        ("export API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345; make", None),
+    ],
+)
+async def test_what_a_person_let_run_is_recognised_as_the_shell_tells_it(
+    tmp_path: Path, asked: str, told: list[str] | None
+) -> None:
+    answers: list[Answer] = []
+    async with opened(tmp_path) as bench:
+        person = await bench.person("t", "")
+
+        async def run() -> None:
+            answers.append(await bench.call("run_in_terminal", command=asked, terminal="t", timeout_s=8))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(run)
+            with anyio.fail_after(5):
+                while not person.asked:
+                    await anyio.lowlevel.checkpoint()
+            await bench.ran("t", "ls", b"not this\r\n", 0)
+            bench.wrappers.answered(person, person.asked[0].id, "accepted")
+            for line in told or [asked]:
+                await bench.ran("t", line, f"{line[-4:]}\r\n".encode(), 0)
+    assert answers[0]["status"] == "completed"
+    assert answers[0]["output"] == (told or [asked])[-1][-4:]
+
+
+@pytest.mark.parametrize(
+    ("says", "status"),
+    [("refused", "refused"), ("", "no_answer"), ("no_answer", "no_answer"), ("yes please", "refused")],
+)
 async def test_without_the_persons_key_nothing_runs(tmp_path: Path, says: str, status: str) -> None:
     async with opened(tmp_path) as bench:
         person = await bench.person("t", says)
@@ -147,6 +184,8 @@ async def test_keys_cannot_be_pressed_in_a_persons_terminal(tmp_path: Path) -> N
         await bench.terminal("foreign")
         assert await refusal(bench, command="x", terminal="foreign") == "cannot_ask"
         assert await refusal(bench, command="x", terminal="nowhere") == "unknown_terminal"
+        await bench.person("unmarked", "cannot")
+        assert await refusal(bench, command="x", terminal="unmarked") == "cannot_ask"
     assert person.asked == []
 
 
