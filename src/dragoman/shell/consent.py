@@ -33,7 +33,7 @@ class Asked:
 
 
 class Consent:
-    """One request at a time; another one meanwhile is refused."""
+    """One request at a time. What no key was pressed for was not refused, and is not said to have been."""
 
     def __init__(self) -> None:
         self.asked: Asked | None = None
@@ -43,8 +43,10 @@ class Consent:
     def ask(self, request: Request, now_s: float, *, possible: bool = True) -> Response | None:
         """An answer at once where it cannot even be asked."""
         command = request.query.rstrip("\n")
-        if self.asked is not None or not possible or not _can_be_typed(command):
-            return _answer(request.request_id, "refused")
+        if not possible or not _can_be_typed(command):
+            return _answer(request.request_id, "cannot")
+        if self.asked is not None:
+            return _answer(request.request_id, "no_answer")
         by = ", ".join(request.scope.session_ids) if isinstance(request.scope, Sessions) else ""
         self.asked = Asked(request.request_id, by, command, now_s + WAITS_S)
         return None
@@ -80,7 +82,7 @@ class Consent:
         """Nobody waits for an answer any more: a yes would run what nobody expects."""
         self.asked = self._drawn_at_s = None
 
-    def settle(self, verdict: Literal["accepted", "refused"]) -> Response:
+    def settle(self, verdict: Literal["accepted", "refused", "no_answer"]) -> Response:
         assert self.asked is not None
         request_id = self.asked.request_id
         self.withdraw()

@@ -224,8 +224,8 @@ class Overlay:
 
     def _hear_request(self, request: Request, now_s: float) -> None:
         """Where no mark of the shell can be told from one that a program printed, there is no prompt to ask at."""
-        refused = self._consent.ask(request, now_s, possible=self._stage.trusts)
-        self._messages += [refused] if refused else []
+        at_once = self._consent.ask(request, now_s, possible=self._stage.trusts)
+        self._messages += [at_once] if at_once else []
 
     def _explain(self, now_s: float) -> None:
         is_calm = self._stage.line == "" and now_s >= self._stage.changed_at_s + EXPLAINED_AFTER_S
@@ -271,7 +271,7 @@ class Overlay:
         asked = self._consent.asked
         if asked is not None and (now_s >= asked.until_s or not self.connected):
             self._screen += self._erased()
-            self._messages.append(self._consent.settle("refused"))
+            self._messages.append(self._consent.settle("no_answer"))
 
     def _draw(self, now_s: float) -> None:
         is_settled = now_s >= self._stage.changed_at_s + SETTLED_S

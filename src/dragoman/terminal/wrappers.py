@@ -10,12 +10,12 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import anyio
 
 Verdict = Literal["accepted", "refused", "no_answer", "cannot"]
-_VERDICTS: dict[str, Verdict] = {"accepted": "accepted", "refused": "refused"}
+_VERDICTS: dict[str, Verdict] = {it: it for it in get_args(Verdict)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ def test_output_that_comes_meanwhile_begins_the_reading_anew() -> None:
     assert verdicts(desk.overlay) == []
 
 
-def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_refused() -> None:
+def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_not_answered() -> None:
     desk = Desk()
     desk.overlay.marked(OutputStarted(), True, desk.now_s)
     assert desk.hear(wanted("make")) == b""
@@ -147,7 +147,7 @@ def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_refused() -> Non
     assert verdicts(desk.overlay) == []
     assert desk.overlay.wakes_at_s is not None
     desk.wait(1)
-    assert verdicts(desk.overlay) == ["refused"]
+    assert verdicts(desk.overlay) == ["no_answer"]
     desk.prompt()
     assert b"make" not in desk.wait(HANDS_OFF_S)
 
@@ -155,24 +155,24 @@ def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_refused() -> Non
 def test_a_prompt_that_anybody_could_have_printed_is_none() -> None:
     desk = Desk(verified=False)
     desk.hear(wanted("make"))
-    assert verdicts(desk.overlay) == ["refused"]
+    assert verdicts(desk.overlay) == ["cannot"]
     assert b"make" not in desk.wait(HANDS_OFF_S * 2)
 
 
-def test_a_second_one_meanwhile_is_refused_and_the_first_stays() -> None:
+def test_a_second_one_meanwhile_is_not_answered_and_the_first_stays() -> None:
     desk = Desk()
     desk.shown()
     desk.hear(wanted("other", id="r2"))
-    assert desk.overlay.take_messages() == [Response("r2", "refused", False, True)]
+    assert desk.overlay.take_messages() == [Response("r2", "no_answer", False, True)]
     desk.wait(READING_S)
     assert desk.type(b"y") == b"make test\r"
 
 
 @pytest.mark.parametrize("command", ["", "\n", "ls\x1b[201~\r", "ls\x03", "ls\x00", "\x9b2J", "x" * 4001])
-def test_what_cannot_be_typed_or_read_is_refused_at_once(command: str) -> None:
-    refused = Consent().ask(wanted(command), 0)
-    assert refused is not None
-    assert refused.content == "refused"
+def test_what_cannot_be_typed_or_read_is_not_put_to_the_person(command: str) -> None:
+    consent = Consent()
+    assert consent.ask(wanted(command), 0) == Response("r1", "cannot", False, True)
+    assert consent.asked is None
 
 
 def test_invisible_letters_and_escapes_in_names_are_shown_as_such() -> None:

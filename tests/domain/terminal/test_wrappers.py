@@ -49,7 +49,16 @@ async def test_a_terminal_that_cannot_ask_is_told_as_such(wrappers: Wrappers) ->
     assert await wrappers.ask_to_run("t", "ls", by="x", within_s=LONG_S) == "cannot"
 
 
-@pytest.mark.parametrize(("said", "verdict"), [("accepted", "accepted"), ("refused", "refused"), ("YES", "refused")])
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ("accepted", "accepted"),
+        ("refused", "refused"),
+        ("no_answer", "no_answer"),
+        ("cannot", "cannot"),
+        ("YES", "refused"),
+    ],
+)
 async def test_only_the_word_itself_accepts(wrappers: Wrappers, said: str, verdict: str) -> None:
     terminal, asker = Terminal(), Asker(wrappers)
     wrappers.arrived("t", terminal)
