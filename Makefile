@@ -4,11 +4,15 @@ BIN := .venv/bin
 # Own folders: never a user's daemon, settings or tokens.
 OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
 
-.PHONY: run test lint fmt unit whole soak bench clean
+.PHONY: run test page lint fmt unit whole soak bench clean
 
 run:
 	@$(PYTHON) tools/bootstrap.py run
 	@exec env $(OWN) $(BIN)/dragoman up --foreground --workspace examples
+
+# The workbench of the browser, into the package; `run` and `test` do this too where there is Node.
+page:
+	@$(PYTHON) tools/build_page.py
 
 # What starts daemons mostly waits: four at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
@@ -17,7 +21,7 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 	tests/domain/debug/test_starting.py tests/domain/debug/test_with_debugpy.py \
 	tests/domain/debug/launch/test_task_processes.py \
 	tests/domain/transport/test_supervised.py tests/domain/transport/test_supervisor_deaths.py
-WHOLE := $(SLOW) tests/faces tests/conformance tests/lua tests/e2e
+WHOLE := $(SLOW) tests/faces tests/page tests/conformance tests/lua tests/e2e
 
 test: setup-test lint unit whole
 

@@ -10,6 +10,9 @@ from pathlib import Path
 # Adapters that `dragoman adapters install` brings: tools/bootstrap.py installs them here.
 INSTALLED = Path(__file__).parents[1] / ".peers" / "state" / "adapters"
 
+# The page, as tools/build_page.py builds it.
+BUILT = Path(__file__).parents[1] / "src" / "dragoman" / "web" / "built"
+
 # peer -> what must be there: each a program on PATH, or one of several, or a file
 PEERS: dict[str, tuple[str, ...]] = {
     "bash": ("bash",),
@@ -27,6 +30,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "ruby": ("ruby", "rdbg rdbg3.1 rdbg3.2 rdbg3.3"),
     "javascript": ("node", str(INSTALLED / "javascript" / "vsDebugServer.cjs")),
     "npm": ("npm",),
+    "page": (str(BUILT / "index.html"),),
     "lua": (
         "lua5.1",
         "lua5.2",

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from build_page import build, can_build
+
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 INTERPRETERS = ("python3.13", "python3.12", "python3.11", "python3")
@@ -61,6 +63,17 @@ def main() -> None:
         if os.environ.get("CI") == "true" or os.environ.get("FULL"):
             install_programs(HEAVY)
             install_adapters()
+    build_page()
+
+
+def build_page() -> None:
+    """Without Node the daemon shows its plain page, which says how to build this one."""
+    if can_build() and build():
+        return
+    told = "The page of the browser is not built: that needs Node 18.18 or newer with npm, and its packages."
+    if os.environ.get("CI") == "true":
+        stop(told)
+    say(told)
 
 
 def ensure_venv() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ExceptionHandler, Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -21,6 +19,7 @@ from dragoman.web.canvas_api import CanvasApi
 from dragoman.web.errors import answer_error, answer_fault, answer_wrong_method
 from dragoman.web.feed import Feed
 from dragoman.web.guarded import Guarded, read_body
+from dragoman.web.page import page_gates
 from dragoman.web.routes import Gate, RouteTable
 
 Socket = Callable[[WebSocket], Awaitable[None]]
@@ -28,13 +27,6 @@ Socket = Callable[[WebSocket], Awaitable[None]]
 
 Mounted = Callable[[bytes, Scope, Receive, Send], Awaitable[None]]
 """Another face's app at an address of ours. It gets the body first, whole: within the cap and the deadline."""
-
-_STATIC = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
-    "/icon.svg": ("icon.svg", "image/svg+xml"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-}
 
 _ERRORS: dict[Any, ExceptionHandler] = {
     DragomanError: answer_error,
@@ -46,7 +38,7 @@ _ERRORS: dict[Any, ExceptionHandler] = {
 def build_table(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi) -> RouteTable:
     return RouteTable(
         [
-            *(Gate(Route(path, _static(*content), methods=["GET"]), None) for path, content in _STATIC.items()),
+            *page_gates(),
             Gate(Route("/health", api.health, methods=["GET"]), None),
             Gate(Route("/api/login", api.login, methods=["POST"]), None),
             Gate(Route("/api/status", api.show_status, methods=["GET"]), "page"),
@@ -73,12 +65,3 @@ class _Whole:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(await read_body(Request(scope, receive)), scope, receive, send)
-
-
-def _static(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
-    content = files("dragoman.web").joinpath("static", name).read_bytes()
-
-    async def serve(_: Request) -> Response:
-        return Response(content, media_type=media_type)
-
-    return serve

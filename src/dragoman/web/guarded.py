@@ -12,7 +12,7 @@ from dragoman.access.tokens import Tokens
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.web.errors import language_of, refusal_response
-from dragoman.web.routes import RouteTable
+from dragoman.web.routes import Gate, RouteTable
 
 BODY_CAP = 1 << 20
 BODY_WITHIN_S = 10.0
@@ -28,6 +28,7 @@ _ANSWER_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_KEPT_BY_BROWSERS = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 class Guarded:
@@ -48,12 +49,13 @@ class Guarded:
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
         else:
-            await self._answer(scope, receive, send)
+            await self._answer(gate, scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, gate: Gate | None, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_ANSWER_HEADERS)
+                keeps = gate is not None and gate.is_immutable and message["status"] == 200
+                MutableHeaders(scope=message).update(_ANSWER_HEADERS | (_KEPT_BY_BROWSERS if keeps else {}))
             await send(message)
 
         await self._app(scope, _capped(receive), send_marked)

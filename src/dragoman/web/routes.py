@@ -15,6 +15,8 @@ from dragoman.access.tokens import Purpose
 class Gate:
     route: BaseRoute
     purpose: Purpose | None
+    is_immutable: bool = False
+    """What is there once stays as it is: its name is made of its content."""
 
 
 class RouteTable:

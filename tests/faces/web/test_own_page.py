@@ -1,4 +1,4 @@
-"""Our own page in a real browser: login, live events, reload, refusal, rotation; nothing leaves the origin."""
+"""The plain page in a real browser: login, live events, reload, refusal, rotation; nothing leaves the origin."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def tab(browser: Browser) -> Iterator[Tab]:
 
 
 def link(victim: Attacked) -> str:
-    return str(call(victim.places, "login_link")["link"])
+    return str(call(victim.places, "login_link")["link"]).replace("/#", "/plain#")
 
 
 def connected(tab: Tab) -> None:
@@ -71,7 +71,7 @@ def connected(tab: Tab) -> None:
 def test_the_link_logs_in_and_what_happens_is_shown_live(victim: Attacked, tab: Tab) -> None:
     tab.page.goto(link(victim))
     connected(tab)
-    assert tab.page.url == f"http://127.0.0.1:{victim.port}/"
+    assert tab.page.url == f"http://127.0.0.1:{victim.port}/plain"
     expect(tab.page.locator("#state")).to_contain_text(f"http://127.0.0.1:{victim.port}")
     expect(tab.page.locator("#events li").first).to_contain_text("daemon.started")
     last = victim.append(3)
@@ -104,7 +104,7 @@ def test_a_reload_keeps_the_session_and_another_tab_has_none(victim: Attacked, t
     tab.page.reload()
     connected(tab)
     other = Tab.opened(tab.context)
-    other.page.goto(f"http://127.0.0.1:{victim.port}/")
+    other.page.goto(f"http://127.0.0.1:{victim.port}/plain")
     expect(other.page.locator("#connection.bad")).to_contain_text("dragoman page")  # of this tab alone
 
 
@@ -139,7 +139,7 @@ def test_a_session_of_an_old_token_asks_for_a_link_instead_of_trying_for_ever(vi
     tab.page.goto(f"http://127.0.0.1:{victim.port}/icon.svg")
     tab.page.evaluate("old => sessionStorage.setItem('session', old)", old)
     tab.requests.clear()
-    tab.page.goto(f"http://127.0.0.1:{victim.port}/")
+    tab.page.goto(f"http://127.0.0.1:{victim.port}/plain")
     expect(tab.page.locator("#connection.bad")).to_contain_text("Run `dragoman page`")
     assert len([url for url in tab.requests if url.endswith("/api/feed")]) == 1
 

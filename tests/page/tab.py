@@ -1,0 +1,66 @@
+"""A tab with the page in it: how a person uses it, and what it did behind their back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.daemons import PATIENCE, call
+from tests.faces.attacked import Attacked
+
+REPORT_VIOLATIONS = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+"""
+
+
+@dataclass
+class Tab:
+    page: Page
+    daemon: Attacked
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    @classmethod
+    def opened(cls, context: BrowserContext, daemon: Attacked) -> Tab:
+        tab = cls(context.new_page(), daemon)
+        tab.page.set_default_timeout(10_000 * PATIENCE)
+        tab.page.add_init_script(REPORT_VIOLATIONS)
+        tab.page.on("request", lambda request: tab.requests.append(request.url))
+        tab.page.on("websocket", lambda socket: tab.requests.append(socket.url))
+        tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
+        tab.page.on("console", lambda message: tab.complaints.append(message.text))
+        return tab
+
+    def link(self) -> str:
+        return str(call(self.daemon.places, "login_link")["link"])
+
+    def log_in(self) -> None:
+        self.page.goto(self.link())
+        self.assert_connected()
+
+    def assert_connected(self) -> None:
+        expect(self.page.locator("#connection.good")).to_have_text("connected", timeout=10_000 * PATIENCE)
+
+    def show(self, view: str) -> Locator:
+        """Click on the tab of a view; returns the view."""
+        self.page.get_by_role("tab", name=view, exact=True).first.click()
+        return self.page.locator(f"dragoman-{view.lower()}")
+
+    def ran(self) -> Any:
+        """What hostile input sets, should it ever run."""
+        return self.page.evaluate("window.pwned")
+
+    def foreign(self) -> list[str]:
+        own = f"127.0.0.1:{self.daemon.port}"
+        return [url for url in self.requests if urlsplit(url).netloc != own]
+
+    def assert_at_home(self) -> None:
+        assert self.foreign() == []
+        assert self.page.evaluate("window.violations") == []
+        assert self.ran() is None
+        assert self.complaints == []

@@ -1,0 +1,152 @@
+/** Everything that every agent and person did, as it happens, newest first. */
+import { LitElement, css, html, nothing } from "lit";
+import { customElement, state } from "lit/decorators.js";
+import { shared } from "../app/shared";
+import { ask, feed, t, type Row, type Snapshot } from "../link";
+import "../parts/rows";
+
+const KEPT = 20_000;
+const RECENT = 200;
+const AREAS = ["debug.", "terminal.", "chat.", "canvas.", "daemon."];
+
+@customElement("dragoman-activity")
+export class DragomanActivity extends LitElement {
+  @state() private rows: Row[] = [];
+  @state() private area = "";
+  @state() private words = "";
+  @state() private opened = -1;
+  @state() private held: Row[] | null = null;
+  private stop = () => {};
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.stop = feed.subscribe([], {
+      events: (rows) => this.add(rows),
+      reset: (snapshot) => void this.load(snapshot),
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.stop();
+  }
+
+  /** What is not known yet of the last things that happened; events that arrive meanwhile are later ones. */
+  private async load({ sequence }: Snapshot): Promise<void> {
+    const known = this.rows[0]?.sequence ?? 0;
+    const after = Math.max(known, sequence - RECENT, 0);
+    const { events } = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=${RECENT}`);
+    const newest = this.rows[0]?.sequence ?? 0;
+    if (newest <= known) this.add(events.filter((row) => row.sequence > known));
+    else this.rows = merged(events, this.rows);
+  }
+
+  private add(rows: Row[]): void {
+    this.rows = [...rows.toReversed(), ...this.rows].slice(0, KEPT);
+  }
+
+  private get found(): Row[] {
+    const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
+    return (this.held ?? this.rows).filter((row) => {
+      const said = `${row.event.kind} ${row.event.session ?? ""} ${row.event.text ?? ""}`.toLowerCase();
+      return row.event.kind.startsWith(this.area) && words.every((word) => said.includes(word));
+    });
+  }
+
+  override render() {
+    const found = this.found;
+    return html`
+      <form class="bar" role="search" @submit=${(event: Event) => event.preventDefault()}>
+        <label><span class="unseen">${t("Find")}</span>
+          <input
+            id="find" type="search" placeholder=${t("Find in what happened")} .value=${this.words}
+            @input=${(event: InputEvent) => (this.words = (event.target as HTMLInputElement).value)}
+          /></label>
+        <label><span class="unseen">${t("Of what")}</span>
+          <select id="area" @change=${(event: Event) => (this.area = (event.target as HTMLSelectElement).value)}>
+            <option value="">${t("everything")}</option>
+            ${AREAS.map((area) => html`<option value=${area}>${t(area.slice(0, -1))}</option>`)}
+          </select></label>
+        <button type="button" aria-pressed=${this.held !== null} @click=${this.hold}>
+          ${this.held ? t("Go on ({count} new)", { count: this.newer }) : t("Hold")}
+        </button>
+        <span class="quiet count" role="status">${t("{count} events", { count: found.length })}</span>
+      </form>
+      ${found.length
+        ? html`<dragoman-rows id="events" .rows=${found} .height=${32} .render_row=${this.row}></dragoman-rows>`
+        : html`<p class="empty">${this.rows.length ? t("Nothing fits.") : t("Nothing happened yet.")}</p>`}
+      ${this.detail(found)}
+    `;
+  }
+
+  private get newer(): number {
+    return (this.rows[0]?.sequence ?? 0) - (this.held?.[0]?.sequence ?? 0);
+  }
+
+  private hold(): void {
+    this.held = this.held ? null : this.rows;
+  }
+
+  private readonly row = (row: Row) => {
+    const { sequence, event } = row;
+    return html`<button
+      class="plain row ${sequence === this.opened ? "opened" : ""}" aria-expanded=${sequence === this.opened}
+      @click=${() => (this.opened = this.opened === sequence ? -1 : sequence)}
+    ><span class="number">${sequence}</span><time>${clock(row.at_ns)}</time
+      ><span class="kind">${event.kind}</span><span class="text">${event.text ?? ""}</span></button>`;
+  };
+
+  private detail(found: Row[]) {
+    const row = found.find(({ sequence }) => sequence === this.opened);
+    if (!row) return nothing;
+    const { event } = row;
+    return html`<aside aria-label=${t("Details")}>
+      <div class="head">
+        <strong class="mono">${event.kind}</strong>
+        <span class="quiet">${new Date(row.at_ns / 1e6).toLocaleString()} ${event.session ?? ""}</span>
+        <button class="plain" @click=${() => (this.opened = -1)}>${t("Close")}</button>
+      </div>
+      ${event.text ? html`<p>${event.text}</p>` : nothing}
+      <pre>${JSON.stringify(event.body ?? {}, null, 2)}</pre>
+    </aside>`;
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host { display: flex; flex-direction: column; min-height: 0; }
+      .bar { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; padding: .6rem 1rem; }
+      #find { width: 18rem; }
+      .count { margin-left: auto; font-size: .9rem; }
+      dragoman-rows { flex: 1; min-height: 0; border-top: 1px solid var(--line); background: var(--card); }
+      .row {
+        display: grid; grid-template-columns: 4rem 5rem 14rem 1fr; gap: .8rem; align-items: center; width: 100%;
+        height: 32px; padding: 0 1rem; border: 0; border-bottom: 1px solid var(--line); border-radius: 0;
+        text-align: left; font: .85rem/1.2 var(--mono);
+      }
+      .row:hover, .row.opened { background: var(--raised); }
+      .row > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+      .number { text-align: right; }
+      .number, time { color: var(--quiet); }
+      .kind { color: var(--accent); }
+      aside { max-height: 45%; overflow: auto; border-top: 2px solid var(--accent); background: var(--card); padding: .6rem 1rem; }
+      .head { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: center; }
+      .head button { margin-left: auto; }
+      pre { margin: .4rem 0; font: .85rem/1.45 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
+      @media (max-width: 40rem) {
+        #find { width: 100%; }
+        .row { grid-template-columns: 4.6rem 9rem 1fr; padding: 0 .6rem; gap: .5rem; }
+        .number { display: none; }
+      }
+    `,
+  ];
+}
+
+function clock(atNs: number): string {
+  return new Date(atNs / 1e6).toLocaleTimeString([], { hour12: false });
+}
+
+function merged(older: Row[], newer: Row[]): Row[] {
+  const known = new Set(newer.map(({ sequence }) => sequence));
+  return [...newer, ...older.filter(({ sequence }) => !known.has(sequence)).toReversed()];
+}

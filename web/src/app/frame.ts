@@ -1,0 +1,156 @@
+/** The frame: who we are, whether the daemon is there, and the views as tabs. */
+import { LitElement, css, html, nothing } from "lit";
+import { customElement, state } from "lit/decorators.js";
+import { html as anyTag, unsafeStatic } from "lit/static-html.js";
+import { Refused, feed, gateway, t, type FeedState } from "../link";
+import { shared } from "./shared";
+import { VIEWS, type View } from "./views";
+
+const WORDS: Record<FeedState, string> = {
+  outside: "Run `dragoman page` in a terminal for a login link.",
+  connecting: "connecting…",
+  connected: "connected",
+  lost: "The daemon is not there. Trying again…",
+};
+
+@customElement("dragoman-app")
+export class DragomanApp extends LitElement {
+  @state() private connection: FeedState = feed.state;
+  @state() private refused: Refused | null = null;
+  @state() private shown = VIEWS[0]!;
+  @state() private loaded = new Set<string>();
+  @state() private trouble = "";
+  @state() private wasInside = false;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    feed.addEventListener("state", () => this.hear());
+    window.addEventListener("login-refused", (event) => {
+      this.refused = (event as CustomEvent<Refused>).detail;
+    });
+    window.addEventListener("error", ({ message }) => this.report(message));
+    window.addEventListener("unhandledrejection", ({ reason }) => this.report(String((reason as Error).message ?? reason)));
+    window.addEventListener("hashchange", () => this.follow());
+    this.follow();
+  }
+
+  private hear(): void {
+    this.connection = feed.state;
+    if (feed.state === "connected") {
+      this.wasInside = true;
+      this.refused = null;
+      gateway.begin();
+    }
+    if (feed.state === "outside") this.wasInside = false;
+  }
+
+  private report(message: string): void {
+    this.trouble = t("Something went wrong on this page: {message}", { message });
+  }
+
+  /** The address names the view, so that a reload and the back button keep it. */
+  private follow(): void {
+    const named = VIEWS.find(({ id }) => location.hash === `#${id}`);
+    void this.show(named ?? this.shown, { moves: false });
+  }
+
+  private async show(view: View, { moves = true } = {}): Promise<void> {
+    this.shown = view;
+    if (moves) history.replaceState(null, "", `#${view.id}`);
+    if (this.loaded.has(view.id)) return;
+    await view.load();
+    this.loaded = new Set([...this.loaded, view.id]);
+  }
+
+  private keyed(event: KeyboardEvent): void {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const index = VIEWS.indexOf(this.shown);
+    const next = { Home: 0, End: VIEWS.length - 1 }[event.key] ?? (step ? index + step : -1);
+    const view = VIEWS[(next + VIEWS.length) % VIEWS.length];
+    if ((step === undefined && next < 0) || !view) return;
+    event.preventDefault();
+    void this.show(view);
+    this.renderRoot.querySelector<HTMLElement>(`#tab-${view.id}`)?.focus();
+  }
+
+  override render() {
+    const isGood = this.connection === "connected" && !this.refused;
+    return html`
+      <header>
+        <h1><img src="/icon.svg" alt="" width="26" height="26" />Dragoman</h1>
+        ${this.wasInside ? this.tabs() : nothing}
+        <p id="connection" role="status" class=${isGood ? "good" : this.connection === "connecting" ? "" : "bad"}>
+          ${this.refused ? `${this.refused.message} ${this.refused.hint}` : t(WORDS[this.connection])}
+        </p>
+      </header>
+      ${this.trouble ? this.problem() : nothing}
+      ${this.wasInside ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main>` : this.outside()}
+    `;
+  }
+
+  private tabs() {
+    return html`<div class="tabs" role="tablist" aria-label=${t("Views")} @keydown=${this.keyed}>
+      ${VIEWS.map((view) => {
+        const isShown = view === this.shown;
+        return html`<button
+          class="plain" role="tab" id="tab-${view.id}" aria-controls="panel-${view.id}"
+          aria-selected=${isShown} tabindex=${isShown ? 0 : -1} @click=${() => this.show(view)}
+        >${t(view.title)}</button>`;
+      })}
+    </div>`;
+  }
+
+  private panel(view: View) {
+    const tag = unsafeStatic(view.tag); // from our own table
+    return html`<section
+      id="panel-${view.id}" role="tabpanel" aria-labelledby="tab-${view.id}" ?hidden=${view !== this.shown}
+    >${this.loaded.has(view.id) ? anyTag`<${tag}></${tag}>` : nothing}</section>`;
+  }
+
+  private problem() {
+    return html`<p class="trouble" role="alert">
+      ${this.trouble}
+      <button class="plain" @click=${() => (this.trouble = "")}>${t("Close")}</button>
+    </p>`;
+  }
+
+  private outside() {
+    if (this.connection === "connecting") return nothing;
+    return html`<p class="empty">${t("This is the workbench of a Dragoman daemon. It opens with a login link.")}</p>`;
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host { display: flex; flex-direction: column; height: 100dvh; }
+      header {
+        display: flex; flex-wrap: wrap; align-items: center; gap: .3rem 1.5rem; padding: .5rem 1rem 0;
+        border-bottom: 1px solid var(--line); background: var(--card);
+      }
+      h1 { display: flex; align-items: center; gap: .55rem; font-size: 1.1rem; margin: 0 0 .5rem; }
+      .tabs { display: flex; gap: .2rem; overflow-x: auto; align-self: flex-end; }
+      [role="tab"] {
+        border: 0; border-bottom: 3px solid transparent; border-radius: 0; padding: .35rem .8rem .45rem;
+        color: var(--quiet); white-space: nowrap;
+      }
+      [role="tab"][aria-selected="true"] { color: var(--accent); border-bottom-color: var(--accent); font-weight: 600; }
+      #connection { margin: 0 0 .5rem auto; padding: .05rem .7rem; border-radius: 1rem; font-size: .9rem; color: var(--quiet); }
+      #connection.good { color: var(--good); }
+      #connection.good::before { content: "●"; margin-right: .45em; font-size: .8em; }
+      #connection.bad { color: var(--bad); background: var(--bad-card); }
+      .trouble {
+        display: flex; justify-content: space-between; align-items: center; margin: 0; padding: .3rem 1rem;
+        background: var(--bad-card); color: var(--bad); overflow-wrap: anywhere;
+      }
+      main, section { flex: 1; min-height: 0; display: flex; flex-direction: column; }
+      section > * { flex: 1; min-height: 0; }
+      @media (max-width: 40rem) {
+        header { padding: .4rem .6rem 0; gap: .2rem .8rem; }
+        h1 { margin: 0; }
+        #connection { order: 1; margin-bottom: 0; }
+        .tabs { order: 2; width: 100%; }
+        [role="tab"] { padding: .3rem .6rem .4rem; }
+      }
+    `,
+  ];
+}

@@ -1,0 +1,11 @@
+/** The views: each is loaded when it is first shown. */
+export interface View {
+  id: string;
+  title: string;
+  tag: string;
+  load(): Promise<unknown>;
+}
+
+export const VIEWS: readonly View[] = [
+  { id: "activity", title: "Activity", tag: "dragoman-activity", load: () => import("../activity/activity") },
+];

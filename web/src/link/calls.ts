@@ -1,0 +1,69 @@
+/** Plain requests, with the secret of this tab. */
+
+const KEY = "session";
+
+/** What the daemon would not do, in its own words: what happened, and what to do next. */
+export class Refused extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What a tool answered. */
+export interface Answer {
+  text: string;
+  data: Record<string, unknown>;
+  is_error: boolean;
+}
+
+export function session(): string | null {
+  return sessionStorage.getItem(KEY);
+}
+
+export function forgetSession(): void {
+  sessionStorage.removeItem(KEY);
+}
+
+/** Spends the code of the login link, which stands in the fragment so that no server ever logs it. */
+export async function spendCode(): Promise<void> {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (!code) return;
+  history.replaceState(null, "", location.pathname);
+  const answer = await fetch("/api/login", { method: "POST", body: JSON.stringify({ code }) });
+  const body = (await read(answer)) as { session: string };
+  sessionStorage.setItem(KEY, body.session);
+}
+
+export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+  const headers = { ...init.headers, Authorization: `Bearer ${session() ?? ""}` };
+  return (await read(await fetch(path, { ...init, headers }))) as T;
+}
+
+export function post<T>(path: string, body: unknown): Promise<T> {
+  return ask<T>(path, { method: "POST", body: JSON.stringify(body) });
+}
+
+export function call(tool: string, args: Record<string, unknown> = {}): Promise<Answer> {
+  return post<Answer>("/api/call", { tool, arguments: args });
+}
+
+/** A refused upgrade tells a page nothing but that it failed: a plain request tells why. */
+export async function isRefused(): Promise<boolean> {
+  try {
+    await ask("/api/status");
+  } catch (error) {
+    return error instanceof Refused && error.code === "token_needed";
+  }
+  return false;
+}
+
+async function read(answer: Response): Promise<unknown> {
+  const body: unknown = await answer.json();
+  if (answer.ok) return body;
+  const error = (body as { error?: { code?: string; message?: string; hint?: string } }).error;
+  throw new Refused(error?.code ?? String(answer.status), error?.message ?? answer.statusText, error?.hint ?? "");
+}

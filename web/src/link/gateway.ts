@@ -1,0 +1,134 @@
+/** The chat's connection: the gateway protocol, version 4, with the secret of this tab. */
+import { t } from "../i18n/t";
+import { session } from "./calls";
+
+export interface GatewayEvent {
+  event: string;
+  payload: Record<string, unknown>;
+}
+
+interface Frame {
+  type: "req" | "res" | "event";
+  id?: string;
+  ok?: boolean;
+  event?: string;
+  seq?: number;
+  payload?: Record<string, unknown>;
+  error?: { code: string; message: string };
+}
+
+interface Pending {
+  resolve(payload: Record<string, unknown>): void;
+  reject(error: Error): void;
+  timer: number;
+}
+
+const WITHIN_MS = 30_000;
+const LONGEST_MS = 5000;
+const SCOPES = ["read", "write", "approvals", "admin"].map((name) => `operator.${name}`);
+
+class Gateway extends EventTarget {
+  connected = false;
+  private socket: WebSocket | null = null;
+  private pending = new Map<string, Pending>();
+  private readonly listeners = new Set<(event: GatewayEvent) => void>();
+  private nextId = 1;
+  private lastSeq = 0;
+  private attempt = 0;
+  private begun = false;
+
+  /** Connects when first wanted, and again whenever it is lost. */
+  begin(): void {
+    if (this.begun) return;
+    this.begun = true;
+    this.open();
+  }
+
+  subscribe(listener: (event: GatewayEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  request<T = Record<string, unknown>>(method: string, params: Record<string, unknown> = {}): Promise<T> {
+    if (!this.connected) return Promise.reject(new Error(t("The chat is not connected right now.")));
+    return this.send<T>(method, params);
+  }
+
+  private open(): void {
+    if (!session()) {
+      this.begun = false;
+      return;
+    }
+    this.socket = new WebSocket(`ws://${location.host}/gateway`);
+    this.socket.onmessage = ({ data }: MessageEvent<string>) => this.heard(JSON.parse(data) as Frame);
+    this.socket.onclose = () => this.closed();
+  }
+
+  private send<T>(method: string, params: Record<string, unknown>): Promise<T> {
+    const id = String(this.nextId++);
+    return new Promise<T>((resolve, reject) => {
+      const timer = window.setTimeout(() => {
+        this.pending.delete(id);
+        reject(new Error(t("The daemon did not answer in time.")));
+      }, WITHIN_MS);
+      this.pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
+      this.socket?.send(JSON.stringify({ type: "req", id, method, params }));
+    });
+  }
+
+  private heard(frame: Frame): void {
+    if (frame.type === "res") this.answered(frame);
+    else if (frame.event === "connect.challenge") void this.greet();
+    else if (frame.type === "event" && frame.event) this.told(frame);
+  }
+
+  private answered({ id = "", ok, payload = {}, error }: Frame): void {
+    const waiting = this.pending.get(id);
+    if (!waiting) return;
+    this.pending.delete(id);
+    clearTimeout(waiting.timer);
+    if (ok) waiting.resolve(payload);
+    else waiting.reject(new Error(error?.message ?? "?"));
+  }
+
+  private async greet(): Promise<void> {
+    const client = { id: "openclaw-control-ui", version: "1", platform: "web", mode: "ui" };
+    const auth = { token: session() ?? "" };
+    try {
+      await this.send("connect", {
+        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth,
+      });
+    } catch {
+      return; // it closes; the feed says whether the session still holds
+    }
+    this.attempt = 0;
+    this.lastSeq = 0;
+    this.become(true);
+  }
+
+  /** A number that is missing means that something was not told: whoever shows it reads it anew. */
+  private told({ event = "", payload = {}, seq }: Frame): void {
+    if (seq !== undefined) {
+      if (this.lastSeq && seq > this.lastSeq + 1) this.dispatchEvent(new Event("state"));
+      this.lastSeq = seq;
+    }
+    for (const listener of this.listeners) listener({ event, payload });
+  }
+
+  private closed(): void {
+    for (const { reject, timer } of this.pending.values()) {
+      clearTimeout(timer);
+      reject(new Error(t("The connection was lost before the answer came.")));
+    }
+    this.pending.clear();
+    this.become(false);
+    setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
+  }
+
+  private become(connected: boolean): void {
+    this.connected = connected;
+    this.dispatchEvent(new Event("state"));
+  }
+}
+
+export const gateway = new Gateway();

@@ -1,0 +1,51 @@
+/** Many rows of one height: only those in sight are drawn. In its owner's own tree, so that the owner's styles hold. */
+import { LitElement, html } from "lit";
+import { customElement, property, state } from "lit/decorators.js";
+import { repeat } from "lit/directives/repeat.js";
+
+const SPARE = 10;
+
+@customElement("dragoman-rows")
+export class DragomanRows extends LitElement {
+  @property({ attribute: false }) rows: readonly unknown[] = [];
+  @property({ type: Number }) height = 24;
+  @property({ attribute: false }) render_row: (row: never, index: number) => unknown = () => "";
+  @state() private top = 0;
+  @state() private seen = 800;
+  private readonly watcher = new ResizeObserver(() => (this.seen = this.clientHeight));
+
+  protected override createRenderRoot() {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    Object.assign(this.style, { display: "block", overflowY: "auto", position: "relative" });
+    this.tabIndex = -1;
+    this.addEventListener("scroll", () => (this.top = this.scrollTop), { passive: true });
+    this.watcher.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.watcher.disconnect();
+  }
+
+  override render() {
+    const first = Math.max(0, Math.floor(this.top / this.height) - SPARE);
+    const shown = this.rows.slice(first, first + Math.ceil(this.seen / this.height) + 2 * SPARE);
+    const place = `position:absolute;left:0;right:0;top:${first * this.height}px`;
+    return html`
+      <div .style=${`height:${this.rows.length * this.height}px`} aria-hidden="true"></div>
+      <div .style=${place} role="list">
+        ${repeat(
+          shown.map((row, index) => [row, first + index] as const),
+          ([, index]) => index,
+          ([row, index]) => html`<div
+            role="listitem" aria-setsize=${this.rows.length} aria-posinset=${index + 1} .style=${`height:${this.height}px`}
+          >${this.render_row(row as never, index)}</div>`,
+        )}
+      </div>
+    `;
+  }
+}
