@@ -90,7 +90,7 @@ class Runs:
 
     async def send(self, session_key: str, text: str, *, run_id: str, by: str) -> Taken:
         """The same run id again is the same message: nothing runs twice, whatever was lost on the way."""
-        key = canonical_session_key(session_key)
+        key = (await self._conversations.create(session_key)).key
         if run_id in self._ended:
             return "ok"
         if any(run.id == run_id for run in self._all_of(key)):

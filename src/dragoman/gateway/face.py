@@ -44,7 +44,7 @@ class _Texts:
         return text if text is not None else bytes(message.get("bytes") or b"").decode(errors="replace")
 
     async def send(self, data: bytes) -> None:
-        with contextlib.suppress(WebSocketDisconnect):
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.send_text(data.decode())
 
     async def close(self, code: int, reason: str) -> None:

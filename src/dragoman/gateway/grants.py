@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from dragoman.access.tokens import Purpose, Tokens
 from dragoman.wire.gateway import ConnectParams, Grant
 from dragoman.wire.gateway.refusals import DEVICE_IDENTITY_REQUIRED, DEVICE_TOKEN_MISMATCH, TOKEN_MISMATCH, Refusal
@@ -13,7 +15,7 @@ SCOPES = frozenset({READ, WRITE, APPROVE, PAIR, ADMIN})
 _PURPOSES: Sequence[Purpose] = ("gateway", "page")
 
 
-def judge(params: ConnectParams, tokens: Tokens) -> tuple[Grant, Purpose] | Refusal:
+def judge(params: ConnectParams, tokens: Tokens, now_ms: int) -> tuple[Grant, Purpose] | Refusal:
     """The scopes that were asked for and exist. A device token is a session of the gateway's token: it survives a
     restart and ends with a rotation."""
     auth = params.auth
@@ -23,15 +25,10 @@ def judge(params: ConnectParams, tokens: Tokens) -> tuple[Grant, Purpose] | Refu
     purpose = next((it for it in _PURPOSES if tokens.accepts(it, presented)), None)
     if purpose is None:
         return DEVICE_TOKEN_MISMATCH if auth and auth.device_token and not auth.token else TOKEN_MISMATCH
-    if params.asked_role == "node":
-        return Grant(role="node", scopes=()), purpose
-    asked = params.scopes or ()
-    scopes = tuple(scope for scope in asked if scope in SCOPES)
-    device_token = tokens.new_session(purpose) if params.device else None
-    return _grant(scopes, device_token), purpose
-
-
-def _grant(scopes: tuple[str, ...], device_token: str | None) -> Grant:
-    if device_token is None:
-        return Grant(role="operator", scopes=scopes)
-    return Grant(role="operator", scopes=scopes, device_token=device_token)
+    is_node = params.asked_role == "node"
+    scopes = () if is_node else tuple(scope for scope in params.scopes or () if scope in SCOPES)
+    granted = Grant(role=params.asked_role, scopes=scopes)
+    if params.device is None:
+        return granted, purpose
+    token = tokens.new_session(purpose)
+    return msgspec.structs.replace(granted, device_token=token, issued_at_ms=now_ms), purpose

@@ -18,7 +18,7 @@ from dragoman.gateway import schemas as s
 from dragoman.gateway import shapes
 from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE
 from dragoman.ids import new_id
-from dragoman.wire.gateway import GatewayError, canonical_session_key
+from dragoman.wire.gateway import GatewayError, Grant, canonical_session_key
 from dragoman.wire.gateway.refusals import invalid_params
 
 Json = Any
@@ -105,13 +105,13 @@ class Methods:
             "dragoman.approval.resolve": Method(APPROVE, s.ApprovalResolve, self._decide),
         }
 
-    async def call(
-        self, asker: Asker, scopes: frozenset[str], protocol: int, name: str, params: Raw | UnsetType
-    ) -> Json:
-        """Scope before existence, as real gateways look: an unknown method wants the highest."""
+    async def call(self, asker: Asker, grant: Grant, protocol: int, name: str, params: Raw | UnsetType) -> Json:
+        """Role, then scope, then existence, as real gateways look: an unknown method wants the highest."""
+        if grant.role == "node":
+            raise invalid(f"unknown method: {name[:200]}" if name.startswith("node.") else "unauthorized role: node")
         method = self.table.get(name)
         wanted = method.scope if method else ADMIN
-        if wanted not in scopes:
+        if wanted not in grant.scopes:
             raise MethodError(_missing(wanted, protocol))
         if method is None:
             raise invalid(f"unknown method: {name[:200]}")

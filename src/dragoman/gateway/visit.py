@@ -186,7 +186,7 @@ class Visit:
     async def _greet(self, asked: ConnectRequested, group: TaskGroup) -> None:
         now_ms = self._clock.wall_ns() // 1_000_000
         refusal = await anyio.to_thread.run_sync(self._connection.judge, now_ms)
-        decided = refusal or judge(asked.params, self._tokens)
+        decided = refusal or judge(asked.params, self._tokens, now_ms)
         if isinstance(decided, Refusal):
             self._put(self._connection.refuse(decided))
             self.end(decided.close_code, decided.close_reason)
@@ -219,9 +219,7 @@ class Visit:
     async def _answer(self, request: RequestFrame) -> None:
         assert self._grant is not None
         try:
-            payload = await self._methods.call(
-                self, frozenset(self._grant.scopes), self._protocol, request.method, request.params
-            )
+            payload = await self._methods.call(self, self._grant, self._protocol, request.method, request.params)
             self._put(self._connection.send_response(request.id, payload))
         except MethodError as refused:
             self._put(self._connection.send_error(request.id, refused.error))

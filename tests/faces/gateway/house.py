@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -42,7 +43,8 @@ class _Texts:
             return None
 
     async def send(self, data: bytes) -> None:
-        await self._socket.send(data.decode())
+        with contextlib.suppress(ConnectionClosed):
+            await self._socket.send(data.decode())
 
     async def close(self, code: int, reason: str) -> None:
         await self._socket.close(code, reason)
