@@ -104,9 +104,10 @@ class Runs:
         return "started"
 
     async def abort(self, session_key: str, run_id: str = "") -> tuple[str, ...]:
-        """The run and what waits behind it; with an id that one alone. Nothing running is no error."""
+        """The run and what waits behind it; with an id that one alone. Nothing running is no error, and a run that was
+        stopped runs no more, though it may still be writing down what was said."""
         key = canonical_session_key(session_key)
-        found = [run for run in self._all_of(key) if run_id in ("", run.id)]
+        found = [run for run in self._all_of(key) if run_id in ("", run.id) and not run.scope.cancel_called]
         for run in found:
             if run in self._waiting.get(key, ()):
                 self._waiting[key].remove(run)
