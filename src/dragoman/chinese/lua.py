@@ -8,7 +8,7 @@ TABLE: dict[str, str] = {
     "{path} is of another dragoman than this one. Renew it: {command}": "{path} 来自另一个版本的 dragoman。更新命令：{command}",
     "with luasocket": "带 luasocket",
     "Bound to {chunk}, which has the same name and another folder.": "已绑定到 {chunk}：同名，但文件夹不同。",
-    "If {chunk} is this file, evaluate: {line}": "如果 {chunk} 就是此文件，请求值：{line}",
+    "If {chunk} is this file, evaluate `{line}`.": "如果 {chunk} 就是此文件，请求值 `{line}`。",
     "There is no file {path}.": "没有文件 {path}。",
     "No chunk {name} is loaded: {loaded}.": "没有加载名为 {name} 的代码块：{loaded}。",
     "{chunk} is {path} from now on; breakpoints in it have been set.": "从现在起 {chunk} 就是 {path}；其中的断点已设置。",

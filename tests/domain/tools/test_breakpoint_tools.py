@@ -110,6 +110,17 @@ async def test_why_a_breakpoint_did_not_bind_is_told_as_the_debuggers_words(tmp_
     assert answer.text == r"breakpoint 1 unverified app.py:4; debugger says: no code\nhere"
 
 
+async def test_what_to_do_about_a_breakpoint_is_not_cut_off(tmp_path: Path) -> None:
+    advice = f"{'Not loaded yet. ' * 20}Evaluate `dragoman path a b`."
+    async with opened(tmp_path) as bench:
+        bench.adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"verified": False, "message": advice}]}
+        await bench.running()
+        made = await bench.call("set_breakpoint", file_path="app.py", line_number=4)
+        waited = await bench.call("wait_for_stop", timeout_s=0.01)
+    assert made.text.endswith(advice)
+    assert waited.text.endswith(advice)
+
+
 @pytest.mark.requirement("debug:set-breakpoint:verified-later", "debug:get-breakpoints:item-verified")
 async def test_a_breakpoint_becomes_verified_when_a_session_binds_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:

@@ -15,6 +15,8 @@ from dragoman.phrases import say
 from dragoman.transport.command import Command
 
 _A_DAY_S = 86_400.0
+_ANY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104  listened on, and nothing to connect to
+_ANY_NAME = "<address of this machine>"
 _REACHED = {"listening": ("listens", "start"), "connecting": ("connects to", "startServer")}
 
 
@@ -33,9 +35,11 @@ def _facts(situation: Situation) -> Mapping[str, str]:
     if settings.way == "started":
         return {"adapter": "LuaPanda", "interpreter": interpreter_of(settings, situation.searched)}
     does, call = _REACHED[settings.way]
-    calls = f'require("LuaPanda").{call}("{settings.host}", {settings.port})'
+    host = _ANY_NAME if settings.host in _ANY_ADDRESS else settings.host
+    calls = f'require("LuaPanda").{call}("{host}", {settings.port})'
     waits_for = str(say("a program that calls {call}", call=calls))
-    return {"adapter": "LuaPanda", does: f"{settings.host}:{settings.port}", "waits for": waits_for}
+    told = {"adapter": "LuaPanda", does: f"{settings.host}:{settings.port}", "waits for": waits_for}
+    return told | ({"warning": str(settings.warning)} if settings.warning is not None else {})
 
 
 LUA = AdapterSpec(

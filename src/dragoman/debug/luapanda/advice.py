@@ -48,7 +48,7 @@ def _offer(path: str, chunks: Sequence[Chunk], paths: PathMap) -> Phrase | None:
     if len(chosen) != 1:
         return None
     name = chosen[0].plain or chosen[0].file
-    return say("If {chunk} is this file, evaluate: {line}", chunk=name, line=path_line(name, paths.short(path)))
+    return say("If {chunk} is this file, evaluate `{line}`.", chunk=name, line=path_line(name, paths.short(path)))
 
 
 def path_line(chunk: str, path: str) -> str:

@@ -18,7 +18,7 @@ from dragoman.debug.luapanda.places import Place
 from dragoman.debug.luapanda.settings import LuaSettings
 from dragoman.debug.messages import answer, made, output
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import say
 from dragoman.transport.luapanda_driver import LuaPandaDriver, silent
 from dragoman.wire.dap import Event, Response
 
@@ -165,8 +165,8 @@ class LuaBackend:
     async def _open(self, arguments: Mapping[str, Any], _: float) -> None:
         """Waits for the program, as long as the session lives: nobody knows when a game gets so far."""
         self._no_debug = arguments.get("noDebug") is True
-        if self._settings.is_open_to_others and self._settings.way == "listening":
-            await self._tell(output(f"{_open_to_others(self._settings)}\n", "important"))
+        if self._settings.warning is not None:
+            await self._tell(output(f"{self._settings.warning}\n", "important"))
         self._wanted.set()
         await self._ready.wait()
         if self._failure is not None:
@@ -183,11 +183,3 @@ class LuaBackend:
             await self._told.send(event)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             log.debug("an event of a session that has ended was passed over")
-
-
-def _open_to_others(settings: LuaSettings) -> Phrase:
-    return say(
-        "Listening on {host}:{port}: other machines can reach it, and what is said there is not secret.",
-        host=settings.host,
-        port=settings.port,
-    )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.phrases import Phrase, say
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8818
@@ -54,8 +54,15 @@ class LuaSettings:
     """The folder above `linux/x86_64/503/libpdebug.so` and its likes."""
 
     @property
-    def is_open_to_others(self) -> bool:
-        return self.host not in {LOOPBACK, "localhost", "::1"}
+    def warning(self) -> Phrase | None:
+        """Whoever owns the port owns the program: that more than this machine can reach it is said before one comes."""
+        if self.way != "listening" or self.host in {LOOPBACK, "localhost", "::1"}:
+            return None
+        return say(
+            "Listening on {host}:{port}: other machines can reach it, and what is said there is not secret.",
+            host=self.host,
+            port=self.port,
+        )
 
     def init(self) -> dict[str, Any]:
         """Always stopping at the entry: breakpoints and helpers are set there, and the known race cannot happen."""

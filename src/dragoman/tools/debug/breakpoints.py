@@ -23,7 +23,7 @@ from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line, path
 from dragoman.workspace.breakpoints import Breakpoint
 
-_MESSAGE_CHARACTERS = 300
+_MESSAGE_CHARACTERS = 400  # what to do about it stands in it, perhaps as a line to copy
 _CONDITION_IN_TEXT = 80
 _IN_TEXT = 50
 _CONFIGURED = frozenset({State.RUNNING, State.STOPPED})
@@ -189,9 +189,9 @@ def _line(breakpoint: answers.BreakpointAnswer, caller: Caller) -> Phrase:
         "if": breakpoint.condition,
         "hits": breakpoint.hit_condition,
         "log": breakpoint.log_message,
-        "debugger says": breakpoint.message,
     }
     shown = [f"{label}: {one_line(str(value), _CONDITION_IN_TEXT)}" for label, value in labels.items() if value]
+    shown += [f"debugger says: {one_line(breakpoint.message)}"] if breakpoint.message else []
     disabled = [] if breakpoint.enabled else ["disabled"]
     head = f"breakpoint {breakpoint.id} {state}{_place_of(breakpoint, caller)}"
     return say("{text}", text="; ".join([head, *disabled, *shown]))

@@ -30,6 +30,7 @@ _OUTPUT_CHARACTERS = 2000
 _OUTPUT_LINES_IN_TEXT = 10
 _MESSAGE_CHARACTERS = 1000
 _UNBOUND = 20
+_REASON_CHARACTERS = 400  # what would bind it stands in it, perhaps as a line to copy
 _EXCEPTION_IN_TEXT = 300
 _THREADS_IN_TEXT = 5
 
@@ -82,7 +83,7 @@ class Stops:
                 path=path(breakpoint.path) or None,
                 line=breakpoint.line or None,
                 what=name(what(breakpoint)) or None,
-                reason=self.values.text(binding.message, _LINE_CHARACTERS),
+                reason=self.values.text(binding.message, _REASON_CHARACTERS),
             )
             for breakpoint, binding in session.bindings.unbound()[:_UNBOUND]
         ] or None
@@ -256,7 +257,7 @@ def unbound_lines(unbound: Sequence[answers.UnboundBreakpoint] | None, workspace
         for it in unbound or ()
         for line in (
             say("Breakpoint {id} is not bound:", id=it.id),
-            *_data([f"  | {_unbound_at(it, workspace)} {one_line(it.reason, _LINE_CHARACTERS)}"]),
+            *_data([f"  | {_unbound_at(it, workspace)} {one_line(it.reason)}"]),
         )
     ]
 

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.debug.adapters import lua as adapter
+from dragoman.debug.adapters.spec import Situation
 from dragoman.debug.backend import AdapterRefusedError
 from dragoman.debug.luapanda.advice import how_bound, read_path_line, why_not_bound
 from dragoman.debug.luapanda.breakpoints import message_parts
@@ -75,9 +77,22 @@ def test_what_is_no_port_is_refused(port: object) -> None:
     assert caught.value.code == "bad_configuration"
 
 
-def test_an_address_that_others_can_reach_is_known_as_one() -> None:
-    assert read_settings("attach", {"connectionIP": "0.0.0.0"}, Path("/w")).is_open_to_others
-    assert not read_settings("attach", {}, Path("/w")).is_open_to_others
+@pytest.mark.parametrize(
+    ("given", "is_warned_of"),
+    [
+        ({"connectionIP": "0.0.0.0"}, True),
+        ({"connectionIP": "192.0.2.7"}, True),
+        ({}, False),
+        ({"connectionIP": "localhost"}, False),
+        ({"connectionIP": "192.0.2.7", "VSCodeAsClient": True}, False),
+    ],
+)
+def test_a_port_that_others_can_reach_is_warned_of_in_the_first_answer(
+    given: dict[str, Any], is_warned_of: bool
+) -> None:
+    told = adapter.LUA.facts(Situation("attach", given, {}, Path("/w")))
+    assert ("other machines can reach it" in told.get("warning", "")) is is_warned_of
+    assert 'start("0.0.0.0"' not in told["waits for"]
 
 
 # Names.
@@ -165,7 +180,7 @@ def test_what_may_be_the_file_is_offered_as_a_line_to_evaluate(tmp_path: Path, c
         (tmp_path / name).write_text("")
     settings = read_settings("attach", {"autoPathMode": False}, tmp_path)
     told = why_not_bound(str(tmp_path / "src/mod.lua"), chunks, PathMap(settings, tmp_path), settings)
-    assert told.partition("evaluate: ")[2].partition(" Loaded:")[0] == line
+    assert told.partition("evaluate `")[2].partition("`. Loaded:")[0] == line
     if line:
         assert read_path_line(line) == (chunks[0].plain, "src/mod.lua")
 
