@@ -188,8 +188,9 @@ def _starts(folder: Path) -> list[Claim]:
     """From the start to the first prompt, and what a wrapper holds in memory then."""
     environment = {**_installed(folder), "PS1": "ready> ", "HOME": str(folder)}
     shell = ["bash", "--norc", "-i"]
-    _start(_wrapper(*shell), environment)
-    rounds = [(_start(shell, environment)[0], *_start(_wrapper(*shell), environment)) for _ in range(2 * ROUNDS)]
+    typed = [sys.executable, "-P", "-m", "dragoman.cli.main", "shell", "--", *shell]  # as a person opens it
+    _start(typed, environment)
+    rounds = [(_start(shell, environment)[0], *_start(typed, environment)) for _ in range(2 * ROUNDS)]
     later = statistics.median(wrapped - bare for bare, wrapped, _ in rounds)
     return [
         Claim("first prompt after a bare shell's", 1000 * later, "ms", 80, "lower"),

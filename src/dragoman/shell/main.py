@@ -15,6 +15,7 @@ from dragoman.shell.signals import Signals, die_of
 TYPE_CHECKING = False  # who starts a shell does not wait for `typing`
 if TYPE_CHECKING:
     from dragoman.shell.pump import Pump
+    from dragoman.shell.side import Side
 
 _IDS = ("DRAGOMAN_SESSION_ID", "OMNISH_SESSION_ID")
 _NOT_FOUND, _CANNOT_RUN, _HUNG_UP = 127, 126, 129
@@ -34,9 +35,7 @@ def run(options: Options) -> int:
     try:
         outer.enter_raw()
         child = Child.start(launch, outer.attributes, outer.size())
-        from dragoman.shell.wrapping import pump_for  # noqa: PLC0415  while the shell starts
-
-        pump = pump_for(options, launch, outer, child, signals, session_id=session_id, parent=parent)
+        pump = _opened(outer, child, signals, launch, options, session_id, parent)
         if child.runs:
             _tell_begun(began)
         pump.run()
@@ -44,6 +43,29 @@ def run(options: Options) -> int:
         outer.leave()
     pump.settle()
     return _ended(pump, child)
+
+
+def _opened(
+    outer: OuterTerminal,
+    child: Child,
+    signals: Signals,
+    launch: Launch,
+    options: Options,
+    session_id: str,
+    parent: str | None,
+) -> Pump:
+    """Imported in two steps while the shell starts: what its first words need, and the rest."""
+    from dragoman.shell.opening import first_shown  # noqa: PLC0415
+    from dragoman.shell.pump import Pump  # noqa: PLC0415
+
+    def side() -> Side:
+        from dragoman.shell.wrapping import side_for  # noqa: PLC0415
+
+        return side_for(options, launch, outer.size(), session_id=session_id, parent=parent)
+
+    pump = Pump(outer, child, signals)
+    pump.open(lambda data: first_shown(data, launch.nonce, strip=options.strip_marks), side)
+    return pump
 
 
 def _unwrapped(launch: Launch) -> int:

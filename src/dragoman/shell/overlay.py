@@ -42,7 +42,8 @@ class Overlay:
         self._panel, self._ghost_text = Panel(), GhostText()
         self._ghost, self._questions, self._consent = Ghost(session_id), Questions(session_id), Consent()
         self._explanation = Explanation(wishes, session_id)
-        self._notice = self._word = self._offered = ""
+        self._notice = self._offered = ""
+        self._word = _unusable(wishes) if wishes.unusable else ""
         self._marks_pastes = False
         self._drawn_at_s = float("-inf")
         self._above: list[Row] = []
@@ -344,3 +345,8 @@ class Overlay:
         found += [asked.until_s, stage.key_at_s + HANDS_OFF_S] if asked else []
         found += [stage.changed_at_s + EXPLAINED_AFTER_S] if self._explanation.is_due else []
         return found + ([answer.until_s] if answer and not answer.is_final else [])
+
+
+def _unusable(wishes: Wishes) -> str:
+    names = ", ".join(wishes.unusable)
+    return spoken(say("Not usable, so that the default counts: {names}. See `dragoman config list`.", names=names))

@@ -17,12 +17,17 @@ from typing import TypeVar
 
 from dragoman.shell.child import Child, exit_code_of
 from dragoman.shell.outer import OuterTerminal, rows_and_columns
-from dragoman.shell.side import Side
 from dragoman.shell.signals import ENDING, Signals, stop_here
+
+TYPE_CHECKING = False  # it is imported once the first prompt is on the screen
+if TYPE_CHECKING:
+    from dragoman.shell.side import Side
 
 _READ = 64 * 1024
 _LAST_WORDS_S = 0.05
 """How long a terminal must be still after its shell's end, where something in the background keeps it open."""
+_FIRST_WORDS_S = 0.005
+"""A shell that has not printed anything by then needs long enough for all that we import meanwhile."""
 _HANG_UP_S = 2.0
 _PATIENCE_S = 0.5
 """How long at most a daemon is given to take the last bytes, when the terminal is the person's again already."""
@@ -64,9 +69,9 @@ class Outlet:
 
 
 class Pump:
-    def __init__(self, outer: OuterTerminal, child: Child, signals: Signals, side: Side) -> None:
+    def __init__(self, outer: OuterTerminal, child: Child, signals: Signals) -> None:
         self._outer, self._child, self._signals = outer, child, signals
-        self._side: Side | None = side
+        self._side: Side | None = None
         self._screen, self._keys = Outlet(outer.screen), Outlet(child.master)
         self._poll = select.poll()
         self._interests: dict[int, int] = {}
@@ -77,6 +82,17 @@ class Pump:
         """What ended the recording, where something of ours failed."""
         self.ended_by: int | None = None
         """The signal that ended us."""
+
+    def open(self, first_shown: Callable[[bytes], bytes], side: Callable[[], Side]) -> None:
+        """What is printed already is shown first; `side`, which takes a while to make, hears of it afterwards."""
+        poll = select.poll()
+        poll.register(self._child.master, select.POLLIN)
+        printed = self._read_available() if poll.poll(_FIRST_WORDS_S * 1000) else b""
+        if printed:
+            self._show(first_shown(printed))
+        self._side = side()
+        if printed:
+            self._guarded(lambda side: side.printed(printed, time.monotonic()))
 
     def run(self) -> None:
         """Until the shell has ended and its last byte is on the screen."""

@@ -9,14 +9,12 @@ import time
 
 from dragoman.phrases import preferred_language, say
 from dragoman.shell.link import Link
+from dragoman.shell.opening import LONGEST_MARK
 from dragoman.shell.overlay import Overlay
 from dragoman.shell.passing import Passing
 from dragoman.shell.recording import FLUSH_S, Recording
 from dragoman.wire.omnish.messages import CompletionRequest, Request, Response
 from dragoman.wire.osc import InputStarted, Mark, MarkScanner, OutputStarted, Piece
-
-# A pasted program is a long command line; a mark that tells it is taken up to here.
-_LONGEST_MARK = 64 * 1024
 
 
 def now_ms() -> int:
@@ -26,7 +24,7 @@ def now_ms() -> int:
 class Side:
     def __init__(self, overlay: Overlay, recording: Recording, link: Link, passing: Passing) -> None:
         self._overlay, self._recording, self._link, self._passing = overlay, recording, link, passing
-        self._scanner = MarkScanner(_LONGEST_MARK)
+        self._scanner = MarkScanner(LONGEST_MARK)
         self._flush_at_s: float | None = None
         self._at_guessed_prompt = False
 

@@ -1,58 +1,35 @@
-"""What stands between the two terminals, put together."""
+"""What stands beside the copying, put together."""
 
 from __future__ import annotations
 
 import os
 
-from dragoman.phrases import preferred_language, say
 from dragoman.places import find_places
 from dragoman.shell.arguments import Options
-from dragoman.shell.child import Child
 from dragoman.shell.launching import Launch
 from dragoman.shell.link import Link
 from dragoman.shell.outbox import Outbox
-from dragoman.shell.outer import OuterTerminal, rows_and_columns
+from dragoman.shell.outer import rows_and_columns
 from dragoman.shell.overlay import Overlay
 from dragoman.shell.passing import Passing
-from dragoman.shell.pump import Pump
 from dragoman.shell.recording import AGENT, ASKS, PRIVATE, SIZE, STREAMS, VERIFIES, Recording, Session
 from dragoman.shell.side import Side, now_ms
-from dragoman.shell.signals import Signals
 from dragoman.shell.wishes import read_wishes
 
 
-def pump_for(
-    options: Options,
-    launch: Launch,
-    outer: OuterTerminal,
-    child: Child,
-    signals: Signals,
-    *,
-    session_id: str,
-    parent: str | None,
-) -> Pump:
+def side_for(options: Options, launch: Launch, size: bytes, *, session_id: str, parent: str | None) -> Side:
     places = find_places()
     wishes = read_wishes(places.settings_file)
-    if wishes.unusable:
-        _warn(outer, wishes.unusable)
-    rows, columns = rows_and_columns(outer.size())
+    rows, columns = rows_and_columns(size)
     attributes = {**_attributes(options, launch), SIZE: f"{columns}x{rows}"}
     session = Session(session_id, parent, attributes, now_ms())
     outbox = Outbox(gap=session.gap, resume=session.resume)
-    side = Side(
+    return Side(
         Overlay(wishes, session_id=session_id, columns=columns, rows=rows),
         Recording(session, wishes, launch.nonce, outbox, private=options.private),
         Link(outbox, places),
         Passing(launch.nonce, strip=options.strip_marks),
     )
-    return Pump(outer, child, signals, side)
-
-
-def _warn(outer: OuterTerminal, unusable: tuple[str, ...]) -> None:
-    told = say(
-        "Not usable, so that the default counts: {names}. See `dragoman config list`.", names=", ".join(unusable)
-    )
-    os.write(outer.screen, f"\x1b[2m{told.in_language(preferred_language())}\x1b[0m\r\n".encode())
 
 
 def _attributes(options: Options, launch: Launch) -> dict[str, str]:
