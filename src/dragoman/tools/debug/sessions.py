@@ -30,6 +30,7 @@ _ENDED = 10
 _NAME_IN_TEXT = 100
 _PROBLEM = 400
 _FACT = 300
+_IN_MEGABYTES = 10_000_000
 
 
 class Listing(Protocol):
@@ -181,11 +182,16 @@ def _session_lines(session: answers.SessionAnswer) -> list[str]:
     code = f" exit {session.exit_code}" if session.exit_code is not None else ""
     signal = f" {session.signal}" if session.signal else ""
     by = f" (ended by {session.ended_by})" if session.ended_by else ""
-    memory = f", {session.memory_bytes / 1e6:.0f} MB" if session.memory_bytes else ""
+    memory = f", {_size(session.memory_bytes)}" if session.memory_bytes else ""
     head = f"{mark}{session.session_id} {session.state}{code}{signal}{by} since {session.since}{memory}: {session.name}"
     threads = [f"    thread {it.thread_id} {it.state} {_at(it)}: {it.name}" for it in session.threads or ()]
     left = (session.total_threads or 0) - len(threads)
     return [head, *threads, *([f"    [{left} more threads]"] if left > 0 else [])]
+
+
+def _size(bytes: int) -> str:
+    """A Lua state has some kilobytes."""
+    return f"{bytes / 1e6:.0f} MB" if bytes >= _IN_MEGABYTES else f"{bytes / 1e3:.0f} kB"
 
 
 def _at(thread: answers.ThreadAnswer) -> str:

@@ -103,6 +103,19 @@ async def test_output_notices_and_memory_find_their_places() -> None:
         assert played.backend.memory_bytes() == 2560
 
 
+async def test_garbage_is_collected_by_a_custom_request_that_carries_no_id() -> None:
+    fake = FakeLua(stops())
+    async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
+        await stopped_at_entry(played)
+        await played.until("stopped")
+        await played.ask("collectGarbage")
+        await played.ask("setBreakpoints", source={"path": "/proj/a.lua"}, breakpoints=[])
+        assert [(it.cmd, bool(it.callback_id)) for it in fake.commands[-2:]] == [
+            ("LuaGarbageCollect", False),
+            ("setBreakPoint", True),
+        ]
+
+
 async def test_data_cannot_be_watched_and_that_is_the_answer() -> None:
     fake = FakeLua(stops())
     async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
