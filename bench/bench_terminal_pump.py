@@ -185,7 +185,7 @@ def _drain(master: int) -> None:
 
 
 def _starts(folder: Path) -> list[Claim]:
-    """From the start to the first prompt, and what a wrapper holds in memory then."""
+    """From the start to the first prompt, and what a wrapper holds in memory after a command."""
     environment = {**_installed(folder), "PS1": "ready> ", "HOME": str(folder)}
     shell = ["bash", "--norc", "-i"]
     typed = [sys.executable, "-P", "-m", "dragoman.cli.main", "shell", "--", *shell]  # as a person opens it
@@ -205,6 +205,9 @@ def _start(command: list[str], environment: dict[str, str]) -> tuple[float, floa
     while b"ready> " not in seen:
         seen += _read(master)
     took = time.perf_counter() - began
+    os.write(master, b"echo $((6 * 7))\r")  # with the first command everything is in memory
+    while b"42" not in seen:
+        seen += _read(master)
     resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
     os.close(master)
     os.waitpid(pid, 0)
