@@ -221,6 +221,15 @@ async def test_where_a_field_or_a_local_changes_it_stops_and_says_what_it_was(lu
         assert outcome.output.startswith("6\t6")
 
 
+async def test_a_breakpoint_is_hit_behind_a_call_into_another_file(lua: LuaWorkspace) -> None:
+    lua.write("mod.lua", "local M = {}\nfunction M.twice(n)\n  return n * 2\nend\nreturn M\n")
+    program = lua.write("main.lua", "local mod = require('mod')\nlocal a = mod.twice(2)\nlocal b = a\nprint(b)\n")
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 4))
+        stop = stop_of(await service.start(lua.client, lua.launch(program, cwd=str(lua.folder)), within_s=20))
+        assert (stop.reason, stop.frames[0].line, values(stop)["b"]) == ("breakpoint", 4, "4")
+
+
 async def test_what_may_be_the_file_is_offered_and_taken_with_one_call(lua: LuaWorkspace) -> None:
     text = "local function draw(n)\n  local size = n\n  return size\nend\nreturn draw\n"
     module = lua.write("src/ui.lua", text)

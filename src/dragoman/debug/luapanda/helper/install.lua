@@ -38,7 +38,8 @@ local function follow_wrapped_coroutines()
   end
 end
 
--- A loop that calls nothing has no other hook while there are no breakpoints.
+-- A loop that calls nothing has no other hook while there are no breakpoints. Where calls and returns are followed, LuaJIT
+-- would tell no return while it counts, and LuaPanda not know that it is back in a file with breakpoints.
 local function look_now_and_then()
   if panda.dragoman_counts then return end
   panda.dragoman_counts = true
@@ -46,7 +47,8 @@ local function look_now_and_then()
   panda.changeHookState = function(s)
     change(s)
     local hook, mask = debug.gethook()
-    if hook == panda.debug_hook and mask ~= "" then sethook(hook, mask, 1000000) end
+    local hides_returns = is_jit and mask == "cr"
+    if hook == panda.debug_hook and mask ~= "" and not hides_returns then sethook(hook, mask, 1000000) end
   end
 end
 
