@@ -15,11 +15,11 @@ class PromptGuess:
     def __init__(self) -> None:
         self._last = b""
         self._prompt = ""
-        self._line = ""
+        self._is_entered = False
 
     @property
     def at_prompt(self) -> bool:
-        return bool(self._prompt)
+        return bool(self._prompt) and not self._is_entered
 
     def printed(self, data: bytes) -> None:
         """On the hot path: only the end is kept, and looked at when it has been quiet for a moment."""
@@ -30,21 +30,22 @@ class PromptGuess:
         self._last = self._last.rpartition(b"\n")[2]
         shown = _shown(self._last)
         if not self._prompt and len(shown) <= _LONGEST_PROMPT and _PROMPT.fullmatch(shown):
-            self._prompt, self._line = shown, ""
+            self._prompt = shown
 
-    def entered(self, data: bytes, *, echoes: bool) -> str:
-        """The line that these keys end, where they do and a prompt stood before it."""
-        if not self._prompt:
-            return ""
-        if not echoes:  # an editor in the shell draws the line itself
-            self._line = _shown(self._last)[len(self._prompt) :]
-        ending = _ENTER.search(data)
-        if echoes:
-            self._line = _edited(self._line + data[: ending.start() if ending else len(data)].decode(errors="replace"))
-        if not ending:
-            return ""
-        line, self._prompt, self._line, self._last = self._line.strip(), "", "", b""
-        return line
+    def entered(self, data: bytes) -> None:
+        """Keys were typed. What a line was is read from its echo, once that is there: they may be faster than it."""
+        self._is_entered = self._is_entered or (bool(self._prompt) and _ENTER.search(data) is not None)
+
+    def echoed(self, data: bytes) -> int:
+        """Where in this output a line that was entered ends; before the first byte of it where it does not."""
+        return data.find(b"\n") + 1 if self._is_entered else 0
+
+    def line(self) -> str:
+        """The line that was entered, once its end is on the screen."""
+        shown = _shown(self._last.rstrip(b"\r\n").rpartition(b"\n")[2])
+        line = shown.removeprefix(self._prompt) if shown.startswith(self._prompt) else ""
+        self._prompt, self._is_entered, self._last = "", False, b""
+        return line.strip()
 
 
 def _shown(line: bytes) -> str:

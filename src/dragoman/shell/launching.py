@@ -14,6 +14,17 @@ HOOKS = os.path.join(os.path.dirname(__file__), "hooks")  # noqa: PTH118, PTH120
 _FD_VARIABLE = "DRAGOMAN_HOOK_FD"
 _LOGIN_VARIABLE = "DRAGOMAN_HOOK_LOGIN"
 _ZDOTDIR_VARIABLE = "DRAGOMAN_HOOK_ZDOTDIR"
+_RC_VARIABLE = "DRAGOMAN_HOOK_RC"
+_BARE_VARIABLE = "DRAGOMAN_HOOK_BARE"
+_LOGIN = frozenset({"-l", "--login"})
+_WITH_FILE = frozenset({"--rcfile", "--init-file"})
+_BARE = frozenset({"-f", "--no-rcs"})
+# What leaves a shell interactive, as its hook needs it.
+_KNOWN = {
+    "bash": _WITH_FILE | {"--norc", "--noprofile", "--noediting"},
+    "zsh": _BARE | {"-d", "--no-globalrcs"},
+    "fish": frozenset({"-N", "--no-config", "-P", "--private"}),
+}
 
 
 class Launch:
@@ -60,14 +71,19 @@ def plan(command: list[str], *, login: bool, environment: dict[str, str], nonce:
     """A shell that was asked for with arguments of its own is hooked where those leave it interactive."""
     program, *arguments = command or [default_shell(environment)]
     hooked = _HOOKED.get(_name_of(program))
-    login = login or program.startswith("-") or bool({"-l", "--login"}.intersection(arguments))
+    login = login or program.startswith("-") or not _LOGIN.isdisjoint(arguments)
     program = program.removeprefix("-")
-    rest = [each for each in arguments if each not in ("-l", "--login", "-i")]
-    if hooked is None or rest:
+    words = [each for each in arguments if each not in _LOGIN | {"-i"}]
+    if hooked is None or not _leave_interactive(words, _KNOWN[_name_of(program)]):
         return Launch(program, _as_login(program, arguments, login=login and not command), dict(environment))
-    launch = hooked(program, login, dict(environment))
+    launch = hooked(program, login, words, dict(environment))
     launch.give_nonce(nonce)
     return launch
+
+
+def _leave_interactive(words: list[str], known: frozenset[str]) -> bool:
+    rest = iter(words)
+    return all(word in known and (word not in _WITH_FILE or next(rest, "")) for word in rest)
 
 
 def _name_of(program: str) -> str:
@@ -79,28 +95,43 @@ def _as_login(program: str, arguments: list[str], *, login: bool) -> list[str]:
     return ["-" + _name_of(program) if login else program, *arguments]
 
 
-def _bash(program: str, login: bool, environment: dict[str, str]) -> Launch:
+def _bash(program: str, login: bool, words: list[str], environment: dict[str, str]) -> Launch:
     """A login shell reads no rcfile: the hook reads for it what a login shell reads."""
     if login:
         environment[_LOGIN_VARIABLE] = "1"
-    return Launch(program, [program, "--rcfile", f"{HOOKS}/bash.sh", "-i"], environment)
+    if rc := _bash_rc(words, login=login):
+        environment[_RC_VARIABLE] = rc
+    kept = ["--noediting"] if "--noediting" in words else []
+    return Launch(program, [program, "--rcfile", f"{HOOKS}/bash.sh", *kept, "-i"], environment)
 
 
-def _zsh(program: str, login: bool, environment: dict[str, str]) -> Launch:
-    """The first file of a person's that zsh reads is ours; it undoes that and goes on with theirs."""
+def _bash_rc(words: list[str], *, login: bool) -> str:
+    """What is read in the place of a person's own files; empty for those."""
+    if ("--noprofile" if login else "--norc") in words:
+        return os.devnull
+    files = [words[at + 1] for at, word in enumerate(words) if word in _WITH_FILE]
+    return os.path.abspath(files[-1]) if files and not login else ""  # noqa: PTH100
+
+
+def _zsh(program: str, login: bool, words: list[str], environment: dict[str, str]) -> Launch:
+    """The first file of a person's that zsh reads is ours; it undoes that and goes on with theirs, unless with none."""
     if "ZDOTDIR" in environment:
         environment[_ZDOTDIR_VARIABLE] = environment["ZDOTDIR"]
+    if not _BARE.isdisjoint(words):
+        environment[_BARE_VARIABLE] = "1"
     environment["ZDOTDIR"] = f"{HOOKS}/zsh"
-    return Launch(program, [program, *(["-l"] if login else []), "-i"], environment)
+    kept = [word for word in words if word not in _BARE]
+    return Launch(program, [program, *(["-l"] if login else []), *kept, "-i"], environment)
 
 
-def _fish(program: str, login: bool, environment: dict[str, str]) -> Launch:
-    arguments = [program, *(["-l"] if login else []), "-i", "-C", f"source '{_fish_quoted(HOOKS)}/fish.fish'"]
-    return Launch(program, arguments, environment)
+def _fish(program: str, login: bool, words: list[str], environment: dict[str, str]) -> Launch:
+    hook = f"source '{_fish_quoted(HOOKS)}/fish.fish'"
+    return Launch(program, [program, *(["-l"] if login else []), *words, "-i", "-C", hook], environment)
 
 
 def _fish_quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
-_HOOKED: dict[str, Callable[[str, bool, dict[str, str]], Launch]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+_Hooked = Callable[[str, bool, list[str], dict[str, str]], Launch]
+_HOOKED: dict[str, _Hooked] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

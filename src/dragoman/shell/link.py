@@ -31,7 +31,8 @@ class Link:
         self._socket: socket.socket | None = None
         self._connection = ClientConnection(SEED)
         self._unsent = b""
-        self._retry_s = _FIRST_RETRY_S
+        self._retry_s = _FIRST_RETRY_S / 2
+        self._looked_at_s = 0.0
         self.retry_at_s: float | None = 0.0
         self.heard: list[object] = []
 
@@ -55,8 +56,8 @@ class Link:
         """Is there a daemon? A connect to a Unix socket answers at once, also that it cannot."""
         if self._socket is None and self.retry_at_s is not None and now_s >= self.retry_at_s:
             self._socket = _connected(self._address())
-            self._retry_s = _FIRST_RETRY_S if self._socket else min(2 * self._retry_s, _LAST_RETRY_S)
-            self.retry_at_s = None if self._socket else now_s + self._retry_s
+            self._looked_at_s = now_s
+            self.retry_at_s = None if self._socket else self._later(now_s)
 
     def send(self, now_s: float) -> None:
         """As much as the socket takes without waiting."""
@@ -128,8 +129,14 @@ class Link:
         self.close()
         self._connection, self._unsent = ClientConnection(SEED), b""
         self._outbox.disconnected()
-        self._retry_s = _FIRST_RETRY_S
-        self.retry_at_s = now_s + self._retry_s
+        if now_s - self._looked_at_s > _LAST_RETRY_S:
+            self._retry_s = _FIRST_RETRY_S / 2
+        self.retry_at_s = self._later(now_s)
+
+    def _later(self, now_s: float) -> float:
+        """A daemon that lets us in and cannot take what we send, for want of a disk, is not asked all the time."""
+        self._retry_s = min(2 * self._retry_s, _LAST_RETRY_S)
+        return now_s + self._retry_s
 
     def _address(self) -> str:
         named = self._environment.get("OMNISH_SOCKET", "")

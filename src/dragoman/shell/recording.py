@@ -95,11 +95,15 @@ class Recording:
             self._hold(data)
             return False
         if self._ignoring or self._private or self._paused:
+            if self._guess is not None:
+                self._guess.printed(data)
             return False
         if not self._chunks:
             self._since_ms = now_ms
         if self._guess is not None:
-            self._guess.printed(data)
+            data = self._guess_line(self._guess, data, now_ms)
+            if not data or self._ignoring:
+                return False
         self._chunks.append(data)
         self._size += len(data)
         if self._size < BATCH:
@@ -129,7 +133,8 @@ class Recording:
             self.flush()
             self._outbox.add(IoData(self._session.id, IoDirection.INPUT, now_ms, data), len(data))
         if self._guess is not None and not self._commands.marks_seen:
-            self._guess_line(data, echoes=echoes, now_ms=now_ms)
+            self._look_for_prompt(self._guess, now_ms)
+            self._guess.entered(data)
 
     def quiet(self, now_ms: int) -> None:
         """Nothing was printed for a moment: what waits goes, and a prompt may stand there."""
@@ -243,13 +248,19 @@ class Recording:
             self._end(Ended(self._guessed, None), now_ms)
             self._guessed = None
 
-    def _guess_line(self, data: bytes, *, echoes: bool, now_ms: int) -> None:
-        assert self._guess is not None
-        self._look_for_prompt(self._guess, now_ms)
-        line = self._guess.entered(data, echoes=echoes)
-        if line and self._guessed is None:
+    def _guess_line(self, guess: PromptGuess, data: bytes, now_ms: int) -> bytes:
+        """What of this is a command's output: the echo of its line comes before it."""
+        end = guess.echoed(data)
+        guess.printed(data[:end] if end else data)
+        if not end:
+            return data
+        self._chunks.append(data[:end])
+        self._size += end
+        if (line := guess.line()) and self._guessed is None:
             self._guessed = self._commands.begin_guessed(line)
             self._begin(self._guessed, now_ms)
+        guess.printed(data[end:])
+        return data[end:]
 
     def _watch(self, data: bytes) -> None:
         assert self._watched is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dragoman.shell.guessing import PromptGuess
 from dragoman.shell.outbox import Outbox
 from dragoman.shell.recording import BATCH, Recording, Session
@@ -157,16 +159,35 @@ def test_a_watched_text_is_told_once_a_command() -> None:
     assert [it for it in shell.told() if "Pattern" in str(it)] == ["PatternMatch(pattern='oops')"] * 2
 
 
-def test_a_prompt_is_known_by_its_looks_and_the_line_by_what_was_typed() -> None:
+@pytest.mark.parametrize("keys", [[b"ec", b"hx\x7fo hi", b"\r"], [b"echx\x7fo hi\r"]], ids=["typed", "at once"])
+def test_a_prompt_is_known_by_its_looks_and_the_line_by_its_echo(keys: list[bytes]) -> None:
     guess = PromptGuess()
     guess.printed(b"motd\r\n\x1b[1muser@host:~$\x1b[0m ")
     guess.look()
     assert guess.at_prompt
-    assert guess.entered(b"ec", echoes=True) == ""
-    assert guess.entered(b"hx\x7fo hi\r", echoes=True) == "echo hi"
-    guess.printed(b"echo hi\r\nhi\r\n")
+    for key in keys:
+        guess.entered(key)
+    assert guess.echoed(b"echx\b \bo") == 0
+    guess.printed(b"echx\b \bo")
+    assert guess.echoed(b" hi\r\nhi\r\n") == len(b" hi\r\n")
+    guess.printed(b" hi\r\n")
+    assert guess.line() == "echo hi"
+    guess.printed(b"hi\r\n")
     guess.look()
     assert not guess.at_prompt
+
+
+def test_a_guessed_command_s_output_is_what_follows_its_line() -> None:
+    shell = Shell(nonce="", ignore_commands=("secret*",))
+    for line, output in ((b"echo hi", b"hi\r\n"), (b"secret x", b"hush\r\n"), (b"true", b"")):
+        shell.recording.printed(b"$ ", 2)
+        shell.recording.quiet(2)
+        shell.recording.typed(line + b"\r", echoes=False, by_lines=False, now_ms=2)
+        shell.recording.printed(line + b"\r\n" + output, 2)
+    assert shell.told() == [
+        b"$ ", b"echo hi\r\n", "CommandBoundary(command='echo hi')", b"hi\r\n$ ", ("ran", "echo hi", None),
+        b"secret x\r\n", "1", "0", b"true\r\n", "CommandBoundary(command='true')",
+    ]  # fmt: skip
 
 
 def test_ordinary_output_is_no_prompt() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,7 +23,14 @@ Opened = tuple[Held, StandIn]
 
 @contextmanager
 def opened(
-    shell: str, home: Path, *options: str, rc: str = "", wrapper: list[str] = WRAPPER, **variables: str
+    shell: str,
+    home: Path,
+    *options: str,
+    rc: str = "",
+    wrapper: list[str] = WRAPPER,
+    words: Sequence[str] = (),
+    prompt: str = "prompt> ",
+    **variables: str,
 ) -> Iterator[Opened]:
     own = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "DRAGOMAN_HOME": str(home / "home"), "DRAGOMAN_LANG": "en"}
     own |= {**person(home), **variables}
@@ -31,9 +38,9 @@ def opened(
     with (home / files[shell]).open("a") as file:
         file.write(rc)
     with short_folder() as folder, stand_in(folder / "omnish.sock") as daemon:
-        command = [*wrapper, *options, "--", shell]
+        command = [*wrapper, *options, "--", shell, *words]
         with held(command, {**own, "OMNISH_SOCKET": str(daemon.address)}, folder=home) as terminal:
-            terminal.until(b"prompt> ")
+            terminal.until(prompt.encode())
             yield terminal, daemon
 
 
@@ -285,16 +292,40 @@ def test_zsh_gets_its_own_folder_back(tmp_path: Path) -> None:
         both[0].run("env | grep -c DRAGOMAN_HOOK", shown="0\r\n")
 
 
-def test_a_shell_without_a_hook_is_guessed_at(tmp_path: Path) -> None:
-    own = {**os.environ, "DRAGOMAN_HOME": str(tmp_path), "HOME": str(tmp_path), "PS1": "dash$ "}
+@pytest.mark.parametrize("shell", [["dash", "-i"], ["bash", "--posix"]], ids=" ".join)
+def test_a_shell_without_a_hook_is_guessed_at(shell: list[str], tmp_path: Path) -> None:
+    own = {**os.environ, "DRAGOMAN_HOME": str(tmp_path), "HOME": str(tmp_path), "PS1": "plain$ "}
     with short_folder() as folder, stand_in(folder / "omnish.sock") as daemon:
         own["OMNISH_SOCKET"] = str(daemon.address)
-        with held([*WRAPPER, "--", "dash", "-i"], own) as terminal:
-            terminal.until(b"dash$ ")
-            terminal.run("echo one", shown="one\r\n", prompt="dash$ ")
-            terminal.run("echo tq\x7fwo", shown="two\r\n", prompt="dash$ ")
+        with held([*WRAPPER, "--", *shell], own) as terminal:
+            terminal.until(b"plain$ ")
+            terminal.run("echo one", shown="one\r\n", prompt="plain$ ")
+            terminal.run("echo tq\x7fwo", shown="two\r\n", prompt="plain$ ")
             terminal.type("exit\r")
             assert terminal.ended() == 0
         eventually(daemon.ends)
         assert daemon.lines() == ["echo one", "echo two", "exit"]
         assert all(it.command_id.endswith(":unverified") for it in daemon.records())
+
+
+_ANY_PROMPT = "\x1b]133;B\x07"
+
+
+@pytest.mark.parametrize("command", ["bash --norc", "bash --rcfile own.rc", "zsh -f"])
+def test_a_shell_with_words_of_its_own_is_hooked_and_reads_what_those_say(command: str, tmp_path: Path) -> None:
+    shell, *words = command.split()
+    (tmp_path / "own.rc").write_text("READ=own\n")
+    with opened(shell, tmp_path, words=words, rc="READ=theirs\n", prompt=_ANY_PROMPT) as both:
+        expected = "own" if "own.rc" in words else ""
+        both[0].run('echo "=$READ="', shown=f"={expected}=\r\n", prompt=_ANY_PROMPT)
+        daemon = finish(both)
+    assert daemon.lines() == ['echo "=$READ="', "exit"]
+    assert not [it.command_id for it in daemon.records() if it.command_id.endswith(":unverified")]
+
+
+def test_what_a_private_fish_keeps_out_of_its_history_is_kept_out_of_ours(tmp_path: Path) -> None:
+    with opened("fish", tmp_path, words=["--private"]) as both:
+        both[0].run("echo hush-(math 40 + 2)", shown="hush-42")
+        daemon = finish(both)
+    assert daemon.lines() == []
+    assert b"hush" not in daemon.output()

@@ -8,7 +8,8 @@ if [[ -n ${DRAGOMAN_HOOK_FD-} ]]; then
   builtin declare +x __dragoman_nonce
 fi
 __dragoman_login=${DRAGOMAN_HOOK_LOGIN-}
-builtin unset DRAGOMAN_HOOK_FD DRAGOMAN_HOOK_LOGIN
+__dragoman_file=${DRAGOMAN_HOOK_RC-}
+builtin unset DRAGOMAN_HOOK_FD DRAGOMAN_HOOK_LOGIN DRAGOMAN_HOOK_RC
 
 # VS Code's way of writing a text inside a mark.
 __dragoman_quote() {
@@ -89,6 +90,14 @@ __dragoman_install() {
 
 # What this shell would have read without us. Not in a function: there `declare` would make locals of a person's own.
 if [[ -n $__dragoman_login ]]; then
+  logout() {
+    if [[ -r ~/.bash_logout ]]; then builtin source ~/.bash_logout; fi
+    builtin exit "$@"
+  }
+fi
+if [[ -n $__dragoman_file ]]; then
+  if [[ -r $__dragoman_file ]]; then builtin source "$__dragoman_file"; fi
+elif [[ -n $__dragoman_login ]]; then
   if [[ -r /etc/profile ]]; then builtin source /etc/profile; fi
   for __dragoman_file in ~/.bash_profile ~/.bash_login ~/.profile; do
     if [[ -r $__dragoman_file ]]; then
@@ -96,11 +105,6 @@ if [[ -n $__dragoman_login ]]; then
       builtin break
     fi
   done
-  builtin unset __dragoman_file
-  logout() {
-    if [[ -r ~/.bash_logout ]]; then builtin source ~/.bash_logout; fi
-    builtin exit "$@"
-  }
 else
   for __dragoman_file in /etc/bash.bashrc /etc/bashrc; do
     if [[ -r $__dragoman_file ]]; then
@@ -108,10 +112,9 @@ else
       builtin break
     fi
   done
-  builtin unset __dragoman_file
   if [[ -r ~/.bashrc ]]; then builtin source ~/.bashrc; fi
 fi
-builtin unset __dragoman_login
+builtin unset __dragoman_login __dragoman_file
 
 if [[ -n ${__dragoman_nonce-} ]] && builtin shopt -q promptvars; then
   __dragoman_install

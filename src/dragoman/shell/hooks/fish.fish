@@ -16,7 +16,7 @@ end
 function __dragoman_preexec --on-event fish_preexec
     set -l hidden 0
     set -l line $argv
-    if string match -q ' *' -- "$argv"
+    if string match -q ' *' -- "$argv"; or set -q fish_private_mode
         set hidden 1
         set line
     end

@@ -12,7 +12,8 @@ if [[ -n ${DRAGOMAN_HOOK_FD-} ]]; then
   IFS= builtin read -r -u $DRAGOMAN_HOOK_FD __dragoman_nonce
   builtin exec {DRAGOMAN_HOOK_FD}<&-
 fi
-builtin unset DRAGOMAN_HOOK_FD DRAGOMAN_HOOK_ZDOTDIR
+if [[ -n ${DRAGOMAN_HOOK_BARE-} ]]; then builtin unsetopt rcs; fi
+builtin unset DRAGOMAN_HOOK_FD DRAGOMAN_HOOK_ZDOTDIR DRAGOMAN_HOOK_BARE
 
 # VS Code's way of writing a text inside a mark.
 __dragoman_quote() {
