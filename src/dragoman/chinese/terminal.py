@@ -73,4 +73,10 @@ TABLE: dict[str, str] = {
     "ended by {name}": "被 {name} 结束",
     "{name}: {meaning}": "{name}：{meaning}",
     "{message} {hint}": "{message}{hint}",
+    "{count} bytes of its output were lost.": "其输出丢失了 {count} 字节。",
+    "It printed nothing that can be read.": "它没有输出可读的内容。",
+    "What a terminal showed could not be written.": "终端显示的内容无法写入。",
+    "Its wrapper sends it again. Is the disk full? `dragoman doctor` says.": (
+        "其包装程序会重新发送。磁盘满了吗？请运行 `dragoman doctor` 查看。"
+    ),
 }

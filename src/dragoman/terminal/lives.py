@@ -47,6 +47,8 @@ class Life:
     running: Command | None = None
     client_at: int | None = None
     """Which byte of its output the client sends next, where it counts from a point before ours."""
+    resends: bool = False
+    """Whether its client keeps what is not acknowledged, and sends it again on a new connection."""
     resumed: bool = False
     """Whether commands of this terminal may have been told to an earlier life of ours."""
     unsaved: dict[str, Stretch] = field(default_factory=dict)
@@ -63,6 +65,15 @@ class Life:
         return replace(self.running, output=done.span, output_bytes=done.output_bytes, lost_bytes=done.lost_bytes)
 
     @property
+    def broken(self) -> bool:
+        """Nothing more is taken: its client must come back and go on from what is in the record."""
+        return self.resends and self.recorder.failed
+
+    @property
+    def unwritten(self) -> bool:
+        return self.broken or self.recorder.holds
+
+    @property
     def private(self) -> bool:
         return self.known.terminal.attributes.get(PRIVATE) == "1"
 
@@ -72,6 +83,7 @@ class Life:
 
     def resume_at(self, position: int) -> int:
         """The client goes on from here; how many bytes before it have never come."""
+        self.resends = True
         self.client_at = position
         return max(0, position - self.recorder.received)
 
@@ -105,6 +117,7 @@ class Life:
         """Go on where an earlier life of ours stopped."""
         self.recorder.received, self.recorder.shown = left.received, left.shown
         self.recorder.stretch = left.stretch
+        self.recorder.output.go_on_after(left.tail)
         self.last_at_ms = left.last_at_ms
         self.recorder.last = left.last
         self.resumed = True

@@ -1,7 +1,7 @@
 """One terminal's stream being written: redacted, framed and counted, off the event loop.
 
-Used by one thread at a time. A write that fails is not tried again: what it held is lost, the next write that succeeds
-says so with a gap, and recording goes on.
+Used by one thread at a time. A write that fails is not tried again here: what it held is lost, the next write that
+succeeds says so with a gap, and recording goes on. Where a client can send it again, `failed` says that it must.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class Recorder:
     stretch: Stretch = field(default_factory=Stretch)
     last: tuple[Kind, bytes] | None = None
     """The last frame's kind, and its data where that is short."""
+    failed: bool = False
+    """Whether something that was taken since it began is not in the record."""
     _owed_gap: int = 0
     _failing: bool = False
 
@@ -133,7 +135,7 @@ class Recorder:
         except DragomanError as error:
             if not self._failing:
                 log.warning("the output of terminal %s is not recorded: %s", self.stream, error)
-            self._failing = True
+            self._failing = self.failed = True
             return False
         self._failing = False
         self.last = (frame.kind, frame.data[:_SHORT_BYTES])

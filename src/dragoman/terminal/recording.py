@@ -13,6 +13,7 @@ import msgspec
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.journal import AppendBytes, Journal, Statement
+from dragoman.phrases import say
 from dragoman.redaction import Redactor
 from dragoman.terminal import happenings
 from dragoman.terminal.commands import CommandStore, command_of
@@ -142,9 +143,11 @@ class Recording:
             assert known.life is not None
             known.life.known = known
             await self._first(known)
-        elif known.life is None:
+        elif known.life is None or (known.life.broken and RESUMES_AT in (attributes or {})):
             await self._revive(known)
         assert known.life is not None
+        if known.life.broken:
+            raise _not_kept()
         return known.life
 
     async def _first(self, known: Known) -> None:
@@ -161,11 +164,12 @@ class Recording:
         return Life(Known(terminal), recorder)
 
     async def _revive(self, known: Known) -> None:
-        """A terminal of an earlier life of ours, or one that came back after its end."""
+        """A terminal of an earlier life of ours, one that came back after its end, or one that must send again."""
+        before = known.life
         life = self._new_life(known.terminal)
         life.known = known
         life.after(await left_in(self._journal, known.terminal.id))
-        if known.life is None:  # another call may have been faster
+        if known.life is before:  # another call may have been faster
             known.life = life
             known.terminal = msgspec.structs.replace(known.terminal, ended_ns=None, exit_code=None)
             await self._journal.append([], writes=[self._put(known.terminal)])
@@ -197,6 +201,9 @@ class Recording:
 
     def _shown(self, life: Life, at_ms: int, shown: bytes) -> None:
         name = life.known.terminal.id
+        if life.broken:
+            self.holding.pop(life, None)  # it comes again, with what could not be written
+            raise _not_kept()
         life.last_at_ms = max(life.last_at_ms, at_ms)
         self.grown[name] = self.grown.get(name, 0) + 1
         if life.recorder.holds:
@@ -268,3 +275,11 @@ class Recording:
 
     def _put(self, terminal: Terminal) -> Statement:
         return self._store.put_terminal(terminal, at_ns=self._clock.wall_ns())
+
+
+def _not_kept() -> DragomanError:
+    return DragomanError(
+        "not_kept",
+        say("What a terminal showed could not be written."),
+        hint=say("Its wrapper sends it again. Is the disk full? `dragoman doctor` says."),
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -126,9 +126,9 @@ class TerminalService:
         self._connection(terminal_id, False)
 
     def holds(self, terminal_id: str) -> bool:
-        """Whether something that was taken is not written yet, because it may become a secret."""
+        """Whether something that was taken is not written: it may become a secret, or could not be."""
         known = self._known.get(terminal_name(terminal_id))
-        return known is not None and known.life is not None and known.life.recorder.holds
+        return known is not None and known.life is not None and known.life.unwritten
 
     def terminals(self) -> tuple[TerminalSeen, ...]:
         """Oldest first."""
@@ -247,8 +247,9 @@ class TerminalService:
         now_s = self._clock.monotonic_s()
         for life, since_s in list(self._recording.holding.items()):
             if now_s - since_s >= quiet_s:
-                async with life.lock:
-                    await self._recording.flush(life, life.last_at_ms)
+                with suppress(DragomanError):  # what could not be written is not acknowledged, and comes again
+                    async with life.lock:
+                        await self._recording.flush(life, life.last_at_ms)
 
 
 def _unknown_terminal(terminal_id: str, known: Mapping[str, Known]) -> DragomanError:

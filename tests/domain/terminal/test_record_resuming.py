@@ -11,8 +11,10 @@ from pathlib import Path
 import anyio
 import pytest
 
+from dragoman.errors import DragomanError
 from dragoman.terminal.model import GAP, PRIVATE, RESUMES_AT
 from dragoman.terminal.told import CommandFilter
+from dragoman.testing.faults import FaultySystem
 from tests.domain.journal.support import require_sound
 from tests.domain.terminal.record_support import Shell, output_of, recorded
 
@@ -178,3 +180,60 @@ async def test_nothing_acknowledged_is_lost_when_we_are_killed_at_any_moment(tmp
 
 if __name__ == "__main__":
     anyio.run(_victim, Path(sys.argv[1]), int(sys.argv[2]))
+
+
+async def test_what_could_not_be_written_is_refused_until_it_is_sent_again(tmp_path: Path) -> None:
+    system = FaultySystem(10**6)
+    async with recorded(tmp_path, system=system) as service:
+        shell = Shell(service)
+        await resumed(shell, 0)
+        await shell.show(b"0123")
+        system.fail_at = system.calls + 1
+        for data in (b"4567", b"89"):
+            with pytest.raises(DragomanError) as refused:
+                await shell.show(data)
+            assert refused.value.code == "not_kept"
+        assert service.holds(shell.terminal), "its Acks are owed"
+        await resumed(shell, 4)
+        assert not service.holds(shell.terminal)
+        await shell.run("make", b"4567", b"89\r\n")
+        assert b"".join(data for _, data in await pieces(shell)) == b"0123456789\r\n"
+        assert [kind for kind, _ in await pieces(shell)] == ["output"] * 3
+        (command,) = await service.commands(CommandFilter())
+        assert (command.output_bytes, command.lost_bytes) == (8, 0)
+
+
+async def test_what_was_held_back_and_could_not_be_written_stays_unacknowledged(tmp_path: Path) -> None:
+    system = FaultySystem(10**6)
+    async with recorded(tmp_path, system=system) as service:
+        shell = Shell(service)
+        await resumed(shell, 0)
+        await shell.show(b"user ")
+        await shell.show(b"password=hun")
+        assert service.holds(shell.terminal)
+        system.fail_at = system.calls + 1
+        with anyio.fail_after(10):
+            while not system.reached:  # noqa: ASYNC110  told by a thread
+                await anyio.sleep(0.02)
+        assert service.holds(shell.terminal)
+        await resumed(shell, 5)
+        await shell.show(b"password=hunter2hunter2\r\n")
+        assert await service.tail(shell.terminal, 100) == b"user password=<redacted 14 chars>\r\n"
+
+
+@pytest.mark.parametrize("cut", range(1, 24))
+async def test_a_secret_over_the_death_of_the_daemon_is_redacted(tmp_path: Path, cut: int) -> None:
+    """All but its end was let through or held by one life; the next one is sent what was not acknowledged."""
+    line = b"password=hunter2hunter2\r\n"
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await resumed(shell, 0)
+        await shell.show(line[:cut])
+        service._recording.holding.clear()  # as after a kill: nobody is left to show it
+        was = await service.tail(shell.terminal, 100)
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await resumed(shell, 0)
+        await shell.show(line)
+        assert b"hunter" not in was
+        assert await service.tail(shell.terminal, 100) == b"password=<redacted 14 chars>\r\n"
