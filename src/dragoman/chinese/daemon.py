@@ -2,6 +2,8 @@
 
 TABLE: dict[str, str] = {
     "{text}": "{text}",
+    "The page calls more tools at once than the daemon takes.": "页面同时调用的工具超过了守护进程能接受的数量。",
+    "Wait a moment, then try again.": "请稍等片刻再试。",
     "The body is not what this address takes.": "请求体不符合此地址的要求。",
     'Send {{"code": "…"}}.': '请发送 {{"code": "…"}}。',
     "The body is larger than {limit} bytes.": "请求体超过 {limit} 字节。",

@@ -38,13 +38,14 @@ from dragoman.debug.adapters.declared import with_declared
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
+from dragoman.mcp.asked import login_environment
 from dragoman.mcp.door import Door
 from dragoman.mcp.http_door import HttpDoor
 from dragoman.places import Places
 from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
 from dragoman.settings import load_settings, unknown_variables
-from dragoman.tools import build_toolbox
+from dragoman.tools import Caller, build_toolbox
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
 from dragoman.transport.processes import started_s
@@ -52,6 +53,7 @@ from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
 from dragoman.transport.unix_socket import bind_private_socket
 from dragoman.web.api import Api
 from dragoman.web.app import build_app
+from dragoman.web.calls import CallsApi
 from dragoman.web.canvas_api import CanvasApi
 from dragoman.web.feed import Feed
 from dragoman.wire.control import DaemonState
@@ -185,7 +187,8 @@ class _Parts:
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         self._gateway = chat.serve(toolbox, settings, Path(state.workspace), self._health)
         drawn = CanvasApi(chat.canvas)
-        self._http = HttpServer(build_app(api, feed, self._mcp, self._gateway.serve, drawn, names))
+        calls = CallsApi(toolbox, _person(state), lambda session: debugger.waits.interrupt(session_id=session))
+        self._http = HttpServer(build_app(api, feed, self._mcp, self._gateway.serve, drawn, calls, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
         table = {**methods.table(), **terminal.methods}
         self._control = ControlServer(
@@ -280,6 +283,12 @@ def _state(options: Options, places: Places, settings: Settings, tcp: socket.soc
         started_at_ns=SystemClock().wall_ns(),
         port_was_named=options.port is not None,
     )
+
+
+def _person(state: DaemonState) -> Caller:
+    """Whoever is at the page, in the folder that the daemon was started in."""
+    workspace = Path(state.workspace)
+    return Caller(id="page", name="the page", workspace=workspace, cwd=workspace, environment=login_environment())
 
 
 def _first_of(errors: BaseExceptionGroup[BaseException]) -> BaseException:

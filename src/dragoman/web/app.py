@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket
 from dragoman.access.guard import OwnNames
 from dragoman.errors import DragomanError
 from dragoman.web.api import Api
+from dragoman.web.calls import CallsApi
 from dragoman.web.canvas_api import CanvasApi
 from dragoman.web.errors import answer_error, answer_fault, answer_wrong_method
 from dragoman.web.feed import Feed
@@ -35,7 +36,7 @@ _ERRORS: dict[Any, ExceptionHandler] = {
 }
 
 
-def build_table(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi) -> RouteTable:
+def build_table(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi, calls: CallsApi) -> RouteTable:
     return RouteTable(
         [
             *page_gates(),
@@ -47,14 +48,18 @@ def build_table(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: Can
             Gate(Route("/api/canvas", canvas.show, methods=["GET"]), "page"),
             Gate(Route("/api/canvas/act", canvas.act, methods=["POST"]), "page"),
             Gate(Route("/api/canvas/remove", canvas.remove, methods=["POST"]), "page"),
+            Gate(Route("/api/call", calls.call, methods=["POST"]), "page"),
+            Gate(Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]), "page"),
             Gate(WebSocketRoute("/gateway", gateway), None),
             Gate(Route("/mcp", _Whole(mcp), methods=["GET", "POST", "DELETE"]), "mcp"),
         ]
     )
 
 
-def build_app(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi, names: OwnNames) -> Guarded:
-    table = build_table(api, feed, mcp, gateway, canvas)
+def build_app(
+    api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi, calls: CallsApi, names: OwnNames
+) -> Guarded:
+    table = build_table(api, feed, mcp, gateway, canvas, calls)
     api.tokens.on_rotation(lambda purpose: api.codes.void() if purpose == "page" else None)
     return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, api.tokens)
 

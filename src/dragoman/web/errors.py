@@ -18,6 +18,7 @@ _STATUS_BY_CODE = {
     "wrong_method": 405,
     "body_too_large": 413,
     "body_too_slow": 408,
+    "too_many_calls": 429,
     "too_much_entered": 413,
     "query_timeout": 503,
     "disk_full": 507,

@@ -1,0 +1,126 @@
+"""Every tool of the toolbox on behalf of the person at the page, and the end of waits that a person wishes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import anyio
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.tools import Caller, Toolbox
+from dragoman.web.errors import language_of
+from dragoman.web.guarded import read_body
+
+OPEN_AT_MOST = 32
+CALLS_PER_S = 100.0
+AT_ONCE = 300.0
+
+
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class _Call(_Body):
+    tool: str
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class _StopWaiting(_Body):
+    session_id: str = ""
+
+
+_Read = TypeVar("_Read", bound=_Body)
+
+
+@dataclass(slots=True)
+class Pace:
+    """How much is open at once, and how often something begins: a page gone wild costs itself, not the daemon."""
+
+    left: float = AT_ONCE
+    filled_at_s: float = 0.0
+    open: int = 0
+
+    def require_room(self, now_s: float) -> None:
+        self.left = min(AT_ONCE, self.left + (now_s - self.filled_at_s) * CALLS_PER_S)
+        self.filled_at_s = now_s
+        if self.open >= OPEN_AT_MOST or self.left < 1:
+            raise DragomanError(
+                "too_many_calls",
+                say("The page calls more tools at once than the daemon takes."),
+                hint=say("Wait a moment, then try again."),
+            )
+        self.left -= 1
+
+
+@dataclass(frozen=True, slots=True)
+class CallsApi:
+    toolbox: Toolbox
+    caller: Caller
+    interrupt: Callable[[str], int]
+    """Ends the waits for a session, or all; how many there were."""
+    pace: Pace = field(default_factory=Pace)
+
+    async def call(self, request: Request) -> Response:
+        """What a caller did wrong is an answer. Whoever leaves takes the call along; what it started lives on."""
+        wanted = await _read(request, _Call)
+        self.pace.require_room(anyio.current_time())
+        self.pace.open += 1
+        answer: dict[str, Any] = {}
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_until_left, request, group.cancel_scope)
+                answer = await self._answer(wanted, replace(self.caller, language=language_of(request)))
+                group.cancel_scope.cancel("it is answered")
+        finally:
+            self.pace.open -= 1
+        return _json(answer)
+
+    async def stop_waiting(self, request: Request) -> Response:
+        wanted = await _read(request, _StopWaiting)
+        return _json({"count": self.interrupt(wanted.session_id)})
+
+    async def _answer(self, wanted: _Call, caller: Caller) -> dict[str, Any]:
+        try:
+            outcome = await self.toolbox.call(wanted.tool, wanted.arguments, caller)
+        except DragomanError as error:
+            return _failed(error, caller)
+        text = "\n".join(line.in_language(caller.language) for line in outcome.lines)
+        return {"text": text, "data": outcome.data.model_dump(mode="json"), "is_error": outcome.is_error}
+
+
+async def _until_left(request: Request, scope: anyio.CancelScope) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel("the caller left")
+
+
+def _failed(error: DragomanError, caller: Caller) -> dict[str, Any]:
+    message = error.message.in_language(caller.language)
+    hint = error.hint.in_language(caller.language) if error.hint else ""
+    return {
+        "text": f"{message} {hint}".strip(),
+        "data": {"code": error.code, "message": message, "hint": hint},
+        "is_error": True,
+    }
+
+
+async def _read(request: Request, takes: type[_Read]) -> _Read:
+    try:
+        return msgspec.json.decode(await read_body(request), type=takes)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        names = ", ".join(each.name for each in msgspec.structs.fields(takes))
+        raise DragomanError(
+            "bad_request",
+            say("The body is not what this address takes."),
+            hint=say("Send an object with: {names}.", names=names),
+        ) from error
+
+
+def _json(value: Any) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json")

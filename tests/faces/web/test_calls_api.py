@@ -1,0 +1,72 @@
+"""Tools called by the page: any of them, as the person, in their language, and no more than the daemon can bear."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Any
+
+from dragoman.phrases import say
+from tests.daemons import eventually
+from tests.faces.attacked import Attacked
+from tests.raw_http import Answer, Ask, ask
+
+
+def post(victim: Attacked, path: str, body: Any, *headers: tuple[str, str]) -> Answer:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return ask(victim.port, Ask(path, "POST", [victim.host, victim.bearer, *headers], data))
+
+
+def test_a_tool_answers_with_text_and_data(victim: Attacked) -> None:
+    answer = post(victim, "/api/call", {"tool": "list_sessions"}).json()
+    assert answer["is_error"] is False
+    assert answer["text"] == "No debug sessions in this workspace."
+    assert answer["data"]["sessions"] == []
+
+
+def test_what_a_tool_refuses_is_an_answer_in_the_readers_language(victim: Attacked) -> None:
+    chinese = ("Accept-Language", "zh-CN")
+    answer = post(victim, "/api/call", {"tool": "no_such"}, chinese)
+    assert (answer.status, answer.json()["is_error"]) == (200, True)
+    assert answer.json()["data"]["code"] == "unknown_tool"
+    assert answer.json()["data"]["message"] == say("There is no tool {name}.", name="'no_such'").in_language("zh")
+    failed = post(victim, "/api/call", {"tool": "step_execution", "arguments": {"step_type": "over"}}).json()
+    assert (failed["is_error"], failed["data"]["status"]) == (True, "error")
+
+
+def test_a_body_of_another_shape_is_refused(victim: Attacked) -> None:
+    for body in (b"{", b"[]", b"[" * 100_000, {"tool": 3}, {"tool": "list_sessions", "more": 1}):
+        refused = post(victim, "/api/call", body)
+        assert (refused.status, refused.json()["error"]["code"]) == (400, "bad_request")
+
+
+def test_a_page_gone_wild_is_told_to_wait_and_the_daemon_goes_on(victim: Attacked) -> None:
+    victim.patch("dragoman.web.calls:AT_ONCE", 3)
+    victim.patch("dragoman.web.calls:CALLS_PER_S", 0.001)
+    answers = [post(victim, "/api/call", {"tool": "list_sessions"}) for _ in range(5)]
+    assert [it.status for it in answers] == [200, 200, 200, 429, 429]
+    assert answers[-1].json()["error"]["code"] == "too_many_calls"
+    victim.patch("dragoman.web.calls:AT_ONCE", 300)
+    victim.patch("dragoman.web.calls:CALLS_PER_S", 1e9)
+    assert post(victim, "/api/call", {"tool": "list_sessions"}).status == 200
+    victim.patch("dragoman.web.calls:CALLS_PER_S", 100)
+
+
+def test_whoever_leaves_takes_the_call_along(victim: Attacked) -> None:
+    """With room for one call only, the next is served once the one before has left."""
+    victim.patch("dragoman.web.calls:OPEN_AT_MOST", 1)
+    wait = {"tool": "ask_user", "arguments": {"title": "Well?", "fields": [{"name": "a"}], "timeout_s": 60}}
+    body = json.dumps(wait).encode()
+    name, value = victim.bearer
+    head = (
+        f"POST /api/call HTTP/1.1\r\nHost: {victim.host[1]}\r\n{name}: {value}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", victim.port)) as gone:
+        gone.sendall(head.encode() + body)
+        eventually(lambda: post(victim, "/api/call", {"tool": "list_sessions"}).status == 429)
+    eventually(lambda: post(victim, "/api/call", {"tool": "list_sessions"}).status == 200)
+    victim.patch("dragoman.web.calls:OPEN_AT_MOST", 32)
+
+
+def test_waits_are_ended_by_a_persons_wish(victim: Attacked) -> None:
+    assert post(victim, "/api/debug/stop-waiting", {}).json() == {"count": 0}
