@@ -21,6 +21,8 @@ _PATTERNS = say("a list of patterns, each of at most 200 characters")
 _WORDS = say("a list of words")
 _URL = say("an address that begins with http:// or https://")
 _NAME = say("a name")
+_GATEWAY = say("an address that begins with ws:// or wss://")
+_FILE = say("a file with its whole path or from ~/ on")
 _KEY = r"^(:|(ctrl-)?(alt-)?[!-~])$"
 _Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -145,6 +147,23 @@ class Settings(BaseModel):
         About(say("The command that prints the model's key, as a list of words."), allowed=_WORDS),
     ] = []
     model_completes: Annotated[bool, About(say("Whether the model may improve suggestions of commands."))] = False
+
+    gateway_address: Annotated[
+        str,
+        Field(pattern=r"^wss?://[^\s]{1,500}$"),
+        About(say("Where `dragoman gateway connect` finds an OpenClaw gateway."), allowed=_GATEWAY),
+    ] = "ws://127.0.0.1:18789"
+    gateway_token_variable: Annotated[
+        str, Field(pattern=r"^\w{0,100}$"), About(say("The variable that holds that gateway's token."), allowed=_NAME)
+    ] = ""
+    gateway_token_file: Annotated[
+        str,
+        Field(pattern=r"^((/|~/).{0,1000})?$"),
+        About(say("The file that holds that gateway's token; only you may read it (mode 0600)."), allowed=_FILE),
+    ] = ""
+    gateway_unlimited: Annotated[
+        bool, About(say("Whether a lost gateway is tried again without end, instead of ten times."))
+    ] = False
 
     adapters: Annotated[
         dict[str, AdapterSettings],

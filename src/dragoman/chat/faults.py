@@ -7,6 +7,9 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.wire.gateway import GatewayError
 
+LOST = frozenset({"gateway_connection_lost", "gateway_not_connected"})
+"""Codes of what a later connection cures."""
+
 
 class RequestFailedError(DragomanError):
     """The gateway said no; `error` is what it said."""
@@ -45,6 +48,14 @@ def no_answer(method: str, timeout_s: float) -> DragomanError:
         "gateway_silent",
         say("The gateway did not answer {method} within {seconds} seconds.", method=method, seconds=f"{timeout_s:g}"),
         hint=say("Try again; if it stays silent, connect anew."),
+    )
+
+
+def unreadable() -> DragomanError:
+    return DragomanError(
+        "gateway_unreadable",
+        say("The gateway's answer has not the shape that the protocol gives it."),
+        hint=say("Check the address: it must be a gateway of protocol 3 or 4."),
     )
 
 

@@ -86,4 +86,10 @@ TABLE: dict[str, str] = {
     "a list of words": "单词列表",
     "an address that begins with http:// or https://": "以 http:// 或 https:// 开头的地址",
     "a name": "一个名称",
+    "an address that begins with ws:// or wss://": "以 ws:// 或 wss:// 开头的地址",
+    "a file with its whole path or from ~/ on": "文件的完整路径，或以 ~/ 开头的路径",
+    "Where `dragoman gateway connect` finds an OpenClaw gateway.": "`dragoman gateway connect` 连接的 OpenClaw 网关地址。",
+    "The variable that holds that gateway's token.": "保存该网关令牌的环境变量。",
+    "The file that holds that gateway's token; only you may read it (mode 0600).": "保存该网关令牌的文件；只有你可以读取（权限 0600）。",
+    "Whether a lost gateway is tried again without end, instead of ten times.": "与网关断开后是否不限次数地重连，而不是十次。",
 }

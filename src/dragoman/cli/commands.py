@@ -34,6 +34,7 @@ _COMMANDS = (
     Command("replay", "replay:replay", say("Play what a terminal showed once more.")),
     Command("terminals", "terminals:app", say("The terminals that are recorded: list, watch, export and import.")),
     Command("shell", "shell:shell", say("Open your shell so that agents and you can ask what happened in it.")),
+    Command("gateway", "gateway:app", say("An OpenClaw gateway: connect to it, and talk to its agents.")),
     Command("stop-waiting", "stop_waiting:stop_waiting", say("End the waits of debug tools; the programs go on.")),
     Command("demo", "demo:demo", say("Watch an agent find a real bug in half a minute; nothing to set up.")),
     Command("page", "page:page", say("Print a one-time login link for the page.")),

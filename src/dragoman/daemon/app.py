@@ -24,10 +24,12 @@ from dragoman.daemon.chatting import Chatting, chatting
 from dragoman.daemon.control import ControlServer
 from dragoman.daemon.debugging import Debugging, debugging
 from dragoman.daemon.ending import take_signals
+from dragoman.daemon.gateway_methods import GatewayMethods
 from dragoman.daemon.instance import Instance
 from dragoman.daemon.lives import Lives
 from dragoman.daemon.logs import start_logging
 from dragoman.daemon.methods import Methods
+from dragoman.daemon.outward import Outward, outward
 from dragoman.daemon.report import Report
 from dragoman.daemon.terminals import STORE, Terminals, terminals
 from dragoman.daemon.tool_calls import ToolCalls
@@ -130,9 +132,10 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
                 ) as debugger,
                 terminals(journal, places, settings, tokens, debugger, _redactor(settings), lives) as terminal,
                 chatting(journal, tokens, links) as chat,
+                outward(settings, places, chat.canvas, journal) as gateway,
             ):
                 parts = _Parts(
-                    state, tokens, links, settings, journal, debugger, terminal, chat, lives=lives, stop=stop
+                    state, tokens, links, settings, journal, debugger, terminal, chat, gateway, lives=lives, stop=stop
                 )
                 await parts.live(tcp, control, wrappers, lambda: instance.publish(state), ready)
     finally:
@@ -163,6 +166,7 @@ class _Parts:
         debugger: Debugging,
         terminal: Terminals,
         chat: Chatting,
+        gateway: Outward,
         *,
         lives: Lives,
         stop: anyio.Event,
@@ -190,7 +194,7 @@ class _Parts:
         calls = CallsApi(toolbox, _person(state), lambda session: debugger.waits.interrupt(session_id=session))
         self._http = HttpServer(build_app(api, feed, self._mcp, self._gateway.serve, drawn, calls, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
-        table = {**methods.table(), **terminal.methods}
+        table = {**methods.table(), **terminal.methods, **GatewayMethods(gateway).table()}
         self._control = ControlServer(
             __version__, table, roles={"mcp": door, "tools": shell}, admits={"mcp": door.admit}
         )

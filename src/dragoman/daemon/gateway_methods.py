@@ -1,0 +1,109 @@
+"""What the command line asks about the gateway that we are a client of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import UnsetType
+
+from dragoman.chat import faults
+from dragoman.chat.talking import Talk
+from dragoman.daemon.control import Method, Params, Part
+from dragoman.daemon.outward import Outward
+from dragoman.errors import DragomanError
+from dragoman.phrases import Language, say
+from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart
+
+_ADDRESS = re.compile(r"wss?://\S{1,500}")
+_MOST_TEXT = 100_000
+_SESSIONS = 100
+
+
+class _Session(msgspec.Struct):
+    key: str
+    display_name: str = msgspec.field(name="displayName", default="")
+    updated_ms: float | None = msgspec.field(name="updatedAt", default=None)
+    is_running: bool = msgspec.field(name="hasActiveRun", default=False)
+
+
+class _Sessions(msgspec.Struct):
+    sessions: list[_Session]
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayMethods:
+    link: Outward
+
+    def table(self) -> Mapping[str, Method]:
+        return {
+            "gateway_connect": self._connect,
+            "gateway_disconnect": self._disconnect,
+            "gateway_status": self._status,
+            "gateway_sessions": self._sessions,
+            "gateway_chat": self._chat,
+        }
+
+    async def _connect(self, params: Params) -> AsyncIterator[Any]:
+        url = str(params.get("url", ""))
+        if url and not _ADDRESS.fullmatch(url):
+            raise DragomanError(
+                "bad_address",
+                say("That is not the address of a gateway: {address}", address=ascii(url[:200])),
+                hint=say("It begins with ws:// or wss://, such as ws://127.0.0.1:18789."),
+            )
+        await self.link.connect(url)
+        yield self._told(params)
+
+    async def _disconnect(self, params: Params) -> AsyncIterator[Any]:
+        self.link.disconnect()
+        yield self._told(params)
+
+    async def _status(self, params: Params) -> AsyncIterator[Any]:
+        yield self._told(params)
+
+    async def _sessions(self, _: Params) -> AsyncIterator[Any]:
+        answer = await self.link.client().request("sessions.list", {"limit": _SESSIONS})
+        try:
+            found = _Sessions([]) if isinstance(answer, UnsetType) else msgspec.json.decode(answer, type=_Sessions)
+        except msgspec.DecodeError:
+            raise faults.unreadable() from None
+        yield {"sessions": [msgspec.structs.asdict(it) for it in found.sessions]}
+
+    async def _chat(self, params: Params) -> AsyncIterator[Any]:
+        """The pieces of the answer, then how it ended."""
+        client = self.link.client()
+        text, session = str(params.get("text", ""))[:_MOST_TEXT], str(params.get("session", "main"))
+        talk = Talk(client, self.link.router, session, text)
+        async with aclosing(talk.events()) as events:
+            async for event in events:
+                if isinstance(event, Done):
+                    yield {"run": talk.run_id, "outcome": event.outcome, "reason": event.stop_reason}
+                elif (shown := _shown(event)) is not None:
+                    yield Part(shown)
+
+    def _told(self, params: Params) -> dict[str, Any]:
+        language: Language = "zh" if params.get("language") == "zh" else "en"
+        now = self.link.standing
+        return {
+            **self.link.status(),
+            "code": now.code,
+            "reason": now.reason.in_language(language) if now.reason else "",
+            "hint": now.hint.in_language(language) if now.hint else "",
+        }
+
+
+def _shown(event: ChatEvent) -> dict[str, Any] | None:
+    match event:
+        case TextDelta():
+            return {"text": event.content, "segment": event.segment, "replace": event.replace}
+        case ToolStart():
+            return {"tool": event.title or event.tool}
+        case ToolResult():
+            return {"tool_ended": event.id, "error": event.error}
+        case _:
+            return None

@@ -1,0 +1,202 @@
+"""The gateway that we are a client of: connected when a person asks for it, with its canvas and its chat."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+import msgspec
+from anyio.abc import TaskGroup
+
+from dragoman.canvas.model import Taken
+from dragoman.canvas.service import CanvasService
+from dragoman.chat import faults, standing
+from dragoman.chat.router import Router
+from dragoman.chat.standing import Standing
+from dragoman.clock import SystemClock
+from dragoman.errors import DragomanError
+from dragoman.events import Event
+from dragoman.journal import Journal
+from dragoman.phrases import say
+from dragoman.places import Places
+from dragoman.setting_table import Settings
+from dragoman.transport.private_files import read_private
+from dragoman.wire.a2ui import A2uiError
+from dragoman.wire.gateway.vocabulary import A2ui, Diff
+
+log = logging.getLogger(__name__)
+
+if TYPE_CHECKING:
+    from dragoman.chat.client import GatewayClient
+
+DRAWER = "gateway"
+SETTLED_WITHIN_S = 20.0
+_SETTLED = frozenset({"connected", "degraded", "pairing_required", "paused", "error"})
+_LISTENED_S = 3600.0
+_TEXT = 20_000  # what a gateway takes of a user's action
+
+
+class Outward:
+    """Owns the client of one gateway at a time, and what is told through it."""
+
+    def __init__(
+        self, group: TaskGroup, settings: Settings, places: Places, canvas: CanvasService, journal: Journal
+    ) -> None:
+        self._group = group
+        self._settings = settings
+        self._places = places
+        self._canvas = canvas
+        self._journal = journal
+        self._scope = anyio.CancelScope()
+        self._changed = anyio.Event()
+        self._was_connected = False
+        self._sessions: dict[str, str] = {}
+        self._client: GatewayClient | None = None
+        self.router = Router(self._draw, self._bridge)
+
+    @property
+    def standing(self) -> Standing:
+        return self._client.standing if self._client else standing.DISCONNECTED
+
+    def status(self) -> dict[str, Any]:
+        client = self._client
+        hello = client.hello if client else None
+        return {
+            "address": client.gateway.url if client else self._settings.gateway_address,
+            "state": self.standing.state,
+            "protocol": hello.protocol if hello else None,
+            "version": hello.server.version if hello else "",
+            "request_id": self.standing.request_id,
+            "missing_scopes": list(self.standing.missing_scopes),
+            "retry_in_s": self.standing.retry_in_s,
+        }
+
+    async def connect(self, url: str) -> Standing:
+        """How it stands when that is decided: connected, or waiting for a person; else how it goes on trying."""
+        url = url or self._settings.gateway_address
+        if self._client is None or self._client.gateway.url != url:
+            await self._begin(url)
+        assert self._client is not None
+        self._client.connect()
+        with anyio.move_on_after(SETTLED_WITHIN_S):
+            while self.standing.state not in _SETTLED and self.standing.code != "gateway_unreachable":
+                await self._changed.wait()
+        return self.standing
+
+    def disconnect(self) -> None:
+        if self._client is not None:
+            self._client.disconnect()
+
+    def client(self) -> GatewayClient:
+        if self._client is None:
+            raise faults.not_connected(self.standing)
+        return self._client
+
+    async def _begin(self, url: str) -> None:
+        from dragoman.chat.client import Gateway, GatewayClient  # noqa: PLC0415  few ever need it
+        from dragoman.chat.identity import Identity  # noqa: PLC0415
+        from dragoman.chat.reconnecting import Reconnecting  # noqa: PLC0415
+        from dragoman.transport.websocket_link import open_link  # noqa: PLC0415
+
+        token = await anyio.to_thread.run_sync(self._token_for, url)
+        self._scope.cancel("another gateway was named")
+        self._was_connected = False
+        self._client = GatewayClient(
+            Gateway(url, token),
+            Identity(self._places.state / "gateway"),
+            SystemClock(),
+            open_link,
+            told=self._told,
+            heard=self.router.heard,
+            reconnecting=Reconnecting(unlimited=self._settings.gateway_unlimited, dice=random.random),
+        )
+        self._scope = anyio.CancelScope()
+        self._group.start_soon(self._live, self._client, self._scope)
+
+    def _token_for(self, url: str) -> str:
+        """The token belongs to the gateway of the settings: it is sent to no other that somebody names."""
+        if url != self._settings.gateway_address:
+            return ""
+        if self._settings.gateway_token_variable:
+            return os.environ.get(self._settings.gateway_token_variable, "")
+        if self._settings.gateway_token_file:
+            return read_private(Path(self._settings.gateway_token_file).expanduser()).decode().strip()
+        return ""
+
+    async def _live(self, client: GatewayClient, scope: anyio.CancelScope) -> None:
+        with scope:
+            await client.run()
+
+    def _told(self, now: Standing) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+        if now.state in ("connected", "degraded"):
+            if self._was_connected:
+                self.router.reconnected()
+            self._was_connected = True
+        elif now.state in _SETTLED or now.state == "disconnected":
+            self.router.lost(faults.not_connected(now))
+
+    async def _draw(self, event: A2ui) -> None:
+        """As far as it goes: nobody there could be told what to repair."""
+        try:
+            drawn = await self._canvas.draw(DRAWER, "", msgspec.json.decode(event.payload), strict=False)
+        except (A2uiError, msgspec.DecodeError, RecursionError) as error:
+            raise DragomanError(
+                "not_drawn", say("Nothing was drawn: {reason}", reason=ascii(str(error)[:300]))
+            ) from error
+        self._sessions.update({it.surface.id: event.session_key for it in drawn})
+        known = {it.surface.id for it in self._canvas.surfaces() if it.drawer == DRAWER}
+        self._sessions = {name: key for name, key in self._sessions.items() if name in known}
+
+    async def _bridge(self, event: Diff) -> None:
+        """For editors, which follow the record."""
+        body = {**msgspec.to_builtins(event), "original": None, "modified": ""}
+        text = f"{event.path} changed by an agent behind the gateway"
+        await self._journal.append([Event(kind="chat.file_changed", session=event.session_key, text=text, body=body)])
+
+    async def tell_actions(self) -> None:
+        """What a person did on a surface of the gateway's goes to the session that drew it."""
+        while True:
+            for taken in await self._canvas.actions(DRAWER, most=1, within_s=_LISTENED_S):
+                while not await self._is_told(taken):
+                    await self._changed.wait()
+
+    async def _is_told(self, taken: Taken) -> bool:
+        """False while there is no connection. Its id makes it one message, however often it has to be sent."""
+        session = self._sessions.get(taken.surface_id, "main")
+        params = {"sessionKey": session, "message": _in_words(taken), "idempotencyKey": taken.id}
+        try:
+            await self.client().request("chat.send", params)
+        except DragomanError as error:
+            if error.code in faults.LOST:
+                return False
+            log.warning("an action on %s was not taken by the gateway: %s", ascii(taken.surface_id[:60]), error)
+        return True
+
+
+def _in_words(taken: Taken) -> str:
+    """As the gateway's own canvases say it: one line, with the context as JSON."""
+    context = msgspec.json.encode(taken.context).decode()
+    where = f"surface={taken.surface_id} component={taken.component_id}"
+    return f"CANVAS_A2UI action={taken.name} {where} context={context}"[:_TEXT]
+
+
+@asynccontextmanager
+async def outward(
+    settings: Settings, places: Places, canvas: CanvasService, journal: Journal
+) -> AsyncIterator[Outward]:
+    """At the end of the block there is no connection."""
+    async with anyio.create_task_group() as group:
+        link = Outward(group, settings, places, canvas, journal)
+        group.start_soon(link.router.run)
+        group.start_soon(link.tell_actions)
+        yield link
+        group.cancel_scope.cancel("the daemon ends")

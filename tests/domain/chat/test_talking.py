@@ -1,0 +1,134 @@
+"""One message and its answer: as it comes, over a lost connection, and when the end itself was missed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from dragoman.chat import faults, standing
+from dragoman.chat.router import Router
+from dragoman.chat.talking import Talk
+from dragoman.errors import DragomanError
+from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff, Done, TextDelta
+from tests.domain.chat.line import until
+from tests.domain.chat.test_router import frame
+
+pytestmark = pytest.mark.anyio
+
+
+async def nowhere(_: A2ui | Diff) -> None:
+    raise AssertionError("nothing of the kind is sent here")
+
+
+@dataclass
+class Scripted:
+    """Requests that a test answers in their order: a payload, or an error."""
+
+    answers: list[Any]
+    asked: list[tuple[str, Any]] = field(default_factory=list)
+
+    async def request(self, method: str, params: Any) -> msgspec.Raw:
+        self.asked.append((method, params))
+        answer = self.answers.pop(0)
+        if isinstance(answer, DragomanError):
+            raise answer
+        return msgspec.Raw(msgspec.json.encode(answer))
+
+
+@dataclass
+class Conversation:
+    client: Scripted
+    router: Router
+    talk: Talk
+    heard: list[ChatEvent] = field(default_factory=list)
+    error: DragomanError | None = None
+
+    def say(self, state: str, text: str) -> None:
+        message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
+        payload = {"runId": self.talk.run_id, "sessionKey": "main", "state": state, "message": message}
+        self.router.heard(frame(payload, "chat"))
+
+    async def follow(self) -> None:
+        try:
+            async for event in self.talk.events():
+                self.heard.append(event)
+        except DragomanError as error:
+            self.error = error
+
+    @property
+    def text(self) -> str:
+        said = [it for it in self.heard if isinstance(it, TextDelta)]
+        last = max((number for number, it in enumerate(said) if it.replace), default=0)
+        return "".join(it.content for it in said[last:])
+
+
+@asynccontextmanager
+async def conversation(*answers: Any) -> AsyncIterator[Conversation]:
+    client, router = Scripted(list(answers)), Router(nowhere, nowhere)
+    it = Conversation(client, router, Talk(client, router, "main", "hello"))
+    async with anyio.create_task_group() as group:
+        group.start_soon(it.follow)
+        await until(lambda: bool(client.asked))
+        yield it
+        group.cancel_scope.cancel()
+
+
+def is_over(it: Conversation) -> bool:
+    return bool(it.heard) and isinstance(it.heard[-1], Done)
+
+
+async def test_the_answer_is_told_as_it_comes_and_others_runs_are_not() -> None:
+    async with conversation({"status": "started"}) as it:
+        it.router.heard(frame({"runId": "another", "sessionKey": "main", "kind": "text_delta", "content": "no"}))
+        it.say("delta", "so")
+        it.say("final", "so it is")
+        await until(lambda: is_over(it))
+        assert it.text == "so it is"
+        assert it.client.asked[0][1]["idempotencyKey"] == it.talk.run_id
+
+
+async def test_a_run_survives_a_lost_connection() -> None:
+    async with conversation(faults.connection_lost("chat.send"), {"status": "in_flight"}) as it:
+        it.router.reconnected()
+        await until(lambda: len(it.client.asked) == 2)
+        assert it.client.asked[0] == it.client.asked[1], "the same key: nothing runs twice"
+        it.say("final", "here it is")
+        await until(lambda: is_over(it))
+        assert it.text == "here it is"
+
+
+async def test_an_end_that_was_missed_is_read_from_the_history() -> None:
+    rows = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": [{"type": "text", "text": "all"}]}]
+    async with conversation({"status": "started"}, {"status": "ok"}, {"messages": rows}) as it:
+        it.say("delta", "a")
+        it.router.reconnected()
+        await until(lambda: is_over(it))
+        assert it.text == "all"
+
+
+@pytest.mark.parametrize("answer", [{"messages": 5}, {"messages": [{"content": {"no": "text"}}]}])
+async def test_an_answer_of_another_shape_is_said_to_be_one(answer: Any) -> None:
+    async with conversation({"status": "ok"}, answer) as it:
+        await until(lambda: it.error is not None)
+        assert it.error is not None
+        assert it.error.code == "gateway_unreadable"
+
+
+async def test_who_waits_is_told_when_nobody_will_answer() -> None:
+    async with conversation({"status": "started"}) as it:
+        it.router.lost(faults.not_connected(standing.given_up(10)))
+        await until(lambda: it.error is not None)
+        assert it.error is not None
+        assert it.error.code == "gateway_not_connected"
+
+
+async def test_a_refusal_is_the_answer() -> None:
+    async with conversation(DragomanError("gateway_refused", faults.unreadable().message)) as it:
+        await until(lambda: it.error is not None)
+        assert len(it.client.asked) == 1
