@@ -45,6 +45,13 @@ class StandIn:
     def output(self) -> bytes:
         return b"".join(it.data for it in self.all(IoData) if it.direction is IoDirection.OUTPUT)
 
+    def first_output(self) -> bytes:
+        """What was printed between the first command's beginning and its end."""
+        kinds = [it.event_type if isinstance(it, Event) else it for it in self.messages]
+        began = next(at for at, it in enumerate(kinds) if isinstance(it, CommandBoundary))
+        ended = next(at for at, it in enumerate(kinds) if isinstance(it, CommandComplete))
+        return b"".join(it.data for it in self.messages[began:ended] if isinstance(it, IoData))
+
     def typed(self) -> bytes:
         return b"".join(it.data for it in self.all(IoData) if it.direction is IoDirection.INPUT)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.shell import launching
+from dragoman.terminal.plain import plain
 from dragoman.wire.omnish.messages import CommandComplete, IoData
 from tests.daemons import eventually
 from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
@@ -84,6 +85,17 @@ def test_the_record_has_what_was_shown_without_our_marks(shell: str, tmp_path: P
         assert b"nonce" not in daemon.output().replace(str(tmp_path).encode(), b"")
         assert b"\x1b]133" not in daemon.output()
         assert b"\x1b]133;C" in both[0].screen
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_line_that_was_not_ended_is_told_as_it_was_printed(shell: str, tmp_path: Path) -> None:
+    """zsh and fish draw a sign behind it and go on in the next row: that is the shell's, not the command's."""
+    with opened(shell, tmp_path) as both:
+        both[0].run("printf abc; sh -c 'exit 4'", shown="abc")
+        assert both[0].screen.count(b"\x1b]133;D;4") == 1
+        daemon = finish(both)
+    assert daemon.records()[0].exit_code == 4
+    assert plain(daemon.first_output()) == "abc"
 
 
 def test_marks_stay_behind_where_that_is_asked_for(tmp_path: Path) -> None:

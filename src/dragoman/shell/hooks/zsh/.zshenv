@@ -33,12 +33,19 @@ __dragoman_preexec() {
   builtin emulate -L zsh
   __dragoman_quote "$line"
   __dragoman_ran=1
+  builtin typeset -g __dragoman_eol=${PROMPT_EOL_MARK-'%B%S%#%s%b'} __dragoman_had_eol=${+PROMPT_EOL_MARK}
+  builtin typeset -g +x PROMPT_EOL_MARK=$'%{\e]133;D;%?'$__dragoman_tail$'\a%}'$__dragoman_eol
   builtin print -rn -- $'\e]633;E;'$__dragoman_quoted';'$__dragoman_nonce$'\a\e]133;C;hidden='$hidden$__dragoman_tail$'\a'
 }
 
 # Last of the functions before a prompt, so that it has the prompt as it will be shown; zsh gives each the same status.
+# What zsh prints where a line was not ended is no output of the command: its end is told in front of that.
 __dragoman_precmd() {
-  builtin local code=$?
+  builtin local code=$? told=0
+  if [[ ${PROMPT_EOL_MARK-} == *"nonce=$__dragoman_nonce"* ]]; then
+    if [[ -o prompt_sp && -o prompt_cr ]]; then told=1; fi
+    if (( __dragoman_had_eol )); then PROMPT_EOL_MARK=$__dragoman_eol; else builtin unset PROMPT_EOL_MARK; fi
+  fi
   builtin emulate -L zsh
   if [[ $precmd_functions[-1] != __dragoman_precmd ]]; then
     precmd_functions=(${precmd_functions:#__dragoman_precmd} __dragoman_precmd)
@@ -50,8 +57,9 @@ __dragoman_precmd() {
     if [[ $PS1 == *[16]33\;* ]]; then __dragoman_tail+=';doubled=1'; fi
     builtin typeset -g +x PS1=$'%{\e]133;A'$__dragoman_tail$'\a%}'$PS1$'%{\e]133;B'$__dragoman_tail$'\a%}'
   fi
+  if (( ! told )); then builtin print -rn -- $'\e]133;D;'$code$__dragoman_tail$'\a'; fi
   __dragoman_quote "$PWD"
-  builtin print -rn -- $'\e]133;D;'$code$__dragoman_tail$'\a\e]633;P;Cwd='$__dragoman_quoted';nonce='$__dragoman_nonce$'\a'
+  builtin print -rn -- $'\e]633;P;Cwd='$__dragoman_quoted';nonce='$__dragoman_nonce$'\a'
 }
 
 __dragoman_install() {
