@@ -14,7 +14,7 @@ from dragoman.canvas.service import CanvasService
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.web.guarded import read_body
-from dragoman.wire.a2ui import A2uiError, snapshot, to_v09
+from dragoman.wire.a2ui import A2uiError, resolve, snapshot, to_v09
 
 BY = "the page"
 
@@ -91,6 +91,7 @@ def _told(drawn: Drawn) -> dict[str, Any]:
         "version": drawn.version,
         "changed_ms": drawn.changed_ns // 1_000_000,
         "messages": to_v09(snapshot(drawn.surface)),
+        "tree": resolve(drawn.surface),
     }
 
 

@@ -7,5 +7,6 @@ export interface View {
 }
 
 export const VIEWS: readonly View[] = [
+  { id: "canvas", title: "Canvas", tag: "dragoman-canvas", load: () => import("../canvas/canvas") },
   { id: "activity", title: "Activity", tag: "dragoman-activity", load: () => import("../activity/activity") },
 ];

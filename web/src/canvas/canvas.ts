@@ -1,0 +1,114 @@
+/** The canvas: what agents draw, a tab for each surface. */
+import { LitElement, css, html, nothing } from "lit";
+import { customElement, state } from "lit/decorators.js";
+import { repeat } from "lit/directives/repeat.js";
+import { shared } from "../app/shared";
+import { ask, feed, post, t } from "../link";
+import type { Surface } from "./model";
+import "./surface";
+
+@customElement("dragoman-canvas")
+export class DragomanCanvas extends LitElement {
+  @state() private surfaces: Surface[] = [];
+  @state() private shown = "";
+  @state() private failed = "";
+  private isReading = false;
+  private isStale = false;
+  private stop = () => {};
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.stop = feed.subscribe("canvas.", { events: () => void this.read(), reset: () => void this.read() });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.stop();
+  }
+
+  /** One at a time: what changed while it was being read is read again after. */
+  private async read(): Promise<void> {
+    this.isStale = true;
+    if (this.isReading) return;
+    this.isReading = true;
+    try {
+      while (this.isStale) {
+        this.isStale = false;
+        this.take((await ask<{ surfaces: Surface[] }>("/api/canvas")).surfaces);
+      }
+      this.failed = "";
+    } catch (error) {
+      this.failed = (error as Error).message;
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  /** Tabs keep their places; a surface that is new is shown, unless the person is at another one just now. */
+  private take(surfaces: Surface[]): void {
+    const known = new Map(this.surfaces.map((surface, index) => [key(surface), index]));
+    const order = (surface: Surface) => known.get(key(surface)) ?? surfaces.length + surface.changed_ms;
+    this.surfaces = surfaces.toSorted((a, b) => order(a) - order(b));
+    if (!this.surfaces.some((surface) => key(surface) === this.shown)) this.shown = surfaces[0] ? key(surfaces[0]) : "";
+  }
+
+  private async takeAway({ drawer, surface_id }: Surface): Promise<void> {
+    try {
+      await post("/api/canvas/remove", { drawer, surface_id });
+    } catch (error) {
+      this.failed = (error as Error).message;
+    }
+  }
+
+  private keyed(event: KeyboardEvent): void {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const index = this.surfaces.findIndex((surface) => key(surface) === this.shown);
+    const next = step && this.surfaces.at((index + step) % this.surfaces.length);
+    if (!next) return;
+    this.shown = key(next);
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('[aria-selected="true"]')?.focus());
+  }
+
+  override render() {
+    return html`
+      ${this.failed ? html`<p class="bad" role="alert">${this.failed}</p>` : nothing}
+      ${this.surfaces.length ? this.tabs() : html`<p class="empty">${t("Agents show things here: ask one to draw what it found.")}</p>`}
+      ${repeat(this.surfaces, key, (surface) => html`<dragoman-surface
+        role="tabpanel" aria-label=${surface.title || surface.surface_id} .surface=${surface} ?hidden=${key(surface) !== this.shown}
+      ></dragoman-surface>`)}
+    `;
+  }
+
+  private tabs() {
+    return html`<div class="surfaces" role="tablist" aria-label=${t("Surfaces")} @keydown=${this.keyed}>
+      ${repeat(this.surfaces, key, (surface) => {
+        const isShown = key(surface) === this.shown;
+        const name = surface.title || surface.surface_id;
+        return html`<span class=${isShown ? "shown" : ""}><button
+          class="plain" role="tab" aria-selected=${isShown} tabindex=${isShown ? 0 : -1}
+          title=${t("{name}, drawn by {drawer}", { name, drawer: surface.drawer })} @click=${() => (this.shown = key(surface))}
+        >${name}</button><button
+          class="plain away" aria-label=${t("Take {name} away", { name })} @click=${() => this.takeAway(surface)}
+        >✕</button></span>`;
+      })}
+    </div>`;
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host { display: flex; flex-direction: column; min-height: 0; }
+      .surfaces { display: flex; gap: .3rem; padding: .5rem 1rem 0; overflow-x: auto; border-bottom: 1px solid var(--line); flex: none; }
+      .surfaces span { display: flex; border: 1px solid transparent; border-bottom: 0; border-radius: .5rem .5rem 0 0; }
+      .surfaces .shown { background: var(--card); border-color: var(--line); }
+      .surfaces button { white-space: nowrap; max-width: 16rem; overflow: hidden; text-overflow: ellipsis; }
+      .surfaces .away { padding: .25rem .5rem; color: var(--quiet); font-size: .8rem; }
+      dragoman-surface { flex: 1; min-height: 0; }
+      p.bad { padding: 0 1rem; }
+    `,
+  ];
+}
+
+function key({ drawer, surface_id }: Surface): string {
+  return `${drawer}/${surface_id}`;
+}

@@ -1,0 +1,58 @@
+/** Texts with lines: source, differences, what a terminal showed. */
+import { html, nothing } from "lit";
+import { t } from "../../link";
+import { terminal, type Piece } from "../../parts/ansi";
+import { compare, type Line } from "../../parts/lines";
+import { scrolled } from "../../parts/scroll";
+import { define } from "../model";
+import { list, number, said } from "../values";
+
+const LINE = 20;
+const TALLEST = 480;
+const TERMINAL_LINES = 20_000;
+const SIGNS = { same: " ", added: "+", removed: "−" };
+
+define("CodeBlock", (node, painter) => {
+  const lines = said(painter, node, "code").replace(/\n$/, "").split("\n");
+  const first = number(node.properties.firstLine, 1);
+  const marked = new Set(list(painter.value(node, "marked")).map((line) => number(line, -1)));
+  const title = said(painter, node, "title");
+  return html`<div class="code">
+    ${title ? html`<div class="title">${title}</div>` : nothing}
+    ${scrolled(lines, LINE, TALLEST, (line, index) => html`<div class="line ${marked.has(first + index) ? "marked" : ""}"
+      ><span class="no">${first + index}</span><span>${line}</span></div>`)}
+  </div>`;
+});
+
+define("Diff", (node, painter) => {
+  const path = said(painter, node, "path");
+  const texts = [said(painter, node, "original"), said(painter, node, "modified")] as const;
+  const memory = painter.memory(node, { of: ["", ""] as readonly string[], lines: [] as Line[] });
+  if (memory.of[0] !== texts[0] || memory.of[1] !== texts[1]) Object.assign(memory, { of: texts, lines: compare(...texts) });
+  const isNew = painter.value(node, "original") === undefined || painter.value(node, "original") === null;
+  const tell = (accepted: boolean) => painter.act(node, { path, accepted });
+  return html`<div class="code">
+    <div class="title">${path}${isNew ? ` (${t("new")})` : ""}</div>
+    ${scrolled(memory.lines, LINE, TALLEST, (line) => html`<div class="line ${line.kind}"
+      ><span class="no">${line.before || ""}</span><span class="no">${line.after || ""}</span
+      ><span class="sign">${SIGNS[line.kind]}</span><span>${line.text}</span></div>`)}
+    ${node.properties.decides === true
+      ? html`<div class="foot">
+          <button class="primary" ?disabled=${painter.isBusy} @click=${() => tell(true)}>${t("Accept")}</button>
+          <button ?disabled=${painter.isBusy} @click=${() => tell(false)}>${t("Reject")}</button>
+        </div>`
+      : nothing}
+  </div>`;
+});
+
+define("Terminal", (node, painter) => {
+  const text = said(painter, node, "text");
+  const memory = painter.memory(node, { of: "\0", lines: [] as Piece[][] });
+  if (memory.of !== text) Object.assign(memory, { of: text, lines: terminal(text.replace(/\n$/, ""), TERMINAL_LINES) });
+  const title = said(painter, node, "title");
+  return html`<div class="code terminal">
+    ${title ? html`<div class="title">${title}</div>` : nothing}
+    ${scrolled(memory.lines, LINE, LINE * number(node.properties.rows, 24), (pieces) => html`<div class="line"
+      >${pieces.map(({ text, look }) => html`<span class=${look}>${text}</span>`)}</div>`)}
+  </div>`;
+});

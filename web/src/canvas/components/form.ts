@@ -1,0 +1,94 @@
+/** Questions that are answered together, and a question with two answers. */
+import { html, nothing } from "lit";
+import { t } from "../../link";
+import { define, type Node, type Painter } from "../model";
+import { list, records, said, text } from "../values";
+
+type Values = Record<string, unknown>;
+
+const INPUTS: Record<string, string> = { number: "number", secret: "password" };
+
+define("Form", (node, painter) => {
+  const fields = records(node.properties.fields);
+  const memory = painter.memory(node, { values: {} as Values });
+  memory.values = answers(fields, memory.values);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    painter.act(node, { values: memory.values });
+  };
+  return html`<form class="form card" @submit=${submit}>
+    ${said(painter, node, "title") ? html`<div class="h h3" role="heading" aria-level="3">${said(painter, node, "title")}</div>` : nothing}
+    ${fields.map((field) => question(field, memory.values, painter))}
+    <div class="box row">
+      <button class="primary" ?disabled=${painter.isBusy}>${said(painter, node, "submitLabel") || t("Send")}</button>
+      <button type="button" ?disabled=${painter.isBusy} @click=${() => painter.act(node)}>
+        ${said(painter, node, "cancelLabel") || t("Cancel")}
+      </button>
+    </div>
+  </form>`;
+});
+
+/** Of the questions that are asked now: what was entered, else what stood there. */
+function answers(fields: Values[], entered: Values): Values {
+  const empty: Record<string, unknown> = { yes_no: false, choices: [], number: null };
+  return Object.fromEntries(
+    fields.map((field) => {
+      const [name, kind] = [text(field.name), text(field.kind)];
+      return [name, name in entered ? entered[name] : (field.value ?? (kind in empty ? empty[kind] : ""))];
+    }),
+  );
+}
+
+function question(field: Values, values: Values, painter: Painter) {
+  const name = text(field.name);
+  const set = (value: unknown) => {
+    values[name] = value;
+    painter.redraw();
+  };
+  const label = html`<span>${text(field.label) || name}${field.required ? html`<abbr title=${t("needed")}>*</abbr>` : nothing}</span>`;
+  const help = field.help ? html`<small class="quiet">${text(field.help)}</small>` : nothing;
+  if (field.kind === "yes_no") return html`<label class="choice">${check(values[name] === true, set)}${label}</label>${help}`;
+  if (field.kind === "choices") return html`<fieldset><legend>${label}</legend>${many(field, list(values[name]), set)}</fieldset>${help}`;
+  return html`<label class="field">${label}${input(field, values[name], set)}${help}</label>`;
+}
+
+function check(isOn: boolean, set: (value: boolean) => void) {
+  return html`<input type="checkbox" .checked=${isOn} @change=${(event: Event) => set((event.target as HTMLInputElement).checked)} />`;
+}
+
+function many(field: Values, chosen: unknown[], set: (value: unknown[]) => void) {
+  return list(field.options).map(text).map((option) => html`<label class="choice">
+    ${check(chosen.includes(option), (isOn) => set(isOn ? [...chosen, option] : chosen.filter((it) => it !== option)))}
+    <span>${option}</span>
+  </label>`);
+}
+
+function input(field: Values, value: unknown, set: (value: unknown) => void) {
+  const entered = (event: Event) => {
+    const typed = (event.target as HTMLInputElement).value;
+    set(field.kind === "number" ? (typed === "" ? null : Number(typed)) : typed);
+  };
+  if (field.kind === "choice")
+    return html`<select ?required=${field.required === true} @change=${entered}>
+      <option value="" ?selected=${text(value) === ""}></option>
+      ${list(field.options).map(text).map((option) => html`<option value=${option} ?selected=${option === text(value)}>${option}</option>`)}
+    </select>`;
+  if (field.kind === "long_text")
+    return html`<textarea rows="4" ?required=${field.required === true} .value=${text(value)} @input=${entered}></textarea>`;
+  return html`<input
+    type=${INPUTS[text(field.kind)] ?? "text"} step="any" autocomplete="off" ?required=${field.required === true}
+    .value=${text(value)} @input=${entered}
+  />`;
+}
+
+define("Confirm", (node: Node, painter) => {
+  const tell = (confirmed: boolean) => painter.act(node, { componentId: node.component_id, confirmed });
+  return html`<div class="card box column">
+    <div>${said(painter, node, "message")}</div>
+    <div class="box row">
+      <button class="primary" ?disabled=${painter.isBusy} @click=${() => tell(true)}>${said(painter, node, "confirmLabel") || t("Yes")}</button>
+      <button ?disabled=${painter.isBusy} @click=${() => tell(false)}>${said(painter, node, "cancelLabel") || t("No")}</button>
+    </div>
+  </div>`;
+});
+

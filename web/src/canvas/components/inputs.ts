@@ -1,0 +1,89 @@
+/** The basic catalogue: what a person enters and presses. What is entered is kept here until something is pressed. */
+import { html, nothing } from "lit";
+import { define, type Node, type Painter } from "../model";
+import { hasAction, list, number, record, said, text } from "../values";
+
+const TYPES: Record<string, string> = { number: "number", obscured: "password", shortText: "text", date: "date" };
+
+function labelled(painter: Painter, node: Node, field: unknown) {
+  return html`<label class="field"><span>${said(painter, node, "label")}</span>${field}</label>`;
+}
+
+define("Button", (node, painter) => {
+  const look = { primary: "primary", borderless: "plain" }[text(node.properties.variant)] ?? "";
+  return html`<button class=${look} ?disabled=${painter.isBusy || !hasAction(node)} @click=${() => painter.act(node)}>
+    ${painter.inside(node)}
+  </button>`;
+});
+
+define("TextField", (node, painter) => {
+  const entered = (event: InputEvent) => painter.enter(node, "value", (event.target as HTMLInputElement).value);
+  const variant = text(node.properties.variant);
+  const placeholder = said(painter, node, "placeholder");
+  const value = said(painter, node, "value");
+  const field = variant === "longText"
+    ? html`<textarea rows="4" placeholder=${placeholder} .value=${value} @input=${entered}></textarea>`
+    : html`<input type=${TYPES[variant] ?? "text"} placeholder=${placeholder} .value=${value} @input=${entered} />`;
+  return labelled(painter, node, field);
+});
+
+define("CheckBox", (node, painter) => html`<label class="choice">
+  <input
+    type="checkbox" .checked=${painter.value(node, "value") === true}
+    @change=${(event: Event) => painter.enter(node, "value", (event.target as HTMLInputElement).checked)}
+  /><span>${said(painter, node, "label")}</span>
+</label>`);
+
+define("ChoicePicker", (node, painter) => {
+  const several = node.properties.variant === "multipleSelection";
+  const chosen = new Set(list(painter.value(node, "value")).map(text));
+  const choose = (value: string, isChosen: boolean) => {
+    const next = several ? new Set(chosen) : new Set<string>();
+    if (isChosen) next.add(value);
+    else next.delete(value);
+    painter.enter(node, "value", [...next]);
+  };
+  const options = list(node.properties.options).map(record);
+  return html`<fieldset>
+    ${said(painter, node, "label") ? html`<legend>${said(painter, node, "label")}</legend>` : nothing}
+    ${options.map((option) => {
+      const value = text(option.value);
+      return html`<label class="choice"><input
+        type=${several ? "checkbox" : "radio"} name=${node.id} .checked=${chosen.has(value)}
+        @change=${(event: Event) => choose(value, (event.target as HTMLInputElement).checked)}
+      /><span>${text(option.label) || value}</span></label>`;
+    })}
+  </fieldset>`;
+});
+
+define("Slider", (node, painter) => {
+  const { min, max, steps } = node.properties;
+  const [low, high] = [number(min), number(max, 100)];
+  const value = number(painter.value(node, "value"), low);
+  const step = number(steps) > 0 ? (high - low) / number(steps) : "any";
+  const field = html`<span class="slider"><input
+    type="range" min=${low} max=${high} step=${step} .value=${String(value)}
+    @input=${(event: InputEvent) => painter.enter(node, "value", Number((event.target as HTMLInputElement).value))}
+  /><output>${Math.round(value * 1000) / 1000}</output></span>`;
+  return labelled(painter, node, field);
+});
+
+define("DateTimeInput", (node, painter) => {
+  const { enableDate = true, enableTime = false } = node.properties;
+  const type = enableDate && enableTime ? "datetime-local" : enableTime ? "time" : "date";
+  const field = html`<input
+    type=${type} .value=${local(said(painter, node, "value"), type)} min=${said(painter, node, "min") || nothing}
+    max=${said(painter, node, "max") || nothing}
+    @input=${(event: InputEvent) => painter.enter(node, "value", (event.target as HTMLInputElement).value)}
+  />`;
+  return labelled(painter, node, field);
+});
+
+/** The part of an ISO time that the browser's field takes. */
+function local(value: string, type: string): string {
+  const [date = "", time = ""] = value.includes("T") ? value.split("T") : ["", value];
+  const short = /^\d\d:\d\d/.exec(time)?.[0] ?? "";
+  if (type === "time") return short;
+  const day = date || (/^\d{4}-\d\d-\d\d$/.test(value) ? value : "");
+  return type === "date" ? day : day && short ? `${day}T${short}` : "";
+}

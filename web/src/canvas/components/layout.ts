@@ -1,0 +1,67 @@
+/** The basic catalogue: what holds other components. */
+import { html, nothing } from "lit";
+import { t } from "../../link";
+import { define, type Node, type Painter } from "../model";
+import { list, record, text } from "../values";
+
+const JUSTIFY: Record<string, string> = {
+  start: "flex-start", center: "center", end: "flex-end",
+  spaceBetween: "space-between", spaceAround: "space-around", spaceEvenly: "space-evenly", stretch: "stretch",
+};
+const ALIGN: Record<string, string> = { start: "flex-start", center: "center", end: "flex-end", stretch: "stretch" };
+
+function box(direction: string) {
+  return (node: Node, painter: Painter) => {
+    const { justify, align } = node.properties;
+    const style = `justify-content:${JUSTIFY[text(justify)] ?? "flex-start"};align-items:${ALIGN[text(align)] ?? "stretch"}`;
+    return html`<div class="box ${direction}" .style=${style}>${painter.inside(node)}</div>`;
+  };
+}
+
+define("Row", box("row"));
+define("Column", box("column"));
+define("List", (node, painter) => {
+  const direction = node.properties.direction === "horizontal" ? "row scrolls" : "column";
+  return html`<div class="box ${direction}" role="list">${painter.inside(node)}</div>`;
+});
+define("Card", (node, painter) => html`<div class="card">${painter.inside(node)}</div>`);
+define("Divider", (node) => html`<hr class=${node.properties.axis === "vertical" ? "vertical" : ""} />`);
+
+define("Tabs", (node, painter) => {
+  const memory = painter.memory(node, { shown: 0 });
+  const tabs = list(node.properties.tabs).map((tab) => text(record(tab).title));
+  const choose = (index: number) => {
+    memory.shown = index;
+    painter.redraw();
+  };
+  const keyed = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step || !tabs.length) return;
+    choose((memory.shown + step + tabs.length) % tabs.length);
+    (event.currentTarget as HTMLElement).querySelectorAll("button")[memory.shown]?.focus();
+  };
+  return html`
+    <div class="tabs" role="tablist" @keydown=${keyed}>
+      ${tabs.map((title, index) => html`<button
+        class="plain" role="tab" aria-selected=${index === memory.shown} tabindex=${index === memory.shown ? 0 : -1}
+        @click=${() => choose(index)}
+      >${title}</button>`)}
+    </div>
+    <div role="tabpanel">${painter.inside(node, `tabs/${memory.shown}/child`)}</div>
+  `;
+});
+
+define("Modal", (node, painter) => {
+  const memory = painter.memory(node, { isOpen: false });
+  const become = (isOpen: boolean) => {
+    memory.isOpen = isOpen;
+    painter.redraw();
+  };
+  const opened = html`<div class="modal" role="dialog" aria-modal="false" @keydown=${(event: KeyboardEvent) => {
+    if (event.key === "Escape") become(false);
+  }}>
+    ${painter.inside(node, "content")}
+    <button @click=${() => become(false)}>${t("Close")}</button>
+  </div>`;
+  return html`<div @click=${() => become(true)}>${painter.inside(node, "trigger")}</div>${memory.isOpen ? opened : nothing}`;
+});

@@ -1,0 +1,52 @@
+/** A surface as the daemon resolved it: a tree with its bindings read. */
+export interface Node {
+  id: string;
+  component_id: string;
+  slot: string;
+  state: "ready" | "pending" | "cut";
+  type: string;
+  scope: string;
+  properties: Record<string, unknown>;
+  /** Property -> where in the surface's data it stands. */
+  bindings: Record<string, string>;
+  children: Node[];
+}
+
+export interface Surface {
+  drawer: string;
+  workspace: string;
+  surface_id: string;
+  title: string;
+  version: number;
+  changed_ms: number;
+  tree: Node | null;
+}
+
+/** What a component may ask of the surface that it is drawn on. */
+export interface Painter {
+  /** A property as it is now: what the person entered stands before what the agent sent. */
+  value(node: Node, name: string): unknown;
+  /** What the person entered; kept here, and sent with the next action. */
+  enter(node: Node, name: string, value: unknown): void;
+  /** The person acted: tell who drew this. */
+  act(node: Node, details?: Record<string, unknown>): void;
+  /** The children in one place, or all of them. */
+  inside(node: Node, slot?: string): unknown;
+  /** What the page remembers of a component while its surface is there: an open tab, an order of rows. */
+  memory<T extends object>(node: Node, initial: T): T;
+  /** Whether an action is on its way. */
+  readonly isBusy: boolean;
+  redraw(): void;
+}
+
+export type Draw = (node: Node, painter: Painter) => unknown;
+
+const COMPONENTS = new Map<string, Draw>();
+
+export function define(type: string, draw: Draw): void {
+  COMPONENTS.set(type, draw);
+}
+
+export function drawOf(type: string): Draw | undefined {
+  return COMPONENTS.get(type);
+}

@@ -1,0 +1,106 @@
+/** One surface: draws its tree, keeps what is entered, and tells what the person did. */
+import { LitElement, html, nothing } from "lit";
+import { customElement, property, state } from "lit/decorators.js";
+import { keyed } from "lit/directives/keyed.js";
+import { repeat } from "lit/directives/repeat.js";
+import { shared } from "../app/shared";
+import { post, t } from "../link";
+import "./components/all";
+import { drawOf, type Node, type Painter, type Surface } from "./model";
+import { looks } from "./looks";
+import { number, record, text } from "./values";
+
+@customElement("dragoman-surface")
+export class DragomanSurface extends LitElement implements Painter {
+  @property({ attribute: false }) surface!: Surface;
+  @state() isBusy = false;
+  @state() private told = "";
+  @state() private failed = "";
+  private readonly entered = new Map<string, unknown>();
+  private readonly memories = new Map<string, object>();
+
+  value(node: Node, name: string): unknown {
+    const path = node.bindings[name] ?? `\0${node.id}/${name}`;
+    return this.entered.has(path) ? this.entered.get(path) : node.properties[name];
+  }
+
+  /** An input that is bound to nothing still shows what was entered; only what is bound can be sent. */
+  enter(node: Node, name: string, value: unknown): void {
+    this.entered.set(node.bindings[name] ?? `\0${node.id}/${name}`, value);
+    this.requestUpdate();
+  }
+
+  act(node: Node, details: Record<string, unknown> = {}): void {
+    void this.send(node, details);
+  }
+
+  memory<T extends object>(node: Node, initial: T): T {
+    const key = `${node.type} ${node.id}`; // another component of the same name remembers nothing of it
+    const kept = this.memories.get(key) ?? initial;
+    this.memories.set(key, kept);
+    return kept as T;
+  }
+
+  redraw(): void {
+    this.requestUpdate();
+  }
+
+  inside(node: Node, slot?: string): unknown {
+    const wanted = slot === undefined ? node.children : node.children.filter((child) => child.slot === slot);
+    return repeat(wanted, ({ id, slot }) => `${slot} ${id}`, (child) => this.draw(child));
+  }
+
+  private async send(node: Node, details: Record<string, unknown>): Promise<void> {
+    const { drawer, surface_id } = this.surface;
+    const changes = [...this.entered].filter(([path]) => !path.startsWith("\0"));
+    this.isBusy = true;
+    try {
+      const body = { drawer, surface_id, component_id: node.component_id, scope: node.scope, details, changes };
+      const { name } = await post<{ name: string }>("/api/canvas/act", body);
+      for (const [path, value] of changes) if (this.entered.get(path) === value) this.entered.delete(path);
+      [this.told, this.failed] = [t("Told: {name}", { name }), ""];
+    } catch (error) {
+      this.failed = (error as Error).message; // nothing that was entered is lost
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  private draw(node: Node): unknown {
+    if (node.state === "pending") return html`<span class="quiet" aria-hidden="true">…</span>`;
+    if (node.state === "cut") return html`<span class="quiet">${t("[too much to draw here]")}</span>`;
+    const label = text(record(node.properties.accessibility).label);
+    const grow = number(node.properties.weight);
+    return html`<div
+      class="component ${node.type in KINDS ? KINDS[node.type] : ""}" data-type=${node.type} aria-label=${label || nothing}
+      role=${label ? "group" : nothing} .style=${grow > 0 ? `flex:${grow} 1 0` : ""}
+    >${keyed(node.type, this.drawn(node))}</div>`;
+  }
+
+  /** What one component cannot draw is no reason for the others not to be there. */
+  private drawn(node: Node): unknown {
+    const draw = drawOf(node.type);
+    if (!draw) return `[${node.type}: not yet implemented]`;
+    try {
+      return draw(node, this);
+    } catch (error) {
+      return html`<span class="bad">${t("[{type} cannot be drawn: {reason}]", { type: node.type, reason: String(error) })}</span>`;
+    }
+  }
+
+  override render() {
+    return html`
+      ${this.surface.tree ? this.draw(this.surface.tree) : html`<p class="empty">${t("Nothing is drawn yet.")}</p>`}
+      <p class="told quiet" role="status">${this.told}</p>
+      ${this.failed ? html`<p class="bad" role="alert">${this.failed}</p>` : nothing}
+    `;
+  }
+
+  static override styles = [shared, looks];
+}
+
+/** Those that take all the width they can get. */
+const KINDS: Record<string, string> = Object.fromEntries(
+  ["Row", "Column", "List", "Card", "Tabs", "Table", "Chart", "CodeBlock", "Diff", "Terminal", "Form", "Divider", "FileTree",
+    "VariableTree", "StackTrace", "Timeline", "Markdown", "Progress"].map((type) => [type, "fills"]),
+);
