@@ -63,7 +63,9 @@ def require_runtime() -> Path:
 
 
 def interpreter_of(settings: LuaSettings, environment: Mapping[str, str]) -> str:
-    names = (settings.interpreter,) if settings.interpreter else INTERPRETERS
+    """`luaPath` is a name, or a path from where the program runs, which is not where the daemon does."""
+    given = settings.interpreter
+    names = (str(settings.cwd / given) if "/" in given else given,) if given else INTERPRETERS
     for name in names:
         found = shutil.which(name, path=environment.get("PATH", ""))
         if found is not None:

@@ -20,6 +20,7 @@ from dragoman.debug.luapanda.code_lines import next_code_line
 from dragoman.debug.luapanda.literals import lua_string, lua_value
 from dragoman.debug.luapanda.looking import function_name, shown
 from dragoman.debug.luapanda.paths import Chunk, PathMap
+from dragoman.debug.luapanda.runtime import interpreter_of
 from dragoman.debug.luapanda.settings import read_settings
 from dragoman.errors import DragomanError
 from dragoman.wire.luapanda.commands import encoded_info
@@ -93,6 +94,16 @@ def test_a_port_that_others_can_reach_is_warned_of_in_the_first_answer(
     told = adapter.LUA.facts(Situation("attach", given, {}, Path("/w")))
     assert ("other machines can reach it" in told.get("warning", "")) is is_warned_of
     assert 'start("0.0.0.0"' not in told["waits for"]
+
+
+def test_an_interpreter_is_a_name_or_a_path_from_where_the_program_runs(tmp_path: Path) -> None:
+    lua = tmp_path / "bin" / "lua"
+    lua.parent.mkdir()
+    lua.touch(0o755)
+    named = {"lua": {"PATH": str(lua.parent)}, "./bin/lua": {}, "bin/lua": {}, str(lua): {}}
+    for given, environment in named.items():
+        settings = read_settings("launch", {"program": "a.lua", "luaPath": given}, tmp_path)
+        assert Path(interpreter_of(settings, environment)).samefile(lua)
 
 
 # Names.
