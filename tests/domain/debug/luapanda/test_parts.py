@@ -101,8 +101,8 @@ def test_an_interpreter_is_a_name_or_a_path_from_where_the_program_runs(tmp_path
     lua.parent.mkdir()
     lua.touch(0o755)
     named = {"lua": {"PATH": str(lua.parent)}, "./bin/lua": {}, "bin/lua": {}, str(lua): {}}
-    for given, environment in named.items():
-        settings = read_settings("launch", {"program": "a.lua", "luaPath": given}, tmp_path)
+    for name, environment in named.items():
+        settings = read_settings("launch", {"program": "a.lua", "luaPath": name}, tmp_path)
         assert Path(interpreter_of(settings, environment)).samefile(lua)
 
 
