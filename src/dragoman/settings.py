@@ -27,8 +27,8 @@ from dragoman.places import Places
 from dragoman.setting_table import About, Settings
 
 PREFIX = "DRAGOMAN_"
-# The token is for clients that take one from their environment; we advise it, and read it nowhere. The last two are what
-# a wrapped shell tells its programs.
+# The token is for clients that take one from their environment; we advise it, and read it nowhere. The last two are
+# what a wrapped shell tells its programs.
 RESERVED_VARIABLES = frozenset(
     {"DRAGOMAN_HOME", "DRAGOMAN_LANG", "DRAGOMAN_TOKEN", "DRAGOMAN_SESSION_ID", "DRAGOMAN_PANE"}
 )

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from dragoman.clients.table import TOKEN_VARIABLE
 from dragoman.errors import DragomanError
 from dragoman.places import Places
+from dragoman.setting_table import Settings
 from dragoman.settings import (
     SIZE_LIMIT,
-    Settings,
     describe,
     explain,
     find_setting,

@@ -35,7 +35,6 @@ TABLE: dict[str, str] = {
     "Write `>!` instead of `>` to replace it.": "若要覆盖，请写 `>!` 而不是 `>`。",
     "The recording of this shell ended early by a fault of ours: {fault}": "由于我们的故障，此 shell 的记录提前结束：{fault}",
     "Not usable, so that the default counts: {names}. See `dragoman config list`.": "无法使用，故采用默认值：{names}。请查看 `dragoman config list`。",
-    "No daemon is running: start one with `dragoman up`.": "没有守护进程在运行：请用 `dragoman up` 启动。",
     "Open your shell so that agents and you can ask what happened in it.": "打开你的 shell，使智能体和你都能询问其中发生了什么。",
     "What runs in the shell's place.": "代替 shell 运行的命令。",
     "Record nothing of it but that it lives.": "除其存在外不记录任何内容。",

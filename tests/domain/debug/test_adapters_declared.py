@@ -12,7 +12,8 @@ from dragoman.debug.adapters.declared import with_declared
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
 from dragoman.places import Places, find_places
-from dragoman.settings import Settings, explain, load_settings
+from dragoman.setting_table import Settings
+from dragoman.settings import explain, load_settings
 from tests.conformance.test_python import client_of, service_in, stop_of
 
 
