@@ -56,6 +56,7 @@ def _opened(
 ) -> Pump:
     """Imported in two steps while the shell starts: what its first words need, and the rest."""
     from dragoman.shell.opening import first_shown  # noqa: PLC0415
+    from dragoman.shell.passing import Passing  # noqa: PLC0415
     from dragoman.shell.pump import Pump  # noqa: PLC0415
 
     def side() -> Side:
@@ -64,7 +65,8 @@ def _opened(
         return side_for(options, launch, outer.size(), session_id=session_id, parent=parent)
 
     pump = Pump(outer, child, signals)
-    pump.open(lambda data: first_shown(data, launch.nonce, strip=options.strip_marks), side)
+    passing = Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None)
+    pump.open(lambda data: first_shown(data, launch.nonce, passing), side)
     return pump
 
 

@@ -9,9 +9,8 @@ LONGEST_MARK = 64 * 1024
 """A pasted program is a long command line; a mark that tells it is taken up to here."""
 
 
-def first_shown(data: bytes, nonce: str, *, strip: bool) -> bytes:
+def first_shown(data: bytes, nonce: str, passing: Passing) -> bytes:
     """What the screen gets of it: the same as from `Side`, which is given the same bytes later."""
-    passing = Passing(nonce, strip=strip)
     shown = [
         piece
         if isinstance(piece, bytes)

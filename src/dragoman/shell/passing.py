@@ -1,19 +1,22 @@
 """Which marks the outer terminal gets: every mark once.
 
 A shell that marks itself (VS Code's, kitty's, a newer fish) has marks that say more to its own terminal than ours do,
-so ours stay behind. The nonce never goes further than here.
+so ours stay behind. The nonce never goes further than here: inside another wrapper a word stands in its place, by which
+that one knows that the command is recorded already.
 """
 
 from __future__ import annotations
 
 from dragoman.wire.osc import MAX_BODY, CommandFinished, InputStarted, Mark, OutputStarted, PromptStarted
 
+RECORDED = "recorded"
 _PHASES = (PromptStarted, InputStarted, OutputStarted, CommandFinished)
 
 
 class Passing:
-    def __init__(self, nonce: str, *, strip: bool) -> None:
+    def __init__(self, nonce: str, *, strip: bool, nested: bool = False) -> None:
         self._nonce = nonce.encode()
+        self._instead = RECORDED.encode() if nested else b""
         self._strip = strip
         self._others = self._others_before = False
 
@@ -28,4 +31,6 @@ class Passing:
             self._others, self._others_before = False, self._others
         if self._others or self._others_before or mark.parameters.get("doubled") == "1" or len(mark.raw) > MAX_BODY:
             return b""
+        if self._instead:
+            return mark.raw.replace(self._nonce, self._instead)
         return mark.raw.replace(b";nonce=" + self._nonce, b"").replace(b";" + self._nonce, b"")

@@ -28,7 +28,7 @@ def side_for(options: Options, launch: Launch, size: bytes, *, session_id: str, 
         Overlay(wishes, session_id=session_id, columns=columns, rows=rows),
         Recording(session, wishes, launch.nonce, outbox, private=options.private),
         Link(outbox, places),
-        Passing(launch.nonce, strip=options.strip_marks),
+        Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None),
     )
 
 

@@ -21,6 +21,10 @@ _OURS = f"\x1b]133;D;;nonce={NONCE}\a\x1b]133;A;nonce={NONCE}\aprompt> \x1b]133;
 _THEIRS = b"\x1b]133;A\a\x1b]633;P;Cwd=/x\awelcome\r\n"
 
 
+def passing(strip: bool) -> Passing:
+    return Passing(NONCE, strip=strip)
+
+
 def side(*, strip: bool) -> Side:
     session = Session("s", None, {}, 1)
     outbox = Outbox(gap=session.gap, resume=session.resume)
@@ -28,7 +32,7 @@ def side(*, strip: bool) -> Side:
         Overlay(Wishes(), session_id="s", columns=80, rows=24),
         Recording(session, Wishes(), NONCE, outbox),
         Link(outbox, find_places({"DRAGOMAN_HOME": "/nonexistent"}), {}),
-        Passing(NONCE, strip=strip),
+        passing(strip),
     )
 
 
@@ -36,7 +40,7 @@ def side(*, strip: bool) -> Side:
 @pytest.mark.parametrize("strip", [False, True])
 def test_the_screen_gets_the_same_bytes_as_from_what_records_them(at: int, said: bytes, strip: bool) -> None:
     first, rest = said[:at], said[at:]
-    shown = first_shown(first, NONCE, strip=strip)
+    shown = first_shown(first, NONCE, passing(strip))
     later = side(strip=strip)
     assert later.printed(first, 1.0) == shown
     assert shown + later.printed(rest, 2.0) == side(strip=strip).printed(said, 1.0)

@@ -177,6 +177,7 @@ def test_a_program_that_is_not_there_is_told_and_is_127(variables: dict[str, str
 def test_a_nested_wrapper_tells_its_parent(bash: Held, daemon: StandIn) -> None:
     bash.run("echo outer=$DRAGOMAN_SESSION_ID=$OMNISH_SESSION_ID", shown="outer=")
     bash.run(" ".join([*WRAPPER, "--", "bash"]))
+    bash.run("echo inner")
     bash.run("exit")
     bash.type("exit\r")
     assert bash.ended() == 0
@@ -186,6 +187,8 @@ def test_a_nested_wrapper_tells_its_parent(bash: Held, daemon: StandIn) -> None:
     (outer,) = [id for id, parent in ids.items() if parent is None]
     assert set(ids.values()) == {None, outer}
     assert f"outer={outer}={outer}".encode() in bash.screen
+    assert daemon.lines().count("echo inner") == 1
+    assert not [it.command_id for it in daemon.records() if it.command_id.endswith(":unverified")]
 
 
 def test_no_nonce_stands_on_the_screen(bash: Held) -> None:
