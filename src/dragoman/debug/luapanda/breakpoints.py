@@ -105,7 +105,10 @@ class Breakpoints:
 
     async def set_functions(self, wanted: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         before = {it.path for called in self._called for it in called.found}
+        known = {(called.name, called.place.same): called.place.id for called in self._called}
         self._called = [Called(str(each["name"]), self._place("", {**each, "line": 0}, ())) for each in wanted]
+        for called in self._called:
+            called.place.id = known.pop((called.name, called.place.same), called.place.id)
         await self._find_functions()
         for path in sorted(before | {it.path for called in self._called for it in called.found}):
             await self._send(path)

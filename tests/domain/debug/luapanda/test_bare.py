@@ -116,6 +116,25 @@ async def test_garbage_is_collected_by_a_custom_request_that_carries_no_id() -> 
         ]
 
 
+async def test_who_is_in_a_list_again_keeps_its_number_and_another_gets_a_new_one() -> None:
+    """Counts of hits belong to it."""
+    fake = FakeLua(stops())
+    async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
+        await stopped_at_entry(played)
+        await played.until("stopped")
+        for command, one, other in (
+            ("setBreakpoints", {"line": 7, "hitCondition": "2"}, {"line": 7, "hitCondition": "3"}),
+            ("setFunctionBreakpoints", {"name": "f", "hitCondition": "2"}, {"name": "f", "hitCondition": "3"}),
+        ):
+            ids = []
+            for listed in ([one], [other, one], [other]):
+                asked = {"source": {"path": "/proj/b.lua"}, "breakpoints": listed}
+                told = json.loads(bytes((await played.ask(command, **asked)).body or b""))
+                ids.append([it["id"] for it in told["breakpoints"]])
+            (first,), (second, again), (last,) = ids
+            assert first == again != second == last
+
+
 async def test_data_cannot_be_watched_and_that_is_the_answer() -> None:
     fake = FakeLua(stops())
     async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
