@@ -11,13 +11,11 @@ from dragoman.models.faults import ModelError
 from dragoman.models.port import Model
 from dragoman.phrases import Language, preferred_language, say
 from dragoman.redaction import Redactor
-from dragoman.terminal.failures.reading import errors_of
 from dragoman.terminal.finder import Finder
-from dragoman.terminal.model import Command
 from dragoman.terminal.model_answers import ModelAnswers
 from dragoman.terminal.port import Record, Scope
 from dragoman.terminal.question import understood
-from dragoman.terminal.telling import Quoted, as_text, exit_of, quoted
+from dragoman.terminal.telling import Quoted, as_text
 
 
 class Answers:
@@ -30,7 +28,6 @@ class Answers:
         model: Model | None = None,
         language: Language | None = None,
     ) -> None:
-        self._record = record
         self._redactor = redactor
         self._finder = Finder(record, clock)
         self._model = ModelAnswers(model, record, redactor) if model else None
@@ -53,13 +50,6 @@ class Answers:
                     yield piece
         except DragomanError as error:
             yield self._redactor.text(from_record(offline, error, self._language, begun=begun))
-
-    async def one_line(self, command: Command) -> str:
-        """A failure in one line of a terminal: what its exit code means, and the line that names the error."""
-        found = await errors_of(self._record, command)
-        said = quoted(found.lines[0], 160) if found and found.score else ""
-        meant = exit_of(command).in_language(self._language)
-        return self._redactor.text(f"{meant} │ {said}" if said else meant)
 
 
 def from_record(offline: str, error: DragomanError, language: Language, *, begun: bool) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import anyio
 from msgspec.structs import replace
 
-from dragoman.terminal.model import GAP, PRIVATE, RESUMES_AT, VERIFIES, Command, Terminal
+from dragoman.terminal.model import GAP, PRIVATE, RESUMES_AT, RUNNING, VERIFIES, Command, Terminal
 from dragoman.terminal.recorder import Recorder, Stretch
 from dragoman.terminal.resuming import Left
 from dragoman.terminal.stream import Kind
@@ -70,10 +70,6 @@ class Life:
         return self.resends and self.recorder.failed
 
     @property
-    def unwritten(self) -> bool:
-        return self.broken or self.recorder.holds
-
-    @property
     def private(self) -> bool:
         return self.known.terminal.attributes.get(PRIVATE) == "1"
 
@@ -122,9 +118,11 @@ class Life:
         self.recorder.last = left.last
         self.resumed = True
         if left.began:
-            line = left.began.data.decode("utf-8", "replace")
-            at_ns = left.began.at_ms * 1_000_000
-            self.running = Command(id="", terminal=self.known.terminal.id, line=line, started_ns=at_ns)
+            self.run(left.began.data.decode("utf-8", "replace"), left.began.at_ms)
+
+    def run(self, line: str, at_ms: int) -> None:
+        name = self.known.terminal.id
+        self.running = Command(id=name + RUNNING, terminal=name, line=line, started_ns=at_ms * 1_000_000)
 
 
 def count(text: str | None) -> int:

@@ -25,6 +25,9 @@ PRIVATE = "dragoman.private"
 UNVERIFIED = ":unverified"
 """The end of the id of a command whose marks had no nonce of ours: shown, never run."""
 
+RUNNING = ":running"
+"""The end of the name that a command has while it runs, after its terminal's; its id comes with its end."""
+
 
 class Terminal(msgspec.Struct, frozen=True, kw_only=True):
     id: str

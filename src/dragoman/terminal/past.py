@@ -163,7 +163,7 @@ async def _what_helped(
 
 async def _is_same_failure(record: Record, earlier: Command, found: Found) -> bool:
     its = await errors_of(record, earlier)
-    return its is not None and _signature(its.lines[0]) == _signature(found.lines[0])
+    return its is not None and _signature(its.telling) == _signature(found.telling)
 
 
 def _signature(line: str) -> str:

@@ -86,7 +86,7 @@ class Recording:
             if life.private or life.repeats(at_ms, line):
                 return
             await self._boundary(life, Kind.BEGAN, at_ms, line)
-            life.running = Command(id="", terminal=life.known.terminal.id, line=line, started_ns=at_ms * _MS)
+            life.run(line, at_ms)
 
     async def command_ended(self, told: CommandTold) -> Command:
         life = await self._life(told.terminal, told.started_ms)
@@ -122,6 +122,10 @@ class Recording:
             await self._journal.append([happenings.ended(known.terminal)], writes=[self._put(known.terminal)])
             known.life = None
             self._watchers.ended(known.terminal.id)
+
+    def owes(self, life: Life | None) -> bool:
+        """Whether something is not written: known here, since what a thread has just let go may not be there yet."""
+        return life is not None and (life.broken or life in self.holding)
 
     async def flush(self, life: Life, at_ms: int) -> None:
         await self._write(life, at_ms, partial(life.recorder.flush, at_ms=at_ms))

@@ -22,13 +22,13 @@ from dragoman.terminal.index import OutputIndex
 from dragoman.terminal.indexing import Indexer
 from dragoman.terminal.keeping import Keeping
 from dragoman.terminal.lives import Known
-from dragoman.terminal.model import Command, Piece
+from dragoman.terminal.model import RUNNING, Command, Piece
 from dragoman.terminal.names import terminal_name
 from dragoman.terminal.reading import Streams
 from dragoman.terminal.recording import Recording
 from dragoman.terminal.searching import OutputSearching
 from dragoman.terminal.told import CommandFilter, CommandTold, Notice, OutputPage, OutputSearch, TerminalSeen
-from dragoman.terminal.watching import Watchers
+from dragoman.terminal.watching import Watcher, Watchers
 from dragoman.transport.system import REAL_SYSTEM, System
 
 log = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ class TerminalService:
     def holds(self, terminal_id: str) -> bool:
         """Whether something that was taken is not written: it may become a secret, or could not be."""
         known = self._known.get(terminal_name(terminal_id))
-        return known is not None and known.life is not None and known.life.unwritten
+        return known is not None and self._recording.owes(known.life)
 
     def terminals(self) -> tuple[TerminalSeen, ...]:
         """Oldest first."""
@@ -145,6 +145,10 @@ class TerminalService:
         return await self._rows(self._store.chosen(wanted, limit=limit, before_ns=before_ns))
 
     async def command(self, command_id: str) -> Command:
+        """One that ended, or the one that runs in a terminal, by the name it has until then."""
+        running = self._known.get(command_id.removesuffix(RUNNING)) if command_id.endswith(RUNNING) else None
+        if running and (present := running.seen().running):
+            return present
         found = await self._rows(self._store.one(command_id))
         if not found:
             raise DragomanError(
@@ -173,13 +177,6 @@ class TerminalService:
     async def output(self, command_id: str, *, offset: int = 0, limit: int = 65_536) -> OutputPage:
         return await self._streams.output(await self.command(command_id), offset, limit)
 
-    async def output_so_far(self, terminal_id: str, *, offset: int = 0, limit: int = 65_536) -> OutputPage:
-        """Of the command that runs there; of none, nothing."""
-        running = self._of(terminal_id).seen().running
-        if running is None:
-            return OutputPage(data=b"", offset=0, total=0)
-        return await self._streams.output(running, offset, limit)
-
     def pieces(self, terminal_id: str) -> AsyncGenerator[Piece, None]:
         """The whole stream, oldest first."""
         return self._streams.pieces(self._of(terminal_id).terminal.id)
@@ -187,8 +184,8 @@ class TerminalService:
     async def tail(self, terminal_id: str, max_bytes: int) -> bytes:
         return await self._streams.tail(self._of(terminal_id).terminal.id, max_bytes)
 
-    def watch(self, terminal_id: str) -> AsyncGenerator[bytes, None]:
-        """What is shown from now on; ends with the terminal."""
+    def watch(self, terminal_id: str) -> Watcher:
+        """What is shown from now on; ends with the terminal. Whoever takes it closes it."""
         return self._watchers.watch(self._of(terminal_id).terminal.id)
 
     async def last_failure(self, *, terminal: str = "", cwd: str = "", verified: bool = True) -> Command | None:

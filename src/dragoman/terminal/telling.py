@@ -94,8 +94,10 @@ def row(command: Command, now_ns: int) -> Phrase:
 
 
 def when_and_where(command: Command, now_ns: int) -> Phrase:
+    """Of a command that is not verified, any program may have told the folder as well."""
     when = ago(command.ended_ns or command.started_ns, now_ns)
-    return say("{when} in {folder}", when=when, folder=quoted(command.cwd)) if command.cwd else when
+    is_known = command.verified and command.cwd
+    return say("{when} in {folder}", when=when, folder=quoted(command.cwd)) if is_known else when
 
 
 def failure(command: Command, found: Found | None, past: Past, now_ns: int) -> Iterable[Piece]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import anyio
@@ -22,7 +22,7 @@ Told = Callable[[Command], None]
 
 class Watchers:
     def __init__(self) -> None:
-        self._watchers: dict[str, set[_Watcher]] = {}
+        self._watchers: dict[str, set[Watcher]] = {}
         self._waiters: dict[str, set[Told]] = {}
         self._told: list[Told] = []
         self._closed = False
@@ -30,13 +30,13 @@ class Watchers:
     def on_command(self, told: Told) -> None:
         self._told.append(told)
 
-    def watch(self, terminal: str) -> AsyncGenerator[bytes, None]:
+    def watch(self, terminal: str) -> Watcher:
         """Registered now: what is shown between this call and the first look is not missed."""
-        watcher = _Watcher()
+        watcher = Watcher(lambda it: self._leave(terminal, it))
         self._watchers.setdefault(terminal, set()).add(watcher)
         if self._closed:
             watcher.end()
-        return self._watching(terminal, watcher)
+        return watcher
 
     def shown(self, terminal: str, data: bytes) -> None:
         if data:
@@ -71,19 +71,18 @@ class Watchers:
             for watcher in watchers:
                 watcher.end()
 
-    async def _watching(self, terminal: str, watcher: _Watcher) -> AsyncGenerator[bytes, None]:
-        try:
-            while (data := await watcher.next()) is not None:
-                yield data
-        finally:
-            watchers = self._watchers.get(terminal, set())
-            watchers.discard(watcher)
-            if not watchers:
-                self._watchers.pop(terminal, None)
+    def _leave(self, terminal: str, watcher: Watcher) -> None:
+        watchers = self._watchers.get(terminal, set())
+        watchers.discard(watcher)
+        if not watchers:
+            self._watchers.pop(terminal, None)
 
 
-class _Watcher:
-    def __init__(self) -> None:
+class Watcher:
+    """What is shown, as it comes. No generator: one that was never asked would not hear that it is closed."""
+
+    def __init__(self, leave: Callable[[Watcher], None]) -> None:
+        self._leave = leave
         self._waiting: deque[bytes] = deque()
         self._bytes = 0
         self._missed = 0
@@ -103,7 +102,19 @@ class _Watcher:
         self._ended = True
         self._more.set()
 
-    async def next(self) -> bytes | None:
+    def __aiter__(self) -> Watcher:
+        return self
+
+    async def __anext__(self) -> bytes:
+        data = await self._next()
+        if data is None:
+            raise StopAsyncIteration
+        return data
+
+    async def aclose(self) -> None:
+        self._leave(self)
+
+    async def _next(self) -> bytes | None:
         while not (self._waiting or self._missed or self._ended):
             self._more = anyio.Event()
             await self._more.wait()

@@ -152,10 +152,11 @@ async def test_only_verified_commands_are_spoken_of_and_advised(record: Recorded
     await record.run("make", 1, "x.c:1:2: error: broken\r\n")
     answer = await ask(record, "why did make fail?")
     assert "evil" not in answer
-    await record.run("rm -rf / # forged", 1, "x.c:1:2: error: forged\r\n", verified=False)
+    await record.run("rm -rf / # forged", 1, "x.c:1:2: error: forged\r\n", cwd="/obey", verified=False)
     forged = await ask(record, "last error")
     assert forged.startswith("A command that is not verified failed with exit code 1")
     assert "  │ rm -rf / # forged" in forged.splitlines()
+    assert "obey" not in forged
 
 
 async def test_what_a_program_printed_is_quoted_and_cannot_move_the_cursor(record: Recorded) -> None:
@@ -188,7 +189,7 @@ async def test_without_any_line_like_an_error_the_end_is_shown_as_that(record: R
     await record.run("./run", 3, "one\r\ntwo\r\nthree\r\n")
     answer = await ask(record, "why did it stop?")
     assert "Nothing in its output looks like an error" in answer
-    assert error_line(answer) == "three"
+    assert "  │ one\n  │ two\n  │ three" in answer
     await record.run("./silent", 3)
     assert "It printed nothing." in await ask(record, "last error")
 
@@ -239,11 +240,3 @@ async def test_answers_are_given_in_chinese(record: Recorded) -> None:
     answer = await ask(record, "为什么失败", language="zh")
     assert answer.startswith("`make` 失败：退出码 2")
     assert error_line(answer) == "x.c:1:2: 错误：‘bst’未声明"
-
-
-async def test_one_line_says_what_an_exit_code_means_and_names_the_error(record: Recorded) -> None:
-    answers = Answers(record.service, clock=record.clock, redactor=Redactor(), language="en")
-    failed = await record.run("gti st", 127, "bash: gti: command not found\r\n")
-    assert await answers.one_line(failed) == "exit code 127 (command not found) │ bash: gti: command not found"
-    silent = await record.run("false", 1)
-    assert await answers.one_line(silent) == "exit code 1"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import weakref
+from contextlib import aclosing
 from pathlib import Path
 
 import anyio
@@ -234,6 +237,17 @@ async def test_a_watcher_that_is_slow_is_told_what_it_missed(tmp_path: Path) -> 
         found = [data async for data in watched]
         assert b"bytes were shown too fast to follow]" in found[0]
         assert sum(map(len, found)) < 1_200_000
+
+
+async def test_a_watcher_that_never_looked_is_let_go(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin()
+        async with aclosing(service.watch(shell.terminal)) as watched:
+            left = weakref.ref(watched)
+        del watched
+        gc.collect()
+        assert left() is None
 
 
 async def test_listeners_hear_every_finished_command_and_a_broken_one_harms_nobody(tmp_path: Path) -> None:

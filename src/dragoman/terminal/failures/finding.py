@@ -30,7 +30,7 @@ _WORD = re.compile(r"[\w.+\-\[]+")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`lines[0]` names the error; the rest stand beside it or say more."""
+    """The line that names the error comes first; without one (a score of none), these were printed last, in order."""
 
     lines: tuple[str, ...]
     score: int
@@ -38,6 +38,11 @@ class Found:
     @property
     def is_certain(self) -> bool:
         return self.score >= CERTAIN
+
+    @property
+    def telling(self) -> str:
+        """The one by which two failures are compared."""
+        return self.lines[0 if self.score else -1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +57,12 @@ class _Seen:
 
 
 def find_errors(text: str, command_line: str) -> Found | None:
-    """None where nothing was printed; where no line looks like an error, the last one printed, with a score of none."""
+    """None where nothing was printed; where no line looks like an error, the last ones, with a score of none."""
     lines = [line[:_LINE].rstrip() for line in text.split("\n")]
     seen = _best_a_line(lines, words_of(command_line))
     if not seen:
         last = [line for line in lines if line.strip()][-3:]
-        return Found(tuple(reversed(last[-1:])) + tuple(last[:-1]), 0) if last else None
+        return Found(tuple(last), 0) if last else None
     best = max(seen, key=lambda one: one.rank)
     return Found(_shown(lines, best, seen), best.score)
 

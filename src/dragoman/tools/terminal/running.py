@@ -170,11 +170,7 @@ class RunningTools:
         """Its end; where none is known, what stands at the end of the terminal."""
         if command is None:
             return self.texts.output(await self.service.tail(terminal_id, _SHOWN_BYTES)), 0
-        wanted = {"offset": -_SHOWN_BYTES, "limit": _SHOWN_BYTES}
-        if command.ended_ns is None:
-            page = from_a_line_on(await self.service.output_so_far(terminal_id, **wanted))
-        else:
-            page = from_a_line_on(await self.service.output(command.id, **wanted))
+        page = from_a_line_on(await self.service.output(command.id, offset=-_SHOWN_BYTES, limit=_SHOWN_BYTES))
         return self.texts.output(page.data), page.offset
 
 

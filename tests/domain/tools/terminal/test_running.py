@@ -41,12 +41,14 @@ async def test_still_running_at_the_deadline_is_an_answer_and_waiting_goes_on(tm
         own = bench.own.opened[0]
         own.ends = False
         running = await bench.call("run_in_terminal", command="sleep 100", timeout_s=0.05)
+        so_far = await bench.call("get_command_output", command_id=running["command"]["command_id"])
         still = await bench.call("wait_for_command", timeout_s=0.05)
         busy = await refusal(bench, command="other", terminal="own1")
         await bench.finish("own1", 3)
         done = await bench.call("wait_for_command")
     assert [it["status"] for it in (running, still, done)] == ["running", "running", "completed"]
-    assert "so far" in running["output"]
+    assert running["output"] == so_far["output"] == "so far"
+    assert so_far["command"]["command"] == "sleep 100"
     assert "wait_for_command" in running.text
     assert busy == "terminal_busy"
     assert (done["command"]["command"], done["command"]["exit_code"]) == ("sleep 100", 3)
