@@ -18,6 +18,8 @@ from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
 from tests.e2e.terminal.stand_in import StandIn, stand_in
 
+pytestmark = pytest.mark.needs("bash", "zsh", "fish")
+
 SHELLS = ["bash", "zsh", "fish"]
 Opened = tuple[Held, StandIn]
 

@@ -14,6 +14,8 @@ from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
 from tests.e2e.terminal.stand_in import stand_in
 
+pytestmark = pytest.mark.needs("bash")
+
 
 @pytest.fixture
 def address() -> Iterator[Path]:

@@ -19,6 +19,8 @@ from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
 from tests.e2e.terminal.stand_in import StandIn, stand_in
 
+pytestmark = pytest.mark.needs("bash")
+
 _COLOURED = "%07d 中文 \x1b[38;5;%dmcolour\x1b[0m\r\n".encode()
 
 
@@ -70,7 +72,17 @@ def test_a_wrapper_that_is_ended_leaves_the_terminal_as_it_was_and_no_process(ba
     eventually(lambda: not [it for it in family if it.is_running() and it.status() != psutil.STATUS_ZOMBIE])
 
 
-@pytest.mark.parametrize("line", ["true", "trap '' HUP", "trap '' HUP; yes"])
+@pytest.mark.parametrize("line", ["echo go", "echo go; sleep 100", "echo go; yes", "echo go; kill -STOP $$"])
+def test_a_closed_window_takes_the_wrapper_and_its_shell_with_it_within_a_second(line: str, bash: Held) -> None:
+    bash.type(line + "\r")
+    bash.until(b"go\r\n", after=len(bash.screen))
+    family = psutil.Process(bash.pid).children(recursive=True)
+    bash.close_window()
+    assert bash.exit_code(within_s=1) == -signal.SIGHUP
+    eventually(lambda: not [it for it in family if it.is_running() and it.status() != psutil.STATUS_ZOMBIE], within_s=1)
+
+
+@pytest.mark.parametrize("line", ["trap '' HUP", "trap '' HUP; yes"])
 def test_a_closed_window_ends_the_wrapper_whatever_its_shell_does(line: str, bash: Held, daemon: StandIn) -> None:
     bash.type(line + "\r")
     bash.until(b"y\r\n" * 9 if "yes" in line else b"prompt> ", after=len(bash.screen))

@@ -73,6 +73,7 @@ def test_a_window_that_is_resized_while_a_question_is_typed_keeps_the_question(t
         opened.until(lambda lines: lines == ["prompt>"])
 
 
+@pytest.mark.needs("editors")
 def test_in_vim_the_key_is_vims(tmp_path: Path) -> None:
     with wrapped_pane("bash", tmp_path) as opened:
         opened.type("vim -u NONE -N")

@@ -10,6 +10,8 @@ import pytest
 
 from tests.e2e.terminal.panes import WRAPPER, Pane, pane, person
 
+pytestmark = pytest.mark.needs("tmux", "bash", "zsh", "fish", "editors")
+
 SHELLS = ["bash", "zsh", "fish"]
 _TWO_LINES = {
     "bash": "PS1='over: \\w\\nprompt> '\n",

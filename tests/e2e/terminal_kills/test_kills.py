@@ -14,7 +14,7 @@ from tests.e2e.terminal_kills.quick_daemon import quick_daemon
 from tests.e2e.terminal_kills.shell_rounds import ShellKills
 from tests.e2e.terminal_kills.wrapped import wrapped
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.needs("bash")]
 
 
 def test_whatever_happens_to_the_daemon_every_byte_is_recorded_once(tmp_path: Path) -> None:
