@@ -213,7 +213,7 @@ async def test_what_was_held_back_and_could_not_be_written_stays_unacknowledged(
         assert service.holds(shell.terminal)
         system.fail_at = system.calls + 1
         with anyio.fail_after(10):
-            while service._recording.holding:  # noqa: ASYNC110  told by a thread
+            while service._recording.holding:
                 assert service.holds(shell.terminal), "also while it is being written"
                 await anyio.sleep(0.001)
         assert system.reached
