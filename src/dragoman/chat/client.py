@@ -23,7 +23,6 @@ from dragoman.chat.reconnecting import Reconnecting
 from dragoman.chat.standing import Standing
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
-from dragoman.ids import new_id
 from dragoman.transport.websocket_link import LinkClosedError, LinkRefusedError
 from dragoman.wire.gateway import (
     Abandoned,
@@ -117,6 +116,7 @@ class GatewayClient:
         self._waiting: dict[str, _Waiting] = {}
         self._with_device_token = False
         self._heard_at_s = 0.0
+        self._asked = 0
 
     def connect(self) -> None:
         """Also ends a pause: whoever asks again has put something right."""
@@ -145,7 +145,8 @@ class GatewayClient:
         link = self._link
         if link is None or self._connection.state is not ClientState.OPEN:
             raise faults.not_connected(self.standing)
-        id, waiting = new_id("req"), _Waiting()
+        self._asked += 1
+        id, waiting = f"cmd_{self._asked}", _Waiting()
         deadline_s = self._clock.monotonic_s() + timeout_s
         data = self._connection.send_request(id, method, params, deadline_s=deadline_s)
         self._waiting[id] = waiting

@@ -10,7 +10,7 @@ import anyio
 import msgspec
 import pytest
 
-from dragoman.chat.client import SCOPES
+from dragoman.chat.client import REQUEST_WITHIN_S, SCOPES
 from dragoman.chat.faults import RequestFailedError
 from dragoman.chat.reconnecting import Reconnecting
 from dragoman.errors import DragomanError
@@ -40,6 +40,7 @@ def refusing(code: str, message: str, /, **details: Any) -> Any:
     return script
 
 
+@pytest.mark.requirement("chat:client:websocket", "chat:state:connected")
 async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
@@ -152,6 +153,9 @@ async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: 
         assert [now.retry_in_s for now in it.told if now.retry_in_s] == [0.1]
 
 
+@pytest.mark.requirement(
+    "chat:reconnect:automatic", "chat:reconnect:reset", "chat:state:connecting", "chat:client:subscribe-state"
+)
 async def test_after_a_loss_it_comes_back_with_the_documents_delays_and_begins_them_anew(
     tmp_path: Path,
 ) -> None:
@@ -166,12 +170,14 @@ async def test_after_a_loss_it_comes_back_with_the_documents_delays_and_begins_t
         assert delays[:5] == [0.01, 0.02, 0.04, 0.01, 0.02]
 
 
+@pytest.mark.requirement("chat:reconnect:base-delay", "chat:reconnect:max-delay", "chat:reconnect:backoff")
 def test_the_delays_are_the_documents_and_end_after_ten_unless_unlimited() -> None:
     assert [Reconnecting().delay_s(failed) for failed in range(1, 12)] == [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, None]
     assert Reconnecting(unlimited=True, dice=lambda: 0.0).delay_s(50) == 24
     assert Reconnecting(unlimited=True, dice=lambda: 1.0).delay_s(50) == 36
 
 
+@pytest.mark.requirement("chat:reconnect:max-attempts", "chat:state:error")
 async def test_after_ten_attempts_it_says_so_and_connects_only_when_asked(tmp_path: Path) -> None:
     class AtOnce(Reconnecting):
         def delay_s(self, failed: int) -> float | None:
@@ -193,6 +199,7 @@ async def test_nobody_there_is_told_with_the_address(tmp_path: Path) -> None:
         assert "ws://127.0.0.1:1" in str(it.client.standing.reason)
 
 
+@pytest.mark.requirement("chat:reconnect:manual-disconnect", "chat:state:disconnected")
 async def test_after_disconnect_it_never_comes_back_by_itself(tmp_path: Path) -> None:
     async with line(tmp_path, welcomes) as it:
         await it.until_state("connected")
@@ -203,10 +210,12 @@ async def test_after_disconnect_it_never_comes_back_by_itself(tmp_path: Path) ->
         await it.until_state("connected")
 
 
+@pytest.mark.requirement("gateway:request:id-sequence", "gateway:response:settles-request")
 async def test_requests_are_answered_in_any_order(tmp_path: Path) -> None:
     async def script(visit: Visit) -> None:
         await visit.welcome()
         first, second = await visit.next(), await visit.next()
+        assert [first["id"], second["id"]] == ["cmd_1", "cmd_2"]
         await visit.answer(second, second["method"])
         await visit.send({"type": "res", "id": "never asked", "ok": True})
         await visit.answer(first, first["method"])
@@ -226,6 +235,7 @@ async def test_requests_are_answered_in_any_order(tmp_path: Path) -> None:
         assert answers == {"sessions.list": "sessions.list", "health": "health"}
 
 
+@pytest.mark.requirement("chat:client:command-timeout", "chat:client:pending-fail-on-timeout")
 async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: Path) -> None:
     async def script(visit: Visit) -> None:
         await visit.welcome()
@@ -243,6 +253,7 @@ async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: 
             with pytest.raises(DragomanError) as failed:
                 await it.client.request("health", timeout_s=timeout_s)
             assert failed.value.code == code
+        assert REQUEST_WITHIN_S == 30
         it.client.disconnect()
         await it.until_state("disconnected")
         with pytest.raises(DragomanError) as failed:

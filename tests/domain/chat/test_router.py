@@ -63,6 +63,7 @@ async def told(listening: Listening, count: int) -> list[Any]:
         return [await listening.next() for _ in range(count)]
 
 
+@pytest.mark.requirement("chat:client:event-path", "chat:client:subscribe-events")
 @pytest.mark.parametrize("name", ["v3-11a-tool-run-sender-tool-events", "v4-21-chat"])
 async def test_a_recorded_run_is_told_once_however_often_it_came(name: str) -> None:
     async with routed() as places:
@@ -78,6 +79,31 @@ async def test_a_recorded_run_is_told_once_however_often_it_came(name: str) -> N
         assert any(isinstance(it, TextDelta) for it in events)
 
 
+@pytest.mark.requirement(
+    "chat:router:by-kind",
+    "chat:router:text-delta-to-chat",
+    "chat:router:tool-start-to-chat",
+    "chat:router:tool-result-to-chat",
+    "chat:router:done-to-chat",
+)
+@pytest.mark.parametrize(
+    ("told_as", "kind"),
+    [
+        ({"kind": "text_delta", "content": "x"}, TextDelta),
+        ({"kind": "tool_start", "id": "t", "tool": "read", "title": "Read", "input": {}}, ToolStart),
+        ({"kind": "tool_result", "id": "t", "output": "x", "error": None}, ToolResult),
+        ({"kind": "done", "stopReason": "end_turn"}, Done),
+    ],
+)
+async def test_the_documents_kinds_go_to_the_chat(told_as: dict[str, Any], kind: type) -> None:
+    async with routed() as places:
+        with places.router.listen() as heard:
+            places.router.heard(frame({"runId": "r", "sessionKey": "main", **told_as}))
+            assert kind in {type(it) for it in heard._unread}
+        assert (places.drawn, places.changed) == ([], [])
+
+
+@pytest.mark.requirement("chat:router:a2ui-to-canvas", "chat:router:diff-to-chat")
 async def test_surfaces_go_to_the_canvas_and_changes_of_files_to_the_bridge_too() -> None:
     async with routed() as places:
         with places.router.listen() as heard:

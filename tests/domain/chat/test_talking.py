@@ -83,6 +83,7 @@ def is_over(it: Conversation) -> bool:
     return bool(it.heard) and isinstance(it.heard[-1], Done)
 
 
+@pytest.mark.requirement("chat:client:send-path")
 async def test_the_answer_is_told_as_it_comes_and_others_runs_are_not() -> None:
     async with conversation({"status": "started"}) as it:
         it.router.heard(frame({"runId": "another", "sessionKey": "main", "kind": "text_delta", "content": "no"}))

@@ -48,6 +48,7 @@ def test_nothing_is_connected_before_somebody_asks_for_it(client: Cli) -> None:
     assert (refused.returncode, "dragoman gateway connect" in refused.stderr) == (1, True)
 
 
+@pytest.mark.requirement("chat:session:list")
 def test_it_connects_talks_and_lists(client: Cli, server: Cli) -> None:
     told = client("gateway", "connect")
     assert (told.returncode, "connected" in told.stdout) == (0, True), told.stderr

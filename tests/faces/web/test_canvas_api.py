@@ -47,6 +47,7 @@ def drawn(victim: Attacked) -> dict[str, str]:
     return {"drawer": "shell", "surface_id": "form"}
 
 
+@pytest.mark.requirement("canvas:messages:buffered")
 def test_every_surface_is_shown_whole_as_0_9(victim: Attacked, drawn: dict[str, str]) -> None:
     (shown,) = surfaces(victim)
     assert {name: shown[name] for name in drawn} == drawn
@@ -63,6 +64,21 @@ def test_an_action_carries_what_was_typed_to_who_drew_it(victim: Attacked, drawn
     assert (heard["id"], heard["context"]) == (acted["id"], {"who": "Ada"})
     (shown,) = surfaces(victim)
     assert {"surfaceId": "form", "value": {"name": "Ada"}} in [it.get("updateDataModel") for it in shown["messages"]]
+
+
+@pytest.mark.requirement("canvas:messages:forwarded")
+def test_changes_reach_an_open_page_in_their_order(victim: Attacked, drawn: dict[str, str]) -> None:
+    with victim.feed() as feed:
+        feed.receive_json()
+        for number in range(5):
+            tool(victim, "update_canvas", surface_id=drawn["surface_id"], changes={"/number": number})
+        told: list[Any] = []
+        while len(told) < 5:
+            told += [it["event"]["body"] for it in feed.receive_json()["events"]]
+    values = [message["updateDataModel"]["value"] for body in told for message in body["messages"]]
+    assert values == [0, 1, 2, 3, 4]
+    versions = [body["versions"]["form"] for body in told]
+    assert versions == list(range(versions[0], versions[0] + 5))
 
 
 def test_a_person_closes_a_surface_and_the_feed_tells(victim: Attacked, drawn: dict[str, str]) -> None:

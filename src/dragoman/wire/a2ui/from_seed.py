@@ -99,10 +99,10 @@ def _component(raw: object, at: str) -> Component:
 
 
 def _expanded(component: Component, taken: set[str]) -> Iterator[Component]:
-    label = component.properties.get("label")
-    if component.type != "Button" or label is None or "child" in component.properties:
+    if component.type != "Button" or "child" in component.properties:
         yield component
         return
+    label = component.properties.get("label", "")  # the document's own page shows what is missing as empty
     child = _free(f"{component.id[:200]}-label", taken)  # within the length of ids
     click = {"event": {"name": "onClick", "context": {"componentId": component.id}}}
     others = {name: value for name, value in component.properties.items() if name != "label"}

@@ -1,0 +1,87 @@
+"""The daemon as a client of a gateway: what it draws is on our canvas, and what a person does there goes back to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dragoman.canvas.service import CanvasService
+from dragoman.daemon.outward import DRAWER, Outward, outward
+from dragoman.places import find_places
+from dragoman.setting_table import Settings
+from dragoman.testing.fake_gateway import Visit, fake_gateway
+from tests.domain.canvas.studio import studio
+from tests.domain.canvas.test_seed import component, create
+from tests.domain.chat.line import until
+
+pytestmark = pytest.mark.anyio
+
+Json = dict[str, Any]
+
+
+class Gateway:
+    """Draws one button, then keeps what it is sent; every other connection is cut before it is answered."""
+
+    def __init__(self, *, cuts: int = 0) -> None:
+        self.cuts = cuts
+        self.sent: list[Json] = []
+
+    async def script(self, visit: Visit) -> None:
+        await visit.welcome()
+        if visit.number == 1:
+            a2ui = {"runId": "r", "sessionKey": "acp:drawn", "kind": "a2ui", "payload": create(component("Button"))}
+            await visit.event("agent", a2ui)
+        while True:
+            asked = await visit.expect("chat.send")
+            self.sent.append(asked["params"])
+            if visit.number <= self.cuts:
+                await visit.close(1012, "service restart")
+                return
+            await visit.answer(asked, {"runId": asked["params"]["idempotencyKey"], "status": "started"})
+
+
+@asynccontextmanager
+async def connected(folder: Path, gateway: Gateway) -> AsyncIterator[tuple[Outward, CanvasService]]:
+    async with fake_gateway(gateway.script) as fake, studio(folder) as (canvas, journal):
+        settings = Settings(gateway_address=fake.url, gateway_unlimited=True)
+        async with outward(settings, find_places(), canvas, journal) as link:
+            assert (await link.connect("")).state == "connected"
+            await until(lambda: len(canvas.surfaces()) == 1)
+            yield link, canvas
+            link.disconnect()
+            await until(lambda: link.standing.state == "disconnected")
+
+
+async def test_what_a_gateway_draws_is_shown_and_what_is_done_there_goes_to_its_session(tmp_path: Path) -> None:
+    gateway = Gateway()
+    async with connected(tmp_path, gateway) as (_, canvas):
+        taken = await canvas.act(DRAWER, "s", "c", by="the page")
+        await until(lambda: len(gateway.sent) == 1)
+    (sent,) = gateway.sent
+    assert (sent["sessionKey"], sent["idempotencyKey"]) == ("agent:main:acp:drawn", taken.id)
+    assert sent["message"] == 'CANVAS_A2UI action=onClick surface=s component=c context={"componentId":"c"}'
+
+
+async def test_an_action_over_a_lost_connection_is_sent_again_as_the_same_one(tmp_path: Path) -> None:
+    gateway = Gateway(cuts=1)
+    async with connected(tmp_path, gateway) as (_, canvas):
+        await canvas.act(DRAWER, "s", "c", by="the page")
+        await until(lambda: len(gateway.sent) == 2)
+        with anyio.move_on_after(0.2):
+            await until(lambda: len(gateway.sent) > 2)
+    assert gateway.sent[0] == gateway.sent[1]
+    assert len(gateway.sent) == 2
+
+
+@pytest.mark.requirement("chat:client:default-address")
+async def test_without_a_connection_there_is_nobody_to_ask(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, journal), outward(Settings(), find_places(), canvas, journal) as link:
+        assert link.status()["state"] == "disconnected"
+        assert link.status()["address"] == "ws://127.0.0.1:18789"
+        with pytest.raises(Exception, match="no connection to a gateway"):
+            link.client()
