@@ -48,6 +48,21 @@ class CommandFilter(msgspec.Struct, frozen=True, kw_only=True):
     since_ns: int | None = None
     verified: bool = False
 
+    @property
+    def narrows(self) -> bool:
+        """Whether something is asked of a command besides its words and its terminal."""
+        return bool(self.cwd or self.failed or self.verified or self.since_ns is not None)
+
+    def fits(self, command: Command) -> bool:
+        """What narrows, for a command that is at hand."""
+        folder = self.cwd.rstrip("/")
+        return (
+            (not self.cwd or f"{command.cwd}/".startswith(f"{folder}/"))
+            and (not self.failed or command.failed)
+            and (not self.verified or command.verified)
+            and (self.since_ns is None or command.started_ns >= self.since_ns)
+        )
+
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """A line of output with all the words."""

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
+import msgspec
 
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
@@ -22,6 +23,8 @@ from dragoman.tools.terminal.since import moment_ns
 from dragoman.tools.terminal.texts import Texts, instant, listed, quoted
 
 MOST_TERMINALS = 50
+# So many lines for each that is wanted, where only some commands' lines are.
+_LOOKED_THROUGH = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class LookingTools:
         )
         before_ns = moment_ns(wanted.before, now_ns) if not wanted.before.isdigit() else int(wanted.before)
         found = await self.service.commands(wish, limit=wanted.limit, before_ns=before_ns)
-        searched = await self._searched(wanted) if wanted.query and not wanted.before else None
+        searched = await self._searched(wish, wanted.limit) if wanted.query and not wanted.before else None
         answer = answers.CommandsFound(
             commands=[self.texts.command(command) for command in found],
             next_before=str(found[-1].started_ns) if len(found) == wanted.limit else None,
@@ -60,8 +63,16 @@ class LookingTools:
         )
         return Outcome(_found_lines(answer), answer)
 
-    async def _searched(self, wanted: take.SearchCommands) -> OutputSearch:
-        return await self.service.search_output(wanted.query, terminal=wanted.terminal, limit=wanted.limit)
+    async def _searched(self, wish: CommandFilter, limit: int) -> OutputSearch:
+        """Of the commands that are meant: what others printed is looked through, and left out."""
+        most = limit * _LOOKED_THROUGH if wish.narrows else limit
+        found = await self.service.search_output(wish.text, terminal=wish.terminal, limit=most)
+        if not wish.narrows:
+            return found
+        printed_by = {hit.command_id for hit in found.hits if hit.command_id}
+        meant = {name for name in printed_by if wish.fits(await self.service.command(name))}
+        hits = [hit for hit in found.hits if hit.command_id in meant]
+        return msgspec.structs.replace(found, hits=hits[:limit], complete=found.complete and len(hits) <= limit)
 
     def _hits(self, searched: OutputSearch | None) -> list[answers.OutputHit]:
         return [

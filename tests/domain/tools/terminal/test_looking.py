@@ -65,6 +65,22 @@ async def test_commands_are_found_by_words_folder_failure_and_age(tmp_path: Path
     assert "exit 1" in failed.text
 
 
+async def test_what_is_asked_of_a_command_counts_for_its_output_too(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("t")
+        for number in range(30):
+            await bench.ran("t", f"run {number}", b"a common word\r\n", number % 10 == 3, cwd=f"/home/{number % 2}")
+        await bench.service.take("t", "output", bench.next_ms(), b"a common word at a prompt\r\n")
+        every = await bench.call("search_commands", query="common", limit=100)
+        failed = await bench.call("search_commands", query="common", failed=True)
+        there = await bench.call("search_commands", query="common", cwd="/home/0", limit=100)
+        none = await bench.call("search_commands", query="common", since="1d")
+    assert len(every["output_hits"]) == 31
+    assert [hit["command_id"] for hit in failed["output_hits"]] == ["t:24", "t:14", "t:4"]
+    assert len(there["output_hits"]) == 15
+    assert none["output_hits"] == []
+
+
 async def test_a_folder_is_meant_from_where_the_client_stands(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.terminal("t")
