@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from dragoman.shell.consent import HANDS_OFF_S, READING_S, WAITS_S, Consent, typed_form
@@ -11,9 +9,6 @@ from dragoman.shell.overlay import Overlay
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import AllSessions, Request, Response, Sessions
 from dragoman.wire.osc import InputStarted, OutputStarted, PromptStarted
-from tests.domain.shell.wrapped import wrapped
-
-pytestmark = [pytest.mark.needs("bash", "zsh")]
 
 
 def wanted(command: str, by: str = "an agent", id: str = "r1") -> Request:
@@ -54,34 +49,6 @@ class Desk:
     def shown(self, command: str = "make test") -> None:
         self.hear(wanted(command))
         assert command[:10].encode() in self.wait(HANDS_OFF_S)
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_y_runs_the_command_that_was_shown(shell: str, tmp_path: Path) -> None:
-    with wrapped(shell, tmp_path, []) as session:
-        session.say(wanted("echo 中文 'a b'\necho second"))
-        session.until(lambda: "an agent asks to run here:" in session.shown)
-        assert "  echo second" in session.shown
-        assert session.cursor[0] == 0
-        session.calm(READING_S + 0.05)
-        session.type("y")
-        session.until(lambda: "second" in session.shown)
-        assert "asks to run" not in "".join(session.shown)
-        assert any(line.startswith("中") and line.endswith("a b") for line in session.shown)
-        assert [each.content for each in session.sent if isinstance(each, Response)] == ["accepted"]
-
-
-def test_n_removes_it_without_a_trace(tmp_path: Path) -> None:
-    with wrapped("bash", tmp_path, []) as session:
-        before = session.plain
-        session.say(wanted("touch forbidden"))
-        session.until(lambda: "y runs it, n does not" in session.shown)
-        session.calm(READING_S + 0.05)
-        session.type("n")
-        session.calm()
-        assert session.plain == before
-        assert session.sent == [Response("r1", "refused", False, True)]
-        assert not (tmp_path / "work" / "forbidden").exists()
 
 
 def test_a_key_typed_before_it_could_be_read_goes_to_the_shell_and_grants_nothing() -> None:

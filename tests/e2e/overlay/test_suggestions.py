@@ -9,7 +9,7 @@ import pytest
 from dragoman.shell.ghost import PATIENCE_S, Ghost
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import CompletionRequest, CompletionResponse, CompletionSuggestion
-from tests.domain.shell.wrapped import COLUMNS, wrapped
+from tests.e2e.overlay.wrapped import COLUMNS, wrapped
 
 pytestmark = [pytest.mark.needs("bash", "zsh")]
 

@@ -18,7 +18,7 @@ from dragoman.wire.omnish.messages import (
     Response,
 )
 from dragoman.wire.osc import InputStarted, PromptStarted
-from tests.domain.shell.wrapped import ROWS, Wrapped, wrapped
+from tests.e2e.overlay.wrapped import ROWS, Wrapped, wrapped
 
 pytestmark = [pytest.mark.needs("bash", "zsh")]
 ASK = b"\x1b/"

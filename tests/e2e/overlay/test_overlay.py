@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.shell.wishes import Wishes
-from tests.domain.shell.wrapped import COLUMNS, ROWS, Wrapped, wrapped
+from tests.e2e.overlay.wrapped import COLUMNS, ROWS, Wrapped, wrapped
 
 pytestmark = [pytest.mark.needs("bash", "zsh")]
 HISTORY = [
