@@ -85,7 +85,8 @@ class Finder:
     async def _failure(
         self, question: Question, known: list[Command], scope: Scope
     ) -> tuple[list[Piece], list[Command]]:
-        meant = _meant(question, known)
+        last = known[:1] if question.is_of_last and known[0].failed else []
+        meant = last or _meant(question, known)
         failed = _worst(meant)
         if failed is None and not meant:
             failed = _worst(known)

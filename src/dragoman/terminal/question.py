@@ -23,6 +23,7 @@ _KINDS: Sequence[tuple[Kind, str]] = (
     ("failure", r"为什么|失败|错误|报错|怎么了|崩溃|出错"),
     ("printed", r"what (?:did|does|was|is) .*(?:sa[iy]d?|print|output|show|return)|output|输出|打印|说了什么"),
 )
+_LAST = re.compile(r"\b(?:last|previous) command\b|上一条命令|上一个命令")
 _WORD = re.compile(r"[a-z0-9_][\w./+:-]*|[\u4e00-\u9fff]+")
 _STOP = frozenset(
     re.findall(
@@ -70,6 +71,8 @@ class Question:
     words: tuple[str, ...]
     since_s: int | None = None
     """How far back, where the question says it."""
+    is_of_last: bool = False
+    """Whether it speaks of the last command by that name."""
 
     def fits(self, command: Command) -> int:
         """How well the question's words name this command; 0 where none does."""
@@ -87,7 +90,7 @@ def understood(text: str) -> Question:
     kind: Kind = next((kind for kind, pattern in _KINDS if re.search(pattern, folded)), "failure")
     words = [word.rstrip(".:") for found in _WORD.findall(folded) for word in _parts(found)]
     named = tuple(dict.fromkeys(word for word in words if word and word not in _STOP))
-    return Question(text, kind, named, _since(folded))
+    return Question(text, kind, named, _since(folded), bool(_LAST.search(folded)))
 
 
 def _parts(word: str) -> list[str]:

@@ -202,6 +202,17 @@ async def test_a_person_who_pressed_ctrl_c_is_not_told_of_it_as_an_error(record:
     assert "interrupted with Ctrl-C" in await ask(record, "why did sleep fail?")
 
 
+@pytest.mark.parametrize("question", ["Why did the last command fail?", "上一条命令为什么失败？"])
+async def test_the_last_command_is_meant_by_that_name_also_where_it_only_found_nothing(
+    record: Recorded, question: str
+) -> None:
+    await record.run("make", 2, "make: *** No rule to make target 'x'.  Stop.\r\n")
+    await record.run("grep TODO x.c", 1)
+    assert (await ask(record, question)).startswith("`grep TODO x.c` failed with exit code 1")
+    await record.run("ls", 0)
+    assert (await ask(record, question)).startswith("`make` failed")
+
+
 async def test_what_works_is_told_to_work(record: Recorded) -> None:
     assert "Nothing is recorded here yet" in await ask(record, "why did make fail?")
     await record.run("make", 2, "x.c:1:2: error: broken\r\n")
