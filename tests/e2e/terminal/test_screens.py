@@ -80,8 +80,8 @@ def test_typing_editing_history_paste_and_interrupts_look_as_in_a_bare_shell(she
         terminals.press("C-c")
         terminals.type("printf '\\033[38;5;208mcolour\\033[0m\\033[1;4mbold\\033[0m\\n'", shows="bold")
         terminals.press("Enter", shows="colourbold")
-        terminals.type("sleep 100", shows="sleep 100")
-        terminals.press("Enter")
+        terminals.type("sh -c 'echo run\"\"ning; exec sleep 100'", shows="100'")
+        terminals.press("Enter", shows="running")  # before that an interrupt would be the shell's, or nobody's
         terminals.press("C-c", shows="^C")
         terminals.type("echo after", shows="echo after")
         terminals.press("Enter", shows="after")
