@@ -32,6 +32,12 @@ def run() -> list[Claim]:
 
 
 @contextlib.contextmanager
+def running(home: str) -> Iterator[dict[str, int]]:
+    with _daemon(home) as (state, _):
+        yield state
+
+
+@contextlib.contextmanager
 def _daemon(home: str) -> Iterator[tuple[dict[str, int], float]]:
     begun = time.perf_counter()
     _dragoman(home, "up", "--port", "0")

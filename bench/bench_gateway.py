@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.claims import Claim, median_s
+from dragoman.chat.router import Router
 from dragoman.wire.gateway import ClientConnection, ClientInfo, ConnectParams, EventFrame, Reducer, decode_frame
 
 _VECTORS = Path(__file__).parents[1] / "tests" / "vectors" / "gateway"
@@ -29,7 +30,11 @@ def run() -> list[Claim]:
         for name, texts in corpora.items()
     ]
     reduced = Claim("gateway: recorded chats reduced, of json.loads", _reduced_ratio(_recorded()), "x", 0.2, "higher")
-    return [*ratios, reduced]
+    return [
+        *ratios,
+        reduced,
+        Claim("gateway: events decoded, reduced, routed", _routed_per_s(), "/s", 20_000, "higher"),
+    ]
 
 
 def _ratio(texts: list[bytes]) -> float:
@@ -66,6 +71,27 @@ def _reduced_ratio(texts: list[bytes]) -> float:
 
     loading: Callable[[], object] = lambda: [json.loads(payload) for payload in payloads]  # noqa: E731
     return median_s(loading) / median_s(reduce)
+
+
+def _routed_per_s() -> float:
+    """A recorded conversation, each time as other runs; three read the chat, and one of them takes nothing."""
+    rounds = [[text.replace(b'"runId":"', b'"runId":"%d-' % number) for text in _recorded()] for number in range(40)]
+    events = [text for texts in rounds for text in texts if b'"type":"event"' in text]
+
+    def route() -> None:
+        router, connection = Router(_nowhere, _nowhere), _opened()
+        with router.listen(), router.listen(), router.listen():
+            for text in events:
+                connection.receive_data(text)
+                for event in connection.events():
+                    if isinstance(event, EventFrame):
+                        router.heard(event)
+
+    return len(events) / median_s(route, rounds=5, warm_ups=1)
+
+
+async def _nowhere(_: object) -> None:
+    """Neither a canvas nor a bridge is measured here."""
 
 
 def _recorded() -> list[bytes]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import anyio
+import msgspec
 
 from dragoman import __version__
 from dragoman.access.links import Links
@@ -75,8 +77,7 @@ class Hub:
             self._changed(event.session_key, {"phase": "start", "runId": event.run_id})
         frames += speech.tell(event, now_ms)
         for frame in frames:
-            for visit in self._readers():
-                visit.broadcast(frame, may_be_left_out=not _is_end(frame))
+            _broadcast(frame, self._readers(), may_be_left_out=not _is_end(frame))
         if isinstance(event, Done):
             del self._speeches[event.run_id]
             self._changed(event.session_key, {"phase": "end", "runId": event.run_id})
@@ -105,13 +106,11 @@ class Hub:
                 visit.tell("sessions.changed", payload)
 
     def _everyone(self, frame: Frame) -> None:
-        for visit in list(self._visits):
-            visit.broadcast(frame, may_be_left_out=False)
+        _broadcast(frame, list(self._visits), may_be_left_out=False)
 
     def _approvers(self, frame: Frame) -> None:
         """A command line may hold what not everybody is to read."""
-        for visit in [it for it in self._visits if it.may(APPROVE)]:
-            visit.broadcast(frame, may_be_left_out=False)
+        _broadcast(frame, [it for it in self._visits if it.may(APPROVE)], may_be_left_out=False)
 
     def _came(self, visit: Visit) -> None:
         self._strangers.discard(visit)
@@ -125,6 +124,13 @@ class Hub:
 
     def _now_ms(self) -> int:
         return self._clock.wall_ns() // 1_000_000
+
+
+def _broadcast(frame: Frame, visits: Iterable[Visit], *, may_be_left_out: bool) -> None:
+    """The payload is written once for all; each one's number is its own."""
+    written = msgspec.Raw(msgspec.json.encode(frame.payload))
+    for visit in visits:
+        visit.broadcast(frame, written, may_be_left_out=may_be_left_out)
 
 
 def _is_end(frame: Frame) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
+from msgspec import Raw
 
 from dragoman import __version__
 from dragoman.access.links import Links
@@ -111,14 +112,14 @@ class Visit:
     def may(self, scope: str) -> bool:
         return self._grant is not None and scope in self._grant.scopes
 
-    def broadcast(self, frame: Frame, *, may_be_left_out: bool) -> None:
+    def broadcast(self, frame: Frame, written: Raw, *, may_be_left_out: bool) -> None:
         """Numbered. What a slow one is not sent still uses its number up, so that it sees the gap."""
         if self._grant is None or (frame.needs and frame.needs not in self.caps):
             return
         if may_be_left_out and not self._outbox.has_room:
             self._connection.skip_event()
             return
-        self._put(self._connection.send_event(frame.event, frame.payload))
+        self._put(self._connection.send_event(frame.event, written))
 
     def tell(self, event: str, payload: Any) -> None:
         """To this one alone, without a number."""
