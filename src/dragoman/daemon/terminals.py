@@ -70,7 +70,8 @@ async def terminals(
     ):
         model = chosen_model(settings, os.environ)
         answers = Answers(record, clock=clock, redactor=redactor, model=model)
-        completions = Completions(record, model=model if settings.model_completes else None)
+        completes = model if settings.model_completes else None
+        completions = Completions(record, redactor=redactor, model=completes)
         group.start_soon(completions.run)
         admits = partial(tokens.accepts, "omnish")
         server = OmnishServer(Services(record, answers, completions, wrappers, admits, __version__))

@@ -43,7 +43,8 @@ class Answers:
             return
         begun = False
         try:
-            asked = self._model.stream(query[:2000], found.commands, offline, asking=asking)
+            question = self._redactor.text(query[:2000])
+            asked = self._model.stream(question, found.commands, offline, asking=asking)
             async with contextlib.aclosing(asked) as pieces:
                 async for piece in pieces:
                     begun = True

@@ -12,9 +12,11 @@ from anyio import to_thread
 
 from dragoman.errors import DragomanError
 from dragoman.models.port import Model
+from dragoman.redaction import Redactor
 from dragoman.terminal.model import Command
 from dragoman.terminal.model_suggestions import ModelSuggestions
 from dragoman.terminal.port import Record
+from dragoman.terminal.secrets import redacted_text
 from dragoman.terminal.suggesting.guesses import Guesses, Moment
 
 log = logging.getLogger(__name__)
@@ -39,8 +41,9 @@ class Suggestion(msgspec.Struct, frozen=True):
 class Completions:
     """`run` loads the history and learns; suggestions are given from the first moment, of what is known by then."""
 
-    def __init__(self, record: Record, *, model: Model | None = None) -> None:
+    def __init__(self, record: Record, *, redactor: Redactor, model: Model | None = None) -> None:
         self._record = record
+        self._redactor = redactor
         self._guesses = Guesses()
         self._last: OrderedDict[str, str] = OrderedDict()
         self._model = ModelSuggestions(model) if model else None
@@ -88,11 +91,15 @@ class Completions:
             return []
         moment = Moment(cwd, self._last.get(terminal, ""))
         found = [Suggestion(line, chance) for line, chance in self._guesses.guess(text, moment, limit)]
-        if self._model and (not found or found[0].confidence < _SURE):
+        if self._model and (not found or found[0].confidence < _SURE) and self._may_leave(text):
             lines = await self._model.lines(text, cwd, [*self._last.values()][-8:], within_s=_WAIT_FOR_MODEL_S)
             found += [Suggestion(line, _FROM_A_MODEL) for line in lines if line not in {one.text for one in found}]
             found.sort(key=lambda one: one.confidence, reverse=True)
         return found[:limit]
+
+    def _may_leave(self, text: str) -> bool:
+        """What is typed has not been through the record, which redacts: a line with a secret is for no model."""
+        return redacted_text(self._redactor, text) == text
 
     def _ended(self, command: Command) -> None:
         if self._loaded_ns is None:

@@ -65,7 +65,7 @@ async def test_secrets_never_reach_a_model(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 4
     async with recorded(tmp_path) as record, FakeModel.running() as fake:
         await record.run(f"deploy --token {secret}", 1, f"error: {secret} refused\r\n")
-        await pieces(fake, record, "why did deploy fail?")
+        await pieces(fake, record, f"why did deploy --token {secret} fail?")
         assert secret not in str(fake.requests[0].body)
         assert "redacted" in str(fake.requests[0].body)
 

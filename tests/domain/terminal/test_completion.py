@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from dragoman.models.choosing import chosen_model
+from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
 from dragoman.terminal.completion import Completions
 from dragoman.terminal.suggesting.guesses import Guesses, Moment
@@ -29,7 +30,7 @@ async def record(tmp_path: Path) -> AsyncIterator[Recorded]:
 
 
 async def loaded(record: Recorded) -> Completions:
-    completions = Completions(record.service)
+    completions = Completions(record.service, redactor=Redactor())
     await completions.load()
     return completions
 
@@ -55,7 +56,7 @@ async def test_what_was_typed_before_is_suggested_and_what_is_typed_now_is_learn
 async def test_commands_that_end_while_the_history_is_read_are_learnt_once(record: Recorded) -> None:
     for number in range(120):
         await record.run(f"echo {number}", took_s=0)
-    completions = Completions(record.service)
+    completions = Completions(record.service, redactor=Redactor())
     async with anyio.create_task_group() as group:
         group.start_soon(completions.load)
         await record.run("make late")
@@ -179,7 +180,7 @@ def test_on_a_replayed_history_the_first_suggestion_is_right_in_two_of_five_case
 async def with_model(record: Recorded, *replies: Sequence[Step]) -> AsyncIterator[tuple[Completions, FakeModel]]:
     async with FakeModel.running(*replies) as fake, anyio.create_task_group() as group:
         model = chosen_model(Settings(model="openai", model_name="small", model_address=fake.address), {})
-        completions = Completions(record.service, model=model)
+        completions = Completions(record.service, redactor=Redactor(), model=model)
         group.start_soon(completions.run)
         with anyio.fail_after(10 * PATIENCE):
             await completions.loaded.wait()
@@ -230,4 +231,11 @@ async def test_a_model_is_not_asked_where_the_history_is_sure(record: Recorded) 
         await record.run("make deploy")
     async with with_model(record) as (completions, fake):
         assert (await completions.suggest("make d", 6, terminal="t1", cwd=SHOP))[0].confidence > 0.5
+        assert fake.requests == []
+
+
+@pytest.mark.parametrize("typed", ["export API_TOKEN=hunter2hunter2", "curl -H 'Authorization: Bearer abcdef123456"])
+async def test_a_secret_that_is_being_typed_reaches_no_model(record: Recorded, typed: str) -> None:
+    async with with_model(record, [Says([typed + "!"]), Ends()]) as (completions, fake):
+        assert await lines(completions, typed) == []
         assert fake.requests == []
