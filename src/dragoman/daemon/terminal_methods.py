@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import anyio.to_thread
 
 from dragoman.daemon.control import Method, Params, Part
 from dragoman.errors import DragomanError
@@ -88,7 +90,8 @@ class TerminalMethods:
         path = params.get("path")
         if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
             raise DragomanError("bad_request", say("`{name}` must be a whole path.", name="path"))
-        with open_recording(Path(path)) as (header, items):
+        with ExitStack() as stack:  # what it begins with may be large, and is read beside the event loop
+            header, items = await anyio.to_thread.run_sync(stack.enter_context, open_recording(Path(path)))
             terminal_id, commands = await bring_in(self.record, header, items, lambda: new_id("terminal"))
         yield {"terminal": terminal_id, "commands": commands}
 

@@ -267,3 +267,13 @@ def test_any_bytes_are_read_or_refused(stream: bytes, rest: bytes, spans: list[t
     with contextlib.suppress(DragomanError):
         items += folders.read(meta, json.dumps(commands).encode(), io.BytesIO(stream + rest))[1]
         assert len([it for it in items if not isinstance(it, Piece)]) == 2 * len(spans)
+
+
+async def test_a_gap_comes_in_where_it_was(service: TerminalService, tmp_path: Path) -> None:
+    await service.begin("torn", parent="", at_ms=START, attributes={})
+    await service.take("torn", "output", START + 1, b"before\r\n")
+    await service.begin("torn", parent="", at_ms=START + 2, attributes={GAP: "77"})
+    await service.take("torn", "output", START + 3, b"after\r\n")
+    terminal = await brought_in(service, await written(service, "torn", "jsonl", tmp_path))
+    shown = [(piece.kind, piece.data) async for piece in service.pieces(terminal)]
+    assert shown == [("output", b"before\r\n"), ("gap", b"77"), ("output", b"after\r\n")]

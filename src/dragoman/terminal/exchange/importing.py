@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import anyio.to_thread
 
 from dragoman.terminal.exchange.recording import Began, Ended, Header, Item
-from dragoman.terminal.model import UNVERIFIED
+from dragoman.terminal.model import GAP, UNVERIFIED
 from dragoman.terminal.screen import SIZE
 from dragoman.terminal.told import CommandTold
 
@@ -52,7 +52,11 @@ async def _put(record: Record, terminal_id: str, item: Item, number: int) -> Non
         await record.command_began(terminal_id, item.at_ms, item.line)
     elif isinstance(item, Ended):
         await record.command_ended(_told(terminal_id, item, number))
-    elif item.kind != "gap":
+    elif item.kind == "gap":
+        await record.begin(
+            terminal_id, parent="", at_ms=item.at_ms, attributes={GAP: item.data.decode("ascii", "replace")}
+        )
+    else:
         await record.take(terminal_id, item.kind, item.at_ms, item.data)
 
 
