@@ -6,6 +6,7 @@ Standard library alone. Needs Node 18.18 or newer with npm; the packages come fr
 """
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -36,10 +37,21 @@ def build() -> bool:
     digest = digest_of_sources()
     if is_built(digest):
         return True
-    if not (install() and run("npm", "run", "--silent", "build")):
+    made = BUILT.with_name(f".built-{os.getpid()}")
+    if not (install() and run("npm", "run", "--silent", "build", "--", "--outDir", str(made), "--emptyOutDir")):
         return False
-    (BUILT / STAMP).write_text(digest)
+    (made / STAMP).write_text(digest)
+    put_in_place(made)
     return True
+
+
+def put_in_place(made: Path) -> None:
+    """Whole: who looks meanwhile finds one page or the other."""
+    old = BUILT.with_name(f".built-{os.getpid()}-old")
+    if BUILT.exists():
+        BUILT.rename(old)
+    made.rename(BUILT)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def is_built(digest: str) -> bool:

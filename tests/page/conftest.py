@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
+from tests.daemons import PATIENCE
 from tests.faces.attacked import Attacked, attacked
 from tests.faces.web.browser import chromium
 from tests.page.tab import Tab
+
+expect.set_options(timeout=10_000 * PATIENCE)
 
 
 @pytest.fixture(scope="module")

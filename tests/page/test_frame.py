@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.daemons import call
+from tests.daemons import PATIENCE, call, cli_with_home
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
 from tests.raw_http import Ask, ask
@@ -80,10 +80,71 @@ def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, 
     call(daemon.places, "token_rotate", {"purpose": "page"})
     expect(tab.page.locator("#connection.bad")).to_contain_text("Run `dragoman page`")
     expect(tab.page.get_by_role("tab")).to_have_count(0)
-    assert tab.page.evaluate("sessionStorage.length") == 0
+    assert tab.page.evaluate("sessionStorage.session") is None
     tab.page.goto("about:blank")  # what it tried with the old session is refused, and the browser writes that down
     tab.complaints.clear()
     tab.page.evaluate("window.violations = []")
+
+
+def test_a_daemon_that_is_killed_is_told_plainly_and_the_page_comes_back_with_it(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with cli_with_home(tmp_path_factory.mktemp("lost")) as cli:
+        assert cli("up", "--port", "0").returncode == 0
+        port = cli.status()["port"]
+        page = browser.new_page()
+        page.goto(cli("page").stdout.strip())
+        expect(page.locator("#connection.good")).to_be_visible()
+        page.get_by_label("Message").fill("half a thought")
+        cli.kill()
+        expect(page.locator("#connection.bad")).to_contain_text("The daemon is not there")
+        assert cli("up", "--port", str(port)).returncode == 0
+        expect(page.locator("#connection.good")).to_be_visible(timeout=15_000 * PATIENCE)
+        expect(page.get_by_label("Message")).to_have_value("half a thought")
+        page.get_by_label("Message").fill("/status")
+        page.get_by_label("Message").press("Enter")
+        expect(page.locator("details.tool.done")).to_have_count(1)
+        page.close()
+
+
+def contrast(page: Page, selector: str) -> float:
+    """WCAG 2's measure of text against what is behind it; 4.5 is its bound for body text."""
+    return float(page.locator(selector).first.evaluate(CONTRAST))
+
+
+CONTRAST = """(it) => {
+  const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
+    return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  };
+  const above = (it) => it.parentElement ?? it.getRootNode().host;
+  const ground = (it) => getComputedStyle(it).backgroundColor.endsWith(", 0)") ? ground(above(it)) : it;
+  const pair = [light(getComputedStyle(it).color), light(getComputedStyle(ground(it)).backgroundColor)];
+  return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
+    daemon: Attacked, browser: Browser, scheme: str
+) -> None:
+    context = browser.new_context(
+        locale="zh-CN",
+        color_scheme=scheme,  # type: ignore[arg-type]
+        viewport={"width": 360, "height": 640},
+    )
+    tab = Tab.opened(context, daemon)
+    tab.page.goto(tab.link())
+    expect(tab.page.locator("#connection.good")).to_have_text("已连接")
+    assert tab.page.evaluate("document.documentElement.lang") == "zh"
+    expect(tab.page.get_by_role("tab").first).to_have_text("聊天")
+    tab.page.get_by_role("tab", name="动态").click()
+    for selector in ("#connection", "[role=tab][aria-selected=true]", ".kind", "time", ".text", ".count"):
+        assert contrast(tab.page, selector) >= 4.5, selector
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 360
+    tab.assert_at_home()
+    context.close()
 
 
 def test_assets_are_kept_by_browsers_and_the_page_itself_is_not(daemon: Attacked) -> None:

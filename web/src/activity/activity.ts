@@ -119,12 +119,12 @@ export class DragomanActivity extends LitElement {
       #find { width: 18rem; }
       .count { margin-left: auto; font-size: .9rem; }
       dragoman-rows { flex: 1; min-height: 0; border-top: 1px solid var(--line); background: var(--card); }
-      .row {
+      button.row {
         display: grid; grid-template-columns: 4rem 5rem 14rem 1fr; gap: .8rem; align-items: center; width: 100%;
         height: 32px; padding: 0 1rem; border: 0; border-bottom: 1px solid var(--line); border-radius: 0;
-        text-align: left; font: .85rem/1.2 var(--mono);
+        text-align: left; font: .85rem/1.6 var(--mono);
       }
-      .row:hover, .row.opened { background: var(--raised); }
+      button.row:hover, button.row.opened { background: var(--raised); }
       .row > * { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
       .number { text-align: right; }
       .number, time { color: var(--quiet); }
@@ -135,7 +135,7 @@ export class DragomanActivity extends LitElement {
       pre { margin: .4rem 0; font: .85rem/1.45 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
       @media (max-width: 40rem) {
         #find { width: 100%; }
-        .row { grid-template-columns: 4.6rem 9rem 1fr; padding: 0 .6rem; gap: .5rem; }
+        button.row { grid-template-columns: 4.6rem 9rem 1fr; padding: 0 .6rem; gap: .5rem; }
         .number { display: none; }
       }
     `,

@@ -3,6 +3,7 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { html as anyTag, unsafeStatic } from "lit/static-html.js";
 import { Refused, feed, gateway, t, type FeedState } from "../link";
+import { approvals } from "../chat/approvals";
 import { shared } from "./shared";
 import { VIEWS, type View } from "./views";
 
@@ -25,6 +26,7 @@ export class DragomanApp extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     feed.addEventListener("state", () => this.hear());
+    approvals.addEventListener("change", () => this.requestUpdate());
     window.addEventListener("login-refused", (event) => {
       this.refused = (event as CustomEvent<Refused>).detail;
     });
@@ -95,7 +97,7 @@ export class DragomanApp extends LitElement {
         return html`<button
           class="plain" role="tab" id="tab-${view.id}" aria-controls="panel-${view.id}"
           aria-selected=${isShown} tabindex=${isShown ? 0 : -1} @click=${() => this.show(view)}
-        >${t(view.title)}</button>`;
+        >${t(view.title)}${view.id === "chat" && approvals.waiting.length ? html` <span class="asks">${approvals.waiting.length}</span>` : nothing}</button>`;
       })}
     </div>`;
   }
@@ -134,6 +136,7 @@ export class DragomanApp extends LitElement {
         color: var(--quiet); white-space: nowrap;
       }
       [role="tab"][aria-selected="true"] { color: var(--accent); border-bottom-color: var(--accent); font-weight: 600; }
+      .asks { background: var(--warn); color: var(--card); border-radius: 1rem; padding: 0 .45em; font-size: .8em; }
       #connection { margin: 0 0 .5rem auto; padding: .05rem .7rem; border-radius: 1rem; font-size: .9rem; color: var(--quiet); }
       #connection.good { color: var(--good); }
       #connection.good::before { content: "●"; margin-right: .45em; font-size: .8em; }

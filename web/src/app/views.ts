@@ -7,6 +7,7 @@ export interface View {
 }
 
 export const VIEWS: readonly View[] = [
+  { id: "chat", title: "Chat", tag: "dragoman-chat", load: () => import("../chat/chat") },
   { id: "canvas", title: "Canvas", tag: "dragoman-canvas", load: () => import("../canvas/canvas") },
   { id: "activity", title: "Activity", tag: "dragoman-activity", load: () => import("../activity/activity") },
 ];

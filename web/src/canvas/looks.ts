@@ -16,6 +16,8 @@ export const looks = css`
   .prose { overflow-wrap: anywhere; }
   .prose > :first-child { margin-top: 0; } .prose > :last-child { margin-bottom: 0; }
   .prose p { margin: .4rem 0; }
+  .prose h1 { font-size: 1.4rem; } .prose h2 { font-size: 1.2rem; } .prose h3 { font-size: 1.05rem; }
+  .prose :is(h1, h2, h3, h4) { margin: .7rem 0 .3rem; line-height: 1.25; } .prose :is(ul, ol) { margin: .3rem 0; padding-left: 1.6rem; }
   .prose pre { padding: .6rem .8rem; border-radius: .4rem; background: var(--raised); overflow: auto; }
   .prose code { font: .9em var(--mono); background: var(--raised); padding: .05em .3em; border-radius: .25rem; }
   .prose pre code { padding: 0; }

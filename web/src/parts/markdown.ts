@@ -3,7 +3,8 @@ import DOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
 
 const LONGEST = 200_000;
-const reader = new MarkdownIt({ html: false, linkify: false, typographer: false }).disable("image");
+const reader = new MarkdownIt({ html: false, linkify: false, typographer: false });
+reader.renderer.rules.image = (tokens, index) => `[${reader.utils.escapeHtml(tokens[index]?.content ?? "")}]`;
 const ALLOWED = {
   ALLOWED_TAGS: [
     "p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong",

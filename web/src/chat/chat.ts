@@ -1,0 +1,177 @@
+/** The chat: conversations, what is said as it is said, what agents ask before they do it. */
+import { LitElement, css, html, nothing } from "lit";
+import { customElement, query, state } from "lit/decorators.js";
+import { shared } from "../app/shared";
+import { gateway, t } from "../link";
+import { approvals } from "./approvals";
+import { message } from "./message";
+import "./prompt";
+import type { DragomanPrompt } from "./prompt";
+import { Talk, type Said } from "./talk";
+
+interface Session {
+  key: string;
+  label?: string;
+  displayName: string;
+  updatedAt: number;
+  hasActiveRun: boolean;
+}
+
+const MAIN = "agent:main:main";
+const PLACE = "chat";
+const NAMED_BY = 48;
+
+@customElement("dragoman-chat")
+export class DragomanChat extends LitElement {
+  @state() private sessions: Session[] = [];
+  @state() private talk = new Talk(sessionStorage.getItem(PLACE) ?? MAIN);
+  @state() private connected = gateway.connected;
+  @state() private failed = "";
+  @query(".said") private list!: HTMLElement;
+  @query("dragoman-prompt") private prompt!: DragomanPrompt;
+  private isAtEnd = true;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    gateway.addEventListener("state", this.reconnected);
+    gateway.subscribe(({ event }) => event === "sessions.changed" && void this.attempt(() => this.readSessions()));
+    approvals.addEventListener("change", () => this.requestUpdate());
+    this.open(this.talk.key);
+    this.reconnected();
+  }
+
+  private readonly reconnected = (): void => {
+    this.connected = gateway.connected;
+    if (this.connected) void this.attempt(() => this.readAll());
+  };
+
+  private async readAll(): Promise<void> {
+    await gateway.request("sessions.subscribe");
+    await Promise.all([this.readSessions(), this.talk.read()]);
+  }
+
+  private async readSessions(): Promise<void> {
+    this.sessions = (await gateway.request<{ sessions: Session[] }>("sessions.list", { limit: 200 })).sessions;
+  }
+
+  /** What goes wrong is said in place. */
+  private async attempt(action: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await action();
+      this.failed = "";
+      return true;
+    } catch (error) {
+      if (gateway.connected) this.failed = (error as Error).message;
+      return false;
+    }
+  }
+
+  private open(key: string): void {
+    this.talk.end();
+    this.talk = new Talk(key);
+    sessionStorage.setItem(PLACE, key);
+    this.talk.addEventListener("change", () => this.requestUpdate());
+    this.talk.begin();
+    this.isAtEnd = true;
+    if (gateway.connected) void this.attempt(() => this.talk.read());
+  }
+
+  private async create(): Promise<void> {
+    await this.attempt(async () => {
+      this.open((await gateway.request<{ key: string }>("sessions.create")).key);
+      await this.readSessions();
+    });
+  }
+
+  private async say(text: string): Promise<void> {
+    this.isAtEnd = true;
+    const isSent = await this.attempt(() => this.talk.send(text));
+    if (!isSent) this.prompt.put(text); // nothing that was written is lost
+    else if (this.sessions.some(({ key, label }) => key === this.talk.key && !label)) await this.attempt(() => this.name(text));
+  }
+
+  /** After what was said first, as people find it again. */
+  private async name(text: string): Promise<void> {
+    if (this.talk.key === MAIN) return;
+    await gateway.request("sessions.patch", { key: this.talk.key, label: text.replace(/\s+/g, " ").slice(0, NAMED_BY) });
+    await this.readSessions();
+  }
+
+  private retry(said: Said): void {
+    const before = this.talk.said.slice(0, this.talk.said.indexOf(said)).findLast(({ role }) => role === "user");
+    const words = before?.parts.find((part) => part.kind === "text");
+    if (words?.kind === "text") void this.say(words.text);
+  }
+
+  override updated(): void {
+    if (this.isAtEnd) this.list.scrollTop = this.list.scrollHeight;
+  }
+
+  override render() {
+    const { said } = this.talk;
+    return html`
+      ${this.choice()}
+      <div class="said" role="log" aria-label=${t("Conversation")} tabindex="0" @scroll=${this.scrolled}>
+        ${said.length ? said.map((one) => message(one, () => this.retry(one))) : html`<p class="empty">${t("Say something, or type / to see what can be done. /help explains.")}</p>`}
+      </div>
+      ${approvals.waiting.map(({ id, tool, subject }) => html`<div class="approval" role="alertdialog" aria-label=${t("An agent asks")}>
+        <div>${t("An agent wants to use {tool}:", { tool })}</div><pre>${subject}</pre>
+        <button class="primary" @click=${() => this.attempt(() => approvals.decide(id, "allow"))}>${t("Allow")}</button>
+        <button @click=${() => this.attempt(() => approvals.decide(id, "deny"))}>${t("Refuse")}</button>
+      </div>`)}
+      ${this.failed ? html`<p class="bad" role="alert">${this.failed}</p>` : nothing}
+      ${this.connected ? nothing : html`<p class="quiet" role="status">${t("The chat is not connected right now.")}</p>`}
+      <dragoman-prompt
+        .key=${this.talk.key} .running=${this.talk.running !== undefined}
+        @said=${(event: CustomEvent<string>) => this.say(event.detail)} @stopped=${() => this.attempt(() => this.talk.abort())}
+      ></dragoman-prompt>
+    `;
+  }
+
+  private choice() {
+    const known = this.sessions.some(({ key }) => key === this.talk.key);
+    const here = this.talk.key.split(":").slice(2).join(":") || this.talk.key;
+    return html`<div class="bar">
+      <label><span class="unseen">${t("Conversation")}</span>
+        <select @change=${(event: Event) => this.open((event.target as HTMLSelectElement).value)}>
+          ${known ? nothing : html`<option selected value=${this.talk.key}>${here}</option>`}
+          ${this.sessions.map(({ key, displayName, hasActiveRun }) => html`<option value=${key} ?selected=${key === this.talk.key}>${displayName}${hasActiveRun ? " …" : ""}</option>`)}
+        </select></label>
+      <button @click=${this.create} ?disabled=${!this.connected}>${t("New conversation")}</button>
+    </div>`;
+  }
+
+  private scrolled(): void {
+    this.isAtEnd = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 40;
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host { display: flex; flex-direction: column; min-height: 0; gap: .6rem; padding: .6rem 1rem 1rem; max-width: 60rem; width: 100%; margin: 0 auto; }
+      .bar { display: flex; gap: .6rem; } .bar select { max-width: 18rem; }
+      .said { flex: 1; min-height: 0; overflow: auto; display: flex; flex-direction: column; gap: .8rem; }
+      article { max-width: 92%; overflow-wrap: anywhere; }
+      article.user { align-self: flex-end; background: var(--raised); border-radius: .8rem; padding: .4rem .9rem .6rem; }
+      article.assistant { align-self: flex-start; width: 92%; }
+      .who { font-size: .8rem; }
+      .words { white-space: pre-wrap; }
+      .prose > :first-child { margin-top: .1rem; } .prose > :last-child { margin-bottom: 0; }
+      .prose p { margin: .4rem 0; white-space: pre-line; } .prose a { color: var(--accent); }
+      .prose pre, .tool pre, .approval pre {
+        padding: .5rem .8rem; border-radius: .4rem; background: var(--raised); overflow: auto; max-height: 20rem; margin: .4rem 0;
+        font: .85rem/1.45 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere;
+      }
+      .prose code { font: .9em var(--mono); }
+      .prose table { border-collapse: collapse; } .prose th, .prose td { border: 1px solid var(--line); padding: .15rem .5rem; }
+      .tool { border: 1px solid var(--line); border-radius: .5rem; background: var(--card); padding: .2rem .7rem; margin: .3rem 0; font-size: .92rem; }
+      .tool summary { cursor: pointer; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+      .tool.done .sign { color: var(--good); } .tool.failed .sign { color: var(--bad); }
+      .tool .line { font: .85rem var(--mono); white-space: pre-wrap; } .line.added { background: var(--added); } .line.removed { background: var(--removed); }
+      .going { color: var(--accent); }
+      .approval { border: 2px solid var(--warn); border-radius: .6rem; background: var(--card); padding: .6rem .9rem; }
+      p { margin: .2rem 0; }
+      @media (max-width: 40rem) { :host { padding: .5rem .6rem .6rem; } article.assistant, article { max-width: 100%; width: auto; } }
+    `,
+  ];
+}

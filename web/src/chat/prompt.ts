@@ -1,0 +1,120 @@
+/** Where a person writes: a draft that outlives a reload, and what may stand after a slash. */
+import { LitElement, css, html, nothing } from "lit";
+import { customElement, property, state } from "lit/decorators.js";
+import { shared } from "../app/shared";
+import { gateway, t } from "../link";
+
+const ASKED_AFTER_MS = 80;
+
+@customElement("dragoman-prompt")
+export class DragomanPrompt extends LitElement {
+  @property() key = "";
+  @property({ type: Boolean }) running = false;
+  @state() private text = "";
+  @state() private offers: string[] = [];
+  @state() private chosen = -1;
+  private timer = 0;
+
+  override willUpdate(changed: Map<string, unknown>): void {
+    if (changed.has("key")) this.text = sessionStorage.getItem(this.place) ?? "";
+  }
+
+  private get place(): string {
+    return `draft ${this.key}`;
+  }
+
+  /** Puts a text where the person can go on with it. */
+  put(text: string): void {
+    this.become(text);
+    void this.updateComplete.then(() => this.renderRoot.querySelector("textarea")?.focus());
+  }
+
+  private become(text: string): void {
+    this.text = text;
+    if (text) sessionStorage.setItem(this.place, text);
+    else sessionStorage.removeItem(this.place);
+    clearTimeout(this.timer);
+    this.offers = [];
+    this.chosen = -1;
+    if (text.startsWith("/")) this.timer = window.setTimeout(() => void this.complete(text), ASKED_AFTER_MS);
+  }
+
+  private async complete(text: string): Promise<void> {
+    try {
+      const { completions } = await gateway.request<{ completions: string[] }>("dragoman.complete", { text: text.slice(0, 2000) });
+      if (this.text === text) this.offers = completions.filter((offer) => offer !== text).slice(0, 12);
+    } catch {
+      this.offers = []; // what is lost here is shown by the connection's own sign
+    }
+  }
+
+  private keyed(event: KeyboardEvent): void {
+    if (event.isComposing) return; // Enter ends a word of an input method
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (this.offers.length && step) {
+      event.preventDefault();
+      this.chosen = (this.chosen + step + this.offers.length) % this.offers.length;
+    } else if (this.offers.length && (event.key === "Tab" || (event.key === "Enter" && this.chosen >= 0))) {
+      event.preventDefault();
+      this.take(this.offers[Math.max(0, this.chosen)]!);
+    } else if (event.key === "Escape") this.offers = [];
+    else if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.send();
+    }
+  }
+
+  private take(offer: string): void {
+    this.put(`${offer} `);
+  }
+
+  private send(): void {
+    const text = this.text.trim();
+    if (!text) return;
+    this.dispatchEvent(new CustomEvent("said", { detail: text }));
+    this.become("");
+  }
+
+  override render() {
+    return html`
+      ${this.offers.length ? this.list() : nothing}
+      <form @submit=${(event: Event) => { event.preventDefault(); this.send(); }}>
+        <textarea
+          rows="2" aria-label=${t("Message")} placeholder=${t("Ask, or / for commands")} .value=${this.text} spellcheck="false"
+          role="combobox" aria-expanded=${this.offers.length > 0} aria-controls="offers" aria-autocomplete="list"
+          aria-activedescendant=${this.chosen >= 0 ? `offer-${this.chosen}` : nothing}
+          @input=${(event: InputEvent) => this.become((event.target as HTMLTextAreaElement).value)} @keydown=${this.keyed}
+        ></textarea>
+        ${this.running
+          ? html`<button type="button" class="stop" @click=${() => this.dispatchEvent(new Event("stopped"))}>${t("Stop")}</button>`
+          : nothing}
+        <button class="primary" ?disabled=${!this.text.trim()}>${t("Send")}</button>
+      </form>
+    `;
+  }
+
+  private list() {
+    return html`<ul id="offers" role="listbox" aria-label=${t("Completions")}>
+      ${this.offers.map((offer, index) => html`<li
+        id="offer-${index}" role="option" aria-selected=${index === this.chosen} @mousedown=${(event: Event) => { event.preventDefault(); this.take(offer); }}
+      >${offer}</li>`)}
+    </ul>`;
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host { display: block; position: relative; }
+      form { display: flex; gap: .6rem; align-items: flex-end; }
+      textarea { flex: 1; resize: vertical; min-height: 3.2rem; }
+      .stop { color: var(--bad); border-color: var(--bad); }
+      #offers {
+        position: absolute; bottom: 100%; left: 0; margin: 0 0 .3rem; padding: .3rem 0; list-style: none; max-width: 100%;
+        max-height: 16rem; overflow: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
+        box-shadow: 0 4px 16px #0003; font: .9rem var(--mono); z-index: 2;
+      }
+      li { padding: .2rem .9rem; cursor: pointer; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+      li:hover, li[aria-selected="true"] { background: var(--raised); color: var(--accent); }
+    `,
+  ];
+}
