@@ -81,9 +81,10 @@ def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, 
     expect(tab.page.locator("#connection.bad")).to_contain_text("Run `dragoman page`")
     expect(tab.page.get_by_role("tab")).to_have_count(0)
     assert tab.page.evaluate("sessionStorage.session") is None
-    tab.page.goto("about:blank")  # what it tried with the old session is refused, and the browser writes that down
-    tab.complaints.clear()
-    tab.page.evaluate("window.violations = []")
+    tab.complaints.clear()  # what it tried with the old session is refused, and the browser writes that down
+    tab.page.goto(tab.link())  # in the same tab: the fragment alone changes
+    tab.assert_connected()
+    assert "code" not in tab.page.url
 
 
 def test_a_daemon_that_is_killed_is_told_plainly_and_the_page_comes_back_with_it(

@@ -33,6 +33,8 @@ const LONGEST_MS = 5000;
 class Feed extends EventTarget {
   state: FeedState = "connecting";
   snapshot: Snapshot | null = null;
+  /** Not begun yet. */
+  isNew = true;
   private readonly listeners = new Set<{ kinds: string[]; listener: FeedListener }>();
   private attempt = 0;
 
@@ -45,6 +47,7 @@ class Feed extends EventTarget {
   }
 
   begin(): void {
+    this.isNew = false;
     if (!session()) {
       this.become("outside");
       return;
