@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.tools.debug.table import TOOLS
-from dragoman.tools.terminal.table import TOOLS as TERMINAL_TOOLS
 from tests.daemons import Cli
+from tests.faces.mcp.everything import EVERYTHING
 from tests.faces.mcp.raw import REVISIONS, RawClient, introduction, raw_client
 
 ENVELOPE = {
@@ -17,7 +16,6 @@ ENVELOPE = {
     "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1.2"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-NAMES = ["dragoman_status", "search_journal", *(tool.name for tool in (*TOOLS, *TERMINAL_TOOLS))]
 
 
 def names(answer: dict[str, Any]) -> list[str]:
@@ -30,7 +28,7 @@ def test_each_revision_is_answered_in_its_own_words(running: Cli, revision: str)
         welcome = client.initialize(revision)["result"]
         assert welcome["protocolVersion"] == revision
         assert welcome["serverInfo"]["name"] == "dragoman"
-        assert names(client.ask("tools/list")) == NAMES
+        assert names(client.ask("tools/list")) == EVERYTHING
         result = client.call("dragoman_status")
         text = result["content"][0]["text"]
         # Before structured content the text is the object itself, unindented: an agent pays for every space.
@@ -62,7 +60,7 @@ def test_without_a_handshake_every_request_carries_its_envelope(running: Cli) ->
     with raw_client(running) as client:
         discovered = client.ask("server/discover", {"_meta": ENVELOPE})["result"]
         assert discovered["supportedVersions"] == ["2026-07-28"]
-        assert names(client.ask("tools/list", {"_meta": ENVELOPE})) == NAMES
+        assert names(client.ask("tools/list", {"_meta": ENVELOPE})) == EVERYTHING
         status = client.ask("tools/call", {"name": "dragoman_status", "arguments": {}, "_meta": ENVELOPE})["result"]
         assert status["resultType"] == "complete"
         assert "error" in client.ask("initialize", introduction(REVISIONS[-1]))

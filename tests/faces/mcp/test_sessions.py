@@ -18,12 +18,10 @@ from mcp.shared.exceptions import MCPError
 
 from dragoman import __version__
 from dragoman.tools.debug.table import TOOLS
-from dragoman.tools.terminal.table import TOOLS as TERMINAL_TOOLS
 from tests.daemons import Cli, call, daemons_of, eventually
+from tests.faces.mcp.everything import EVERYTHING
 
 pytestmark = pytest.mark.anyio
-
-EVERYTHING = ["dragoman_status", "search_journal", *(tool.name for tool in (*TOOLS, *TERMINAL_TOOLS))]
 
 
 def parameters(cli: Cli, *arguments: str, cwd: Path | None = None) -> StdioServerParameters:
