@@ -301,7 +301,9 @@ def _bad_value(key: str, raw: _Raw) -> DragomanError:
             value=_shown(value),
             allowed=setting.allowed,
         ),
-        say("Without it, {key} is {default}.", key=key, default=_shown(setting.default)),
+        say("A list is written as `one,two`, or as the file has it: {example}.", example='["one", "two"]')
+        if setting.kind == "array"
+        else say("Without it, {key} is {default}.", key=key, default=_shown(setting.default)),
     )
 
 
@@ -343,9 +345,19 @@ def _typed(kind: str, text: str) -> object:
         return _SWITCH.get(text.strip().lower(), text)
     if kind == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
         return int(text)
-    if kind == "array":
-        return [word.strip() for word in text.split(",") if word.strip()]
-    return text
+    return _list(text.strip()) if kind == "array" else text
+
+
+def _list(text: str) -> object:
+    """In brackets as the file has it; otherwise words with commas. Half a bracket stays text: it is no word's own."""
+    if text.startswith("["):
+        try:
+            return tomllib.loads(f"list = {text}")["list"]
+        except (ValueError, RecursionError):
+            return text
+    if text.count("[") != text.count("]"):
+        return text
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 _ALLOWED: dict[str, Callable[[Mapping[str, Any]], Phrase]] = {

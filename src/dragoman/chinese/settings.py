@@ -61,7 +61,11 @@ TABLE: dict[str, str] = {
     "{key} = {value}  ({source})": "{key} = {value}（{source}）",
     "    {about}": "    {about}",
     "{key} is now {value}.": "{key} 现在是 {value}。",
+    "A list is written as `one,two`, or as the file has it: {example}.": (
+        "列表写作 `one,two`，或像文件中那样：{example}。"
+    ),
     "It takes effect when the daemon restarts: `dragoman restart`.": "守护进程重启后生效：`dragoman restart`。",
+    "It counts in every wrapped shell that is opened from now on.": "对此后打开的每个被包裹的 shell 生效。",
     "The variable {name} is set, and it wins over the file.": "已设置环境变量 {name}，它优先于文件。",
     "The settings file {file} could not be written ({reason}).": "无法写入设置文件 {file}（{reason}）。",
     "Check the folder's permissions and the space on the disk.": ("请检查文件夹权限和磁盘空间。"),

@@ -62,9 +62,16 @@ def _typed(default: object, text: str) -> object:
         return _TRUTHS.get(text.strip().lower(), text)
     if isinstance(default, int) and _NUMBER.fullmatch(text.strip()):
         return int(text)
-    if isinstance(default, tuple):
-        return [word.strip() for word in text.split(",") if word.strip()]
-    return text
+    return _list(text.strip()) if isinstance(default, tuple) else text
+
+
+def _list(text: str) -> object:
+    """As `dragoman.settings` reads one; what is none stays text, and is named."""
+    if text.startswith("["):
+        return (_parsed(f"list = {text}") or {}).get("list", text)
+    if text.count("[") != text.count("]"):
+        return text
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _read(path: Path) -> str | None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.errors import DragomanError
 from dragoman.places import find_places
 from dragoman.setting_table import Settings
-from dragoman.settings import load_settings
+from dragoman.settings import load_settings, set_value
 from dragoman.shell.wishes import Wishes, read_wishes
 
 
@@ -30,6 +31,7 @@ def _both(tmp_path: Path, text: str, variables: dict[str, str]) -> tuple[Setting
         ("record_raw_input = false\n", {"DRAGOMAN_RECORD_RAW_INPUT": "true", "DRAGOMAN_IGNORE_COMMANDS": "a *, b"}),
         ('accept_key = "tab"\n', {"DRAGOMAN_PAUSE_KEY": "ctrl-p", "DRAGOMAN_EXPLAIN_FAILURES_EVERY_S": "99"}),
         ("", {"DRAGOMAN_ASK_KEY": ""}),
+        ("", {"DRAGOMAN_IGNORE_COMMANDS": '["vault *", "a, b"]', "DRAGOMAN_WATCH_OUTPUT": "x[ab], ]["}),
     ],
 )
 def test_both_readers_read_the_same(tmp_path: Path, text: str, variables: dict[str, str]) -> None:
@@ -60,6 +62,17 @@ def test_what_cannot_be_used_is_named_and_its_default_counts(tmp_path: Path, tex
     wishes = read_wishes(file, {})
     assert wishes.unusable == (named,)
     assert wishes == Wishes(unusable=(named,))
+
+
+@pytest.mark.parametrize("half", ['["vault *"', "[vault *]", 'vault *"]', "[1]"])
+def test_a_list_in_brackets_is_read_as_the_file_has_it_and_half_a_bracket_is_refused(tmp_path: Path, half: str) -> None:
+    places = find_places({"DRAGOMAN_HOME": str(tmp_path)})
+    file = places.settings_file
+    assert 'ignore_commands = ["vault *"]' in set_value(file, "ignore_commands", '["vault *"]')
+    with pytest.raises(DragomanError) as refused:
+        set_value(file, "ignore_commands", half)
+    assert "A list is written as `one,two`" in str(refused.value.hint)
+    assert read_wishes(file, {"DRAGOMAN_IGNORE_COMMANDS": half}).unusable == ("ignore_commands",)
 
 
 def test_a_file_that_others_may_write_decides_nothing(tmp_path: Path) -> None:
