@@ -17,6 +17,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import preferred_language, say
 from dragoman.places import find_places
 from dragoman.settings import Explained, explain, find_setting, set_value, unknown_variables
+from dragoman.shell.wishes import Wishes
 
 
 def config_get(key: str, /) -> int:
@@ -34,6 +35,8 @@ def config_set(key: str, value: str, /) -> int:
     tell(say("{key} is now {value}.", key=key, value=_plain(shown)))
     if setting.needs_restart:
         tell(say("It takes effect when the daemon restarts: `dragoman restart`."))
+    elif hasattr(Wishes, key):
+        tell(say("It counts in every wrapped shell that is opened from now on."))
     if os.environ.get(setting.variable):
         warn(say("The variable {name} is set, and it wins over the file.", name=setting.variable))
     return ExitCode.OK
