@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -21,6 +22,7 @@ from tests.daemons import PATIENCE
 
 _LINE = re.compile(rb"(?<![\w-])line-(\d+)-end")
 _PROMPT = b"ready> "
+_READY = Path(__file__).with_name("ready.bashrc")
 
 
 def numbers_in(output: bytes) -> list[int]:
@@ -87,8 +89,8 @@ class Wrapped:
 def wrapped(variables: Mapping[str, str]) -> Iterator[Wrapped]:
     master, slave = pty.openpty()
     before = termios.tcgetattr(slave)
-    environment = {**variables, "PS1": "ready> ", "TERM": "xterm", "HISTFILE": "/dev/null"}
-    command = [sys.executable, "-P", "-m", "dragoman.shell", "--", "bash", "--norc", "--noprofile"]
+    environment = {**variables, "TERM": "xterm", "HISTFILE": "/dev/null"}
+    command = [sys.executable, "-P", "-m", "dragoman.shell", "--", "bash", "--rcfile", str(_READY)]
     process = subprocess.Popen(
         command, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
     )
