@@ -132,6 +132,29 @@ def test_a_table_sorts_filters_and_tells_the_row(tab: Tab, agent: Wire) -> None:
     assert action(agent) == ("onSelect", {"index": 2499, "row": rows[2499]})
 
 
+def test_a_button_waits_until_its_checks_hold(tab: Tab, agent: Wire) -> None:
+    check = {"condition": {"call": "email", "args": {"value": {"path": "/mail"}}}, "message": "An address, please."}
+    components = [
+        {"id": "root", "component": "Column", "children": ["mail", "send"]},
+        {"id": "mail", "component": "TextField", "label": "Mail", "value": {"path": "/mail"}, "checks": [check]},
+        {
+            "id": "send",
+            "component": "Button",
+            "child": "label",
+            "checks": [check],
+            "action": {"event": {"name": "sent"}},
+        },
+        {"id": "label", "component": "Text", "text": "Write"},
+    ]
+    told(agent, "show_canvas", surface_id="checked", components=components, data={"mail": "nobody"})
+    surface = shown(tab, "checked")
+    expect(surface.get_by_role("button", name="Write")).to_be_disabled()
+    expect(surface.get_by_text("An address, please.")).to_be_visible()
+    surface.get_by_label("Mail").fill("ada@example.org")
+    surface.get_by_role("button", name="Write").click()
+    assert len(told(agent, "read_actions", surface_id="checked", timeout_s=10)["actions"]) == 1
+
+
 def test_questions_are_answered_in_the_page(tab: Tab, agent: Wire, daemon: Attacked) -> None:
     fields = [{"name": "branch", "label": "Which?", "kind": "choice", "options": ["main", "dev"], "required": True},
               {"name": "sure", "label": "Sure?", "kind": "yes_no"}]  # fmt: skip

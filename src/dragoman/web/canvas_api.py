@@ -92,6 +92,7 @@ def _told(drawn: Drawn) -> dict[str, Any]:
         "changed_ms": drawn.changed_ns // 1_000_000,
         "messages": to_v09(snapshot(drawn.surface)),
         "tree": resolve(drawn.surface),
+        "data": drawn.surface.data_model,
     }
 
 

@@ -20,12 +20,15 @@ export interface Surface {
   version: number;
   changed_ms: number;
   tree: Node | null;
+  data: unknown;
 }
 
 /** What a component may ask of the surface that it is drawn on. */
 export interface Painter {
   /** A property as it is now: what the person entered stands before what the agent sent. */
   value(node: Node, name: string): unknown;
+  /** What speaks against what was entered, or against pressing a button now. */
+  objections(node: Node): string[];
   /** What the person entered; kept here, and sent with the next action. */
   enter(node: Node, name: string, value: unknown): void;
   /** The person acted: tell who drew this. */

@@ -5,6 +5,7 @@ import { keyed } from "lit/directives/keyed.js";
 import { repeat } from "lit/directives/repeat.js";
 import { shared } from "../app/shared";
 import { post, t } from "../link";
+import { absolute, failing, lookUp } from "./checks";
 import "./components/all";
 import { drawOf, type Node, type Painter, type Surface } from "./model";
 import { looks } from "./looks";
@@ -22,6 +23,13 @@ export class DragomanSurface extends LitElement implements Painter {
   value(node: Node, name: string): unknown {
     const path = node.bindings[name] ?? `\0${node.id}/${name}`;
     return this.entered.has(path) ? this.entered.get(path) : node.properties[name];
+  }
+
+  objections(node: Node): string[] {
+    return failing(node.properties.checks, (path) => {
+      const place = absolute(path, node.scope);
+      return this.entered.has(place) ? this.entered.get(place) : lookUp(this.surface.data, place);
+    });
   }
 
   /** An input that is bound to nothing still shows what was entered; only what is bound can be sent. */

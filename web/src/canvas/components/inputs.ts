@@ -6,12 +6,17 @@ import { hasAction, list, number, record, said, text } from "../values";
 const TYPES: Record<string, string> = { number: "number", obscured: "password", shortText: "text", date: "date" };
 
 function labelled(painter: Painter, node: Node, field: unknown) {
-  return html`<label class="field"><span>${said(painter, node, "label")}</span>${field}</label>`;
+  return html`<label class="field"><span>${said(painter, node, "label")}</span>${field}${objections(painter, node)}</label>`;
+}
+
+function objections(painter: Painter, node: Node) {
+  return painter.objections(node).map((reason) => html`<small class="bad">${reason}</small>`);
 }
 
 define("Button", (node, painter) => {
   const look = { primary: "primary", borderless: "plain" }[text(node.properties.variant)] ?? "";
-  return html`<button class=${look} ?disabled=${painter.isBusy || !hasAction(node)} @click=${() => painter.act(node)}>
+  const against = painter.objections(node);
+  return html`<button class=${look} title=${against.join("\n") || nothing} ?disabled=${painter.isBusy || !hasAction(node) || against.length > 0} @click=${() => painter.act(node)}>
     ${painter.inside(node)}
   </button>`;
 });
@@ -31,7 +36,7 @@ define("CheckBox", (node, painter) => html`<label class="choice">
   <input
     type="checkbox" .checked=${painter.value(node, "value") === true}
     @change=${(event: Event) => painter.enter(node, "value", (event.target as HTMLInputElement).checked)}
-  /><span>${said(painter, node, "label")}</span>
+  /><span>${said(painter, node, "label")}</span>${objections(painter, node)}
 </label>`);
 
 define("ChoicePicker", (node, painter) => {
@@ -53,6 +58,7 @@ define("ChoicePicker", (node, painter) => {
         @change=${(event: Event) => choose(value, (event.target as HTMLInputElement).checked)}
       /><span>${text(option.label) || value}</span></label>`;
     })}
+    ${objections(painter, node)}
   </fieldset>`;
 });
 
