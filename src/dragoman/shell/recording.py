@@ -11,6 +11,7 @@ import re
 
 from dragoman.shell.commands import AtInput, Began, Commands, Ended, LineGivenUp, Step
 from dragoman.shell.guessing import PromptGuess
+from dragoman.shell.lines import EnteredLines
 from dragoman.shell.outbox import Outbox
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import (
@@ -31,6 +32,8 @@ BATCH = 64 * 1024
 FLUSH_S = 0.025
 """How long output may wait for more to go with it."""
 _HELD = 256 * 1024
+_LONGEST_WATCHED = 4 * 200
+"""In bytes; `Wishes` takes texts of 200 characters."""
 UNVERIFIED = ":unverified"
 VERIFIES, RESUMES_AT, GAP = "dragoman.verifies", "dragoman.resumes_at", "dragoman.gap"
 STREAMS, ASKS, AGENT, PRIVATE = "dragoman.stream", "dragoman.asks", "dragoman.agent", "dragoman.private"
@@ -61,12 +64,13 @@ class Recording:
         self._guessed: Began | None = None
         self._watched = _watcher(wishes.watch_output)
         self._seen: set[str] = set()
+        self._watched_end = b""
         self._chunks: list[bytes] = []
         self._size = 0
         self._since_ms = 0
         self._held: list[bytes] | None = None
-        self._typed_first = b""
-        self._private = private
+        self._lines = EnteredLines()
+        self._private = self._silent = private
         self._ignoring = False
         self._paused = False
 
@@ -94,7 +98,7 @@ class Recording:
         if self._held is not None:
             self._hold(data)
             return False
-        if self._ignoring or self._private or self._paused:
+        if self._silent:
             if self._guess is not None:
                 self._guess.printed(data)
             return False
@@ -102,8 +106,10 @@ class Recording:
             self._since_ms = now_ms
         if self._guess is not None:
             data = self._guess_line(self._guess, data, now_ms)
-            if not data or self._ignoring:
-                return False
+        else:
+            data = self._lines.without_echo(data)
+        if not data or self._silent:
+            return False
         self._chunks.append(data)
         self._size += len(data)
         if self._size < BATCH:
@@ -126,12 +132,13 @@ class Recording:
         return self._commands.verified(mark)
 
     def typed(self, data: bytes, *, echoes: bool, by_lines: bool, now_ms: int) -> None:
-        if self._held is not None and not self._typed_first:
-            self._typed_first = data[:1]
-        kept = (echoes and by_lines) or (self._wishes.record_raw_input and not by_lines and self._held is None)
-        if kept and not self._ignoring and not self.off:
+        echoed = echoes and by_lines
+        entered = self._lines.typed(data, hidden=self.off, echoed=echoed and self._guess is None)
+        kept = entered if echoed else data
+        wanted = echoed or (self._wishes.record_raw_input and not by_lines and self._held is None)
+        if wanted and kept and not self._silent:
             self.flush()
-            self._outbox.add(IoData(self._session.id, IoDirection.INPUT, now_ms, data), len(data))
+            self._outbox.add(IoData(self._session.id, IoDirection.INPUT, now_ms, kept), len(kept))
         if self._guess is not None and not self._commands.marks_seen:
             self._look_for_prompt(self._guess, now_ms)
             self._guess.entered(data)
@@ -156,9 +163,8 @@ class Recording:
         if paused != self._paused:
             self.flush()
             self._paused = paused
-            self._held = None
-            if not self._private:
-                self._tell_private(paused, now_ms)
+            self._held = None if self._held is None else []
+            self._follow_silence(now_ms)
 
     def ended(self, exit_code: int | None, now_ms: int) -> None:
         for step in self._commands.finish(exit_code):
@@ -171,7 +177,8 @@ class Recording:
 
     def _step(self, step: Step, now_ms: int) -> None:
         if isinstance(step, AtInput):
-            self._held, self._typed_first = [], b""
+            self._held = []
+            self._lines.prompted()
         elif isinstance(step, LineGivenUp):
             self._give_up()
         elif isinstance(step, Began):
@@ -182,25 +189,26 @@ class Recording:
     def _begin(self, began: Began, now_ms: int) -> None:
         began.started_ms = now_ms
         self._seen.clear()
-        if self._may_not_leave(began):
+        self._watched_end = b""
+        hidden = self._may_not_leave(began)
+        self._lines.ran()
+        if hidden:
             self._held, self._ignoring = None, True
             self.flush()
-            if not self.off:
-                self._tell_private(True, now_ms)
+            self._follow_silence(now_ms)
             return
         self._release()
         self.flush()
         # A nested one's own beginning would end the output of the command that it runs in.
-        if not began.nested and not self.off:
+        if not began.nested and not self._silent:
             self._tell(CommandBoundary(began.line or ""), now_ms)
 
     def _end(self, ended: Ended, now_ms: int) -> None:
         if self._ignoring and not ended.began.nested:
             self._ignoring = False
-            if not self.off:
-                self._tell_private(False, now_ms)
+            self._follow_silence(now_ms)
             return
-        if self.off or self._ignoring:
+        if self._silent:
             return
         self._release()
         self.flush()
@@ -219,9 +227,12 @@ class Recording:
         """A line that its shell keeps out of its history is kept out of ours. What a program prints hides nothing."""
         if began.nested:
             return False
-        is_hidden = began.verified and (began.hidden or (not began.listed and self._typed_first == b" "))
+        entered = self._lines
+        is_hidden = began.hidden or entered.hidden or (entered.spaced and not began.listed)
         line = (began.line or "").strip()
-        return is_hidden or any(fnmatch.fnmatchcase(line, pattern) for pattern in self._wishes.ignore_commands)
+        return (began.verified and is_hidden) or any(
+            fnmatch.fnmatchcase(line, pattern) for pattern in self._wishes.ignore_commands
+        )
 
     def _hold(self, data: bytes) -> None:
         assert self._held is not None
@@ -263,7 +274,10 @@ class Recording:
         return data[end:]
 
     def _watch(self, data: bytes) -> None:
+        """What a text may begin with at the end of one piece is looked at again with the next."""
         assert self._watched is not None
+        data = self._watched_end + data
+        self._watched_end = data[-_LONGEST_WATCHED:]
         for found in self._watched.finditer(data):
             text = found[0].decode(errors="replace").lower()
             if text not in self._seen:
@@ -273,8 +287,10 @@ class Recording:
     def _tell(self, what: NonZeroExit | PatternMatch | CommandBoundary, now_ms: int) -> None:
         self._outbox.add(Event(self._session.id, now_ms, what), 100)
 
-    def _tell_private(self, private: bool, now_ms: int) -> None:
-        self._outbox.add(self._session.start(now_ms, **{PRIVATE: "1" if private else "0"}))
+    def _follow_silence(self, now_ms: int) -> None:
+        if self._silent != (self.off or self._ignoring):
+            self._silent = not self._silent
+            self._outbox.add(self._session.start(now_ms, **{PRIVATE: "1" if self._silent else "0"}))
 
 
 def _size(told: str) -> bytes:

@@ -36,6 +36,9 @@ class Shell:
         self.recording.printed(output, 2)
         self.mark(CommandFinished(exit_code=code))
 
+    def type(self, keys: bytes, *, cooked: bool = False) -> None:
+        self.recording.typed(keys, echoes=cooked, by_lines=cooked, now_ms=2)
+
     def told(self) -> list[object]:
         self.recording.flush()
         told = []
@@ -132,6 +135,59 @@ def test_a_paused_recording_tells_when_it_stops_and_goes_on() -> None:
     assert shell.told() == [b"a", "1", "0", b"b"]
 
 
+def test_what_was_entered_while_paused_stays_whenever_it_runs() -> None:
+    shell = Shell()
+    shell.recording.pause(True, 1)
+    shell.prompt()
+    shell.type(b"secret\rsecret too\r")
+    shell.recording.pause(False, 1)
+    shell.type(b"x")  # at no prompt: it hides none of those
+    shell.run("secret", b"hunter2")
+    shell.prompt()
+    shell.run("secret too", b"hunter3")
+    shell.prompt()
+    shell.type(b"ls\r")
+    shell.run("ls", b"file\r\n")
+    assert shell.told() == [
+        *("1", "0", "1", "0", "1", "0"),
+        *(b"ls\r\n", "CommandBoundary(command='ls')", b"file\r\n", ("ran", "ls", 0)),
+    ]
+
+
+def test_a_command_that_is_resumed_in_the_middle_stays_to_its_end() -> None:
+    shell = Shell()
+    shell.recording.pause(True, 1)
+    shell.prompt()
+    shell.type(b"secret\r")
+    shell.mark(CommandLineReported(command_line="secret"), OutputStarted())
+    shell.recording.pause(False, 1)
+    shell.recording.printed(b"hunter2", 1)
+    shell.mark(CommandFinished(exit_code=1))
+    assert shell.told() == ["1", "0"]
+
+
+@pytest.mark.parametrize("pieces", [[b" echo x\r"], [b" ", b"echo", b" x", b"\r"]])
+def test_a_line_that_was_typed_ahead_with_a_space_first_stays(pieces: list[bytes]) -> None:
+    shell = Shell()
+    shell.prompt()
+    shell.type(b"make\r")
+    shell.recording.printed(b"make\r\n", 2)
+    shell.mark(CommandLineReported(command_line="make"), OutputStarted())
+    for piece in pieces:
+        shell.type(piece, cooked=True)
+        shell.recording.printed(piece.replace(b"\r", b"\r\n"), 2)
+    shell.recording.printed(b"made\r\n", 2)
+    shell.mark(CommandFinished(exit_code=0))
+    shell.prompt()
+    shell.recording.printed(b" echo x\r\n", 2)
+    shell.mark(CommandLineReported(command_line="make"), OutputStarted(parameters={"listed": "0"}))
+    shell.recording.printed(b"x\r\n", 2)
+    shell.mark(CommandFinished(exit_code=0))
+    told = shell.told()
+    assert [it for it in told if isinstance(it, bytes)] == [b"make\r\n", b"made\r\n"]
+    assert [it for it in told if isinstance(it, tuple)] == [("ran", "make", 0)]
+
+
 def test_a_private_shell_tells_its_end_and_nothing_else() -> None:
     shell = Shell(private=True)
     shell.recording.printed(b"a", 1)
@@ -188,6 +244,18 @@ def test_a_guessed_command_s_output_is_what_follows_its_line() -> None:
         b"$ ", b"echo hi\r\n", "CommandBoundary(command='echo hi')", b"hi\r\n$ ", ("ran", "echo hi", None),
         b"secret x\r\n", "1", "0", b"true\r\n", "CommandBoundary(command='true')",
     ]  # fmt: skip
+
+
+def test_a_watched_text_is_found_once_also_where_it_comes_in_two_pieces() -> None:
+    shell = Shell(watch_output=("out of memory",))
+    shell.prompt()
+    shell.mark(OutputStarted())
+    for piece in (b"killed: Out of", b" memory", b"\r\n", b"again: out of memory\r\n"):
+        shell.recording.printed(piece, 2)
+        shell.recording.quiet(2)
+    assert [it for it in shell.told() if str(it).startswith("PatternMatch")] == [
+        "PatternMatch(pattern='out of memory')"
+    ]
 
 
 def test_ordinary_output_is_no_prompt() -> None:
