@@ -1,0 +1,50 @@
+"""How often a wrapper looks for the daemon: soon after a loss, and ever more seldom where it is of no use."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dragoman.places import find_places
+from dragoman.shell.link import Link
+from dragoman.shell.outbox import Outbox
+from dragoman.wire.omnish.messages import SessionStart
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "s"))
+        listener.listen()
+        yield listener
+
+
+def link_to(daemon: socket.socket) -> Link:
+    def start(_: int) -> SessionStart:
+        return SessionStart("s", None, 1, {})
+
+    environment = {"OMNISH_SOCKET": daemon.getsockname(), "HOME": "/nowhere"}
+    return Link(Outbox(gap=start, resume=start), find_places(environment), environment)
+
+
+def lost_after(link: Link, daemon: socket.socket, at_s: float, lived_s: float) -> float:
+    """How long after its end the next look is."""
+    link.look(at_s)
+    assert link.connected
+    daemon.accept()[0].close()
+    link.receive(at_s + lived_s)
+    assert not link.connected
+    assert link.retry_at_s is not None
+    return link.retry_at_s - at_s - lived_s
+
+
+def test_a_daemon_that_lets_in_and_hangs_up_is_tried_ever_more_seldom(daemon: socket.socket) -> None:
+    link, now_s, waited = link_to(daemon), 100.0, list[float]()
+    for _ in range(7):
+        waited.append(lost_after(link, daemon, now_s, 0.0))
+        now_s += waited[-1]
+    assert waited == pytest.approx([0.25, 0.5, 1, 2, 4, 5, 5])
+    assert lost_after(link, daemon, now_s, 60.0) == pytest.approx(0.25)
