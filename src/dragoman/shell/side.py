@@ -52,6 +52,8 @@ class Side:
         """From the keyboard; what the shell gets of it, at once."""
         self._follow_guess(now_s)
         keys = self._overlay.typed(data, now_s)
+        if self._overlay.paused:  # before the shell has what was typed after that
+            self._recording.pause(True, now_ms())
         if keys:
             self._recording.typed(keys, echoes=echoes, by_lines=by_lines, now_ms=now_ms())
             self._follow_guess(now_s)
@@ -94,7 +96,10 @@ class Side:
         if messages:
             self._link.send(now_s)
         self._recording.pause(self._overlay.paused, now_ms())
-        return self._overlay.take_screen(), self._overlay.take_keys()
+        keys = self._overlay.take_keys()
+        if keys:  # a command that was granted: entered now, and shown by the shell alone
+            self._recording.typed(keys, echoes=False, by_lines=True, now_ms=now_ms())
+        return self._overlay.take_screen(), keys
 
     def ended(self, exit_code: int | None, now_s: float) -> bytes:
         """The shell has ended; what the screen still gets."""

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.needs("bash", "zsh", "fish")
 
 SHELLS = ["bash", "zsh", "fish"]
 Opened = tuple[Held, StandIn]
+PAUSE = b"\x1b\x10"
 
 
 @contextmanager
@@ -209,6 +210,33 @@ def test_what_bash_keeps_out_of_its_history_does_not_leave(tmp_path: Path) -> No
     assert daemon.lines() == ["echo one", "echo one", "echo two", "exit"]
     assert b"hidden-word" not in daemon.output()
     assert [it["dragoman.private"] for it in daemon.starts() if "dragoman.private" in it] == ["1", "0"]
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_what_bash_is_to_hide_does_not_leave_though_typed_while_another_runs(ahead: bool, tmp_path: Path) -> None:
+    with opened("bash", tmp_path, rc="HISTCONTROL=ignoreboth\n") as both:
+        first, second = "sleep 0.3; echo one\r", " echo hidden-$((1 + 1))-word\r"
+        both[0].type(first + second if ahead else first)
+        if not ahead:
+            both[0].until(b"133;C")
+            both[0].type(second)
+        both[0].until(b"hidden-2-word")
+        both[0].run("echo two")
+        daemon = finish(both)
+    assert daemon.lines() == ["sleep 0.3; echo one", "echo two", "exit"]
+    assert b"hidden" not in daemon.output() + daemon.typed()
+
+
+def test_what_was_entered_while_paused_does_not_leave_though_resumed_at_once(tmp_path: Path) -> None:
+    with opened("bash", tmp_path) as both:
+        both[0].type(PAUSE)
+        both[0].until(b"recording paused")
+        both[0].type(b"echo hidden-$((1 + 1))-word\r" + PAUSE)
+        both[0].until(b"hidden-2-word")
+        both[0].run("echo two")
+        daemon = finish(both)
+    assert daemon.lines() == ["echo two", "exit"]
+    assert b"hidden" not in daemon.output()
 
 
 @pytest.mark.parametrize("rc", ["", "PROMPT_COMMAND='x=1; y=2'; trap 'd=$BASH_COMMAND' DEBUG\n"])
