@@ -16,11 +16,15 @@ page:
 
 # What starts daemons mostly waits: four at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
-# Of the domains: what kills processes, syncs disks and runs debuggers.
+# Of the domains: what kills processes, syncs disks, runs debuggers and shells, and computes for long.
 SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
 	tests/domain/debug/test_starting.py tests/domain/debug/test_with_debugpy.py \
 	tests/domain/debug/launch/test_task_processes.py \
-	tests/domain/transport/test_supervised.py tests/domain/transport/test_supervisor_deaths.py
+	tests/domain/transport/test_supervised.py tests/domain/transport/test_supervisor_deaths.py \
+	tests/domain/terminal/test_record_lasting.py tests/domain/terminal/test_record_resuming.py \
+	tests/domain/terminal/test_completion.py tests/domain/terminal/test_search_commands.py \
+	tests/domain/terminal/test_screen.py tests/domain/terminal/test_own.py \
+	tests/domain/shell/test_overlay_any_order.py tests/domain/shell/test_strip.py
 WHOLE := $(SLOW) tests/faces tests/page tests/conformance tests/lua tests/e2e
 
 test: setup-test lint unit whole
