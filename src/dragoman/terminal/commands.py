@@ -108,6 +108,10 @@ class CommandStore(Store):
         sql = f"select {_COLUMNS} from commands where started_ns > ? order by started_ns limit ?"  # noqa: S608
         return Statement(sql, (started_ns, limit))
 
+    def named(self, ids: Iterable[str]) -> Statement:
+        among = msgspec.json.encode(list(ids)).decode()
+        return Statement(f"select {_COLUMNS} from commands where id in (select value from json_each(?))", (among,))  # noqa: S608
+
     def following(self, command: Command) -> Statement:
         """The next one in the same terminal."""
         sql = f"select {_COLUMNS} from commands where terminal = ? and started_ns > ? order by started_ns limit 1"  # noqa: S608
@@ -160,6 +164,11 @@ def _conditions(wanted: CommandFilter, before_ns: int | None) -> tuple[list[str]
     cwd = "+c.cwd" if wanted.failed else "c.cwd"
     asked: list[tuple[bool, str, tuple[Scalar, ...]]] = [
         (bool(wanted.terminal), "c.terminal = ?", (wanted.terminal,)),
+        (
+            bool(wanted.besides),
+            "c.terminal not in (select value from json_each(?))",
+            (msgspec.json.encode(wanted.besides).decode(),),
+        ),
         (bool(wanted.cwd), f"({cwd} = ? or ({cwd} >= ? and {cwd} < ?))", _folder(wanted.cwd)),
         (wanted.failed, "c.exit_code <> 0", ()),
         (wanted.since_ns is not None, "c.started_ns >= ?", (_held(wanted.since_ns),)),

@@ -73,7 +73,7 @@ class Finder:
         known = list(heapq.merge(*lists, key=lambda command: command.started_ns, reverse=True))
         if question.words and not any(map(question.fits, known)):
             known += await self._older(question, scope)
-        return known
+        return known if question.kind == "ran" else [one for one in known if not one.reads_the_record]
 
     async def _older(self, question: Question, scope: Scope) -> list[Command]:
         found: list[Command] = []

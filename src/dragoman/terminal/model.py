@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
@@ -27,6 +28,13 @@ UNVERIFIED = ":unverified"
 
 RUNNING = ":running"
 """The end of the name that a command has while it runs, after its terminal's; its id comes with its end."""
+
+
+IMPORTED = "dragoman.imported"
+"""The id that a recording had where it came from; absent where a terminal was recorded here."""
+_READS_THE_RECORD = re.compile(
+    r"\s*(?:\w+=\S*\s+)*(?:\S*/)?dragoman\s+(?:history|last|ask|replay|terminals|journal)\b[^;&\n]*"
+)
 
 
 class Terminal(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +68,11 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def failed(self) -> bool:
         return self.exit_code not in (None, 0)
+
+    @property
+    def reads_the_record(self) -> bool:
+        """Whether it is a question of a person to the record: what it printed stands there already."""
+        return self.verified and _READS_THE_RECORD.fullmatch(self.line) is not None
 
 
 class Piece(msgspec.Struct, frozen=True):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 import anyio.to_thread
 import apsw
+import msgspec
 
 from dragoman.clock import Clock
 from dragoman.journal import Journal, Place, ReadRecords, Record
 from dragoman.journal.database import DamagedError
 from dragoman.terminal.commands import CommandStore
+from dragoman.terminal.echoes import Echoes
 from dragoman.terminal.index import Block, OutputIndex, Reach
 from dragoman.terminal.indexing import Indexer, cut
 from dragoman.terminal.matching import Wanted, wanted
@@ -24,6 +26,7 @@ from dragoman.terminal.told import Hit, OutputSearch
 
 _BLOCKS_A_LOOK = 40
 _HITS_LIMIT = 1_000
+_MORE = 8
 _NEWEST = 1 << 62
 _END = Place(_NEWEST)
 _SCAN_READ = 1024 * 1024
@@ -127,18 +130,34 @@ class _Look:
 
 class OutputSearching:
     def __init__(
-        self, journal: Journal, store: CommandStore, index: OutputIndex, indexer: Indexer, clock: Clock
+        self, journal: Journal, store: CommandStore, index: OutputIndex, indexer: Indexer, echoes: Echoes, clock: Clock
     ) -> None:
         self._journal = journal
         self._store = store
         self._index = index
         self._indexer = indexer
+        self._echoes = echoes
         self._clock = clock
 
-    async def search(self, words: str, terminal: str, limit: int, timeout_s: float) -> OutputSearch:
+    async def search(
+        self, words: str, terminal: str, limit: int, timeout_s: float, *, besides: Set[str] = frozenset()
+    ) -> OutputSearch:
+        """What is left out makes room: then more is looked for, as far as the time goes."""
         ends_s = self._clock.monotonic_s() + timeout_s
-        left_s = lambda: ends_s - self._clock.monotonic_s()  # noqa: E731
-        look = _Look(wanted(words), terminal, max(1, min(limit, _HITS_LIMIT)), left_s)
+
+        def left_s() -> float:
+            return ends_s - self._clock.monotonic_s()
+
+        limit = most = max(1, min(limit, _HITS_LIMIT))
+        while True:
+            found = await self._found(_Look(wanted(words), terminal, most, left_s))
+            hits = await self._echoes.left_out(words, [hit for hit in found.hits if hit.terminal not in besides])
+            if len(hits) >= limit or found.complete or most >= _HITS_LIMIT or left_s() <= 0:
+                return msgspec.structs.replace(found, hits=hits[:limit], complete=found.complete and len(hits) <= limit)
+            most = min(most * _MORE, _HITS_LIMIT)
+
+    async def _found(self, look: _Look) -> OutputSearch:
+        terminal = look.terminal
         reaches = await self._reaches()
         behind = {name: reaches.get(name, Reach()) for name in self._indexer.waiting() if terminal in ("", name)}
         for name, reach in behind.items():

@@ -18,11 +18,12 @@ from dragoman.journal import Journal, Statement
 from dragoman.phrases import say
 from dragoman.redaction import Redactor
 from dragoman.terminal.commands import CommandStore, command_of, terminal_of
+from dragoman.terminal.echoes import Echoes
 from dragoman.terminal.index import OutputIndex
 from dragoman.terminal.indexing import Indexer
 from dragoman.terminal.keeping import Keeping
 from dragoman.terminal.lives import Known
-from dragoman.terminal.model import RUNNING, Command, Piece
+from dragoman.terminal.model import IMPORTED, RUNNING, Command, Piece
 from dragoman.terminal.names import terminal_name
 from dragoman.terminal.reading import Streams
 from dragoman.terminal.recording import Recording
@@ -39,6 +40,7 @@ _LOOK_EVERY_S = 0.2
 _FLUSHED_WITHIN_S = 3.0
 _HISTORY_PAGE = 1_000
 _COMMANDS_LIMIT = 10_000
+_QUESTIONS_IN_A_ROW = 50
 
 
 class TerminalService:
@@ -62,7 +64,8 @@ class TerminalService:
         self._recording = Recording(journal, store, redactor, clock, known, self._watchers)
         self._indexer = Indexer(journal, index, self._recording.grown, lambda: list(known), clock)
         self._keeping = Keeping(journal, store, index, known)
-        self._searching = OutputSearching(journal, store, index, self._indexer, clock)
+        echoes = Echoes(journal, store, self._running)
+        self._searching = OutputSearching(journal, store, index, self._indexer, echoes, clock)
 
     @classmethod
     @asynccontextmanager
@@ -138,9 +141,11 @@ class TerminalService:
         return self._of(terminal_id).seen()
 
     async def commands(self, wanted: CommandFilter, *, limit: int = 20, before_ns: int | None = None) -> list[Command]:
-        """Newest first."""
+        """Newest first. What was brought in from elsewhere answers only where its terminal is asked for."""
         limit = max(0, min(limit, _COMMANDS_LIMIT))
-        if wanted.terminal and wanted.terminal not in self._known:
+        if not wanted.terminal:
+            wanted = msgspec.structs.replace(wanted, besides=self._imported())
+        elif wanted.terminal not in self._known:
             wanted = msgspec.structs.replace(wanted, terminal=terminal_name(wanted.terminal))
         return await self._rows(self._store.chosen(wanted, limit=limit, before_ns=before_ns))
 
@@ -163,7 +168,8 @@ class TerminalService:
     ) -> OutputSearch:
         """Lines of output that have all the words, newest first."""
         name = self._of(terminal).terminal.id if terminal else ""
-        return await self._searching.search(words, name, limit, timeout_s)
+        besides = frozenset() if name else frozenset(self._imported())
+        return await self._searching.search(words, name, limit, timeout_s, besides=besides)
 
     async def catch_up(self) -> None:
         """Return when the index has seen all that stands in the record now; it gets there by itself, in its time."""
@@ -190,7 +196,8 @@ class TerminalService:
 
     async def last_failure(self, *, terminal: str = "", cwd: str = "", verified: bool = True) -> Command | None:
         wanted = CommandFilter(terminal=terminal, cwd=cwd, failed=True, verified=verified)
-        return next(iter(await self.commands(wanted, limit=1)), None)
+        failed = await self.commands(wanted, limit=_QUESTIONS_IN_A_ROW)
+        return next((one for one in failed if not one.reads_the_record), None)
 
     async def wait_for_command(self, terminal_id: str, *, after: str = "", within_s: float) -> Command | None:
         """The first command to end after the named one, or after now; None when none did in time."""
@@ -220,6 +227,13 @@ class TerminalService:
     def on_command(self, told: Callable[[Command], None]) -> None:
         """Called for each command that ended and was stored."""
         self._watchers.on_command(told)
+
+    def _imported(self) -> tuple[str, ...]:
+        return tuple(name for name, known in self._known.items() if IMPORTED in known.terminal.attributes)
+
+    def _running(self, terminal_id: str) -> Command | None:
+        known = self._known.get(terminal_id)
+        return known.seen().running if known else None
 
     async def _rows(self, statement: Statement) -> list[Command]:
         return [command_of(row) for row in (await self._journal.query(statement)).rows]

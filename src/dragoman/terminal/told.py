@@ -42,6 +42,8 @@ class CommandFilter(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str = ""
     terminal: str = ""
+    besides: tuple[str, ...] = ()
+    """Not of these terminals."""
     cwd: str = ""
     """This folder and those below it."""
     failed: bool = False

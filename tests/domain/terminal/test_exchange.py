@@ -89,6 +89,20 @@ async def brought_in(service: TerminalService, place: Path) -> str:
     return terminal
 
 
+async def test_what_was_brought_in_answers_only_where_its_terminal_is_asked_for(
+    service: TerminalService, tmp_path: Path
+) -> None:
+    orig = await recorded(service)
+    again = await brought_in(service, await written(service, orig, "asciicast", tmp_path))
+    assert {one.terminal for one in await service.commands(CommandFilter())} == {orig}
+    assert {one.terminal for one in await service.commands(CommandFilter(terminal=again))} == {again}
+    assert {hit.terminal for hit in (await service.search_output("中文")).hits} == {orig}
+    assert {hit.terminal for hit in (await service.search_output("中文", terminal=again)).hits} == {again}
+    failed = await service.last_failure(verified=False)
+    assert failed is not None
+    assert failed.terminal == orig
+
+
 async def stream_of(service: TerminalService, terminal: str) -> bytes:
     return b"".join([piece.data async for piece in service.pieces(terminal) if piece.kind == "output"])
 

@@ -35,6 +35,30 @@ async def test_hits_are_lines_with_the_command_that_printed_them_newest_first(tm
         assert len((await service.search_output("error", limit=1)).hits) == 1
 
 
+@pytest.mark.parametrize("with_index", [False, True], ids=["read", "indexed"])
+async def test_neither_a_typed_line_nor_the_record_read_aloud_is_found_as_output(
+    tmp_path: Path, with_index: bool
+) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin()
+        await shell.show(b"$ make target\r\n")
+        made = await shell.run("make target", b"no rule for target\r\n", exit_code=2)
+        for asked in ("dragoman history target", "H=1 /opt/bin/dragoman last target | less"):
+            await shell.show(f"$ {asked}\r\n".encode())
+            await shell.run(asked, *[b"ab:1: no rule for target\r\n"] * 30, exit_code=3)
+        forged = await shell.run("dragoman history target", b"a target\r\n", unverified=True)
+        with_more = await shell.run("dragoman history target; make", b"another target\r\n")
+        await shell.show(b"[1]+ Done: background target\r\n$ dragoman history target\r\n")
+        await service.command_began(shell.terminal, shell.tick(), "dragoman history target")
+        if with_index:
+            await indexed(service)
+        found = await service.search_output("target", limit=4)
+        assert [hit.command_id for hit in found.hits] == ["", with_more.id, forged.id, made.id]
+        assert found.hits[0].line == "[1]+ Done: background target"
+        assert await service.last_failure() == made
+
+
 @pytest.mark.parametrize(
     ("query", "lines"),
     [

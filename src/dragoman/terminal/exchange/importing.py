@@ -10,12 +10,10 @@ from typing import Any, Literal, Protocol
 import anyio.to_thread
 
 from dragoman.terminal.exchange.recording import Began, Ended, Header, Item
-from dragoman.terminal.model import GAP, UNVERIFIED
+from dragoman.terminal.model import GAP, IMPORTED, UNVERIFIED
 from dragoman.terminal.screen import SIZE
 from dragoman.terminal.told import CommandTold
 
-IMPORTED = "dragoman.imported"
-"""The id it had where it came from."""
 MOST_ITEMS = 5_000_000
 _BATCH = 200
 _OURS = "dragoman."

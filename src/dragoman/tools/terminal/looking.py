@@ -25,6 +25,7 @@ from dragoman.tools.terminal.texts import Texts, instant, listed, quoted
 MOST_TERMINALS = 50
 # So many lines for each that is wanted, where only some commands' lines are.
 _LOOKED_THROUGH = 10
+_QUESTIONS_IN_A_ROW = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +132,15 @@ class LookingTools:
 
 
 async def last_command(service: TerminalService, terminal: str = "") -> Command:
-    found = await service.commands(CommandFilter(terminal=terminal), limit=1)
+    """A question to the record is not what it is about, unless nothing else is there."""
+    found = await service.commands(CommandFilter(terminal=terminal), limit=_QUESTIONS_IN_A_ROW)
     if not found:
         raise DragomanError(
             "no_commands",
             say("No command is recorded there yet."),
             hint=say("Commands are recorded in shells that were started with `dragoman shell`."),
         )
-    return found[0]
+    return next((one for one in found if not one.reads_the_record), found[0])
 
 
 def folder(caller: Caller, cwd: str) -> str:
