@@ -9,5 +9,7 @@ export interface View {
 export const VIEWS: readonly View[] = [
   { id: "chat", title: "Chat", tag: "dragoman-chat", load: () => import("../chat/chat") },
   { id: "canvas", title: "Canvas", tag: "dragoman-canvas", load: () => import("../canvas/canvas") },
+  { id: "debugger", title: "Debugger", tag: "dragoman-debugger", load: () => import("../debugger/debugger") },
+  { id: "terminals", title: "Terminals", tag: "dragoman-terminals", load: () => import("../terminals/terminals") },
   { id: "activity", title: "Activity", tag: "dragoman-activity", load: () => import("../activity/activity") },
 ];

@@ -1,0 +1,83 @@
+"""A folder with programs to debug, a daemon that was started in it, and an agent that works there too."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from dragoman.places import find_places
+from dragoman.transport.control_link import ControlLink
+from tests.daemons import call
+from tests.faces.attacked import Attacked
+
+ROOT = Path(__file__).parents[2]
+
+ADDING = """\
+def add(values):
+    total = 0
+    for value in values:
+        total += value
+    return total
+
+
+hostile = "<img src=x onerror='window.pwned = 1'>"
+many = list(range(10_000))
+numbers = [1, 2, 3]
+result = add(numbers)
+print("the sum is", result)
+print(hostile)
+"""
+ENDLESS = """\
+import time
+
+count = 0
+while True:
+    count += 1
+    time.sleep(0.01)
+"""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    folder: Path
+    daemon: Attacked
+
+    def tool(self, name: str, **arguments: Any) -> Any:
+        """As somebody at a command line in the same folder would."""
+        about = {"workspace": str(self.folder), "cwd": str(self.folder), "environment": dict(os.environ)}
+        with ControlLink.open(self.daemon.places, role="tools", about=about) as link:
+            return link.call("call", {"tool": name, "arguments": arguments})["data"]
+
+
+@contextlib.contextmanager
+def workplace(room: Path) -> Iterator[Workplace]:
+    folder, home = room / "work", room / "home"
+    (folder / ".vscode").mkdir(parents=True)
+    (folder / "adding.py").write_text(ADDING)
+    (folder / "endless.py").write_text(ENDLESS)
+    (folder / ".vscode" / "launch.json").write_text(json.dumps({"configurations": [_runs("adding"), _runs("endless")]}))
+    environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tests.faces.attacked"]
+    with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            port = int(process.stdout.readline())
+            daemon = Attacked(psutil.Process(process.pid), port, find_places(environment))
+            call(daemon.places, "trust_add", {"folder": str(folder)})
+            yield Workplace(folder, daemon)
+        finally:
+            process.terminate()
+
+
+def _runs(name: str) -> dict[str, Any]:
+    program = f"${{workspaceFolder}}/{name}.py"
+    return {"name": name, "type": "debugpy", "request": "launch", "program": program, "python": sys.executable}

@@ -1,0 +1,238 @@
+/** The debugger: a person and agents in one session, each seeing what the other does. */
+import { LitElement, html, nothing } from "lit";
+import { customElement, state } from "lit/decorators.js";
+import { shared } from "../app/shared";
+import { t } from "../link";
+import "../parts/rows";
+import type { Breakpoint, Frame, Session, Thread } from "./answers";
+import "./chinese";
+import { controls, keyed } from "./controls";
+import { Desk, sameFile } from "./desk";
+import type { Doing } from "./doings";
+import { looks } from "./looks";
+import { told } from "./source";
+import "./source";
+import type { Node } from "./values";
+import "./values";
+
+@customElement("dragoman-debugger")
+export class DragomanDebugger extends LitElement {
+  private readonly desk = new Desk(this);
+  @state() private configuration = "";
+  @state() private scopeNodes: Node[] = [];
+  private scopesOf: unknown = null;
+  private readonly onKey = (event: KeyboardEvent) => {
+    if (this.checkVisibility()) keyed(event, this.desk);
+  };
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    window.addEventListener("keydown", this.onKey);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    window.removeEventListener("keydown", this.onKey);
+  }
+
+  /** New nodes only where the scopes are new: whatever is open is then read again. */
+  protected override willUpdate(): void {
+    if (this.scopesOf === this.desk.scopes) return;
+    this.scopesOf = this.desk.scopes;
+    this.scopeNodes = this.desk.scopes.map((it) => ({ name: it.name, value: "", type: "", reference: it.variables_reference }));
+  }
+
+  override render() {
+    return html`
+      <div class="bar">
+        ${this.starter()} ${controls(this.desk)}
+        <p id="standing" role="status">${this.standing()}</p>
+      </div>
+      ${this.desk.trouble ? this.problem() : nothing}
+      <div class="desk">
+        <div class="left">${this.sessions()} ${this.stack()} ${this.breakpoints()}</div>
+        <div class="middle">${this.source()} ${this.output()}</div>
+        <div class="right">${this.variables()} ${this.watches()} ${this.timeline()}</div>
+      </div>
+    `;
+  }
+
+  private starter() {
+    const all = this.desk.configurations;
+    if (!all.length) return html`<span class="quiet">${t("launch.json has no configurations.")}</span>`;
+    const name = this.configuration || all[0]!.name;
+    return html`<form class="starter" @submit=${(event: Event) => (event.preventDefault(), void this.desk.start(name))}>
+      <label><span class="unseen">${t("Configuration")}</span>
+        <select id="configuration" @change=${(event: Event) => (this.configuration = (event.target as HTMLSelectElement).value)}>
+          ${all.map((it) => html`<option value=${it.name} ?selected=${it.name === name}>${it.name}</option>`)}
+        </select></label>
+      <button id="start" class="primary" ?disabled=${this.desk.busy}>${t("Start")}</button>
+    </form>`;
+  }
+
+  /** How the session stands, and who brought it there. */
+  private standing() {
+    const { session, stop, doings } = this.desk;
+    if (!session) return t("No session.");
+    const last = doings.find((it) => it.session === session.session_id && it.who);
+    const by = last ? html` <span class="quiet">${t("{who} {what}", { who: last.who, what: last.what })}</span>` : nothing;
+    const why = stop?.exception ? `${stop.exception.type}: ${stop.exception.message}` : stop ? t(stop.reason) : "";
+    const end = session.exit_code !== undefined ? t("exit code {code}", { code: session.exit_code }) : (session.signal ?? "");
+    const more = why || end;
+    return html`<strong class=${stop?.exception ? "bad" : ""}>${t(session.state)}${more ? `: ${more}` : ""}</strong>${by}`;
+  }
+
+  private problem() {
+    const { message, hint } = this.desk.trouble!;
+    return html`<p class="trouble" role="alert"><span>${message} <span class="quiet">${hint}</span></span>
+      <button class="plain" @click=${() => ((this.desk.trouble = null), this.requestUpdate())}>${t("Close")}</button></p>`;
+  }
+
+  private sessions() {
+    return html`<section aria-label=${t("Sessions")}>
+      <h2>${t("Sessions")}</h2>
+      ${this.desk.sessions.length ? html`<ul id="sessions">${this.desk.sessions.map((it) => this.oneSession(it))}</ul>` : html`<p class="none">${t("None.")}</p>`}
+    </section>`;
+  }
+
+  private oneSession(it: Session) {
+    const isChosen = it.session_id === this.desk.chosen;
+    return html`<li><button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} @click=${() => this.desk.choose(it.session_id)}>
+        <span class="grow">${it.name || it.session_id}</span><span class="state ${it.state}">${t(it.state)}</span></button>
+      ${isChosen && (it.threads?.length ?? 0) > 1 ? html`<ul class="threads">${it.threads!.map((thread) => this.thread(thread))}</ul>` : nothing}</li>`;
+  }
+
+  private thread(it: Thread) {
+    const { file_path = "", line_number = 0 } = it;
+    return html`<li><button class="plain item" ?disabled=${!file_path} @click=${() => this.desk.open(file_path, line_number)}>
+      <span class="grow">${it.name}</span><span class="quiet">${file_path ? `${base(file_path)}:${line_number}` : t(it.state)}</span></button></li>`;
+  }
+
+  private stack() {
+    const { stop, frame } = this.desk;
+    const left = stop ? stop.total_frames - stop.call_stack.length : 0;
+    return html`<section aria-label=${t("Call stack")}>
+      <h2>${t("Call stack")}</h2>
+      ${stop
+        ? html`<ul id="stack">${stop.call_stack.map((it) => this.oneFrame(it, it.frame_id === frame?.frame_id))}</ul>
+            ${left > 0 ? html`<p class="none">${t("and {count} more", { count: left })}</p>` : nothing}`
+        : html`<p class="none">${t("The program is not stopped.")}</p>`}
+    </section>`;
+  }
+
+  private oneFrame(it: Frame, isChosen: boolean) {
+    return html`<li><button
+      class="plain item mono ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.file_path} @click=${() => this.desk.look(it)}
+    ><span class="grow">${it.function_name}</span><span class="quiet">${base(it.file_path)}:${it.line_number}</span></button></li>`;
+  }
+
+  private breakpoints() {
+    const all = this.desk.breakpoints;
+    return html`<section aria-label=${t("Breakpoints")}>
+      <h2>${t("Breakpoints")}</h2>
+      ${all.length ? html`<ul id="breakpoints">${all.map((it) => this.oneBreakpoint(it))}</ul>` : html`<p class="none">${t("Click beside a line number to set one.")}</p>`}
+    </section>`;
+  }
+
+  private oneBreakpoint(it: Breakpoint) {
+    const path = it.source?.path ?? "";
+    const name = path ? `${base(path)}:${it.line}` : (it.function_name ?? it.exception ?? it.variable ?? it.kind);
+    return html`<li class="pair"><button class="plain item mono" title="${path} ${told(it)}" ?disabled=${!path} @click=${() => this.desk.open(path, it.line ?? 0)}>
+        <span class="grow">${name}</span><span class="quiet">${it.condition ? `if ${it.condition}` : it.enabled ? "" : t("off")}</span></button>
+      <button class="plain forget" aria-label=${t("Remove the breakpoint {name}", { name })} @click=${() => this.desk.remove(it.id)}>×</button></li>`;
+  }
+
+  private source() {
+    const { text, frame, stop, sought } = this.desk;
+    const path = text?.path ?? "";
+    const isHere = frame !== null && sameFile(frame.file_path, path);
+    return html`<section class="source" aria-label=${t("Source")}>
+      <form class="file" @submit=${this.openFile}>
+        <label><span class="unseen">${t("File")}</span>
+          <input id="file" class="mono" placeholder=${t("A file, in the workspace or by its whole path")} .value=${path} spellcheck="false" /></label>
+        <button>${t("Open")}</button>
+      </form>
+      <dragoman-source
+        .text=${text} .at=${(line: number) => this.desk.at(path, line)} .current=${isHere ? frame.line_number : 0} .sought=${sought}
+        .isTop=${frame?.frame_id === stop?.call_stack[0]?.frame_id} .isLive=${this.desk.isLive}
+        @toggle-breakpoint=${(event: CustomEvent<number>) => this.desk.toggle(path, event.detail)}
+      ></dragoman-source>
+    </section>`;
+  }
+
+  private readonly openFile = (event: SubmitEvent) => {
+    event.preventDefault();
+    const path = (event.target as HTMLFormElement).querySelector("input")!.value.trim();
+    if (path) this.desk.open(path, 0);
+  };
+
+  private output() {
+    const lines = this.desk.output.all;
+    return html`<section class="output" aria-label=${t("Output")}>
+      <h2>${t("Output")}</h2>
+      <dragoman-rows id="output" .rows=${lines} .height=${19} .render_row=${(line: string) => html`<div class="printed">${line}</div>`}></dragoman-rows>
+    </section>`;
+  }
+
+  private isAtEnd = true;
+
+  /** The newest line stays in sight for whoever has not scrolled away from it. */
+  protected override updated(): void {
+    const list = this.renderRoot.querySelector<HTMLElement>("#output");
+    if (!list) return;
+    list.onscroll = () => (this.isAtEnd = list.scrollTop + list.clientHeight > list.scrollHeight - 30);
+    if (this.isAtEnd) requestAnimationFrame(() => (list.scrollTop = list.scrollHeight));
+  }
+
+  private variables() {
+    return html`<section class="variables" aria-label=${t("Variables")}>
+      <h2>${t("Variables")}</h2>
+      ${this.scopeNodes.length ? nothing : html`<p class="none">${t("The program is not stopped.")}</p>`}
+      <dragoman-values id="variables" opensFirst label=${t("Variables")} .roots=${this.scopeNodes} .load=${this.load}></dragoman-values>
+    </section>`;
+  }
+
+  private readonly load = (reference: number, start: number, count: number) => this.desk.variables(reference, start, count);
+
+  private watches() {
+    const { watches } = this.desk;
+    return html`<section class="watches" aria-label=${t("Watch")}>
+      <h2>${t("Watch")}</h2>
+      <dragoman-values
+        id="watches" forgets label=${t("Watch")} .roots=${watches.nodes} .load=${this.load}
+        @forget=${(event: CustomEvent<string>) => watches.remove(event.detail)}
+      ></dragoman-values>
+      <form @submit=${this.watch}><label><span class="unseen">${t("Expression")}</span>
+        <input id="watch" class="mono" placeholder=${t("An expression, then Enter")} spellcheck="false" autocomplete="off" /></label></form>
+    </section>`;
+  }
+
+  private readonly watch = (event: SubmitEvent) => {
+    event.preventDefault();
+    const field = (event.target as HTMLFormElement).querySelector("input")!;
+    void this.desk.watch(field.value.trim());
+    field.value = "";
+  };
+
+  private timeline() {
+    const { doings, chosen } = this.desk;
+    const shown = doings.filter(({ session }) => !session || session === chosen);
+    return html`<section class="timeline" aria-label=${t("Timeline")}>
+      <h2>${t("Timeline")}</h2>
+      <dragoman-rows id="timeline" .rows=${shown} .height=${26} .render_row=${(it: Doing) => this.oneDoing(it)}></dragoman-rows>
+    </section>`;
+  }
+
+  private oneDoing(it: Doing) {
+    const where = it.path ? `${base(it.path)}:${it.line}` : "";
+    const what = it.who ? t("{who} {what}", { who: it.who, what: it.what }) : it.what;
+    return html`<button class="plain item ${it.isStop ? "stop" : ""}" ?disabled=${!it.path} @click=${() => this.desk.open(it.path, it.line)}>
+      <time>${new Date(it.at).toLocaleTimeString([], { hour12: false })}</time><span class="grow" title=${what}>${what}</span><span class="quiet mono">${where}</span></button>`;
+  }
+
+  static override styles = [shared, looks];
+}
+
+function base(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,74 @@
+/** Who did what, out of the feed: people and agents share one session, and each sees what the other does. */
+import { t, type Row } from "../link";
+
+export interface Doing {
+  sequence: number;
+  at: number;
+  session: string;
+  who: string;
+  what: string;
+  path: string;
+  line: number;
+  isStop: boolean;
+}
+
+const COMMANDS: Record<string, string> = {
+  continue: "continued",
+  next: "stepped over",
+  stepIn: "stepped into",
+  stepOut: "stepped out",
+  reverseContinue: "continued backwards",
+  stepBack: "stepped back",
+};
+const OURS: Record<string, string> = { page: "this page", shell: "the command line", chat: "the chat" };
+
+/** Names of agents by their ids: they say who they are when they connect. */
+const names = new Map<string, string>();
+
+export function who(id: unknown): string {
+  if (typeof id !== "string" || !id) return "";
+  return id in OURS ? t(OURS[id]!) : (names.get(id) ?? t("an agent"));
+}
+
+type Body = Record<string, unknown>;
+const TOLD: Record<string, (body: Body) => Partial<Doing>> = {
+  "debug.started": (body) => ({ what: t("started {name}", { name: text(body["title"]) }) }),
+  "debug.failed": (body) => ({ what: t("could not start: {name}", { name: text(body["code"]) }) }),
+  "debug.resumed": (body) => ({ who: who(body["by"]), what: t(COMMANDS[text(body["command"])] ?? text(body["command"])) }),
+  "debug.paused": (body) => ({ who: who(body["by"]), what: t("paused") }),
+  "debug.stopped": (body) => ({
+    what: t("stopped: {reason}", { reason: t(text(body["reason"])) }), path: text(body["path"]), line: Number(body["line"] ?? 0),
+    isStop: true,
+  }),
+  "debug.evaluated": (body) => ({ who: who(body["by"]), what: t("evaluated {name}", { name: text(body["expression"]) }) }),
+  "debug.variable_set": (body) => ({ who: who(body["by"]), what: t("set {name}", { name: text(body["name"]) }) }),
+  "debug.ended": (body) => ({ who: who(body["by"]), what: ended(body["exit_code"]) }),
+  "breakpoint.set": (body) => ({ ...owned(body), what: t("set a breakpoint") }),
+  "breakpoint.changed": (body) => ({ ...owned(body), what: t("changed a breakpoint") }),
+  "breakpoint.removed": (body) => ({ ...owned(body), who: "", what: t("a breakpoint was removed") }),
+};
+
+export const KINDS = ["debug.", "breakpoint.", "mcp.connected"];
+
+/** What an event tells a person; watches that this page evaluates by itself are nobody's doing. */
+export function doing({ sequence, at_ns, event }: Row): Doing | null {
+  const body = event.body ?? {};
+  if (event.kind === "mcp.connected") names.set(event.session ?? "", text(body["client"]));
+  const told = TOLD[event.kind]?.(body);
+  if (!told || (event.kind === "debug.evaluated" && body["by"] === "page")) return null;
+  const plain = { who: "", what: "", path: "", line: 0, isStop: false };
+  return { ...plain, sequence, at: at_ns / 1e6, session: event.session ?? "", ...told };
+}
+
+function owned(body: Body): Partial<Doing> {
+  const breakpoint = (body["breakpoint"] ?? {}) as Body;
+  return { who: who(breakpoint["owner"]), path: text(breakpoint["path"]), line: Number(breakpoint["line"] ?? 0) };
+}
+
+function ended(code: unknown): string {
+  return typeof code === "number" ? t("ended with exit code {code}", { code }) : t("ended");
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,77 @@
+import { css } from "lit";
+
+export const looks = css`
+  :host { display: flex; flex-direction: column; min-height: 0; }
+  .bar { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem 1rem; padding: .5rem .8rem; border-bottom: 1px solid var(--line); }
+  .bar { font-size: .92rem; }
+  .starter, .controls { display: flex; gap: .3rem; align-items: center; }
+  .starter select { max-width: 14rem; }
+  .controls { flex-wrap: wrap; }
+  .controls button { display: flex; align-items: center; gap: .35rem; padding: .25rem .55rem; }
+  .icon { color: var(--accent); min-width: 1.1em; text-align: center; }
+  #pause .icon { font-size: .75em; letter-spacing: -.1em; }
+  #stop .icon { color: var(--bad); }
+  .word { font-size: .85rem; }
+  #standing { margin: 0 0 0 auto; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 100%; }
+  .trouble {
+    display: flex; justify-content: space-between; align-items: center; margin: 0; padding: .3rem .8rem;
+    background: var(--bad-card); color: var(--bad); overflow-wrap: anywhere;
+  }
+  .desk { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(12rem, 17rem) minmax(0, 1fr) minmax(15rem, 24rem); }
+  .left, .middle, .right { display: flex; flex-direction: column; min-height: 0; min-width: 0; }
+  .left { overflow-y: auto; border-right: 1px solid var(--line); }
+  .right { border-left: 1px solid var(--line); }
+  section { display: flex; flex-direction: column; min-height: 0; border-bottom: 1px solid var(--line); }
+  .left section { flex: none; padding-bottom: .4rem; }
+  h2 {
+    margin: 0; padding: .3rem .8rem; font-size: .78rem; font-weight: 600; letter-spacing: .03em; color: var(--quiet); flex: none;
+  }
+  ul { list-style: none; margin: 0; padding: 0; }
+  .threads { padding-left: 1rem; }
+  .none { margin: 0; padding: 0 .8rem .3rem; color: var(--quiet); font-size: .88rem; }
+  .item {
+    display: flex; align-items: center; gap: .6rem; width: 100%; min-height: 26px; padding: 0 .8rem; border: 0; border-radius: 0; text-align: left;
+    font-size: .85rem; white-space: nowrap;
+  }
+  .item.mono { font-size: .82rem; }
+  .item:disabled { opacity: 1; }
+  .item:hover:not(:disabled), .item.chosen { background: var(--raised); }
+  .item.chosen { box-shadow: inset 3px 0 var(--accent); }
+  .grow { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; }
+  .item .quiet { flex: none; max-width: 50%; overflow: hidden; text-overflow: ellipsis; font-size: .8rem; }
+  .state { font-size: .78rem; color: var(--quiet); }
+  .state.Stopped { color: var(--warn); }
+  .state.Running, .state.Starting { color: var(--good); }
+  .pair { display: flex; }
+  .pair .item { flex: 1; min-width: 0; }
+  .forget { padding: 0 .6rem; color: var(--quiet); }
+  .source { flex: 3; }
+  .file { display: flex; gap: .3rem; padding: .3rem .5rem; border-bottom: 1px solid var(--line); }
+  .file label { flex: 1; }
+  .file input { width: 100%; }
+  .file input, .file button { padding-top: .1rem; padding-bottom: .1rem; }
+  dragoman-source { flex: 1; }
+  .output { flex: 1; min-height: 7rem; border-bottom: 0; }
+  .output dragoman-rows { flex: 1; min-height: 0; background: var(--card); }
+  .printed { height: 19px; padding: 0 .8rem; font: .82rem/19px var(--mono); white-space: pre; }
+  .variables { flex: 4; }
+  .watches { flex: 2; }
+  .watches form { padding: .3rem .5rem; }
+  .watches input { width: 100%; padding: .1rem .4rem; font-size: .82rem; }
+  dragoman-values { flex: 1; background: var(--card); }
+  .timeline { flex: 3; border-bottom: 0; }
+  .timeline dragoman-rows { flex: 1; min-height: 0; background: var(--card); }
+  .timeline time { color: var(--quiet); font: .78rem var(--mono); flex: none; }
+  .timeline .stop .grow { color: var(--warn); }
+  @media (max-width: 90rem) {
+    .word { display: none; }
+  }
+  @media (max-width: 60rem) {
+    .desk { display: flex; flex-direction: column; overflow-y: auto; }
+    .left, .right { border: 0; overflow: visible; flex: none; }
+    .middle { order: -1; flex: none; }
+    .source { flex: none; height: 22rem; }
+    .output, .variables, .watches, .timeline { flex: none; height: 13rem; border-bottom: 1px solid var(--line); }
+    #standing { margin-left: 0; }
+  }
+`;

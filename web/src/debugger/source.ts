@@ -1,0 +1,111 @@
+/** The source: the line that is run next, and breakpoints to click. Only the lines in sight are drawn. */
+import { LitElement, css, html, nothing, type PropertyValues } from "lit";
+import { customElement, property, query, state } from "lit/decorators.js";
+import { shared } from "../app/shared";
+import { t } from "../link";
+import "../parts/rows";
+import type { Breakpoint } from "./answers";
+import type { Text } from "./text";
+
+const HEIGHT = 21;
+
+@customElement("dragoman-source")
+export class DragomanSource extends LitElement {
+  @property({ attribute: false }) text: Text | null = null;
+  @property({ attribute: false }) at: (line: number) => Breakpoint | undefined = () => undefined;
+  @property({ type: Number }) current = 0;
+  @property({ type: Boolean }) isTop = true;
+  /** Whether there is a debugger that could have bound breakpoints. */
+  @property({ type: Boolean }) isLive = false;
+  @property({ attribute: false }) sought = { line: 0, times: 0 };
+  @state() private cursor = 1;
+  @query("dragoman-rows") private list!: HTMLElement | null;
+  private reached = "";
+  private numbers: number[] = [];
+
+  /** Lines are counted before they are read, so a place far down is reached at once. */
+  protected override updated(changed: PropertyValues): void {
+    const wish = `${this.text?.path}:${this.sought.times}`;
+    if (!this.list || !this.text?.total || wish === this.reached) return;
+    this.reached = wish;
+    if (!this.sought.line) return;
+    this.cursor = this.sought.line;
+    const top = (this.sought.line - 1) * HEIGHT;
+    const { scrollTop, clientHeight } = this.list;
+    const isInSight = top > scrollTop + HEIGHT && top < scrollTop + clientHeight - 3 * HEIGHT;
+    const list = this.list;
+    if (!isInSight || changed.has("text")) requestAnimationFrame(() => (list.scrollTop = Math.max(0, top - list.clientHeight / 3)));
+  }
+
+  override render() {
+    if (!this.text) return html`<p class="empty">${t("Open a file, or start a configuration.")}</p>`;
+    if (this.text.trouble) return html`<p class="empty">${this.text.trouble}</p>`;
+    if (this.numbers.length !== this.text.total) this.numbers = Array.from({ length: this.text.total }, (_, index) => index + 1);
+    return html`<dragoman-rows
+      .rows=${this.numbers} .height=${HEIGHT} .render_row=${(number: number) => this.line(number)}
+      aria-label=${this.text.path} @keydown=${this.keyed}
+    ></dragoman-rows>`;
+  }
+
+  private line(number: number) {
+    const breakpoint = this.at(number);
+    const isCurrent = number === this.current;
+    return html`<div class="line ${isCurrent ? (this.isTop ? "current" : "caller") : ""}" aria-current=${isCurrent ? "step" : nothing}>
+      <button
+        class="plain gutter ${look(breakpoint, this.isLive)}" data-line=${number} tabindex=${number === this.cursor ? 0 : -1}
+        aria-pressed=${breakpoint !== undefined} aria-label=${t("Breakpoint at line {line}", { line: number })}
+        title=${told(breakpoint)} @click=${() => this.toggle(number)}
+      ><span class="dot" aria-hidden="true"></span>${number}</button><code>${this.text?.line(number - 1) ?? ""}</code></div>`;
+  }
+
+  private toggle(line: number): void {
+    this.cursor = line;
+    this.dispatchEvent(new CustomEvent("toggle-breakpoint", { detail: line }));
+  }
+
+  private keyed(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
+    if (!step || !this.text || !this.list) return;
+    event.preventDefault();
+    this.cursor = Math.min(Math.max(1, this.cursor + step), this.text.total);
+    const top = (this.cursor - 1) * HEIGHT;
+    const { scrollTop, clientHeight } = this.list;
+    if (top < scrollTop || top > scrollTop + clientHeight - 2 * HEIGHT) this.list.scrollTop = top - clientHeight / 2;
+    requestAnimationFrame(() => this.renderRoot.querySelector<HTMLElement>(`[data-line="${this.cursor}"]`)?.focus({ preventScroll: true }));
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host { display: flex; flex-direction: column; min-height: 0; background: var(--card); }
+      dragoman-rows { flex: 1; min-height: 0; }
+      .line { display: flex; align-items: stretch; height: 21px; min-width: max-content; font: .85rem/21px var(--mono); }
+      .gutter {
+        position: sticky; left: 0; width: 4.6rem; flex: none; padding: 0 .7rem 0 0; border: 0; border-radius: 0; text-align: right;
+        font: inherit; color: var(--quiet); background: var(--card); display: flex; justify-content: flex-end; align-items: center;
+      }
+      .dot { width: .72rem; height: .72rem; border-radius: 50%; margin-right: auto; margin-left: .6rem; border: 2px solid transparent; }
+      .gutter:hover .dot { border-color: var(--bad); opacity: .5; }
+      .gutter.set .dot { background: var(--bad); border-color: var(--bad); opacity: 1; }
+      .gutter.waiting .dot { background: none; border-color: var(--bad); opacity: 1; }
+      .gutter.off .dot { background: none; border-color: var(--quiet); opacity: 1; }
+      .gutter:focus-visible { outline-offset: -2px; }
+      code { font: inherit; white-space: pre; tab-size: 4; padding-right: 1rem; flex: 1; }
+      .current, .current .gutter { background: var(--marked); }
+      .current .gutter { color: var(--ink); font-weight: 600; }
+      .caller, .caller .gutter { background: var(--raised); }
+    `,
+  ];
+}
+
+function look(breakpoint: Breakpoint | undefined, isLive: boolean): string {
+  if (!breakpoint) return "";
+  return !breakpoint.enabled ? "off" : breakpoint.verified || !isLive ? "set" : "waiting";
+}
+
+/** In words: what makes it stop, and what the debugger says of it. */
+export function told(breakpoint: Breakpoint | undefined): string {
+  if (!breakpoint) return "";
+  const { condition, hit_condition, log_message, message } = breakpoint;
+  return [condition && `if ${condition}`, hit_condition, log_message, message].filter(Boolean).join("; ");
+}

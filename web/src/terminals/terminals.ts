@@ -1,0 +1,198 @@
+/** Terminals: who has which, every command with how it ended, and what it printed. */
+import { LitElement, css, html, nothing } from "lit";
+import { customElement } from "lit/decorators.js";
+import { shared } from "../app/shared";
+import { t } from "../link";
+import "../parts/rows";
+import type { Command, Hit, Terminal } from "./answers";
+import "./chinese";
+import { Desk } from "./desk";
+
+const TYPED_FOR_MS = 200;
+
+@customElement("dragoman-terminals")
+export class DragomanTerminals extends LitElement {
+  private readonly desk = new Desk(this);
+  private typing = 0;
+
+  override render() {
+    return html`
+      <nav aria-label=${t("Terminals")}>${this.terminals()}</nav>
+      <section class="list" aria-label=${t("Commands")}>${this.search()} ${this.commands()} ${this.hits()}</section>
+      <section class="read">${this.reading()}</section>
+    `;
+  }
+
+  private terminals() {
+    const { terminals } = this.desk;
+    if (!terminals.length) return html`<p class="none">${t("No terminal is recorded yet. Run `dragoman shell` in one.")}</p>`;
+    return html`<ul id="terminals"><li>${this.choice("", html`<span class="grow">${t("All terminals")}</span>`)}</li>
+      ${terminals.map((it) => html`<li>${this.choice(it.terminal, this.oneTerminal(it))}</li>`)}</ul>`;
+  }
+
+  private choice(terminal: string, content: unknown) {
+    const isChosen = terminal === this.desk.chosen;
+    return html`<button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${terminal} @click=${() => this.desk.choose(terminal)}>
+      ${content}</button>`;
+  }
+
+  private oneTerminal(it: Terminal) {
+    const owner = it.owner === "agent" ? it.agent || t("agent") : t("person");
+    return html`<span class="grow"><span class="mono">${base(it.shell) || it.terminal}</span> <span class="quiet">${owner}</span><br />
+        <span class="quiet small">${it.running ? `$ ${it.running.command}` : it.cwd}</span></span>
+      <span class="state ${it.state}">${t(it.state)}</span>`;
+  }
+
+  private search() {
+    return html`<form class="bar" role="search" @submit=${(event: Event) => event.preventDefault()}>
+      <label class="grow"><span class="unseen">${t("Find")}</span>
+        <input id="find" type="search" placeholder=${t("Find in commands and their output")} .value=${this.desk.words} @input=${this.typed} /></label>
+      <label class="check"><input id="failed" type="checkbox" .checked=${this.desk.failed} @change=${this.onlyFailed} /> ${t("Only failed")}</label>
+      <span class="quiet small" role="status">${t("{count} commands", { count: `${this.desk.commands.length}${this.desk.next ? "+" : ""}` })}</span>
+      ${this.desk.trouble ? html`<p class="bad" role="alert">${this.desk.trouble}</p>` : nothing}
+    </form>`;
+  }
+
+  private readonly typed = (event: InputEvent) => {
+    this.desk.words = (event.target as HTMLInputElement).value;
+    clearTimeout(this.typing);
+    this.typing = window.setTimeout(() => void this.desk.search(), TYPED_FOR_MS);
+  };
+
+  private readonly onlyFailed = (event: Event) => {
+    this.desk.failed = (event.target as HTMLInputElement).checked;
+    void this.desk.search();
+  };
+
+  private commands() {
+    const { commands, next } = this.desk;
+    if (!commands.length) return html`<p class="none">${t("No recorded command matches.")}</p>`;
+    return html`<dragoman-rows id="commands" .rows=${commands} .height=${44} .render_row=${(it: Command) => this.oneCommand(it)}></dragoman-rows>
+      ${next ? html`<button class="plain" id="older" @click=${() => this.desk.search(next)}>${t("Older ones")}</button>` : nothing}`;
+  }
+
+  private oneCommand(it: Command) {
+    const isChosen = it.command_id === this.desk.command?.command_id;
+    return html`<button class="plain command ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.command} @click=${() => this.desk.read(it.command_id)}>
+      <span class="end ${endOf(it)}" title=${endWords(it)} aria-label=${endWords(it)}>${endMark(it)}</span>
+      <span class="grow"><span class="mono">${it.command}</span><br /><span class="quiet small">${it.cwd}</span></span>
+      <span class="when quiet small">${took(it)}<br />${new Date(it.started_at).toLocaleTimeString([], { hour12: false })}</span></button>`;
+  }
+
+  private hits() {
+    const { hits } = this.desk;
+    if (!hits.length) return nothing;
+    return html`<h2>${t("In output")}</h2><ul id="hits">${hits.map((it) => this.oneHit(it))}</ul>`;
+  }
+
+  private oneHit(it: Hit) {
+    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title=${it.line} @click=${() => this.desk.read(it.command_id)}>
+      <span class="grow">${it.line}</span></button></li>`;
+  }
+
+  private reading() {
+    const { showsScreen } = this.desk;
+    const turn = (isScreen: boolean) => () => {
+      this.desk.showsScreen = isScreen;
+      if (isScreen) void this.desk.readScreen();
+      this.requestUpdate();
+    };
+    return html`<div class="bar" role="group" aria-label=${t("What to show")}>
+        <button aria-pressed=${!showsScreen} @click=${turn(false)}>${t("Output")}</button>
+        <button aria-pressed=${showsScreen} id="screen-shown" @click=${turn(true)}>${t("Screen")}</button>
+      </div>
+      ${showsScreen ? this.screen() : this.output()}`;
+  }
+
+  private output() {
+    const { command, lines, left } = this.desk;
+    if (!command) return html`<p class="empty">${t("Choose a command to read what it printed.")}</p>`;
+    return html`<div class="head"><code>${command.command}</code>
+        <p class="quiet small"><span class=${endOf(command)}>${endWords(command)}</span> · ${took(command)} · ${new Date(command.started_at).toLocaleString()} · ${command.cwd}
+          ${command.verified ? nothing : html`· <span class="bad" title=${t("A program may have made this up by printing marks.")}>${t("unverified")}</span>`}</p>
+        ${command.lost_bytes ? html`<p class="bad small">${t("{count} bytes of its output were lost.", { count: command.lost_bytes })}</p>` : nothing}</div>
+      ${lines.length ? this.printed(lines, "output") : html`<p class="none">${t("It printed nothing that can be read.")}</p>`}
+      ${left === null ? nothing : html`<button class="plain" @click=${() => this.desk.readOn()}>${t("More of it")}</button>`}`;
+  }
+
+  private screen() {
+    const { screen, chosen } = this.desk;
+    if (!chosen || !screen) return html`<p class="empty">${t("Choose a terminal to see its screen.")}</p>`;
+    return this.printed([...screen.scrollback, ...screen.lines], "screen");
+  }
+
+  private printed(lines: string[], id: string) {
+    return html`<dragoman-rows id=${id} class="printed" .rows=${lines} .height=${19} .render_row=${(line: string) => html`<div class="shown">${line}</div>`}></dragoman-rows>`;
+  }
+
+  static override styles = [
+    shared,
+    css`
+      :host { display: grid; grid-template-columns: minmax(11rem, 15rem) minmax(16rem, 2fr) minmax(0, 3fr); min-height: 0; }
+      nav { overflow-y: auto; border-right: 1px solid var(--line); }
+      section { display: flex; flex-direction: column; min-width: 0; min-height: 0; }
+      .list { border-right: 1px solid var(--line); }
+      .bar { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; padding: .5rem .8rem; border-bottom: 1px solid var(--line); }
+      .bar p { margin: 0; width: 100%; }
+      .bar input[type="search"] { width: 100%; }
+      .bar [aria-pressed="true"] { border-color: var(--accent); color: var(--accent); }
+      .bar .grow { flex: 1 0 100%; }
+      .check { display: flex; gap: .35rem; align-items: center; font-size: .9rem; }
+      ul { list-style: none; margin: 0; padding: 0; }
+      #hits { max-height: 30%; overflow-y: auto; }
+      h2 { margin: 0; padding: .3rem .8rem; font-size: .78rem; color: var(--quiet); border-top: 1px solid var(--line); }
+      .none { margin: 0; padding: .8rem; color: var(--quiet); }
+      .small { font-size: .8rem; }
+      .grow { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+      .item, .command {
+        display: flex; align-items: center; gap: .7rem; width: 100%; padding: .25rem .8rem; border: 0; border-radius: 0; text-align: left; line-height: 1.3;
+      }
+      .item.mono { font-size: .82rem; }
+      .command { height: 44px; border-bottom: 1px solid var(--line); padding-top: 0; padding-bottom: 0; }
+      .item:hover, .command:hover, .chosen { background: var(--raised); }
+      .command:hover:not(:disabled) { border-color: var(--line); }
+      .chosen { box-shadow: inset 3px 0 var(--accent); }
+      .state { font-size: .78rem; color: var(--quiet); }
+      .state.live { color: var(--good); }
+      .end { flex: none; min-width: 1.9rem; text-align: center; font: .85rem var(--mono); }
+      .good { color: var(--good); }
+      .running { color: var(--warn); }
+      .when { flex: none; text-align: right; }
+      #commands { flex: 1; min-height: 0; background: var(--card); }
+      .head { padding: .5rem .8rem; border-bottom: 1px solid var(--line); }
+      .head code { font: .9rem/1.4 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; display: block; max-height: 6rem; overflow-y: auto; }
+      .head p { margin: .2rem 0 0; overflow-wrap: anywhere; }
+      .printed { flex: 1; min-height: 0; background: var(--card); }
+      .shown { height: 19px; padding: 0 .8rem; font: .82rem/19px var(--mono); white-space: pre; }
+      @media (max-width: 60rem) {
+        :host { display: flex; flex-direction: column; overflow-y: auto; }
+        nav { flex: none; max-height: 9rem; border-bottom: 1px solid var(--line); }
+        .list, .read { flex: none; height: 24rem; }
+      }
+    `,
+  ];
+}
+
+function base(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function endOf(it: Command): string {
+  return it.duration_s === null ? "running" : it.exit_code === 0 ? "good" : it.exit_code === null ? "quiet" : "bad";
+}
+
+function endMark(it: Command): string {
+  return it.duration_s === null ? "…" : it.exit_code === 0 ? "✓" : String(it.exit_code ?? "?");
+}
+
+function endWords(it: Command): string {
+  if (it.duration_s === null) return t("running");
+  return it.exit_code === null ? t("exit code unknown") : t("exit code {code}", { code: it.exit_code });
+}
+
+function took({ duration_s }: Command): string {
+  if (duration_s === null) return "";
+  if (duration_s < 10) return `${duration_s.toFixed(duration_s < 0.1 ? 3 : 1)} s`;
+  const whole = Math.round(duration_s);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
