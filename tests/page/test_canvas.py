@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.faces.attacked import Attacked
 from tests.faces.mcp.over_http import Wire
@@ -47,6 +47,7 @@ def shown(tab: Tab, name: str) -> Locator:
     return canvas.get_by_role("tabpanel", name=name, exact=True)
 
 
+@pytest.mark.requirement("page:canvas:surface-rendered", "page:canvas:interaction")
 def test_a_surface_is_drawn_as_it_changes_and_its_button_reaches_the_agent(tab: Tab, agent: Wire) -> None:
     components = [
         {"id": "root", "component": "Column", "children": ["count", "name", "press"]},
@@ -108,14 +109,42 @@ def test_what_is_chosen_in_a_component_is_told_as_its_catalogue_says(tab: Tab, a
     tree = own(agent, tab, {"component": "FileTree", "items": ["src/app.py", "README.md"]})
     tree.get_by_role("button", name="app.py").click()
     assert action(agent) == ("onSelect", {"path": "src/app.py"})
-    own(agent, tab, {"component": "Confirm", "message": "Sure?"}).get_by_role("button", name="No").click()
-    assert action(agent) == ("onConfirm", {"componentId": "root", "confirmed": False})
     changed = {"path": "a.py", "original": "a\nb\n", "modified": "a\nc\n"}
     diff = own(agent, tab, {"component": "Diff", **changed, "decides": True})
     assert diff.locator(".line").evaluate_all("them => them.map(it => it.className.trim())") == [
         "line same", "line removed", "line added"]  # fmt: skip
     diff.get_by_role("button", name="Accept").click()
     assert action(agent) == ("onDecide", {"path": "a.py", "accepted": True})
+
+
+@pytest.mark.requirement("canvas:catalogue:confirm", "canvas:catalogue:confirm-yes", "canvas:catalogue:confirm-no")
+def test_a_question_with_two_buttons_is_answered_by_either(browser: Browser, daemon: Attacked, agent: Wire) -> None:
+    context = browser.new_context(locale="zh-CN")
+    tab = Tab.opened(context, daemon)
+    tab.page.goto(tab.link())
+    tab.page.get_by_role("tab", name="画布").click()
+    for label, confirmed in (("确认", True), ("取消", False)):
+        question = [{"id": "root", "component": "Confirm", "message": "Sure?"}]
+        told(agent, "show_canvas", surface_id="one", title="Asked", components=question)
+        tab.page.get_by_role("tab", name="Asked").click()
+        surface = tab.page.get_by_role("tabpanel", name="Asked")
+        expect(surface).to_contain_text("Sure?")
+        surface.get_by_role("button", name=label).click()
+        assert action(agent) == ("onConfirm", {"componentId": "root", "confirmed": confirmed})
+    context.close()
+
+
+@pytest.mark.requirement("canvas:catalogue:missing-property")
+def test_a_text_that_is_not_there_is_empty(tab: Tab, agent: Wire) -> None:
+    components = [
+        {"id": "root", "component": "Column", "children": ["none", "bound", "press"]},
+        {"id": "none", "component": "Text", "variant": "h3"},
+        {"id": "bound", "component": "Text", "text": {"path": "/nowhere"}, "variant": "h3"},
+        {"id": "press", "component": "Button", "child": "later"},
+    ]
+    told(agent, "show_canvas", surface_id="missing", components=components)
+    headings = shown(tab, "missing").get_by_role("heading", include_hidden=True)
+    expect(headings).to_have_text(["", ""])
 
 
 def test_a_table_sorts_filters_and_tells_the_row(tab: Tab, agent: Wire) -> None:
@@ -170,6 +199,7 @@ def test_questions_are_answered_in_the_page(tab: Tab, agent: Wire, daemon: Attac
     expect(tab.page.get_by_role("tab", name="Release")).to_have_count(0)
 
 
+@pytest.mark.requirement("canvas:catalogue:unknown-placeholder")
 def test_an_unknown_component_says_its_name(tab: Tab, agent: Wire, daemon: Attacked) -> None:
     surface = own(agent, tab, {"component": "Text", "text": "soon"})
     surface.evaluate(

@@ -30,6 +30,9 @@ def fresh(tab: Tab) -> Locator:
     return chat
 
 
+@pytest.mark.requirement(
+    "page:chat:messages", "page:chat:tool-calls", "page:chat:tool-result-shown", "page:chat:input-bar"
+)
 def test_a_command_shows_its_tool_folded_and_its_answer_and_a_reload_keeps_both(tab: Tab) -> None:
     chat = fresh(tab)
     say(chat, "/status")
@@ -38,6 +41,7 @@ def test_a_command_shows_its_tool_folded_and_its_answer_and_a_reload_keeps_both(
     expect(tool.locator("summary")).to_contain_text("dragoman_status")
     expect(chat.locator("article.assistant .prose")).not_to_be_empty()
     assert tool.get_attribute("open") is None
+    expect(tool.locator("pre")).to_have_count(2)  # what it was given, what it gave
     answer = chat.locator("article.assistant .prose").inner_text()
     tab.page.reload()
     expect(chat.locator("details.tool.done")).to_have_count(1)
@@ -58,6 +62,18 @@ def test_commands_are_completed_by_keyboard_and_a_draft_outlives_a_reload(tab: T
     chat.get_by_label("Message").fill("")
 
 
+@pytest.mark.requirement("chat:session:create", "chat:session:switch-loads-history")
+def test_another_conversation_is_opened_with_what_was_said_in_it(tab: Tab) -> None:
+    chat = fresh(tab)
+    say(chat, "/status detail=first")
+    expect(chat.locator("article.user .words")).to_have_text(["/status detail=first"])
+    expect(chat.locator(".going")).to_have_count(0)
+    fresh(tab)
+    chat.get_by_label("Conversation").first.select_option(label="/status detail=first")
+    expect(chat.locator("article.user .words")).to_have_text(["/status detail=first"])
+
+
+@pytest.mark.requirement("page:chat:tool-start-shown")
 def test_what_runs_is_stopped_at_once(tab: Tab) -> None:
     chat = fresh(tab)
     say(chat, "/read_actions timeout_s=60")
@@ -117,6 +133,7 @@ def thinking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
             yield daemon
 
 
+@pytest.mark.requirement("page:chat:markdown", "page:chat:text-grows", "page:chat:done-shown")
 def test_a_model_asks_first_hears_a_refusal_and_is_stopped_in_mid_stream(browser: Browser, thinking: Attacked) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, thinking)
@@ -129,6 +146,7 @@ def test_a_model_asks_first_hears_a_refusal_and_is_stopped_in_mid_stream(browser
     asked.get_by_role("button", name="Refuse").click()
     expect(chat.locator("article.assistant strong")).to_have_text("no")
     expect(chat.locator("details.tool.failed")).to_have_count(1)
+    expect(chat.locator(".going")).to_have_count(0)
     expect(asked).to_have_count(0)
     say(chat, "go on")
     expect(chat.locator("article.assistant").last).to_contain_text("<img src=x onerror=window.pwned=1> thinking")

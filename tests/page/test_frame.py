@@ -87,6 +87,7 @@ def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, 
     assert "code" not in tab.page.url
 
 
+@pytest.mark.requirement("page:chat:status-bar")
 def test_a_daemon_that_is_killed_is_told_plainly_and_the_page_comes_back_with_it(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -99,6 +100,7 @@ def test_a_daemon_that_is_killed_is_told_plainly_and_the_page_comes_back_with_it
         page.get_by_label("Message").fill("half a thought")
         cli.kill()
         expect(page.locator("#connection.bad")).to_contain_text("The daemon is not there")
+        expect(page.locator("dragoman-chat")).to_contain_text("The chat is not connected right now.")
         assert cli("up", "--port", str(port)).returncode == 0
         expect(page.locator("#connection.good")).to_be_visible(timeout=15_000 * PATIENCE)
         expect(page.get_by_label("Message")).to_have_value("half a thought")

@@ -86,8 +86,8 @@ define("Confirm", (node: Node, painter) => {
   return html`<div class="card box column">
     <div>${said(painter, node, "message")}</div>
     <div class="box row">
-      <button class="primary" ?disabled=${painter.isBusy} @click=${() => tell(true)}>${said(painter, node, "confirmLabel") || t("Yes")}</button>
-      <button ?disabled=${painter.isBusy} @click=${() => tell(false)}>${said(painter, node, "cancelLabel") || t("No")}</button>
+      <button class="primary" ?disabled=${painter.isBusy} @click=${() => tell(true)}>${said(painter, node, "confirmLabel") || t("Confirm")}</button>
+      <button ?disabled=${painter.isBusy} @click=${() => tell(false)}>${said(painter, node, "cancelLabel") || t("Cancel")}</button>
     </div>
   </div>`;
 });
