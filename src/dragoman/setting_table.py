@@ -164,6 +164,9 @@ class Settings(BaseModel):
     gateway_unlimited: Annotated[
         bool, About(say("Whether a lost gateway is tried again without end, instead of ten times."))
     ] = False
+    gateway_relay: Annotated[
+        bool, About(say("Whether chats with our own gateway are those of that one, instead of our own agent's."))
+    ] = False
 
     adapters: Annotated[
         dict[str, AdapterSettings],

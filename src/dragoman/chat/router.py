@@ -13,7 +13,7 @@ import anyio
 from dragoman.chat.listening import Listening
 from dragoman.errors import DragomanError
 from dragoman.wire.gateway import EventFrame, Reducer, SequenceGap
-from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff, Gap
+from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff
 
 log = logging.getLogger(__name__)
 
@@ -39,10 +39,6 @@ class Router:
     def heard(self, frame: EventFrame | SequenceGap) -> None:
         for event in self._reducer.feed(frame):
             self._route(event)
-
-    def reconnected(self) -> None:
-        """Whatever was told meanwhile was missed: the same as a gap."""
-        self._tell(Gap(expected=0, received=0))
 
     def lost(self, error: DragomanError) -> None:
         """There will be no connection until somebody puts something right."""

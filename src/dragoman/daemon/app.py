@@ -189,7 +189,10 @@ class _Parts:
         toolbox = build_toolbox(report, journal, operations, _redactor(settings))
         door = Door(toolbox, journal, links, __version__, debugger.readings)
         self._mcp = HttpDoor(door, names, Path(state.workspace))
-        self._gateway = chat.serve(toolbox, settings, Path(state.workspace), self._health)
+        relay = gateway.relay if settings.gateway_relay else None
+        if relay is not None:
+            gateway.overhear(chat.hub.pass_on)
+        self._gateway = chat.serve(toolbox, settings, Path(state.workspace), self._health, relay)
         drawn = CanvasApi(chat.canvas)
         calls = CallsApi(toolbox, _person(state), lambda session: debugger.waits.interrupt(session_id=session))
         self._http = HttpServer(build_app(api, feed, self._mcp, self._gateway.serve, drawn, calls, names))

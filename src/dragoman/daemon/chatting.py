@@ -25,7 +25,7 @@ from dragoman.clock import SystemClock
 from dragoman.errors import DragomanError
 from dragoman.gateway.face import GatewayFace
 from dragoman.gateway.hub import Hub
-from dragoman.gateway.methods import Methods
+from dragoman.gateway.methods import Methods, Relay
 from dragoman.journal import Journal
 from dragoman.mcp.asked import login_environment
 from dragoman.models.choosing import chosen_model
@@ -75,7 +75,12 @@ class Chatting:
         return canvas_operations(self.canvas, watchers)
 
     def serve(
-        self, toolbox: Toolbox, settings: Settings, workspace: Path, health: Callable[[], Mapping[str, Any]]
+        self,
+        toolbox: Toolbox,
+        settings: Settings,
+        workspace: Path,
+        health: Callable[[], Mapping[str, Any]],
+        relay: Relay | None,
     ) -> GatewayFace:
         """With every tool there is: the canvas is among them, so this comes after `operations`."""
         tools = ChatTools(toolbox, workspace, preferred_language())
@@ -92,6 +97,7 @@ class Chatting:
             health=health,
             presence=self.hub.presence,
             complete=commands.complete,
+            relay=relay,
         )
         return GatewayFace(self.hub, prepare=toolbox.describe)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 from anyio.abc import TaskGroup
+from msgspec import Raw, UnsetType
 
 from dragoman.canvas.model import Taken
 from dragoman.canvas.service import CanvasService
@@ -29,6 +30,7 @@ from dragoman.places import Places
 from dragoman.setting_table import Settings
 from dragoman.transport.private_files import read_private
 from dragoman.wire.a2ui import A2uiError
+from dragoman.wire.gateway import EventFrame, SequenceGap
 from dragoman.wire.gateway.vocabulary import A2ui, Diff
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,7 @@ log = logging.getLogger(__name__)
 if TYPE_CHECKING:
     from dragoman.chat.client import GatewayClient
 
+Overhear = Callable[[EventFrame | SequenceGap], None]
 DRAWER = "gateway"
 SETTLED_WITHIN_S = 20.0
 _SETTLED = frozenset({"connected", "degraded", "pairing_required", "paused", "error"})
@@ -59,6 +62,7 @@ class Outward:
         self._was_connected = False
         self._sessions: dict[str, str] = {}
         self._client: GatewayClient | None = None
+        self._overheard: list[Overhear] = []
         self.router = Router(self._draw, self._bridge)
 
     @property
@@ -90,6 +94,13 @@ class Outward:
                 await self._changed.wait()
         return self.standing
 
+    def overhear(self, told: Overhear) -> None:
+        """Every frame as it comes, for who passes them on."""
+        self._overheard.append(told)
+
+    async def relay(self, method: str, params: Raw | UnsetType) -> Any:
+        return await self.client().request(method, params)
+
     def disconnect(self) -> None:
         if self._client is not None:
             self._client.disconnect()
@@ -114,7 +125,7 @@ class Outward:
             SystemClock(),
             open_link,
             told=self._told,
-            heard=self.router.heard,
+            heard=self._heard,
             reconnecting=Reconnecting(unlimited=self._settings.gateway_unlimited, dice=random.random),
         )
         self._scope = anyio.CancelScope()
@@ -134,12 +145,17 @@ class Outward:
         with scope:
             await client.run()
 
+    def _heard(self, frame: EventFrame | SequenceGap) -> None:
+        self.router.heard(frame)
+        for told in self._overheard:
+            told(frame)
+
     def _told(self, now: Standing) -> None:
         self._changed.set()
         self._changed = anyio.Event()
         if now.state in ("connected", "degraded"):
             if self._was_connected:
-                self.router.reconnected()
+                self._heard(SequenceGap(expected=0, received=0))
             self._was_connected = True
         elif now.state in _SETTLED or now.state == "disconnected":
             self.router.lost(faults.not_connected(now))
@@ -198,5 +214,7 @@ async def outward(
         link = Outward(group, settings, places, canvas, journal)
         group.start_soon(link.router.run)
         group.start_soon(link.tell_actions)
+        if settings.gateway_relay:
+            group.start_soon(link.connect, "")
         yield link
         group.cancel_scope.cancel("the daemon ends")

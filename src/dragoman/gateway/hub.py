@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import msgspec
+from msgspec import UNSET
 
 from dragoman import __version__
 from dragoman.access.links import Links
@@ -15,14 +16,16 @@ from dragoman.chat.approvals import Wanted
 from dragoman.clock import Clock
 from dragoman.gateway.grants import APPROVE, READ
 from dragoman.gateway.methods import Methods, wanted_approval
-from dragoman.gateway.speech import Frame, Speech
+from dragoman.gateway.speech import TOOL_EVENTS, Frame, Speech
 from dragoman.gateway.visit import TICK_MS, Socket, Visit
-from dragoman.wire.gateway import Snapshot
+from dragoman.wire.gateway import EventFrame, SequenceGap, Snapshot
 from dragoman.wire.gateway.vocabulary import ChatEvent, Done
 
 VISITS_AT_MOST = 500
 STRANGERS_AT_MOST = 256
 """Who has not shown a token yet; more at once would take the room of those who have."""
+ENDS = ("final", "aborted", "error")
+PASSED_ON = frozenset({"agent", "chat", "sessions.changed"})
 _FULL = (1013, "too many connections")
 
 
@@ -82,6 +85,17 @@ class Hub:
             del self._speeches[event.run_id]
             self._changed(event.session_key, {"phase": "end", "runId": event.run_id})
 
+    def pass_on(self, frame: EventFrame | SequenceGap) -> None:
+        """What another gateway told, to those who may read it here; what was lost on the way is a gap here too."""
+        if isinstance(frame, SequenceGap):
+            for visit in self._readers():
+                visit.skip()
+        elif frame.event in PASSED_ON and frame.payload is not UNSET:
+            about = _about(frame.payload)
+            needs = TOOL_EVENTS if about.stream == "tool" else ""
+            for visit in self._readers():
+                visit.broadcast(Frame(frame.event, {}, needs), frame.payload, may_be_left_out=about.state not in ENDS)
+
     def wanted(self, approval: Wanted) -> None:
         self._approvers(Frame("dragoman.approval.requested", wanted_approval(approval)))
 
@@ -126,6 +140,18 @@ class Hub:
         return self._clock.wall_ns() // 1_000_000
 
 
+class _About(msgspec.Struct):
+    stream: str = ""
+    state: str = ""
+
+
+def _about(payload: msgspec.Raw) -> _About:
+    try:
+        return msgspec.json.decode(payload, type=_About)
+    except msgspec.DecodeError:
+        return _About()
+
+
 def _broadcast(frame: Frame, visits: Iterable[Visit], *, may_be_left_out: bool) -> None:
     """The payload is written once for all; each one's number is its own."""
     written = msgspec.Raw(msgspec.json.encode(frame.payload))
@@ -134,7 +160,7 @@ def _broadcast(frame: Frame, visits: Iterable[Visit], *, may_be_left_out: bool) 
 
 
 def _is_end(frame: Frame) -> bool:
-    return frame.event == "chat" and frame.payload["state"] in ("final", "aborted", "error")
+    return frame.event == "chat" and frame.payload["state"] in ENDS
 
 
 def _presence(visit: Visit) -> dict[str, Any]:

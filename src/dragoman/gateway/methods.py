@@ -12,6 +12,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from dragoman.chat.approvals import Approvals
 from dragoman.chat.conversations import Conversation, Conversations
+from dragoman.chat.faults import RequestFailedError
 from dragoman.chat.runs import Runs
 from dragoman.clock import Clock
 from dragoman.gateway import schemas as s
@@ -54,6 +55,14 @@ class Method:
 
 
 Complete = Callable[[str], list[str]]
+Relay = Callable[[str, Raw | UnsetType], Awaitable[Json]]
+"""Asks another gateway; raises RequestFailedError with what that one said."""
+
+RELAYED = frozenset(
+    {"agents.list", "models.list", "chat.send", "chat.abort", "chat.history", "chat.inject", "agent.wait"}
+    | {f"sessions.{name}" for name in ("list", "create", "patch", "delete", "resolve", "preview")}
+)
+"""What is about agents and their sessions. Our own, and the specification's spellings, stay ours."""
 
 
 class Methods:
@@ -69,6 +78,7 @@ class Methods:
         health: Callable[[], Mapping[str, Any]],
         presence: Callable[[], list[Json]],
         complete: Complete,
+        relay: Relay | None = None,
     ) -> None:
         self._conversations = conversations
         self._runs = runs
@@ -79,6 +89,7 @@ class Methods:
         self._health = health
         self._presence = presence
         self._complete = complete
+        self._relay = relay
         self.table: Mapping[str, Method] = {
             "health": Method(READ, s.Nothing, self._show_health),
             "agents.list": Method(READ, s.Nothing, self._agents),
@@ -115,7 +126,16 @@ class Methods:
             raise MethodError(_missing(wanted, protocol))
         if method is None:
             raise invalid(f"unknown method: {name[:200]}")
+        if self._relay is not None and name in RELAYED:
+            return await self._relayed(self._relay, name, params)
         return await method.run(asker, _read(name, method.takes, params))
+
+    async def _relayed(self, relay: Relay, name: str, params: Raw | UnsetType) -> Json:
+        """The scope was ours to judge; everything else is the other gateway's, its words too."""
+        try:
+            return await relay(name, params)
+        except RequestFailedError as refused:
+            raise MethodError(refused.error) from None
 
     async def _show_health(self, _: Asker, __: s.Nothing) -> Json:
         return {"ok": True, "ts": self._now_ms(), **self._health()}

@@ -121,6 +121,11 @@ class Visit:
             return
         self._put(self._connection.send_event(frame.event, written))
 
+    def skip(self) -> None:
+        """A number that is used up: the client sees that something is missing, and reloads."""
+        if self._grant is not None:
+            self._connection.skip_event()
+
     def tell(self, event: str, payload: Any) -> None:
         """To this one alone, without a number."""
         if self._grant is not None:

@@ -135,7 +135,7 @@ async def test_lost_frames_and_a_new_connection_are_gaps() -> None:
     async with routed() as places:
         with places.router.listen() as heard:
             places.router.heard(SequenceGap(expected=3, received=5))
-            places.router.reconnected()
+            places.router.heard(SequenceGap(expected=0, received=0))
             assert [type(it) for it in await told(heard, 2)] == [Gap, Gap]
 
 

@@ -15,6 +15,7 @@ from dragoman.chat import faults, standing
 from dragoman.chat.router import Router
 from dragoman.chat.talking import Talk
 from dragoman.errors import DragomanError
+from dragoman.wire.gateway import SequenceGap
 from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff, Done, TextDelta
 from tests.domain.chat.line import until
 from tests.domain.chat.test_router import frame
@@ -96,7 +97,7 @@ async def test_the_answer_is_told_as_it_comes_and_others_runs_are_not() -> None:
 
 async def test_a_run_survives_a_lost_connection() -> None:
     async with conversation(faults.connection_lost("chat.send"), {"status": "in_flight"}) as it:
-        it.router.reconnected()
+        it.router.heard(SequenceGap(expected=0, received=0))
         await until(lambda: len(it.client.asked) == 2)
         assert it.client.asked[0] == it.client.asked[1], "the same key: nothing runs twice"
         it.say("final", "here it is")
@@ -108,7 +109,7 @@ async def test_an_end_that_was_missed_is_read_from_the_history() -> None:
     rows = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": [{"type": "text", "text": "all"}]}]
     async with conversation({"status": "started"}, {"status": "ok"}, {"messages": rows}) as it:
         it.say("delta", "a")
-        it.router.reconnected()
+        it.router.heard(SequenceGap(expected=0, received=0))
         await until(lambda: is_over(it))
         assert it.text == "all"
 

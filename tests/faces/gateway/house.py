@@ -23,7 +23,7 @@ from dragoman.chat.runs import Question, Runs
 from dragoman.chat.voice import Voice
 from dragoman.clock import SystemClock
 from dragoman.gateway.hub import Hub
-from dragoman.gateway.methods import Methods
+from dragoman.gateway.methods import Methods, Relay
 from dragoman.journal import Journal
 from tests.daemons import PATIENCE
 
@@ -109,6 +109,7 @@ class House:
     tokens: Tokens
     runs: Runs
     approvals: Approvals
+    conversations: Conversations
 
     @property
     def token(self) -> str:
@@ -131,7 +132,7 @@ async def echo(asked: Question, voice: Voice) -> None:
 
 
 @asynccontextmanager
-async def house(folder: Path, script: Script = echo) -> AsyncIterator[House]:
+async def house(folder: Path, script: Script = echo, relay: Relay | None = None) -> AsyncIterator[House]:
     async with Journal.open(folder / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
         clock = SystemClock()
         tokens = Tokens(folder / "tokens.json")
@@ -149,6 +150,7 @@ async def house(folder: Path, script: Script = echo) -> AsyncIterator[House]:
             health=dict,
             presence=hub.presence,
             complete=lambda text: [f"{text}…"],
+            relay=relay,
         )
 
         async def visit(socket: ServerConnection) -> None:
@@ -156,5 +158,5 @@ async def house(folder: Path, script: Script = echo) -> AsyncIterator[House]:
 
         async with serve(visit, "127.0.0.1", 0, compression=None, max_size=1 << 20, ping_interval=None) as server:
             port = next(iter(server.sockets)).getsockname()[1]
-            yield House(f"ws://127.0.0.1:{port}", hub, tokens, runs, approvals)
+            yield House(f"ws://127.0.0.1:{port}", hub, tokens, runs, approvals, conversations)
             group.cancel_scope.cancel()

@@ -1,0 +1,85 @@
+"""Our gateway in front of another: chats are the other's, rights and everything else are ours."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.chat.runs import Question
+from dragoman.chat.voice import Voice
+from dragoman.daemon.outward import Outward, outward
+from dragoman.places import find_places
+from dragoman.setting_table import Settings
+from dragoman.wire.gateway import SequenceGap
+from tests.domain.canvas.studio import studio
+from tests.domain.chat.line import until
+from tests.faces.gateway.house import House, house
+from tests.faces.gateway.test_visits import is_end
+
+pytestmark = pytest.mark.anyio
+
+SEND = {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"}
+
+
+async def agent(asked: Question, voice: Voice) -> None:
+    voice.begin_tool("t1", "look", input={})
+    voice.end_tool("t1", "seen")
+    voice.say(f"behind: {asked.text}")
+
+
+@asynccontextmanager
+async def relayed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[House, House, Outward]]:
+    async with house(folder / "behind", agent) as behind, studio(folder / "canvas") as (canvas, journal):
+        monkeypatch.setenv("BEHIND", behind.token)
+        settings = Settings(gateway_address=behind.url, gateway_token_variable="BEHIND", gateway_relay=True)
+        async with (
+            outward(settings, find_places(), canvas, journal) as link,
+            house(folder / "front", relay=link.relay) as front,
+        ):
+            link.overhear(front.hub.pass_on)
+            await until(lambda: link.standing.state == "connected")
+            yield front, behind, link
+
+
+async def test_a_chat_is_that_of_the_gateway_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with relayed(tmp_path, monkeypatch) as (front, behind, _), front.member() as guest, front.member() as reader:
+        assert (await guest.ask("chat.send", SEND))["payload"] == {"runId": "r1", "status": "started"}
+        frames: list[dict[str, Any]] = []
+        while not frames or not is_end(frames[-1]):
+            frames.append(await reader.next())
+        assert frames[-1]["payload"]["message"]["content"][0]["text"] == "behind: hello"
+        streams = {frame["payload"].get("stream") for frame in frames}
+        assert ("item" in streams, "tool" in streams) == (True, False), "this client did not ask for tool events"
+        assert [frame["seq"] for frame in frames] == list(range(frames[0]["seq"], frames[0]["seq"] + len(frames)))
+        there = (await guest.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"]
+        assert there[0]["content"][0]["text"] == "hello"
+        assert [row.key for row in behind.conversations.all()] == ["agent:main:main"]
+        assert front.conversations.all() == ()
+
+
+async def test_rights_are_judged_here_and_words_come_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with relayed(tmp_path, monkeypatch) as (front, _, link), front.member() as guest:
+        async with front.member(scopes=["operator.read"]) as reader:
+            assert "missing scope" in (await reader.ask("chat.send", SEND))["error"]["message"]
+        refused = (await guest.ask("chat.history", {"sessionKey": "main", "limit": 5000}))["error"]
+        assert refused["message"] == "invalid chat.history params: at /limit: must be <= 1000"
+        assert (await guest.ask("dragoman.complete", {"text": "/h"}))["payload"] == {"completions": ["/h…"]}
+        link.disconnect()
+        await until(lambda: link.standing.state == "disconnected")
+        assert (await guest.ask("chat.send", SEND))["error"]["code"] == "UNAVAILABLE"
+
+
+async def test_what_was_lost_on_the_way_here_is_a_gap_for_who_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with relayed(tmp_path, monkeypatch) as (front, _, __), front.member() as guest, front.member() as reader:
+        front.hub.pass_on(SequenceGap(expected=1, received=3))
+        await guest.ask("chat.send", SEND)
+        first = await reader.until(lambda frame: "seq" in frame)
+        assert first["seq"] == 2
