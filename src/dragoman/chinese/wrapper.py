@@ -2,7 +2,7 @@
 
 TABLE: dict[str, str] = {
     "{path} has these lines already.": "{path} 中已有这些行。",
-    "New terminals of {shell} are wrapped; `dragoman shell --uninstall` undoes it.": "{shell} 的新终端将被包装；`dragoman shell --uninstall` 可撤销。",
+    "New terminals of {shell} are wrapped; `{undo}` undoes it.": "{shell} 的新终端将被包装；`{undo}` 可撤销。",
     "{path} has no lines of ours.": "{path} 中没有我们的行。",
     "New terminals of {shell} are not wrapped any more.": "{shell} 的新终端不再被包装。",
     "Nothing was changed. `--yes` makes the changes shown without asking.": "未做任何修改。`--yes` 可不经询问直接进行所示修改。",

@@ -75,7 +75,7 @@ class Profile:
 
 def change_profile(*, removing: bool = False, shell: str = "", yes: bool = False) -> int:
     """Show what would change, ask, and change it."""
-    profile = _profile(shell or Path(os.environ.get("SHELL", "")).name)
+    profile = _profile(shell or _own_shell())
     try:
         return _changed(profile, removing=removing, yes=yes)
     except RefusedError as error:
@@ -127,7 +127,14 @@ def _nothing_to_do(profile: Profile, *, removing: bool) -> Phrase:
 def _done(profile: Profile, *, removing: bool) -> Phrase:
     if removing:
         return say("New terminals of {shell} are not wrapped any more.", shell=profile.shell)
-    return say("New terminals of {shell} are wrapped; `dragoman shell --uninstall` undoes it.", shell=profile.shell)
+    undo = "dragoman shell --uninstall"
+    if profile.shell != _own_shell():
+        undo += f" --shell {profile.shell}"
+    return say("New terminals of {shell} are wrapped; `{undo}` undoes it.", shell=profile.shell, undo=undo)
+
+
+def _own_shell() -> str:
+    return Path(os.environ.get("SHELL", "")).name
 
 
 def _profile(shell: str) -> Profile:

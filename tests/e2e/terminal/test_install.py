@@ -78,6 +78,17 @@ def test_without_a_yes_nothing_is_changed_but_all_of_it_is_shown(
     assert "alias" not in shown
 
 
+@pytest.mark.parametrize(("shell", "undo"), [("bash", "--uninstall`"), ("zsh", "--uninstall --shell zsh`")])
+def test_what_undoes_it_names_the_shell_where_it_is_not_the_persons_own(
+    shell: str, undo: str, person: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    written(person, shell)
+    assert change_profile(shell=shell, yes=True) == ExitCode.OK
+    captured = capsys.readouterr()
+    assert f"`dragoman shell {undo} undoes it." in captured.out + captured.err
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_a_file_of_somebody_else_is_refused(person: Path) -> None:
     path = written(person, "bash")
