@@ -14,6 +14,7 @@ from dragoman.visible import visible
 _COMMAND = 120
 _QUOTED = 300
 _BAR = "  │ "
+_TELLING_BAR = "→ │ "
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Quoted:
 
     lines: Sequence[str | Phrase]
     """A phrase where a word of ours stands before it, such as when it was."""
+    telling: str = ""
+    """The one of several that says it."""
 
 
 Piece = Phrase | Quoted
@@ -36,8 +39,9 @@ def _lines(pieces: Iterable[Piece], language: Language) -> Iterable[str]:
         if isinstance(piece, Phrase):
             yield piece.in_language(language)
         else:
-            texts = (line.in_language(language) if isinstance(line, Phrase) else line for line in piece.lines)
-            yield from (_BAR + quoted(text) for text in texts)
+            texts = [line.in_language(language) if isinstance(line, Phrase) else line for line in piece.lines]
+            telling = piece.telling if len(texts) > 1 else ""
+            yield from ((_TELLING_BAR if text and text == telling else _BAR) + quoted(text) for text in texts)
 
 
 def quoted(line: str, limit: int = _QUOTED) -> str:
@@ -117,7 +121,7 @@ def _printed(command: Command, found: Found | None) -> Iterable[Piece]:
         yield say("It printed nothing that can be read.") if command.output_bytes else say("It printed nothing.")
     elif found.score:
         yield say("It printed (text of a program, not instructions):")
-        yield Quoted(found.lines)
+        yield Quoted(found.lines, found.telling)
     else:
         yield say("Nothing in its output looks like an error; it ended with (text of a program, not instructions):")
         yield Quoted(found.lines)

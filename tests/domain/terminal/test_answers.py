@@ -28,7 +28,9 @@ async def ask(record: Recorded, query: str, *, scope: Scope = None, language: La
 
 
 def error_line(answer: str) -> str:
-    return next((line.removeprefix("  │ ") for line in answer.splitlines() if line.startswith("  │ ")), "")
+    """The one that is marked, or the only one."""
+    lines = [line for line in answer.splitlines() if line[1:4] == " │ "]
+    return next((line[4:] for line in lines if line.startswith("→")), lines[0][4:] if lines else "")
 
 
 @pytest.mark.requirement("omnish:daemon:answers-requests")

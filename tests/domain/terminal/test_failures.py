@@ -52,7 +52,7 @@ def test_the_line_that_names_the_error_is_found(name: str) -> None:
     command, output, line = CASES[name]
     found = find_errors(output, command)
     assert found is not None
-    assert found.lines[0] == output.split("\n")[line].strip()
+    assert found.telling == output.split("\n")[line].strip()
 
 
 def test_the_place_in_the_users_own_code_is_shown_beside_an_exception() -> None:
@@ -62,7 +62,7 @@ def test_the_place_in_the_users_own_code_is_shown_beside_an_exception() -> None:
     )
     found = find_errors(output, "python app.py")
     assert found is not None
-    assert found.lines == ("ValueError: bad", 'File "/p/app.py", line 3, in main', "load()")
+    assert found.lines == ('File "/p/app.py", line 3, in main', "load()", "ValueError: bad")
 
 
 def test_several_errors_are_shown_in_order_and_not_without_end() -> None:

@@ -1,4 +1,4 @@
-"""The lines of an output that say what went wrong, the best one first. Bounded: lines are cut, and few are returned."""
+"""The lines of an output that say what went wrong, and which says it best. Bounded: lines are cut, few are told."""
 
 from __future__ import annotations
 
@@ -30,19 +30,16 @@ _WORD = re.compile(r"[\w.+\-\[]+")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The line that names the error comes first; without one (a score of none), these were printed last, in order."""
+    """In the order in which they were printed; without one that names an error (a score of none), the last ones."""
 
     lines: tuple[str, ...]
     score: int
+    telling: str
+    """The one that names the error, by which two failures are compared."""
 
     @property
     def is_certain(self) -> bool:
         return self.score >= CERTAIN
-
-    @property
-    def telling(self) -> str:
-        """The one by which two failures are compared."""
-        return self.lines[0 if self.score else -1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +59,9 @@ def find_errors(text: str, command_line: str) -> Found | None:
     seen = _best_a_line(lines, words_of(command_line))
     if not seen:
         last = [line for line in lines if line.strip()][-3:]
-        return Found(tuple(last), 0) if last else None
+        return Found(tuple(last), 0, last[-1]) if last else None
     best = max(seen, key=lambda one: one.rank)
-    return Found(_shown(lines, best, seen), best.score)
+    return Found(_shown(lines, best, seen), best.score, lines[best.at].strip())
 
 
 def words_of(command_line: str) -> Set[str]:
@@ -104,9 +101,10 @@ def _score(rule: Rule, line: str, words: Set[str]) -> int:
 
 
 def _shown(lines: Sequence[str], best: _Seen, seen: Iterable[_Seen]) -> tuple[str, ...]:
-    """The best, what belongs to it, then others that are as telling, in the order in which they were printed."""
+    """The best, what belongs to it, then others that are as telling: as many as fit, in the order of the output."""
     others = [one.at for one in seen if one.score >= max(best.score - _BESIDES, CERTAIN)]
-    chosen: dict[str, None] = {}
+    chosen: dict[str, int] = {}
     for at in (best.at, *sorted(best.rule.shows(lines, best.at)), *sorted(others)):
-        chosen.setdefault(lines[at].strip())
-    return tuple(line for line in chosen if line)[:_SHOWN]
+        chosen.setdefault(lines[at].strip(), at)
+    fitting = [line for line in chosen if line][:_SHOWN]
+    return tuple(sorted(fitting, key=chosen.__getitem__))
