@@ -147,6 +147,16 @@ def test_a_text_that_is_not_there_is_empty(tab: Tab, agent: Wire) -> None:
     expect(headings).to_have_text(["", ""])
 
 
+def test_a_chart_shows_lone_values_and_tells_its_numbers_as_a_table(tab: Tab, agent: Wire) -> None:
+    series = [{"name": "memory", "values": [10, None, 90]}, {"name": "other", "values": {"path": "/all"}}]
+    chart = own(
+        agent, tab, {"component": "Chart", "kind": "line", "x": ["a", "b", "c"], "series": series}, all=[1, 2, 3]
+    )
+    expect(chart.locator("circle")).to_have_count(5)
+    chart.get_by_text("As a table").click()
+    expect(chart.locator("tbody tr")).to_have_text(["a101", "b2", "c903"])
+
+
 def test_a_table_sorts_filters_and_tells_the_row(tab: Tab, agent: Wire) -> None:
     rows = [{"name": f"test {n}", "ms": n * 7 % 1000} for n in range(2500)]
     columns = [{"key": "name"}, {"key": "ms", "title": "Time", "align": "end"}]

@@ -16,6 +16,7 @@ interface Scale {
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [640, 280, 56, 12, 12, 34];
 const MOST_POINTS = 5000;
+const DOTTED = 60; // a value between two that are not there is a point, and no line
 
 define("Chart", (node, painter) => {
   const series = records(painter.value(node, "series")).map((one): Series => ({
@@ -76,7 +77,8 @@ function labels(x: unknown[], scale: Scale) {
   return x.map((value, index) => (index % every ? nothing : svg`<text class="tick" x=${scale.x(index)} y=${HEIGHT - BOTTOM + 18} text-anchor="middle">${text(value).slice(0, 14)}</text>`));
 }
 
-function line({ values }: Series, scale: Scale, index: number) {
+function line(one: Series, scale: Scale, index: number) {
+  const { values } = one;
   let pen = "M";
   const path = values.map((value, at) => {
     if (value === null) {
@@ -87,7 +89,7 @@ function line({ values }: Series, scale: Scale, index: number) {
     pen = "L";
     return point;
   });
-  return svg`<path class="ink${index % 6}" d=${path.join("")} fill="none" stroke="currentColor" stroke-width="2" />`;
+  return svg`<path class="ink${index % 6}" d=${path.join("")} fill="none" stroke="currentColor" stroke-width="2" />${values.length <= DOTTED ? points(one, scale, index) : nothing}`;
 }
 
 function bars({ values }: Series, scale: Scale, index: number, of: number, count: number) {
