@@ -15,6 +15,8 @@ _FD_VARIABLE = "DRAGOMAN_HOOK_FD"
 _LOGIN_VARIABLE = "DRAGOMAN_HOOK_LOGIN"
 _ZDOTDIR_VARIABLE = "DRAGOMAN_HOOK_ZDOTDIR"
 _RC_VARIABLE = "DRAGOMAN_HOOK_RC"
+_PROMPT_VARIABLE = "DRAGOMAN_HOOK_PS1"
+_BASH_PROMPT = r"\s-\v\$ "
 _BARE_VARIABLE = "DRAGOMAN_HOOK_BARE"
 _LOGIN = frozenset({"-l", "--login"})
 _WITH_FILE = frozenset({"--rcfile", "--init-file"})
@@ -101,6 +103,8 @@ def _bash(program: str, login: bool, words: list[str], environment: dict[str, st
         environment[_LOGIN_VARIABLE] = "1"
     if rc := _bash_rc(words, login=login):
         environment[_RC_VARIABLE] = rc
+    if rc == os.devnull:  # some builds read the system's file whatever is asked for: its prompt is undone
+        environment[_PROMPT_VARIABLE] = environment.get("PS1", _BASH_PROMPT)
     kept = ["--noediting"] if "--noediting" in words else []
     return Launch(program, [program, "--rcfile", f"{HOOKS}/bash.sh", *kept, "-i"], environment)
 

@@ -9,7 +9,8 @@ if [[ -n ${DRAGOMAN_HOOK_FD-} ]]; then
 fi
 __dragoman_login=${DRAGOMAN_HOOK_LOGIN-}
 __dragoman_file=${DRAGOMAN_HOOK_RC-}
-builtin unset DRAGOMAN_HOOK_FD DRAGOMAN_HOOK_LOGIN DRAGOMAN_HOOK_RC
+PS1=${DRAGOMAN_HOOK_PS1-$PS1}
+builtin unset DRAGOMAN_HOOK_FD DRAGOMAN_HOOK_LOGIN DRAGOMAN_HOOK_RC DRAGOMAN_HOOK_PS1
 
 # VS Code's way of writing a text inside a mark.
 __dragoman_quote() {
