@@ -32,6 +32,7 @@ class Child:
         master, slave = os.openpty()
         termios.tcsetattr(slave, termios.TCSANOW, attributes)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
+        launch.enter(os.ttyname(slave))
         sys.stdout.flush()
         # Closed by the exec itself: what comes through it before is that it failed.
         refused, refusal = os.pipe()

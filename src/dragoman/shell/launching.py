@@ -10,6 +10,8 @@ import os
 import pwd
 from collections.abc import Callable, Mapping
 
+from dragoman.shell.nesting import VARIABLE, offer
+
 HOOKS = os.path.join(os.path.dirname(__file__), "hooks")  # noqa: PTH118, PTH120  before pathlib is worth its import
 _FD_VARIABLE = "DRAGOMAN_HOOK_FD"
 _LOGIN_VARIABLE = "DRAGOMAN_HOOK_LOGIN"
@@ -37,6 +39,8 @@ class Launch:
         self.arguments = arguments
         self.environment = environment
         self.nonce = ""
+        self.word = os.urandom(16).hex()
+        """By which a wrapper inside is known."""
         self._pipe: int | None = None
 
     @property
@@ -50,6 +54,9 @@ class Launch:
         os.set_inheritable(reading, True)
         self.nonce, self._pipe = nonce, reading
         self.environment[_FD_VARIABLE] = str(reading)
+
+    def enter(self, terminal: str) -> None:
+        self.environment[VARIABLE] = offer(self.word, terminal)
 
     def close(self) -> None:
         """Our copy, once the child has its own."""

@@ -34,13 +34,14 @@ printf '\\033[?1l\\033>\\033[?1000l\\033[?1002l\\033[?1003l\\033[?1006l\\033[?20
 class OuterTerminal:
     """`fd` is an open file of our own where it can be had: that it never blocks is then nobody else's concern."""
 
-    def __init__(self, keys: int = 0, screen: int = 1) -> None:
+    def __init__(self, keys: int = 0, screen: int = 1, *, opening: bytes = b"", closing: bytes = b"") -> None:
         own = _reopened(keys, screen)
         self.keys = keys if own is None else own
         self.screen = screen if own is None else own
         self._saved = termios.tcgetattr(self.keys)
         self._raw = False
         self._guard: int | None = None
+        self._opening, self._closing = opening, closing
 
     @property
     def attributes(self) -> Attributes:
@@ -58,6 +59,7 @@ class OuterTerminal:
             self._guard = _start_guard(self.screen, self._saved)
         termios.tcsetattr(self.keys, termios.TCSANOW, _raw_of(self._saved))
         self._raw = True
+        self._say(self._opening)
 
     def restore(self) -> None:
         """Not drained first: a terminal that takes nothing any more would hold us for ever."""
@@ -68,12 +70,18 @@ class OuterTerminal:
 
     def leave(self) -> None:
         """For good: nothing is left to guard."""
+        self._say(self._closing)
         self.restore()
         if self._guard is not None:
             with contextlib.suppress(OSError):
                 os.write(self._guard, b"restored\n")
             os.close(self._guard)
             self._guard = None
+
+    def _say(self, words: bytes) -> None:
+        if words:
+            with contextlib.suppress(OSError):
+                os.write(self.screen, words)
 
 
 def rows_and_columns(size: bytes) -> tuple[int, int]:

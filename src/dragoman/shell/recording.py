@@ -12,6 +12,7 @@ import re
 from dragoman.shell.commands import AtInput, Began, Commands, Ended, LineGivenUp, Step
 from dragoman.shell.guessing import PromptGuess
 from dragoman.shell.lines import EnteredLines
+from dragoman.shell.nesting import ELSEWHERE, RECORDED
 from dragoman.shell.outbox import Outbox
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import (
@@ -26,7 +27,7 @@ from dragoman.wire.omnish.messages import (
     SessionEnd,
     SessionStart,
 )
-from dragoman.wire.osc import Mark
+from dragoman.wire.osc import Mark, PropertyReported
 
 BATCH = 64 * 1024
 FLUSH_S = 0.025
@@ -57,7 +58,9 @@ class Session:
 
 
 class Recording:
-    def __init__(self, session: Session, wishes: Wishes, nonce: str, outbox: Outbox, *, private: bool = False) -> None:
+    def __init__(
+        self, session: Session, wishes: Wishes, nonce: str, outbox: Outbox, *, private: bool = False, word: str = ""
+    ) -> None:
         self._session, self._wishes, self._outbox = session, wishes, outbox
         self._commands = Commands(nonce)
         self._guess = None if nonce else PromptGuess()
@@ -73,10 +76,13 @@ class Recording:
         self._private = self._silent = private
         self._ignoring = False
         self._paused = False
+        self._word = word
+        self.is_elsewhere = False
+        """A wrapper inside this one has the terminal."""
 
     @property
     def off(self) -> bool:
-        return self._private or self._paused
+        return self._private or self._paused or self.is_elsewhere
 
     def looks_like_prompt(self) -> bool:
         """What stands there now, where no marks tell."""
@@ -131,6 +137,15 @@ class Recording:
             self._step(step, now_ms)
         return self._commands.verified(mark)
 
+    def heeds(self, mark: Mark, now_ms: int) -> bool:
+        """Whether a wrapper inside this one said it. At a prompt of our own shell there is none."""
+        if not self._word or mark.nonce != self._word:
+            return False
+        if not isinstance(mark, PropertyReported) or mark.key != RECORDED:
+            return False
+        self._go_elsewhere(mark.value == ELSEWHERE and self._held is None, now_ms)
+        return True
+
     def typed(self, data: bytes, *, echoes: bool, by_lines: bool, now_ms: int) -> None:
         echoed = echoes and by_lines
         entered = self._lines.typed(data, hidden=self.off, echoed=echoed and self._guess is None)
@@ -177,6 +192,7 @@ class Recording:
 
     def _step(self, step: Step, now_ms: int) -> None:
         if isinstance(step, AtInput):
+            self._go_elsewhere(False, now_ms)
             self._held = []
             self._lines.prompted()
         elif isinstance(step, LineGivenUp):
@@ -204,6 +220,8 @@ class Recording:
             self._tell(CommandBoundary(began.line or ""), now_ms)
 
     def _end(self, ended: Ended, now_ms: int) -> None:
+        if ended.began.verified:
+            self._go_elsewhere(False, now_ms)
         if self._ignoring and not ended.began.nested:
             self._ignoring = False
             self._follow_silence(now_ms)
@@ -286,6 +304,12 @@ class Recording:
 
     def _tell(self, what: NonZeroExit | PatternMatch | CommandBoundary, now_ms: int) -> None:
         self._outbox.add(Event(self._session.id, now_ms, what), 100)
+
+    def _go_elsewhere(self, elsewhere: bool, now_ms: int) -> None:
+        if elsewhere != self.is_elsewhere:
+            self.flush()
+            self.is_elsewhere = elsewhere
+            self._follow_silence(now_ms)
 
     def _follow_silence(self, now_ms: int) -> None:
         if self._silent != (self.off or self._ignoring):

@@ -50,6 +50,8 @@ class Side:
 
     def typed(self, data: bytes, now_s: float, *, echoes: bool, by_lines: bool) -> bytes:
         """From the keyboard; what the shell gets of it, at once."""
+        if self._recording.is_elsewhere:  # the keys that are ours are the inner wrapper's
+            return data
         self._follow_guess(now_s)
         keys = self._overlay.typed(data, now_s)
         if self._overlay.paused:  # before the shell has what was typed after that
@@ -121,6 +123,8 @@ class Side:
         if isinstance(piece, bytes):
             self._recording.printed(piece, now_ms())
             return self._overlay.printed(piece, now_s)
+        if self._recording.heeds(piece, now_ms()):
+            return b""
         busy = self._recording.commands.shell_is_busy
         verified = self._recording.marked(piece, now_ms())
         self._overlay.marked(piece, verified, now_s)

@@ -26,7 +26,7 @@ def side_for(options: Options, launch: Launch, size: bytes, *, session_id: str, 
     outbox = Outbox(gap=session.gap, resume=session.resume)
     return Side(
         Overlay(wishes, session_id=session_id, columns=columns, rows=rows),
-        Recording(session, wishes, launch.nonce, outbox, private=options.private),
+        Recording(session, wishes, launch.nonce, outbox, private=options.private, word=launch.word),
         Link(outbox, places),
         Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None),
     )

@@ -9,9 +9,18 @@ from dragoman.shell.outbox import Outbox
 from dragoman.shell.recording import BATCH, Recording, Session
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import CommandComplete, Event, IoData, SessionEnd, SessionStart
-from dragoman.wire.osc import CommandFinished, CommandLineReported, InputStarted, Mark, OutputStarted, PromptStarted
+from dragoman.wire.osc import (
+    CommandFinished,
+    CommandLineReported,
+    InputStarted,
+    Mark,
+    OutputStarted,
+    PromptStarted,
+    PropertyReported,
+)
 
 NONCE = "0123456789abcdef"
+WORD = "fedcba9876543210"
 
 
 class Shell:
@@ -20,7 +29,8 @@ class Shell:
     def __init__(self, *, private: bool = False, nonce: str = NONCE, **wishes: tuple[str, ...]) -> None:
         session = Session("s", None, {"shell": "bash"}, 1)
         self._outbox = Outbox(gap=session.gap, resume=session.resume)
-        self.recording = Recording(session, Wishes(**wishes), nonce, self._outbox, private=private)  # type: ignore[arg-type]
+        wished = Wishes(**wishes)  # type: ignore[arg-type]
+        self.recording = Recording(session, wished, nonce, self._outbox, private=private, word=WORD)
 
     def mark(self, *marks: Mark) -> None:
         for mark in marks:
@@ -38,6 +48,10 @@ class Shell:
 
     def type(self, keys: bytes, *, cooked: bool = False) -> None:
         self.recording.typed(keys, echoes=cooked, by_lines=cooked, now_ms=2)
+
+    def inner(self, where: str, word: str = WORD) -> bool:
+        """What a wrapper inside says; whether it is heeded."""
+        return self.recording.heeds(PropertyReported(key="Recorded", value=where, nonce=word), 2)
 
     def told(self) -> list[object]:
         self.recording.flush()
@@ -186,6 +200,44 @@ def test_a_line_that_was_typed_ahead_with_a_space_first_stays(pieces: list[bytes
     told = shell.told()
     assert [it for it in told if isinstance(it, bytes)] == [b"make\r\n", b"made\r\n"]
     assert [it for it in told if isinstance(it, tuple)] == [("ran", "make", 0)]
+
+
+@pytest.mark.parametrize("says_its_end", [True, False])
+def test_what_a_wrapper_inside_shows_stays_and_its_command_is_told(says_its_end: bool) -> None:
+    shell = Shell()
+    shell.prompt()
+    shell.type(b"nest\r")
+    shell.mark(CommandLineReported(command_line="nest"), OutputStarted())
+    assert shell.inner("elsewhere")
+    shell.recording.printed(b"hunter2", 2)
+    shell.type(b"hunter2\r", cooked=True)
+    assert not says_its_end or shell.inner("here")
+    shell.mark(CommandFinished(exit_code=0))
+    shell.prompt()
+    shell.type(b"ls\r")
+    shell.run("ls", b"file\r\n")
+    assert shell.told() == [
+        *("CommandBoundary(command='nest')", "1", "0", ("ran", "nest", 0)),
+        *(b"ls\r\n", "CommandBoundary(command='ls')", b"file\r\n", ("ran", "ls", 0)),
+    ]
+
+
+@pytest.mark.parametrize("word", ["", "recorded", NONCE])
+def test_who_does_not_know_the_word_silences_nothing(word: str) -> None:
+    shell = Shell()
+    shell.prompt()
+    shell.mark(CommandLineReported(command_line="cat evil"), OutputStarted())
+    assert not shell.inner("elsewhere", word)
+    shell.recording.printed(b"after", 2)
+    assert b"after" in shell.told()
+
+
+def test_at_a_prompt_no_wrapper_is_inside() -> None:
+    shell = Shell()
+    shell.prompt()
+    assert shell.inner("elsewhere")
+    shell.run("ls", b"file\r\n")
+    assert ("ran", "ls", 0) in shell.told()
 
 
 def test_a_private_shell_tells_its_end_and_nothing_else() -> None:

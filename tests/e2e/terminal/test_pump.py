@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from dragoman.wire.omnish.messages import IoData, SessionStart
 from tests.daemons import eventually
 from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
@@ -204,6 +205,29 @@ def test_a_nested_wrapper_tells_its_parent(bash: Held, daemon: StandIn) -> None:
     assert f"outer={outer}={outer}".encode() in bash.screen
     assert daemon.lines().count("echo inner") == 1
     assert not [it.command_id for it in daemon.records() if it.command_id.endswith(":unverified")]
+
+
+@pytest.mark.parametrize("how", ["private", "paused", "killed"])
+def test_what_a_nested_wrapper_keeps_to_itself_the_outer_one_does_not_record(
+    how: str, bash: Held, daemon: StandIn
+) -> None:
+    bash.run(" ".join([*WRAPPER, *(["--private"] if how == "private" else []), "--", "bash"]))
+    if how == "paused":
+        bash.type(b"\x1b\x10")
+        bash.until(b"recording paused")
+    bash.run("echo hidden-$((1 + 1))-word", shown="hidden-2-word")
+    bash.run("kill -9 $PPID" if how == "killed" else "exit")
+    bash.run("echo outer-$((1 + 1))-word", shown="outer-2-word")
+    bash.type("exit\r")
+    assert bash.ended() == 0
+    eventually(lambda: len(daemon.ends()) == (1 if how == "killed" else 2))
+    (outer,) = {it.session_id for it in daemon.all(SessionStart) if it.parent_session_id is None}
+    shown = b"".join(it.data for it in daemon.all(IoData) if it.session_id == outer)
+    assert b"hidden" not in (shown if how == "killed" else daemon.output() + daemon.typed())
+    assert b"outer-2-word" in shown
+    lines = [it.command_line or "" for it in daemon.records() if it.session_id == outer]
+    assert [line.rpartition(" -- ")[2] for line in lines] == ["bash", "echo outer-$((1 + 1))-word", "exit"]
+    assert b"Recorded=" not in bash.screen
 
 
 def test_no_nonce_stands_on_the_screen(bash: Held) -> None:
