@@ -10,7 +10,7 @@ from dragoman.phrases import Language, Phrase
 from dragoman.tools import Outcome
 from dragoman.tools.debug.answers import Failure
 from dragoman.tools.debug.ends import PATIENCE
-from dragoman.tools.showing import one_line
+from dragoman.tools.showing import one_line, source_line
 
 _VALUE_CHARACTERS = 400
 
@@ -65,4 +65,13 @@ def _failed(failure: Failure) -> Iterator[str]:
     last_words = (failure.debugger_says or "").rsplit("\n", 1)[-1]  # of a traceback, the line that says what it was
     for key, value in {"debugger says": last_words, **(failure.details or {})}.items():
         if value:
-            yield f"  {key}: {one_line(str(value), _VALUE_CHARACTERS)}"
+            yield from _detail(key, value)
+
+
+def _detail(key: str, value: object) -> Iterator[str]:
+    """A list is what a compiler said, or what may be meant: a line each, none of them cut."""
+    if isinstance(value, list | tuple):
+        yield f"  {key}:"
+        yield from (f"    {source_line(str(item))}" for item in value)
+    else:
+        yield f"  {key}: {one_line(str(value), _VALUE_CHARACTERS)}"

@@ -191,3 +191,16 @@ def test_an_error_names_commands_and_keeps_the_debuggers_words_apart() -> None:
         "  Call `dragoman debug`.",
         "  debugger says: stop_debugging",
     ]
+
+
+def test_what_a_compiler_said_is_told_line_by_line_and_whole() -> None:
+    said = ["drops.c:19:13: error: " + "x" * 500, "   19 | \tint broken"]
+    details = {"exit_code": 1, "last_lines": said}
+    failure = Failure(status="error", code="task_failed", message="It failed.", details=details)
+    assert shell_lines(Outcome([], failure, is_error=True), "en") == [
+        "task_failed: It failed.",
+        "  exit_code: 1",
+        "  last_lines:",
+        f"    {said[0]}",
+        f"    {said[1].expandtabs(4)}",
+    ]
