@@ -88,13 +88,16 @@ def _undoing(machine: Machine) -> Walk:
 def _walked(walk: Walk, writer: Writer, *, yes: bool) -> Iterator[str]:
     """What came of each client; a failure of one does not stop the others."""
     may_ask = sys.stdin.isatty() and sys.stderr.isatty()
+    waits = False
     for wish in walk.wishes:
         try:
-            yield _one(walk, wish, writer, yes=yes, may_ask=may_ask)
+            result = _one(walk, wish, writer, yes=yes, may_ask=may_ask)
         except DragomanError as error:
             report(error)
-            yield "failed"
-    if walk.wishes and not yes and not may_ask:
+            result = "failed"
+        waits = waits or result == "declined"
+        yield result
+    if waits and not may_ask:
         tell(say("Nothing was changed: this is not a terminal. `--yes` makes the changes shown."))
 
 

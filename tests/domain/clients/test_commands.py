@@ -190,6 +190,14 @@ def test_setup_without_a_terminal_shows_and_changes_nothing(here: Machine, capsy
     assert path.read_text() == SECRET
 
 
+def test_setup_without_a_terminal_offers_no_changes_where_there_are_none(here: Machine, capsys: Output) -> None:
+    cursor_file(here)
+    run(["setup", "--yes"])
+    capsys.readouterr()
+    assert run(["setup"]) == ExitCode.OK
+    assert "--yes" not in capsys.readouterr().out
+
+
 def test_setup_connects_what_is_here_and_undo_gives_it_back(here: Machine, capsys: Output) -> None:
     path = cursor_file(here)
     (here.home / ".codex").mkdir()
