@@ -92,12 +92,12 @@ class Finder:
             failed = _worst(known)
         if failed is None:
             return self._all_well(meant or known), (meant or known)[:1]
-        pieces: list[Piece] = []
         found = await errors_of(self._record, failed)
         past = await look_back(self._record, failed, found, scope)
-        pieces += failure(failed, found, past, self._now())
-        if question.words and not meant:
+        pieces: list[Piece] = []
+        if question.words and not meant and not (found and question.is_answered_by(found.lines)):
             pieces.append(say("No command of the record has the question's words; this is the last failure."))
+        pieces += failure(failed, found, past, self._now())
         return pieces, [failed]
 
     def _all_well(self, meant: Sequence[Command]) -> list[Piece]:

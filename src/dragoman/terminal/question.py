@@ -78,6 +78,11 @@ class Question:
         """How well the question's words name this command; 0 where none does."""
         return sum(_fits(word, command.line.lower(), command.line) for word in self.words)
 
+    def is_answered_by(self, lines: Sequence[str]) -> bool:
+        """Whether what was printed speaks of what the question does."""
+        text = "\n".join(lines)
+        return any(_fits(word, text.lower(), text) for word in self.words)
+
     def names_folder(self, command: Command) -> bool:
         return any(
             word.strip("/") in command.cwd.lower().split("/") or word == command.cwd.lower() for word in self.words
