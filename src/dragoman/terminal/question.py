@@ -39,7 +39,7 @@ _STOP = frozenset(
 _TESTS = r"\b(?:py\.?test|tests?|jest|vitest|ctest|rspec|tox|nox|busted|unittest|check|spec)\b"
 _BUILD = (
     r"\b(?:make|gcc|g\+\+|clang|cc|cargo (?:b|build|check)|go build|tsc|cmake|ninja|mvnw?|gradlew?|rustc|javac|"
-    r"webpack|build|compile)\b"
+    r"webpack|build|compile)(?!\w)"
 )
 _INSTALL = r"\b(?:install|add|ci|sync|pip3?|npm i|apt(?:-get)?|brew)\b"
 _MERGE = r"\bgit (?:merge|pull|rebase|cherry-pick)\b"

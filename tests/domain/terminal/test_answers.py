@@ -46,7 +46,7 @@ async def test_recorded_sessions_are_answered_with_the_command_its_exit_code_and
                 command["line"], command["exit_code"], command["output"], terminal=name, cwd=command["cwd"]
             )
         answer = await ask(record, wanted["question"], scope=(name,))
-        first = answer.splitlines()[0]
+        first = next(line for line in answer.splitlines() if not line.startswith("No command of the record has"))
         rows.append(
             (
                 name,
@@ -254,3 +254,8 @@ async def test_answers_are_given_in_chinese(record: Recorded) -> None:
     answer = await ask(record, "为什么失败", language="zh")
     assert answer.startswith("`make` 失败：退出码 2")
     assert error_line(answer) == "x.c:1:2: 错误：‘bst’未声明"
+
+
+async def test_a_question_about_the_build_means_a_compiler_whose_name_ends_in_signs(record: Recorded) -> None:
+    await record.run("g++ main.cpp", 1, "main.cpp:1:2: error: broken\r\n")
+    assert (await ask(record, "why did the build fail?")).startswith("`g++ main.cpp` failed")
