@@ -1,13 +1,15 @@
-"""The debugger of the page: a real program debugged by clicks and keys, beside another who works in the same session."""
+"""The debugger of the page: a program debugged by clicks and keys, beside another who works in the same session."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from tests.daemons import eventually
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
 from tests.page.workplace import Workplace, workplace
@@ -149,6 +151,22 @@ def test_a_running_program_is_paused_and_restarted(view: Locator) -> None:
     expect(view.locator("#standing")).to_contain_text("Running")
     view.locator("#stop").click()
     expect(view.locator("#standing")).to_contain_text("Terminated")
+
+
+def test_who_waits_for_the_program_is_answered_by_a_persons_wish(view: Locator, place: Workplace) -> None:
+    start(view, "endless")
+    expect(view.locator("#standing")).to_contain_text("Running")
+    with ThreadPoolExecutor() as others:
+        waiting = others.submit(place.tool, "wait_for_stop", timeout_s=60)
+        eventually(lambda: _ended_one_wait(view))
+        assert waiting.result(10)["status"] == "interrupted"
+    expect(view.locator("#standing")).to_contain_text("Running")
+
+
+def _ended_one_wait(view: Locator) -> bool:
+    view.locator("#unwait").click()
+    expect(view.get_by_role("alert")).to_contain_text("Waits that were ended")
+    return "ended: 1." in view.get_by_role("alert").inner_text()
 
 
 def test_what_cannot_be_done_is_told_with_what_to_do(view: Locator, place: Workplace) -> None:

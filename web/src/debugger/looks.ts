@@ -7,7 +7,7 @@ export const looks = css`
   .starter, .controls { display: flex; gap: .3rem; align-items: center; }
   .starter select { max-width: 14rem; }
   .controls { flex-wrap: wrap; }
-  .controls button { display: flex; align-items: center; gap: .35rem; padding: .25rem .55rem; }
+  .controls button { min-height: 2rem; display: flex; align-items: center; gap: .35rem; padding: .25rem .55rem; }
   .icon { color: var(--accent); min-width: 1.1em; text-align: center; }
   #pause .icon { font-size: .75em; letter-spacing: -.1em; }
   #stop .icon { color: var(--bad); }
