@@ -372,3 +372,10 @@ def test_what_a_private_fish_keeps_out_of_its_history_is_kept_out_of_ours(tmp_pa
         daemon = finish(both)
     assert daemon.lines() == []
     assert b"hush" not in daemon.output()
+
+
+def test_the_systems_file_is_left_to_bash_which_reads_it_by_itself() -> None:
+    """Read by the hook too it would be read twice: what it starts or appends to a variable would be there twice."""
+    hook = (Path(launching.__file__).parent / "hooks" / "bash.sh").read_text()
+    assert "/etc/bash" not in hook
+    assert "source ~/.bashrc" in hook

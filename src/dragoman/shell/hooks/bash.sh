@@ -106,14 +106,9 @@ elif [[ -n $__dragoman_login ]]; then
       builtin break
     fi
   done
-else
-  for __dragoman_file in /etc/bash.bashrc /etc/bashrc; do
-    if [[ -r $__dragoman_file ]]; then
-      builtin source "$__dragoman_file"
-      builtin break
-    fi
-  done
-  if [[ -r ~/.bashrc ]]; then builtin source ~/.bashrc; fi
+elif [[ -r ~/.bashrc ]]; then
+  # Not the system's file: a bash that has one reads it by itself, also with an --rcfile.
+  builtin source ~/.bashrc
 fi
 builtin unset __dragoman_login __dragoman_file
 
