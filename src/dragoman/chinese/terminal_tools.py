@@ -23,7 +23,7 @@ TABLE: dict[str, str] = {
     "The terminal {id} takes no more input.": "终端 {id} 不再接收输入。",
     "What runs there does not read. Interrupt it, or use another terminal.": "其中运行的程序不读取输入。请中断它，或使用另一个终端。",
     "The screen of a terminal cannot be shown: the package `pyte` is not installed.": "无法显示终端的屏幕：没有安装 `pyte` 包。",
-    "Install it beside Dragoman with: pip install 'dragoman[screen]'. get_command_output works without.": "请与 Dragoman 一起安装：pip install 'dragoman[screen]'。get_command_output 不需要它。",
+    "Install it with: {command}. get_command_output works without.": "请安装它：{command}。get_command_output 不需要它。",
     "What was written to this terminal takes too long to be drawn.": "写到这个终端的内容绘制起来太费时。",
     "get_command_output gives what a command printed, as text.": "get_command_output 以文本给出命令的输出。",
     # Looking.

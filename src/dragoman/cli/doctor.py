@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import stat
@@ -15,6 +16,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.output import ExitCode, show_json, shown, tell
 from dragoman.errors import DragomanError, system_refused
+from dragoman.extras import install_command
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
 from dragoman.settings import load_settings, unknown_variables
@@ -143,6 +145,17 @@ def _debugging(_: Places) -> Iterator[Finding]:
         yield Finding("note", say("steps in some debuggers will be slower here, by up to 0.2 s: {why}", why=reason))
 
 
+def _screens(_: Places) -> Iterator[Finding]:
+    if importlib.util.find_spec("pyte") is not None:
+        yield Finding("ok", say("screens of terminals can be shown"))
+    else:
+        yield Finding(
+            "note",
+            say("screens of terminals cannot be shown: the package `pyte` is missing"),
+            say("Where they are wanted: {command}", command=install_command("pyte")),
+        )
+
+
 def _daemon(places: Places) -> Iterator[Finding]:
     try:
         with ControlLink.open(places, within_s=3) as link:
@@ -185,5 +198,6 @@ _CHECKS: tuple[Callable[[Places], Iterator[Finding]], ...] = (
     _settings,
     _tokens,
     _debugging,
+    _screens,
     _daemon,
 )

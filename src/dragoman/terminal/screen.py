@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dragoman.errors import DragomanError
+from dragoman.extras import install_command
 from dragoman.phrases import say
 from dragoman.terminal.model import Terminal
 
@@ -100,5 +101,5 @@ def _no_emulator() -> DragomanError:
     return DragomanError(
         "no_emulator",
         say("The screen of a terminal cannot be shown: the package `pyte` is not installed."),
-        hint=say("Install it beside Dragoman with: pip install 'dragoman[screen]'. get_command_output works without."),
+        hint=say("Install it with: {command}. get_command_output works without.", command=install_command("pyte")),
     )

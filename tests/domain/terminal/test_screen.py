@@ -199,4 +199,4 @@ def test_without_the_emulator_it_is_said_how_to_get_it(monkeypatch: pytest.Monke
     with pytest.raises(DragomanError) as caught:
         emulate(b"", 80, 24)
     assert caught.value.code == "no_emulator"
-    assert "dragoman[screen]" in str(caught.value.hint)
+    assert f"{sys.executable} -m pip install pyte" in str(caught.value.hint)
