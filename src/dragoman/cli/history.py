@@ -10,12 +10,14 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from dragoman.cli.columns import show_columns
 from dragoman.cli.debug.asking import asking, show_lines
 from dragoman.cli.output import ExitCode, show_json, shown, warn
 from dragoman.phrases import say
 
 Json = Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))]
 _MOST = 100
+_HEADER = (say("ID"), say("BEGAN"), say("EXIT"), say("TOOK"), say("FOLDER"), say("COMMAND"))
 
 
 def history(
@@ -37,7 +39,7 @@ def history(
     if json:
         show_json(found)
         return ExitCode.OK
-    show_lines([command_line(it) for it in reversed(found["commands"])])
+    show_columns(_HEADER, [_columns(it) for it in reversed(found["commands"])])
     _show_hits(found)
     if not found["commands"] and not found["output_hits"]:
         warn(say("Nothing found."))
@@ -54,11 +56,14 @@ def _show_hits(found: Mapping[str, Any]) -> None:
 
 
 def command_line(it: dict[str, Any]) -> str:
-    """When, how it ended, how long it took, where, which, and its id for who wants its output."""
-    line = " ".join(it["command"].split())
-    doubt = "" if it["verified"] else " ?"
-    when = f"{_local(it['started_at'])}  {_exit(it):>4}  {_took(it):>7}"
-    return f"{when}  {_folder(it['cwd'])}  {line}{doubt}  [{it['command_id']}]"
+    return "  ".join(_columns(it))
+
+
+def _columns(it: dict[str, Any]) -> list[str]:
+    """Its id for who wants its output, when, how it ended, how long it took, where, and which."""
+    doubt = "" if it["verified"] else "? "
+    line = doubt + " ".join(it["command"].split())
+    return [it["command_id"], _local(it["started_at"]), f"{_exit(it):>4}", f"{_took(it):>7}", _folder(it["cwd"]), line]
 
 
 def _local(at: str) -> str:

@@ -12,7 +12,8 @@ from typing import IO, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from dragoman.cli.debug.asking import asking, show_lines
+from dragoman.cli.columns import show_columns
+from dragoman.cli.debug.asking import asking
 from dragoman.cli.history import Json
 from dragoman.cli.output import ExitCode, show_json, shown, tell, warn
 from dragoman.cli.progress import working
@@ -27,6 +28,15 @@ _SILENT_AT_MOST_S = 60.0
 _IMPORTED_WITHIN_S = 3600.0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER_FORMAT = "omnish"
+_HEADER = (
+    say("ID"),
+    say("STATE"),
+    say("WHOSE"),
+    say("SHELL"),
+    say("FOLDER"),
+    say("COMMANDS"),
+    say("RUNS"),
+)
 
 Id = Annotated[str, Parameter(help=shown(say("A terminal's id.")))]
 
@@ -41,18 +51,17 @@ def listing(
     if json:
         show_json(found)
         return ExitCode.OK
-    show_lines([_line(it) for it in found["terminals"]])
+    show_columns(_HEADER, [_columns(it) for it in found["terminals"]])
     if not found["terminals"]:
         warn(say("No terminal is recorded. `dragoman shell` opens one."))
     return ExitCode.OK
 
 
-def _line(it: dict[str, Any]) -> str:
+def _columns(it: dict[str, Any]) -> list[str]:
     owner = f"{it['owner']} {it['agent']}".strip()
     doing = " ".join(it["running"]["command"].split()) if it["running"] else "-"
-    return (
-        f"{it['terminal']}  {it['state']:5}  {owner}  {Path(it['shell']).name}  {it['cwd']}  {it['commands']}  {doing}"
-    )
+    shell = Path(it["shell"]).name
+    return [it["terminal"], it["state"], owner, shell, it["cwd"], str(it["commands"]), doing]
 
 
 def watch(terminal: Id, /) -> int:

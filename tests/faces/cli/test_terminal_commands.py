@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.cli.columns import aligned
 from dragoman.cli.dispatch import run
 from dragoman.cli.hello import about
 from dragoman.cli.replay import play
@@ -118,13 +119,24 @@ def as_json(done: Done) -> Any:
 
 def test_history_is_listed_as_shells_list_it_and_filtered(here: Here) -> None:
     everything = lines(here("history"))
-    assert [line.split("  ")[-2].split(" ")[0] for line in everything] == ["cd", "echo", "ls", "printf", "seq"]
-    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d     0 +\d\.\ds  /tmp  echo first 中文  \[\w+:2\]", everything[1])
+    assert [line.split("  ")[-1].split(" ")[0] for line in everything] == ["cd", "echo", "ls", "printf", "seq"]
+    assert re.match(r"\w+:2  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d     0 +\d\.\ds  /tmp +echo first 中文$", everything[1])
     assert [it["command"] for it in as_json(here("history", "--failed", "--json"))["commands"]] == ["ls /nowhere"]
     assert len(lines(here("history", "--cwd", ".", cwd="/tmp"))) == 4
     assert len(lines(here("history", "--since", "1h", "-n", "2"))) == 2
     assert lines(here("history", "--since", "2099-01-01")) == []
     assert here("history", "--since", "soon").returncode == 1
+
+
+def test_columns_have_a_header_and_fit_the_window_of_a_person(cli: Cli, here: Here) -> None:
+    for command, title in (("history", "COMMAND"), ("terminals", "RUNS")):
+        header, *rows = in_a_terminal(cli, command).decode().splitlines()
+        assert header.startswith("ID  ")
+        assert header.endswith(title)
+        assert len(rows) == len(lines(here(command)))
+    rows_of_two = [["ID", "COMMAND"], ["a:1", "echo 中文 and more"], ["b:10", "\x1b[2J"]]
+    assert list(aligned(rows_of_two, 12)) == ["ID    COMMA…", "a:1   echo …", "b:10  \\x1b[…"]
+    assert list(aligned(rows_of_two, None))[1] == "a:1   echo 中文 and more"
 
 
 def test_a_word_of_the_output_finds_its_command(here: Here) -> None:
