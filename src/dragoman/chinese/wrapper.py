@@ -18,6 +18,8 @@ TABLE: dict[str, str] = {
     "too long for this window: make it larger to see all of it, or press n": "窗口放不下：请放大窗口以看到全部内容，或按 n 拒绝",
     "y runs it, n does not": "按 y 运行，按 n 不运行",
     "Why did the last command fail?": "上一条命令为什么失败？",
+    "Nothing is recorded until `dragoman up`.": "运行 `dragoman up` 之前不会记录任何内容。",
+    "This terminal is recorded already; `exit` leads back to it.": "此终端已在记录中；输入 `exit` 返回。",
     "recording paused": "已暂停记录",
     "recording again": "已恢复记录",
     "Enter asks, Esc closes, `> file` keeps the answer": "回车提问，Esc 关闭，`> 文件` 保存回答",

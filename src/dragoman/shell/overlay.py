@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable
 
-from dragoman.phrases import say
+from dragoman.phrases import Phrase, say
 from dragoman.shell.consent import HANDS_OFF_S, Consent, typed_form
 from dragoman.shell.explanation import AFTER_S as EXPLAINED_AFTER_S
 from dragoman.shell.explanation import Explanation
@@ -42,7 +42,7 @@ class Overlay:
         self._panel, self._ghost_text = Panel(), GhostText()
         self._ghost, self._questions, self._consent = Ghost(session_id), Questions(session_id), Consent()
         self._explanation = Explanation(wishes, session_id)
-        self._notice = self._offered = ""
+        self._notice = self._offered = self._greeting = ""
         self._word = _unusable(wishes) if wishes.unusable else ""
         self._marks_pastes = False
         self._drawn_at_s = float("-inf")
@@ -68,6 +68,7 @@ class Overlay:
     def typed(self, data: bytes, now_s: float) -> bytes:
         self._stage.key_at_s = now_s
         if not self._stage.at_line and not self._reader.is_pasting and not self._has_pause_key(data):
+            self._greeting = self._greeting if data.startswith(b"\x1b") else ""  # that may be the terminal's own answer
             return data
         keys = self._reader.keys(data)
         sent = b"".join([self._key(key, now_s, alone=len(keys) == 1) for key in keys])
@@ -103,6 +104,11 @@ class Overlay:
         if hear:
             hear(message, now_s)
             self._wake_at(max(now_s, self._drawn_at_s + FRAME_S))
+
+    def tell(self, phrase: Phrase) -> None:
+        """In dim text at an empty prompt, until the first key; who has typed already is not interrupted."""
+        if self._stage.key_at_s == float("-inf"):
+            self._greeting, self.wakes_at_s = spoken(phrase), 0.0
 
     def _wake_at(self, at_s: float) -> None:
         self.wakes_at_s = at_s if self.wakes_at_s is None else min(at_s, self.wakes_at_s)
@@ -151,7 +157,7 @@ class Overlay:
         offered = self._offered if self._ghost_text.text else ""
         self._screen += self._erased()
         self._questions.go_quiet()
-        self._notice = self._word = ""
+        self._notice = self._word = self._greeting = ""
         if offered and key.name in self._accept_keys:
             key = Key("accepted", offered.encode())
         elif self._is_ours(key, self._ask_keys) and self._stage.may_draw and self._room >= _LEAST_ROOM:
@@ -327,7 +333,7 @@ class Overlay:
             return
         self._offered = self._rest_of(line, now_s) if line and not self._word else ""
         dim = f"  {self._word}" if self._word and line else self._word
-        dim = dim or self._offered or ("" if line else self._notice)
+        dim = dim or self._offered or ("" if line else self._notice or self._greeting)
         self._screen += self._ghost_text.draw(dim, self._stage.strip.room_behind())
 
     def _rest_of(self, line: str, now_s: float) -> str:

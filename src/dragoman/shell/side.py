@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from dragoman.phrases import preferred_language, say
+from dragoman.phrases import Phrase, preferred_language, say
 from dragoman.shell.link import Link
 from dragoman.shell.opening import LONGEST_MARK
 from dragoman.shell.overlay import Overlay
@@ -22,9 +22,13 @@ def now_ms() -> int:
 
 
 class Side:
-    def __init__(self, overlay: Overlay, recording: Recording, link: Link, passing: Passing) -> None:
+    def __init__(
+        self, overlay: Overlay, recording: Recording, link: Link, passing: Passing, *, alone: Phrase | None = None
+    ) -> None:
+        """`alone` is what a person is told where no daemon is there at first."""
         self._overlay, self._recording, self._link, self._passing = overlay, recording, link, passing
         self._scanner = MarkScanner(LONGEST_MARK)
+        self._alone = alone
         self._flush_at_s: float | None = None
         self._at_guessed_prompt = False
 
@@ -77,9 +81,15 @@ class Side:
         if self._overlay.wakes_at_s is not None and now_s >= self._overlay.wakes_at_s:
             self._overlay.tick(now_s)
         if self._link.retry_at_s is not None and now_s >= self._link.retry_at_s:
-            self._link.look(now_s)
-            self._link.send(now_s)
-            self._overlay.connected = self._link.connected
+            self._look(now_s)
+
+    def _look(self, now_s: float) -> None:
+        self._link.look(now_s)
+        self._link.send(now_s)
+        self._overlay.connected = self._link.connected
+        alone, self._alone = self._alone, None
+        if alone is not None and not self._link.connected:
+            self._overlay.tell(alone)
 
     def ready(self, now_s: float) -> None:
         """The daemon said something, or takes something again."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 
+from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.shell.arguments import Options
 from dragoman.shell.launching import Launch
 from dragoman.shell.link import Link
+from dragoman.shell.nesting import word_in
 from dragoman.shell.outbox import Outbox
 from dragoman.shell.outer import rows_and_columns
 from dragoman.shell.overlay import Overlay
@@ -24,11 +26,16 @@ def side_for(options: Options, launch: Launch, size: bytes, *, session_id: str, 
     attributes = {**_attributes(options, launch), SIZE: f"{columns}x{rows}"}
     session = Session(session_id, parent, attributes, now_ms())
     outbox = Outbox(gap=session.gap, resume=session.resume)
+    is_inside = bool(word_in(os.environ, attributes["tty"]))
+    overlay = Overlay(wishes, session_id=session_id, columns=columns, rows=rows)
+    if is_inside and not options.private:
+        overlay.tell(say("This terminal is recorded already; `exit` leads back to it."))
     return Side(
-        Overlay(wishes, session_id=session_id, columns=columns, rows=rows),
+        overlay,
         Recording(session, wishes, launch.nonce, outbox, private=options.private, word=launch.word),
         Link(outbox, places),
         Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None),
+        alone=None if is_inside or options.private else say("Nothing is recorded until `dragoman up`."),
     )
 
 

@@ -193,6 +193,7 @@ def test_a_program_that_is_not_there_is_told_and_is_127(variables: dict[str, str
 def test_a_nested_wrapper_tells_its_parent(bash: Held, daemon: StandIn) -> None:
     bash.run("echo outer=$DRAGOMAN_SESSION_ID=$OMNISH_SESSION_ID", shown="outer=")
     bash.run(" ".join([*WRAPPER, "--", "bash"]))
+    bash.until(b"This terminal is recorded already")
     bash.run("echo inner")
     bash.run("exit")
     bash.type("exit\r")
@@ -228,6 +229,8 @@ def test_what_a_nested_wrapper_keeps_to_itself_the_outer_one_does_not_record(
     lines = [it.command_line or "" for it in daemon.records() if it.session_id == outer]
     assert [line.rpartition(" -- ")[2] for line in lines] == ["bash", "echo outer-$((1 + 1))-word", "exit"]
     assert b"Recorded=" not in bash.screen
+    assert how != "private" or b"recorded already" not in bash.screen
+    assert b"Nothing is recorded" not in bash.screen
 
 
 def test_no_nonce_stands_on_the_screen(bash: Held) -> None:

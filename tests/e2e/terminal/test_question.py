@@ -49,6 +49,14 @@ def test_a_closed_question_leaves_the_screen_as_it_was_also_at_the_bottom(rows: 
         opened.has("prompt> echo on")
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_without_a_daemon_a_dim_line_says_so_until_the_first_key(shell: str, tmp_path: Path) -> None:
+    with wrapped_pane(shell, tmp_path) as opened:
+        opened.has("Nothing is recorded until `dragoman up`.")
+        opened.type("e")
+        opened.lacks("Nothing is recorded")
+
+
 def test_without_a_daemon_the_line_says_so_and_the_shell_goes_on(tmp_path: Path) -> None:
     with wrapped_pane("zsh", tmp_path) as opened:
         opened.press("M-/")
