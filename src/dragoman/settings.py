@@ -27,10 +27,10 @@ from dragoman.places import Places
 from dragoman.setting_table import About, Settings
 
 PREFIX = "DRAGOMAN_"
-# The token is for clients that take one from their environment; we advise it, and read it nowhere. The last two are
-# what a wrapped shell tells its programs.
+# The token is for clients that take one from their environment; we advise it, and read it nowhere. The last three
+# are what a wrapped shell tells its programs.
 RESERVED_VARIABLES = frozenset(
-    {"DRAGOMAN_HOME", "DRAGOMAN_LANG", "DRAGOMAN_TOKEN", "DRAGOMAN_SESSION_ID", "DRAGOMAN_PANE"}
+    {"DRAGOMAN_HOME", "DRAGOMAN_LANG", "DRAGOMAN_TOKEN", "DRAGOMAN_SESSION_ID", "DRAGOMAN_PANE", "DRAGOMAN_INSIDE"}
 )
 SIZE_LIMIT = 64 * 1024
 LONGEST_STATEMENT = 200

@@ -46,7 +46,17 @@ _OF_OURS = {
 }
 # Of the client's own terminal, if it has one; in the new one they would be wrong.
 _NOT_PASSED_ON = frozenset(
-    {"OMNISH_SESSION_ID", "DRAGOMAN_SESSION_ID", "COLUMNS", "LINES", "TMUX", "TMUX_PANE", "STY", "TERM_PROGRAM"}
+    {
+        "OMNISH_SESSION_ID",
+        "DRAGOMAN_SESSION_ID",
+        "DRAGOMAN_INSIDE",
+        "COLUMNS",
+        "LINES",
+        "TMUX",
+        "TMUX_PANE",
+        "STY",
+        "TERM_PROGRAM",
+    }
 )
 
 

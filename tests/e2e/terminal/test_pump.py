@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from dragoman.settings import RESERVED_VARIABLES
 from dragoman.wire.omnish.messages import IoData, SessionStart
 from tests.daemons import eventually
 from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
@@ -231,6 +232,13 @@ def test_what_a_nested_wrapper_keeps_to_itself_the_outer_one_does_not_record(
     assert b"Recorded=" not in bash.screen
     assert how != "private" or b"recorded already" not in bash.screen
     assert b"Nothing is recorded" not in bash.screen
+
+
+def test_what_a_wrapped_shell_tells_its_programs_is_no_setting_that_nobody_knows(bash: Held) -> None:
+    bash.run("echo =${!DRAGOMAN_*}=", shown="=DRAGOMAN_")
+    told = bash.plain().decode().rpartition("=DRAGOMAN_")[2].partition("=")[0]
+    names = set(f"DRAGOMAN_{told}".split())
+    assert {"DRAGOMAN_SESSION_ID", "DRAGOMAN_INSIDE"} <= names <= RESERVED_VARIABLES
 
 
 def test_no_nonce_stands_on_the_screen(bash: Held) -> None:
