@@ -19,6 +19,8 @@ import "./values";
 export class DragomanDebugger extends LitElement {
   private readonly desk = new Desk(this);
   @state() private configuration = "";
+  /** The name of a file as far as it is typed: a stop meanwhile does not take it away. */
+  @state() private typed: string | null = null;
   @state() private scopeNodes: Node[] = [];
   private scopesOf: unknown = null;
   private readonly onKey = (event: KeyboardEvent) => {
@@ -149,7 +151,8 @@ export class DragomanDebugger extends LitElement {
     return html`<section class="source" aria-label=${t("Source")}>
       <form class="file" @submit=${this.openFile}>
         <label><span class="unseen">${t("File")}</span>
-          <input id="file" class="mono" placeholder=${t("A file, in the workspace or by its whole path")} .value=${path} spellcheck="false" /></label>
+          <input id="file" class="mono" placeholder=${t("A file, in the workspace or by its whole path")} .value=${this.typed ?? path} spellcheck="false"
+            @input=${(event: InputEvent) => (this.typed = (event.target as HTMLInputElement).value)} /></label>
         <button>${t("Open")}</button>
       </form>
       <dragoman-source
@@ -163,6 +166,7 @@ export class DragomanDebugger extends LitElement {
   private readonly openFile = (event: SubmitEvent) => {
     event.preventDefault();
     const path = (event.target as HTMLFormElement).querySelector("input")!.value.trim();
+    this.typed = null;
     if (path) this.desk.open(path, 0);
   };
 

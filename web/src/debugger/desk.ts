@@ -245,7 +245,8 @@ export class Desk implements ReactiveController {
     try {
       const { data, text, is_error } = await call(tool, args);
       if (is_error) this.trouble = { message: String(data["message"] ?? text), hint: String(data["hint"] ?? "") };
-      else if (tool === "start_debugging" || tool === "restart_debugging") this.turnTo(String(data["session_id"]));
+      else if (tool === "restart_debugging" || (tool === "start_debugging" && data["session_id"] !== this.chosen))
+        this.turnTo(String(data["session_id"]));
       await this.stopped(data["stop_event_data"] as Stop | undefined);
     } catch (error) {
       this.trouble = told(error);

@@ -2,6 +2,7 @@
 import { call } from "../link";
 
 const AT_ONCE = 400;
+const AGAIN_MS = 1000;
 
 export class Text {
   total = 0;
@@ -31,7 +32,7 @@ export class Text {
         this.total = data["total_lines"] as number;
       }
     } catch {
-      this.pages.delete(page); // the daemon is gone: read again when it is back
+      setTimeout(() => void this.read(page), AGAIN_MS); // the daemon does not answer just now
     }
     this.changed();
   }

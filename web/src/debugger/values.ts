@@ -20,6 +20,8 @@ interface Branch {
   /** Null where the debugger does not tell how many there are. */
   total: number | null;
   trouble: string;
+  /** Of which stop: what an earlier one held is shown until it is read again, and leads nowhere. */
+  round: number;
 }
 
 interface Seen {
@@ -77,7 +79,7 @@ export class DragomanValues extends LitElement {
       if (round === this.round) this.put(key, start, page, before);
     } catch (error) {
       if (round !== this.round) return;
-      this.branches.set(key, { items: [], total: 0, trouble: (error as Error).message });
+      this.branches.set(key, { items: [], total: 0, trouble: (error as Error).message, round });
     }
     this.requestUpdate();
   }
@@ -88,10 +90,11 @@ export class DragomanValues extends LitElement {
       const isChanged = old !== undefined && old.name === it.name && old.value !== it.value;
       return { name: it.name, value: it.value, type: it.type ?? "", reference: it.variables_reference, isChanged };
     });
-    const items = start === 0 ? [] : [...(before?.items ?? [])];
+    const present = this.branches.get(key); // other pages may have come meanwhile
+    const items = present?.round === this.round ? [...present.items] : [];
     fresh.forEach((node, index) => (items[start + index] = node));
     const isAll = page.total === null && page.variables.length < AT_ONCE;
-    this.branches.set(key, { items, total: isAll ? items.length : page.total, trouble: "" });
+    this.branches.set(key, { items, total: isAll ? items.length : page.total, trouble: "", round: this.round });
     fresh.forEach((node, index) => this.reopen(keyOf(key, node.name, start + index), node));
   }
 
@@ -149,6 +152,7 @@ export class DragomanValues extends LitElement {
   }
 
   private fetch({ parent, index }: Seen, rows: Seen[]): void {
+    if (this.branches.get(parent)?.round !== this.round) return;
     const holder = rows.find(({ key }) => key === parent)?.node;
     if (holder) void this.read(parent, holder, index - (index % AT_ONCE));
   }
