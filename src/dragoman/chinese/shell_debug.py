@@ -73,7 +73,7 @@ TABLE: dict[str, str] = {
     "This is more than the daemon takes in one call (1 MB).": "超过了守护进程一次调用能接受的量（1 MB）。",
     "Wait for the next stop; where it has stopped, tell it again.": "等待下一次停止；已停下时再说一遍。",
     "Waiting, {seconds} s so far. Ctrl-C stops the wait; the program goes on.": "已等待 {seconds} 秒。Ctrl-C 结束等待；程序继续运行。",
-    "Watch an agent find a real bug in half a minute; nothing to set up.": "看一个智能体在半分钟内找出真实的错误；无需任何准备。",
+    "Watch an agent find a real bug in a few seconds; nothing to set up.": "看一个智能体在几秒内找出真实的错误；无需任何准备。",
     "What the program gets; after `--` also what begins with a dash.": "传给程序的参数；`--` 之后可以以短横线开头。",
     "What the program reads: text, @FILE, or - for our own input.": "程序读到的输入：文本、@文件，或 -（本命令的输入）。",
     "Which frame of the stack, counted from 0; the top one if left out.": "调用栈的第几帧，从 0 数起；省略时为栈顶。",

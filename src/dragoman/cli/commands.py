@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cyclopts import App
+from cyclopts import App, Group
 
 from dragoman import __version__
 from dragoman.cli.help import Help, not_understood
@@ -24,7 +24,7 @@ _COMMANDS = (
     Command("down", "up:down", say("End the daemon in order.")),
     Command("restart", "up:restart", say("End the daemon and start it again.")),
     Command("status", "status:status", say("Show whether the daemon runs, where, and what lives in it.")),
-    Command("mcp", "mcp:mcp", say("Serve one MCP client on standard input and output; clients start it.")),
+    Command("mcp", "mcp_options:mcp", say("Serve one MCP client on standard input and output; clients start it.")),
     Command(
         "debug", "debug.app:app", say("Debug a program from the shell; the session lives on from command to command.")
     ),
@@ -36,7 +36,7 @@ _COMMANDS = (
     Command("shell", "shell:shell", say("Open your shell so that agents and you can ask what happened in it.")),
     Command("gateway", "gateway:app", say("An OpenClaw gateway: connect to it, and talk to its agents.")),
     Command("stop-waiting", "stop_waiting:stop_waiting", say("End the waits of debug tools; the programs go on.")),
-    Command("demo", "demo:demo", say("Watch an agent find a real bug in half a minute; nothing to set up.")),
+    Command("demo", "demo:demo", say("Watch an agent find a real bug in a few seconds; nothing to set up.")),
     Command("page", "page:page", say("Print a one-time login link for the page.")),
     Command("logs", "logs:logs", say("Show the daemon's log.")),
     Command("setup", "setup:setup", say("Connect the MCP clients on this machine, one question each.")),
@@ -62,6 +62,7 @@ _COMMANDS = (
     Command("completions", "completions:completions", say("Print a completion script for a shell.")),
 )
 
+_FIRST = frozenset({"demo", "setup", "shell", "debug"})
 _GROUPS = {
     "config": say("Read and change the settings."),
     "token": say("The tokens that HTTP clients need."),
@@ -85,11 +86,13 @@ def build_app() -> App:
     )
     app["--help"].help = shown(say("Show this."))
     app["--version"].help = shown(say("Show the version."))
+    begin_here = Group(shown(say("Begin here")), sort_key=0)
     groups = {name: App(name=name, help=shown(about)) for name, about in _GROUPS.items()}
     for group in groups.values():
         app.command(group)
     for command in _COMMANDS:
         group_name, _, name = command.words.rpartition(" ")
         parent = groups[group_name] if group_name else app
-        parent.command(f"dragoman.cli.{command.function}", name=name, help=shown(command.help))
+        panel = begin_here if command.words in _FIRST else None
+        parent.command(f"dragoman.cli.{command.function}", name=name, help=shown(command.help), group=panel)
     return app

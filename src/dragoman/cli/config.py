@@ -26,7 +26,11 @@ def config_get(key: str, /) -> int:
     return ExitCode.OK
 
 
-def config_set(key: str, value: str, /) -> int:
+def config_set(
+    key: Annotated[str, Parameter(help=shown(say("A setting's name; `dragoman config list` shows them.")))],
+    value: Annotated[str, Parameter(help=shown(say("Its new value; of a list, words with commas.")))],
+    /,
+) -> int:
     setting = find_setting(key)
     file = find_places().settings_file
     with _one_writer(file):

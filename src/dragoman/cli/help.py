@@ -54,7 +54,9 @@ def _notes(entry: HelpEntry) -> Iterator[Phrase]:
 def not_understood(error: CycloptsError) -> str:
     tell = next((tell for kind, tell in _TELLS if isinstance(error, kind)), _as_it_says)
     words = " ".join(shown(phrase) for phrase in tell(error))
-    return "dragoman: " + visible(shown(say("{reason} See `dragoman --help` for what there is.", reason=words)))
+    command = " ".join(["dragoman", *(error.command_chain or ())])
+    advice = say("{reason} See `{command} --help` for what there is.", reason=words, command=command)
+    return "dragoman: " + visible(shown(advice))
 
 
 def _as_it_says(error: CycloptsError) -> Iterator[Phrase]:

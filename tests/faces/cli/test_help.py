@@ -43,7 +43,9 @@ def test_what_is_not_understood_is_said_and_ends_with_two(
 ) -> None:
     status, told = said(capsys, *line.split())
     assert (status, words in told) == (2, True), told
-    assert "`dragoman --help`" in told
+    command = re.match(r"(up|config get|completions|debug next)?", line)
+    assert command
+    assert f"`{f'dragoman {command[0]}'.strip()} --help`" in told
 
 
 @pytest.mark.usefixtures("chinese")
@@ -52,7 +54,7 @@ def test_what_is_not_understood_is_said_and_ends_with_two(
 )
 def test_no_english_is_left_in_what_was_not_understood(capsys: pytest.CaptureFixture[str], line: str) -> None:
     _, told = said(capsys, *line.split())
-    names = {*line.split(), "dragoman", "--help", "--port", "status", "KEY"}
+    names = {*line.split(), "dragoman", "--help", "--port", "status", "KEY", "config", "get", "up"}
     assert set(re.findall("[A-Za-z-]+", told)) <= names, told
 
 
@@ -69,6 +71,15 @@ def test_help_names_only_defaults_that_say_something(capsys: pytest.CaptureFixtu
     _, told = said(capsys, "journal", "tail", "--help")
     assert "[default: 20]" in told
     assert "False" not in told
+
+
+def test_help_says_where_to_begin_and_what_each_option_of_a_client_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    _, told = said(capsys, "--help")
+    first, rest = told.split("Begin here")[1].split("Commands", 1)
+    assert all(f" {name} " in first for name in ("debug", "demo", "setup", "shell"))
+    assert " doctor " in rest
+    assert "The folder that the client works in." in said(capsys, "mcp", "--help")[1]
+    assert "A setting's name" in said(capsys, "config", "set", "--help")[1]
 
 
 def test_every_command_has_its_help(capsys: pytest.CaptureFixture[str]) -> None:
