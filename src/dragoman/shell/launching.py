@@ -39,7 +39,7 @@ class Launch:
         self.arguments = arguments
         self.environment = environment
         self.nonce = ""
-        self.word = os.urandom(16).hex()
+        self.word = os.urandom(8).hex()
         """By which a wrapper inside is known."""
         self._pipe: int | None = None
 
