@@ -14,7 +14,7 @@ run:
 page:
 	@$(PYTHON) tools/build_page.py
 
-# What starts daemons mostly waits: four at a time, each file by itself.
+# What starts daemons mostly waits: five at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
 # Of the domains: what kills processes, syncs disks, runs debuggers and shells, and computes for long.
 SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
@@ -25,7 +25,9 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 	tests/domain/terminal/test_completion.py tests/domain/terminal/test_search_commands.py \
 	tests/domain/terminal/test_screen.py tests/domain/terminal/test_own.py \
 	tests/domain/shell/test_overlay_any_order.py tests/domain/shell/test_strip.py
-WHOLE := $(SLOW) tests/faces tests/page tests/conformance tests/lua tests/e2e
+# The longest first: whoever begins a long file last keeps everybody waiting.
+WHOLE := tests/conformance/test_hostile_programs.py tests/faces/mcp/test_daemon_goes.py tests/e2e tests/conformance $(SLOW) \
+	tests/faces tests/page tests/lua
 
 test: setup-test lint unit whole
 
@@ -50,7 +52,7 @@ unit:
 whole: export TEST_PATIENCE ?= 2
 whole:
 	@rm -f .failed
-	$(BIN)/python -m pytest -n 4 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
+	$(BIN)/python -m pytest -n 5 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
 
 bench:
 	@$(PYTHON) tools/bootstrap.py test

@@ -24,7 +24,7 @@ from dragoman.transport.lock import is_held
 FOUND_WITHIN_S = 30.0
 COMES_BACK_WITHIN_S = 10.0
 # One that ended in order was most often ended by `dragoman restart`, which starts the next: let it.
-RESTARTED_WITHIN_S = 2.0
+RESTARTED_WITHIN_S = 4.0
 _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.25
 _ABSENT = {"not_running", "daemon_gone"}

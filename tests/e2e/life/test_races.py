@@ -17,7 +17,7 @@ from tests.e2e.life.rounds import Kills, finished, kill_daemons, races_of_starts
 from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
 
 SEED = 20260
-RACES = int(os.environ.get("DRAGOMAN_TEST_RACES", "20"))
+RACES = int(os.environ.get("TEST_RACES", "10"))
 
 
 @pytest.mark.requirement("foundation:windows:one-server")
