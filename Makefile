@@ -14,7 +14,7 @@ run:
 page:
 	@$(PYTHON) tools/build_page.py
 
-# What starts daemons mostly waits: five at a time, each file by itself.
+# What starts daemons mostly waits: four at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
 # Of the domains: what kills processes, syncs disks, runs debuggers and shells, and computes for long.
 SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
@@ -52,7 +52,7 @@ unit:
 whole: export TEST_PATIENCE ?= 2
 whole:
 	@rm -f .failed
-	$(BIN)/python -m pytest -n 5 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
+	$(BIN)/python -m pytest -n 4 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
 
 bench:
 	@$(PYTHON) tools/bootstrap.py test
