@@ -77,7 +77,7 @@ class Settings(BaseModel):
         True
     )
     redact_names: Annotated[
-        list[Annotated[str, Field(pattern=r"^\w{2,60}$")]],
+        list[Annotated[str, Field(pattern=r"^\w+$", min_length=2, max_length=60)]],
         Field(max_length=100),
         About(say("More names whose texts are secrets, besides those known for it such as password."), allowed=_NAMES),
     ] = []
@@ -135,11 +135,13 @@ class Settings(BaseModel):
     ] = ""
     model_address: Annotated[
         str,
-        Field(pattern=r"^(https?://[^\s]{1,500})?$"),
+        Field(pattern=r"^(https?://\S+)?$", max_length=500),
         About(say("Where the model is asked; empty takes the provider's own address."), allowed=_URL),
     ] = ""
     model_key_variable: Annotated[
-        str, Field(pattern=r"^\w{0,100}$"), About(say("The variable that holds the model's key."), allowed=_NAME)
+        str,
+        Field(pattern=r"^\w*$", max_length=100),
+        About(say("The variable that holds the model's key."), allowed=_NAME),
     ] = ""
     model_key_command: Annotated[
         list[Annotated[str, Field(max_length=1000)]],
@@ -150,15 +152,17 @@ class Settings(BaseModel):
 
     gateway_address: Annotated[
         str,
-        Field(pattern=r"^wss?://[^\s]{1,500}$"),
+        Field(pattern=r"^wss?://\S+$", max_length=500),
         About(say("Where `dragoman gateway connect` finds an OpenClaw gateway."), allowed=_GATEWAY),
     ] = "ws://127.0.0.1:18789"
     gateway_token_variable: Annotated[
-        str, Field(pattern=r"^\w{0,100}$"), About(say("The variable that holds that gateway's token."), allowed=_NAME)
+        str,
+        Field(pattern=r"^\w*$", max_length=100),
+        About(say("The variable that holds that gateway's token."), allowed=_NAME),
     ] = ""
     gateway_token_file: Annotated[
         str,
-        Field(pattern=r"^((/|~/).{0,1000})?$"),
+        Field(pattern=r"^((/|~/).*)?$", max_length=1000),
         About(say("The file that holds that gateway's token; only you may read it (mode 0600)."), allowed=_FILE),
     ] = ""
     gateway_unlimited: Annotated[

@@ -62,11 +62,11 @@ READS = Effects(reads_only=True, repeatable=True)
 class Parameters(BaseModel):
     """Base of every operation's parameters. A misspelt one is an error: ignored, it would give a wrong answer."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Result(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)

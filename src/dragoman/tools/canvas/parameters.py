@@ -57,7 +57,7 @@ class ListComponents(Parameters):
 
 
 class Question(Parameters):
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_][\w-]{0,63}$")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_][\w-]*$", max_length=64)]
     label: Annotated[str, Field(max_length=1000)] = ""
     kind: Literal["text", "long_text", "number", "yes_no", "choice", "choices", "secret"] = "text"
     options: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(default_factory=list, max_length=200)]
@@ -77,6 +77,8 @@ class Shown(Result):
     surface_id: str
     version: int
     watchers: int
+    warnings: list[str] = Field(default_factory=list)
+    """What stands there as a placeholder, since no component is called so."""
 
 
 class ActionTold(Result):
