@@ -1,12 +1,14 @@
 """Components beyond A2UI's basic catalogue: what each is for, and the shape of its properties.
 
-Wherever `Bound` is allowed the value may be bound to the surface's data: `{"path": "/rows"}`. A new component is a
-class here, an entry in `OWN` of the catalogue, and a file of the page; docs/components.md shows one.
+Wherever `Bound` is allowed the value may be bound to the surface's data: `{"path": "/rows"}`. A new component is an
+entry here and a file of the page; docs/components.md shows one.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -44,12 +46,41 @@ class Active(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_o
     action: Acting | None = None
 
 
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    shape: type[Base]
+    example: dict[str, Any]
+    event: str
+    """What a person's action on it is called where the drawer gave it none, as the protocol document names them."""
+    tells: tuple[str, ...]
+    """What the page may add to an action's context: what was chosen or entered."""
+
+    @property
+    def about(self) -> str:
+        return inspect.getdoc(self.shape) or ""
+
+
+OWN: dict[str, Entry] = {}
+_Shape = TypeVar("_Shape", bound=type[Base])
+
+
+def component(*, example: dict[str, Any], event: str = "", tells: tuple[str, ...] = ()) -> Callable[[_Shape], _Shape]:
+    """Into the catalogue, under the name of the class."""
+
+    def entered(shape: _Shape) -> _Shape:
+        OWN[shape.__name__] = Entry(shape=shape, example=example, event=event, tells=tells)
+        return shape
+
+    return entered
+
+
+@component(example={"text": "## Findings\n- `total` is **wrong** after the third row"})
 class Markdown(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Text with headings, lists, tables and code; no HTML, no pictures from elsewhere."""
 
     text: _Text | Bound
 
 
+@component(example={"code": "total += price\n", "language": "python", "firstLine": 12, "marked": [12]})
 class CodeBlock(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Source with line numbers; lines can be marked, as a debugger marks where it stands."""
 
@@ -60,12 +91,14 @@ class CodeBlock(Base, frozen=True, forbid_unknown_fields=True, rename="camel", k
     title: _Short | Bound = ""
 
 
+@component(example={"items": ["src/app.py", "tests/test_app.py"]}, event="onSelect", tells=("path",))
 class FileTree(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Paths as a tree; choosing one tells `{path}`."""
 
     items: list[_Short] | Bound
 
 
+@component(example={"message": "Apply the change?"}, event="onConfirm", tells=("componentId", "confirmed"))
 class Confirm(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """A question with two buttons; tells `{componentId, confirmed}`."""
 
@@ -74,6 +107,11 @@ class Confirm(Active, frozen=True, forbid_unknown_fields=True, rename="camel", k
     cancel_label: _Short | Bound = ""
 
 
+@component(
+    example={"path": "app.py", "original": "a = 1\n", "modified": "a = 2\n", "decides": True},
+    event="onDecide",
+    tells=("path", "accepted"),
+)
 class Diff(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Two versions of a text beside each other; accepting or rejecting tells `{path, accepted}`. No original: new."""
 
@@ -90,6 +128,14 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     align: Literal["start", "end"] = "start"
 
 
+@component(
+    example={
+        "columns": [{"key": "name"}, {"key": "ms", "title": "Time, ms", "align": "end"}],
+        "rows": {"path": "/tests"},
+    },
+    event="onSelect",
+    tells=("index", "row"),
+)
 class Table(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Rows that can be sorted and filtered; choosing one tells `{index, row}`. Many rows are no burden."""
 
@@ -104,6 +150,9 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     values: list[float | None] | Bound
 
 
+@component(
+    example={"kind": "line", "x": [1, 2, 3], "series": [{"name": "memory, MB", "values": [10, 14, 90]}]},
+)
 class Chart(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Lines, bars or points over shared labels or numbers; a table of the same for who does not see it."""
 
@@ -115,6 +164,7 @@ class Chart(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_on
     y_label: _Short | Bound = ""
 
 
+@component(example={"text": "$ make test\n\u001b[32mok\u001b[0m"})
 class Terminal(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """What a terminal showed, with its colours; the newest lines stay in sight."""
 
@@ -123,6 +173,7 @@ class Terminal(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw
     rows: Annotated[int, Meta(ge=1, le=200)] = 24
 
 
+@component(example={"label": "Tracing", "value": 0.4})
 class Progress(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """How far something is, from 0 to 1; without a value it only says that something goes on."""
 
@@ -131,6 +182,11 @@ class Progress(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw
     state: Literal["running", "done", "failed"] | Bound = "running"
 
 
+@component(
+    example={"variables": [{"name": "order", "value": "Order(…)", "children": [{"name": "total", "value": "0"}]}]},
+    event="onSelect",
+    tells=("path",),
+)
 class VariableTree(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Values that open: `{name, value, type?, children?}`; choosing one tells `{path}`."""
 
@@ -138,6 +194,11 @@ class VariableTree(Active, frozen=True, forbid_unknown_fields=True, rename="came
     title: _Short | Bound = ""
 
 
+@component(
+    example={"frames": [{"function": "total", "file": "app.py", "line": 12, "isOwn": True}]},
+    event="onSelect",
+    tells=("index", "file", "line"),
+)
 class StackTrace(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Frames, newest first: `{function, file, line, isOwn?}`; choosing one tells `{index, file, line}`."""
 
@@ -145,6 +206,11 @@ class StackTrace(Active, frozen=True, forbid_unknown_fields=True, rename="camel"
     title: _Short | Bound = ""
 
 
+@component(
+    example={"items": [{"at": "12:00:01", "title": "stop 1", "text": "app.py:12"}]},
+    event="onSelect",
+    tells=("index",),
+)
 class Timeline(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """What happened, in order: `{at, title, text?, state?}`; choosing one tells `{index}`."""
 
@@ -163,6 +229,11 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="cam
     help: _Short = ""
 
 
+@component(
+    example={"fields": [{"name": "branch", "label": "Which branch?", "kind": "choice", "options": ["main", "dev"]}]},
+    event="onSubmit",
+    tells=("values",),
+)
 class Form(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Questions answered together; sending it tells `{values}`."""
 

@@ -11,7 +11,8 @@ import msgspec
 
 from dragoman.canvas import faults
 from dragoman.canvas.actions import Waiting
-from dragoman.canvas.catalogue import OWN, check_components
+from dragoman.canvas.catalogue import check_components
+from dragoman.canvas.components import OWN
 from dragoman.canvas.model import Drawn, Taken, key_of
 from dragoman.clock import Clock
 from dragoman.events import Event

@@ -15,6 +15,12 @@ TABLE: dict[str, str] = {
         "请给出 components、data 或 messages；list_components 列出可用组件。"
     ),
     "removed: {name}": "已移除：{name}",
+    "warning: {name} shows as a placeholder: no component {type}; {near}?": (
+        "警告：{name} 只显示为占位符：没有组件 {type}；是否指 {near}？"
+    ),
+    "warning: {name} shows as a placeholder: no component {type}; see list_components.": (
+        "警告：{name} 只显示为占位符：没有组件 {type}；请看 list_components。"
+    ),
     "shown: {name} (version {version})": "已显示：{name}（版本 {version}）",
     "shown: {name} (version {version}), but no page is open: `dragoman page` prints a link for the person.": (
         "已显示：{name}（版本 {version}），但没有打开的页面：`dragoman page` 会为用户打印链接。"

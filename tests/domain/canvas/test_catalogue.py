@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dragoman.canvas.catalogue import NAMES, OWN, schema_of
+from dragoman.canvas.catalogue import NAMES, schema_of
+from dragoman.canvas.components import OWN
 from dragoman.wire.a2ui.catalogue import BASIC
 from tests.domain.canvas.studio import studio
 from tests.domain.canvas.test_service import WORK, surface

@@ -89,7 +89,6 @@ async def test_names_of_surfaces_are_each_drawers_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("component", "code", "pointer"),
     [
-        ({"component": "Tabel", "columns": []}, "unknown_component", "/1/updateComponents/components/0"),
         (
             {"component": "Table", "columns": [{"name": "a"}], "rows": []},
             "invalid_message",
@@ -114,9 +113,10 @@ async def test_what_cannot_be_drawn_is_refused_at_its_place_and_nothing_changes(
         assert journal.last_sequence == before
 
 
-async def test_who_cannot_be_told_draws_what_we_do_not_know_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("strict", [True, False])
+async def test_what_we_do_not_know_is_kept_as_it_is(tmp_path: Path, *, strict: bool) -> None:
     async with studio(tmp_path) as (canvas, _):
-        (shown,) = await canvas.draw("a", WORK, surface("s", {"id": "root", "component": "Gauge"}), strict=False)
+        (shown,) = await canvas.draw("a", WORK, surface("s", {"id": "root", "component": "Gauge"}), strict=strict)
         assert shown.surface.components["root"].type == "Gauge"
 
 

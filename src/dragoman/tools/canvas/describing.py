@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from dragoman.canvas.catalogue import NAMES, OWN, schema_of
+from dragoman.canvas.catalogue import NAMES, schema_of
+from dragoman.canvas.components import OWN
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.tools.canvas.parameters import Components, ComponentTold, ListComponents

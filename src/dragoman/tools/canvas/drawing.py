@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
-from dragoman.canvas.catalogue import CATALOG_ID
+from dragoman.canvas.catalogue import CATALOG_ID, not_drawable
 from dragoman.canvas.model import Drawn
 from dragoman.canvas.service import CanvasService
 from dragoman.phrases import Phrase, say
@@ -17,6 +18,7 @@ from dragoman.tools.showing import one_line
 
 _VERSION = "v0.9"
 _ROOT = "root"
+_WARNINGS = 10
 
 Json = dict[str, Any]
 
@@ -44,13 +46,30 @@ class Drawer:
     async def _draw(self, caller: Caller, wanted: Drawing, document: list[Json]) -> Outcome:
         with refusing(are_messages=bool(wanted.messages)):
             drawn = await self.service.draw(caller.id, str(caller.workspace), document)
-        return self._shown(wanted, drawn)
+        return self._shown(caller, wanted, drawn)
 
-    def _shown(self, wanted: Drawing, drawn: tuple[Drawn, ...]) -> Outcome:
+    def _shown(self, caller: Caller, wanted: Drawing, drawn: tuple[Drawn, ...]) -> Outcome:
         named = next((it for it in drawn if it.surface.id == wanted.surface_id), drawn[0] if drawn else None)
         surface_id, version = (named.surface.id, named.version) if named else (wanted.surface_id, 0)
-        data = Shown(status="shown", surface_id=surface_id, version=version, watchers=self.watchers())
-        return Outcome([_line(data)], data)
+        warnings = list(islice(chain.from_iterable(map(_placeholders, drawn)), _WARNINGS))
+        told = [it.in_language(caller.language) for it in warnings]
+        data = Shown(status="shown", surface_id=surface_id, version=version, watchers=self.watchers(), warnings=told)
+        return Outcome([_line(data), *warnings], data)
+
+
+def _placeholders(drawn: Drawn) -> Iterator[Phrase]:
+    for component, near in not_drawable(drawn.surface):
+        name, type_ = ascii(component.id[:60]), ascii(component.type[:60])
+        if near:
+            yield say(
+                "warning: {name} shows as a placeholder: no component {type}; {near}?", name=name, type=type_, near=near
+            )
+        else:
+            yield say(
+                "warning: {name} shows as a placeholder: no component {type}; see list_components.",
+                name=name,
+                type=type_,
+            )
 
 
 def _line(shown: Shown) -> Phrase:

@@ -66,7 +66,6 @@ async def test_showing_again_replaces_and_updating_changes(tmp_path: Path) -> No
     ("arguments", "code", "pointer"),
     [
         ({"components": [{**TABLE, "colums": []}]}, "invalid_message", "/components/0/colums"),
-        ({"components": [{"id": "x", "component": "Grid"}]}, "unknown_component", "/components/0"),
         (
             {"messages": [{"deleteSurface": {"surfaceId": "no"}}]},
             "unknown_surface",
@@ -83,6 +82,19 @@ async def test_what_is_wrong_is_told_with_its_place_in_the_call(
         assert (answer["status"], answer["code"], answer["is_error"]) == ("error", code, True)
         assert answer["pointer"] == pointer
         assert service.surfaces() == ()
+
+
+async def test_an_unknown_component_is_drawn_as_a_placeholder_and_the_agent_is_warned(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        unknown = [{"id": "x", "component": "Tabel"}, {"id": "y", "component": "Gauge\x1b[2J"}]
+        answer = await call("show_canvas", components=unknown)
+        assert (answer["status"], answer["is_error"], len(answer["warnings"])) == ("shown", False, 2)
+        assert "'Tabel'; Table?" in answer["text"]
+        assert "list_components" in answer["text"]
+        assert "\x1b" not in answer["text"]
+        assert service.surfaces()[0].surface.components["x"].type == "Tabel"
+        repaired = await call("update_canvas", components=[{"id": i, "component": "Divider"} for i in ("x", "y")])
+        assert repaired["warnings"] == []
 
 
 async def test_an_agent_learns_that_nobody_looks(tmp_path: Path) -> None:
