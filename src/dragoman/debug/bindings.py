@@ -21,6 +21,7 @@ from dragoman.debug.dialect import Dialect
 from dragoman.debug.exceptions import Exceptions
 from dragoman.debug.hits import Hits
 from dragoman.debug.model import Binding, Frame, Raised
+from dragoman.debug.probe import Probe
 from dragoman.debug.shared_lines import Shared, one_a_place
 from dragoman.debug.suffixes import is_anothers
 from dragoman.errors import DragomanError
@@ -33,7 +34,7 @@ log = logging.getLogger(__name__)
 _SENT_WITHIN_S = 10.0
 _NOTHING = Capabilities(msgspec.Raw(b"{}"))
 _TEMPORARY = 0
-"""The id of the breakpoint of one run: told to nobody."""
+"""The id of the breakpoint of one run: told to nobody, nor are those below it."""
 
 
 def temporary(path: str, line: int) -> Breakpoint:
@@ -49,6 +50,7 @@ class Bindings:
         self._backend = backend
         self._dialect = dialect
         self._session = session
+        self.probe: Probe | None = None
         self.is_out_of_reach = False
         """Whether the adapter did not answer when it was last told: what is bound is then not known."""
         self._bound = Bound()
@@ -69,7 +71,7 @@ class Bindings:
         """What is set and did not bind, with the adapter's reason: told at the moment it matters."""
         lines = [breakpoint for group in self._sent.values() for breakpoint in group]
         sent = [*lines, *self._functions.sent, *self._data.sent, *self._exceptions.wanted]
-        pairs = [(breakpoint, self.of(breakpoint.id)) for breakpoint in sent if breakpoint.id != _TEMPORARY]
+        pairs = [(breakpoint, self.of(breakpoint.id)) for breakpoint in sent if breakpoint.id > _TEMPORARY]
         return [(breakpoint, binding) for breakpoint, binding in pairs if not binding.verified]
 
     async def send(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities = _NOTHING) -> None:
@@ -128,7 +130,7 @@ class Bindings:
         self._bound.note(id, reason)
 
     def told(self, hit: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        return hit if hit is None else tuple(id for id in hit if id != _TEMPORARY)
+        return hit if hit is None else tuple(id for id in hit if id > _TEMPORARY)
 
     async def counts(self, hit: Iterable[int]) -> bool:
         """Whether a hit is one to stop at. What never will be again is taken from the adapter."""
@@ -224,6 +226,8 @@ class Bindings:
     def _log_message(self, breakpoint: Breakpoint, *, is_counted_here: bool) -> dict[str, str]:
         """An adapter that logs would log each hit: where we count them, we log as well."""
         self._logged_here.pop(breakpoint.id, None)
+        if self.probe is not None and (message := self.probe.log_message(breakpoint.id)):
+            return {"logMessage": message}
         is_heeded = self._dialect.takes_log_messages and not (self._dialect.heeds_one_alone and breakpoint.condition)
         if is_heeded and not is_counted_here:
             return {"logMessage": breakpoint.log_message} if breakpoint.log_message else {}

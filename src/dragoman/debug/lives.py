@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from dragoman.clock import Clock
 from dragoman.debug import faults
 from dragoman.debug.chronicle import Chronicle
+from dragoman.debug.probe import Probe
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE
@@ -51,13 +52,15 @@ class Lives:
         self._clock = clock
         self._lived = lived
 
-    async def begin(self, client: Client, preparation: Preparation, *, within_s: float) -> list[Session]:
+    async def begin(
+        self, client: Client, preparation: Preparation, *, within_s: float, probe: Probe | None = None
+    ) -> list[Session]:
         """All of a preparation, at the same time; the first that fails is the error, and takes the others with it.
 
         When the time is over they are still starting; what comes of that is told to whoever waits for them."""
         async with _let_go_on_failure(preparation):
             self._register.require_room(len(preparation.sessions))
-            sessions = [self._made(new_id("debug"), prepared) for prepared in preparation.sessions]
+            sessions = [self._made(new_id("debug"), prepared, probe=probe) for prepared in preparation.sessions]
         kept = [self._register.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
         for prepared in preparation.sessions:
             if prepared.newcomers is not None:
@@ -100,7 +103,9 @@ class Lives:
         with anyio.move_on_after(_OVER_WITHIN_S):
             await kept.let_go.wait()
 
-    def _made(self, id: str, prepared: Prepared, *, follows: Session | None = None) -> Session:
+    def _made(
+        self, id: str, prepared: Prepared, *, follows: Session | None = None, probe: Probe | None = None
+    ) -> Session:
         return Session(
             id,
             prepared.title,
@@ -109,6 +114,7 @@ class Lives:
             self._clock,
             facts=prepared.facts,
             follows=follows,
+            probe=probe,
             tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body),
         )
 

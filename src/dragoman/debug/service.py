@@ -27,6 +27,7 @@ from dragoman.debug.model import (
     ThreadSeen,
     Until,
 )
+from dragoman.debug.probe import Probe
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
 from dragoman.debug.states import State
@@ -80,13 +81,13 @@ class DebugService:
 
     # Sessions.
 
-    async def start(self, client: Client, wish: Wish, *, within_s: float) -> Happened:
+    async def start(self, client: Client, wish: Wish, *, within_s: float, probe: Probe | None = None) -> Happened:
         """All that the wish names are begun; one that cannot be is the error, and ends the others."""
         self._register.require_room(1)
         deadline_s = self._clock.monotonic_s() + within_s
         preparation = await self._starter.prepare(client, wish)
         begun_s = self._left_s(deadline_s) if within_s else preparation.begun_unawaited_within_s
-        sessions = await self._lives.begin(client, preparation, within_s=begun_s)
+        sessions = await self._lives.begin(client, preparation, within_s=begun_s, probe=probe)
         return await self.first(client, sessions, within_s=self._left_s(deadline_s))
 
     async def first(self, client: Client, sessions: Sequence[Session], *, within_s: float) -> Happened:

@@ -30,6 +30,7 @@ from dragoman.debug.mailbox import Mailbox
 from dragoman.debug.model import Ended, StepKind, Stop, Until
 from dragoman.debug.opening import Launch, Opening
 from dragoman.debug.output import Output
+from dragoman.debug.probe import Probe
 from dragoman.debug.running import Running, Tell
 from dragoman.debug.states import LIVE, Happening, State
 from dragoman.debug.stopping import Moment, Stopping
@@ -69,6 +70,7 @@ class Session:
         facts: Mapping[str, str] | None = None,
         follows: Session | None = None,
         tell: Tell = _untold,
+        probe: Probe | None = None,
     ) -> None:
         """`follows` is the one that this one starts again: its output goes on, and its stops are counted on."""
         self.id = id
@@ -96,6 +98,7 @@ class Session:
         self._moment: Moment | None = None
         self._until: Until | None = None
         self._wanted: tuple[Breakpoint, ...] = ()
+        self._set_probe(probe)
         self._ending = Ending(
             backend, self._hearing, self._life, is_launch=launch.is_launch, output=self._stopping.output_since
         )
@@ -336,6 +339,15 @@ class Session:
         if self.state in LIVE and self._opening.initialized.is_set():
             await self._mailbox.perform(self._send_breakpoints)
 
+    async def probe(self, probe: Probe | None) -> None:
+        """From now on it stops for who probes it alone; without one, for its clients again."""
+
+        async def perform() -> None:
+            self._set_probe(probe)
+            await self._send_breakpoints()
+
+        await self._mailbox.perform(perform)
+
     async def terminate(self, *, by: str = "") -> None:
         """Returns as the request is sent; the end itself is awaited like any other outcome."""
         if self.state not in LIVE:
@@ -362,12 +374,19 @@ class Session:
     async def _free(self, question: Question) -> None:
         await self._interrupting.free(question, self._stopping.thread_id)
 
+    def _set_probe(self, probe: Probe | None) -> None:
+        self.bindings.probe = probe
+        if probe is not None:
+            probe.speak(self.launch.adapter_id)
+
     async def _send_breakpoints(self) -> None:
         """Those wanted now: more may have been set while the adapter came up, or while another list was sent."""
         if self.launch.no_debug:
             return
         until = [temporary(self._until.path, self._until.line)] if self._until else []
-        await self.bindings.send([*self._wanted, *until], self.capabilities)
+        probe = self.bindings.probe
+        wanted = self._wanted if probe is None else probe.breakpoints
+        await self.bindings.send([*wanted, *until], self.capabilities)
 
     async def _run_until(self, until: Until | None) -> None:
         self._until = until

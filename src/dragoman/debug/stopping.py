@@ -16,7 +16,7 @@ from dragoman.debug.opening import Launch
 from dragoman.debug.output import Output
 from dragoman.debug.passes import Passes
 from dragoman.debug.raising import Propagation, as_paused, as_raised, as_watched
-from dragoman.debug.snapshot import KEPT, Looking, Snapshot
+from dragoman.debug.snapshot import FRAMES, KEPT, Looking, Snapshot
 from dragoman.debug.steps import Steps
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError
@@ -73,6 +73,8 @@ class Stopping:
         thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
         self.thread_id = thread_id
         self._threads.stopped(thread_id, body)
+        if "breakpoint" in body.reason and await self._is_probed(body, thread_id, looking):
+            return None
         asks = body.reason == "exception" and not self._launch.dialect.raised_local
         is_decided_by_place = "breakpoint" in body.reason and not self._launch.dialect.raised_local
         seen = await looking.snapshot(thread_id, exception=asks, with_locals=not is_decided_by_place)
@@ -99,6 +101,25 @@ class Stopping:
         seen = await looking.with_locals(seen) if is_decided_by_place else seen
         seen = await looking.from_own_code(seen, body.reason)
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
+
+    async def _is_probed(self, body: bodies.StoppedBody, thread_id: int, looking: Looking) -> bool:
+        """Whether it was asked there what there was to ask, and the program goes on. Quick: there may be thousands."""
+        probe = self._bindings.probe
+        if probe is None:
+            return False
+        try:
+            frames, total = await looking.stack(thread_id, FRAMES if self._launch.dialect.several_places else 1)
+        except DragomanError:
+            return False
+        seen = Snapshot(frames, total)
+        hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), None)
+        hit = await self._holding(hit, seen, looking)
+        if hit == () and self._launch.dialect.holds:
+            return await self._goes_on(thread_id)
+        if not frames or not hit or not probe.owns(hit):
+            return False
+        is_passed = self._is_same_pass(thread_id, seen, hit) or await probe.take(hit, thread_id, frames[0], looking)
+        return is_passed and await self._goes_on(thread_id)
 
     async def note(self, body: bodies.StoppedBody) -> None:
         """A thread that stopped beside the one that is told of: its hits count and its logpoints log, and it stands."""

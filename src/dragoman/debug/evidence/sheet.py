@@ -1,0 +1,83 @@
+"""What was seen at each hit, within limits: one row a hit, and of each row what has changed since the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import anyio
+
+Limit = Literal["", "hits", "characters", "seconds", "expression", "steps"]
+CELL_CHARACTERS = 400
+_BETWEEN_CELLS = 3
+
+
+class Cell(NamedTuple):
+    """A value as its debugger shows it, or why there is none."""
+
+    text: str
+    failed: bool = False
+
+
+class Row(NamedTuple):
+    number: int
+    point: int
+    thread: int
+    cells: tuple[Cell, ...]
+    changed: tuple[Cell | None, ...]
+    """None where the cell is as in the row before of the same point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    hits: int = 200
+    characters: int = 6000
+    seconds: float = 30.0
+
+
+class Sheet:
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.rows: list[Row] = []
+        self.limit: Limit = ""
+        """Which limit ended it."""
+        self.is_over = anyio.Event()
+        self._characters = 0
+        self._last: dict[int, tuple[Cell, ...]] = {}
+        self._threads: dict[int, int] = {}
+
+    @property
+    def has_room(self) -> bool:
+        return len(self.rows) < self.limits.hits and self._characters < self.limits.characters
+
+    def add(self, point: int, thread: int, cells: Sequence[Cell]) -> Row | None:
+        """None: this hit is one too many. A limit is reached by what does not fit, not by the last that does."""
+        if self.limit:
+            return None
+        if not self.has_room:
+            self.end("hits" if len(self.rows) >= self.limits.hits else "characters")
+            return None
+        before = self._last.get(point, ())
+        now = tuple(cells)
+        changed = tuple(None if before[at : at + 1] == (cell,) else cell for at, cell in enumerate(now))
+        row = Row(len(self.rows) + 1, point, self._number_of(thread), now, changed)
+        self._last[point] = now
+        self._characters += sum(len(cell.text) + _BETWEEN_CELLS for cell in changed if cell)
+        self.rows.append(row)
+        return row
+
+    def end(self, limit: Limit) -> None:
+        self.limit = self.limit or limit
+        self.is_over.set()
+
+    def hits_of(self, point: int) -> int:
+        return sum(row.point == point for row in self.rows)
+
+    @property
+    def threads(self) -> int:
+        return len(self._threads)
+
+    def _number_of(self, thread: int) -> int:
+        """Small numbers, in the order in which they came."""
+        return self._threads.setdefault(thread, len(self._threads) + 1)

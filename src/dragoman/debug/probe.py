@@ -1,0 +1,35 @@
+"""The port to who asks at places of its own, while a session runs for that alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from dragoman.debug.model import Frame
+from dragoman.debug.snapshot import Looking
+from dragoman.workspace.breakpoints import Breakpoint
+
+
+class Probe(Protocol):
+    def speak(self, adapter_id: str) -> None:
+        """To whom it will be asked; once, before anything else."""
+        ...
+
+    @property
+    def breakpoints(self) -> Sequence[Breakpoint]:
+        """All that the session has in the meantime; their ids are below zero."""
+        ...
+
+    def owns(self, hit: Sequence[int]) -> bool: ...
+
+    def log_message(self, id: int) -> str:
+        """What the adapter is to log there, in its own words, instead of stopping; empty: it stops."""
+        ...
+
+    def hear(self, text: str) -> bool:
+        """Whether this output was meant for it, and for nobody else."""
+        ...
+
+    async def take(self, hit: Sequence[int], thread: int, top: Frame, looking: Looking) -> bool:
+        """A stop at its own places: whether the program goes on."""
+        ...
