@@ -97,4 +97,6 @@ TABLE: dict[str, str] = {
     "The file that holds that gateway's token; only you may read it (mode 0600).": "保存该网关令牌的文件；只有你可以读取（权限 0600）。",
     "Whether a lost gateway is tried again without end, instead of ten times.": "与网关断开后是否不限次数地重连，而不是十次。",
     "Whether chats with our own gateway are those of that one, instead of our own agent's.": "与我们自己网关的对话是否转到那个网关，而不是由我们自己的智能体回答。",
+    "{key} is not changed from a page.": "{key} 不能在页面上更改。",
+    "Run `dragoman config set {key} …` in a terminal.": "请在终端运行 `dragoman config set {key} …`。",
 }

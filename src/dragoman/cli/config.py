@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
-from dragoman.errors import DragomanError
 from dragoman.phrases import preferred_language, say
 from dragoman.places import find_places
-from dragoman.settings import Explained, explain, find_setting, set_value, unknown_variables
+from dragoman.settings import Explained, explain, find_setting, unknown_variables
 from dragoman.shell.wishes import Wishes
 
 
@@ -31,10 +26,10 @@ def config_set(
     value: Annotated[str, Parameter(help=shown(say("Its new value; of a list, words with commas.")))],
     /,
 ) -> int:
+    from dragoman.transport.settings_file import write_setting
+
     setting = find_setting(key)
-    file = find_places().settings_file
-    with _one_writer(file):
-        _write(file, set_value(file, key, value))
+    write_setting(find_places().settings_file, key, value)
     shown = explain(find_places(), {})[key].value
     tell(say("{key} is now {value}.", key=key, value=_plain(shown)))
     if setting.needs_restart:
@@ -88,40 +83,3 @@ def _row(entry: Explained) -> dict[str, Any]:
 
 def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-@contextlib.contextmanager
-def _one_writer(file: Path) -> Iterator[None]:
-    """Read, change and write are one step: of two commands at once, the second sees what the first wrote."""
-    with _writing(file):
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
-
-
-def _write(file: Path, text: str) -> None:
-    """The file a link leads to is replaced, not the link, and it stays as open or closed as it was."""
-    from dragoman.transport.private_files import replace_private
-
-    with _writing(file):
-        target = file.resolve()
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replace_private(target, text.encode())
-        target.chmod(mode)
-
-
-@contextlib.contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DragomanError(
-            "settings_not_written",
-            say("The settings file {file} could not be written ({reason}).", file=file, reason=error.strerror),
-            hint=say("Check the folder's permissions and the space on the disk."),
-        ) from error

@@ -54,10 +54,12 @@ from dragoman.transport.processes import started_s
 from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
 from dragoman.transport.unix_socket import bind_private_socket
 from dragoman.web.api import Api
-from dragoman.web.app import build_app
+from dragoman.web.app import Served, build_app
 from dragoman.web.calls import CallsApi
 from dragoman.web.canvas_api import CanvasApi
 from dragoman.web.feed import Feed
+from dragoman.web.settings_api import SettingsApi
+from dragoman.web.terminal_api import TerminalApi
 from dragoman.wire.control import DaemonState
 from dragoman.workspace import breakpoints, trust
 from dragoman.workspace.paths import PathRule
@@ -135,8 +137,9 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
                 outward(settings, places, chat.canvas, journal) as gateway,
             ):
                 parts = _Parts(
-                    state, tokens, links, settings, journal, debugger, terminal, chat, gateway, lives=lives, stop=stop
-                )
+                    state, places, tokens, links, settings, journal, debugger, terminal, chat, gateway,
+                    lives=lives, stop=stop,
+                )  # fmt: skip
                 await parts.live(tcp, control, wrappers, lambda: instance.publish(state), ready)
     finally:
         let_go()
@@ -159,6 +162,7 @@ class _Parts:
     def __init__(
         self,
         state: DaemonState,
+        places: Places,
         tokens: Tokens,
         links: Links,
         settings: Settings,
@@ -195,9 +199,13 @@ class _Parts:
         self._gateway = chat.serve(toolbox, settings, Path(state.workspace), self._health, relay)
         drawn = CanvasApi(chat.canvas)
         calls = CallsApi(toolbox, _person(state), lambda session: debugger.waits.interrupt(session_id=session))
-        self._http = HttpServer(build_app(api, feed, self._mcp, self._gateway.serve, drawn, calls, names))
+        methods_of_gateway = GatewayMethods(gateway)
+        watched = TerminalApi(terminal.record, terminal.answers_in, links)
+        chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)
+        served = Served(api, feed, drawn, calls, watched, chosen)
+        self._http = HttpServer(build_app(served, self._mcp, self._gateway.serve, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
-        table = {**methods.table(), **terminal.methods, **GatewayMethods(gateway).table()}
+        table = {**methods.table(), **terminal.methods, **methods_of_gateway.table()}
         self._control = ControlServer(
             __version__, table, roles={"mcp": door, "tools": shell}, admits={"mcp": door.admit}
         )

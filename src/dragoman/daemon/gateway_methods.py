@@ -87,7 +87,9 @@ class GatewayMethods:
                     yield Part(shown)
 
     def _told(self, params: Params) -> dict[str, Any]:
-        language: Language = "zh" if params.get("language") == "zh" else "en"
+        return self.standing("zh" if params.get("language") == "zh" else "en")
+
+    def standing(self, language: Language) -> dict[str, Any]:
         now = self.link.standing
         return {
             **self.link.status(),

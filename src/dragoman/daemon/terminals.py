@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,15 +13,17 @@ import anyio
 
 from dragoman import __version__
 from dragoman.access.tokens import Purpose, Tokens
-from dragoman.clock import SystemClock
+from dragoman.clock import Clock, SystemClock
 from dragoman.daemon.control import Method
 from dragoman.daemon.debugging import Debugging
 from dragoman.daemon.lives import Life, Lives
 from dragoman.daemon.terminal_methods import TerminalMethods
 from dragoman.journal import Journal
 from dragoman.models.choosing import chosen_model
+from dragoman.models.port import Model
 from dragoman.omnish.server import OmnishServer
 from dragoman.omnish.visit import Services
+from dragoman.phrases import Language, preferred_language
 from dragoman.places import Places
 from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
@@ -43,6 +45,7 @@ class Terminals:
     server: OmnishServer
     operations: Sequence[Operation]
     methods: Mapping[str, Method]
+    answers_in: Callable[[Language], Answers]
 
     def report(self) -> dict[str, Any]:
         return {
@@ -69,7 +72,8 @@ async def terminals(
         anyio.create_task_group() as group,
     ):
         model = chosen_model(settings, os.environ)
-        answers = Answers(record, clock=clock, redactor=redactor, model=model)
+        answers_in = partial(_answers, record, clock, redactor, model)
+        answers = answers_in(preferred_language())
         completes = model if settings.model_completes else None
         completions = Completions(record, redactor=redactor, model=completes)
         group.start_soon(completions.run)
@@ -79,8 +83,14 @@ async def terminals(
         tokens.on_rotation(partial(_end_by_token, server))
         own = OwnTerminals(debugger.supervisors, group, record, debugger.trust, clock, places.omnish_socket)
         operations = terminal_operations(record, wrappers, own, redactor, clock)
-        yield Terminals(record, server, operations, TerminalMethods(record, answers).table())
+        yield Terminals(record, server, operations, TerminalMethods(record, answers).table(), answers_in)
         group.cancel_scope.cancel("the daemon ends")
+
+
+def _answers(
+    record: TerminalService, clock: Clock, redactor: Redactor, model: Model | None, language: Language
+) -> Answers:
+    return Answers(record, clock=clock, redactor=redactor, model=model, language=language)
 
 
 def _at_work(record: TerminalService) -> list[Life]:

@@ -194,6 +194,16 @@ class TerminalService:
         """What is shown from now on; ends with the terminal. Whoever takes it closes it."""
         return self._watchers.watch(self._of(terminal_id).terminal.id)
 
+    @asynccontextmanager
+    async def still(self, terminal_id: str) -> AsyncIterator[None]:
+        """Nothing is written or shown meanwhile: where a tail ends, what a watcher gets from now on begins."""
+        life = self._of(terminal_id).life
+        if life is None:
+            yield
+            return
+        async with life.lock:
+            yield
+
     async def last_failure(self, *, terminal: str = "", cwd: str = "", verified: bool = True) -> Command | None:
         wanted = CommandFilter(terminal=terminal, cwd=cwd, failed=True, verified=verified)
         failed = await self.commands(wanted, limit=_QUESTIONS_IN_A_ROW)

@@ -86,6 +86,8 @@ class Watcher:
         self._waiting: deque[bytes] = deque()
         self._bytes = 0
         self._missed = 0
+        self.missed_bytes = 0
+        """In all: who draws what is shown draws anew where this grew."""
         self._ended = False
         self._more = anyio.Event()
 
@@ -96,7 +98,13 @@ class Watcher:
             dropped = self._waiting.popleft()
             self._bytes -= len(dropped)
             self._missed += len(dropped)
+            self.missed_bytes += len(dropped)
         self._more.set()
+
+    def skip(self) -> None:
+        """What waits is known by other means."""
+        self._waiting.clear()
+        self._bytes = self._missed = 0
 
     def end(self) -> None:
         self._ended = True

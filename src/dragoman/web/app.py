@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.applications import Starlette
@@ -22,6 +23,8 @@ from dragoman.web.feed import Feed
 from dragoman.web.guarded import Guarded, read_body
 from dragoman.web.page import page_gates
 from dragoman.web.routes import Gate, RouteTable
+from dragoman.web.settings_api import SettingsApi
+from dragoman.web.terminal_api import TerminalApi
 
 Socket = Callable[[WebSocket], Awaitable[None]]
 """Another face's, that judges who may what by itself."""
@@ -36,7 +39,22 @@ _ERRORS: dict[Any, ExceptionHandler] = {
 }
 
 
-def build_table(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi, calls: CallsApi) -> RouteTable:
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the page asks, by who answers it."""
+
+    api: Api
+    feed: Feed
+    canvas: CanvasApi
+    calls: CallsApi
+    terminals: TerminalApi
+    settings: SettingsApi
+
+
+def build_table(served: Served, mcp: Mounted, gateway: Socket) -> RouteTable:
+    api, canvas, calls, terminals, settings = (
+        served.api, served.canvas, served.calls, served.terminals, served.settings
+    )  # fmt: skip
     return RouteTable(
         [
             *page_gates(),
@@ -44,22 +62,28 @@ def build_table(api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: Can
             Gate(Route("/api/login", api.login, methods=["POST"]), None),
             Gate(Route("/api/status", api.show_status, methods=["GET"]), "page"),
             Gate(Route("/api/events", api.events, methods=["GET"]), "page"),
-            Gate(WebSocketRoute("/api/feed", feed.serve), "page"),
+            Gate(WebSocketRoute("/api/feed", served.feed.serve), "page"),
             Gate(Route("/api/canvas", canvas.show, methods=["GET"]), "page"),
             Gate(Route("/api/canvas/act", canvas.act, methods=["POST"]), "page"),
             Gate(Route("/api/canvas/remove", canvas.remove, methods=["POST"]), "page"),
             Gate(Route("/api/call", calls.call, methods=["POST"]), "page"),
             Gate(Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]), "page"),
+            Gate(WebSocketRoute("/api/terminal", terminals.watch), "page"),
+            Gate(Route("/api/terminals/ask", terminals.ask, methods=["POST"]), "page"),
+            Gate(Route("/api/settings", settings.show, methods=["GET"]), "page"),
+            Gate(Route("/api/settings/change", settings.change, methods=["POST"]), "page"),
+            Gate(Route("/api/settings/clients", settings.clients, methods=["GET"]), "page"),
+            Gate(Route("/api/gateway", settings.show_gateway, methods=["GET"]), "page"),
+            Gate(Route("/api/gateway/connect", settings.connect, methods=["POST"]), "page"),
+            Gate(Route("/api/gateway/disconnect", settings.disconnect, methods=["POST"]), "page"),
             Gate(WebSocketRoute("/gateway", gateway), None),
             Gate(Route("/mcp", _Whole(mcp), methods=["GET", "POST", "DELETE"]), "mcp"),
         ]
     )
 
 
-def build_app(
-    api: Api, feed: Feed, mcp: Mounted, gateway: Socket, canvas: CanvasApi, calls: CallsApi, names: OwnNames
-) -> Guarded:
-    table = build_table(api, feed, mcp, gateway, canvas, calls)
+def build_app(served: Served, mcp: Mounted, gateway: Socket, names: OwnNames) -> Guarded:
+    api, table = served.api, build_table(served, mcp, gateway)
     api.tokens.on_rotation(lambda purpose: api.codes.void() if purpose == "page" else None)
     return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, api.tokens)
 

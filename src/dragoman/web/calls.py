@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import msgspec
@@ -14,28 +14,21 @@ from starlette.responses import Response
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.tools import Caller, Toolbox
+from dragoman.web.bodies import Body, as_json, read_as
 from dragoman.web.errors import language_of
-from dragoman.web.guarded import read_body
 
 OPEN_AT_MOST = 32
 CALLS_PER_S = 100.0
 AT_ONCE = 300.0
 
 
-class _Body(msgspec.Struct, forbid_unknown_fields=True):
-    pass
-
-
-class _Call(_Body):
+class _Call(Body):
     tool: str
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-class _StopWaiting(_Body):
+class _StopWaiting(Body):
     session_id: str = ""
-
-
-_Read = TypeVar("_Read", bound=_Body)
 
 
 @dataclass(slots=True)
@@ -68,7 +61,7 @@ class CallsApi:
 
     async def call(self, request: Request) -> Response:
         """What a caller did wrong is an answer. Whoever leaves takes the call along; what it started lives on."""
-        wanted = await _read(request, _Call)
+        wanted = await read_as(request, _Call)
         self.pace.require_room(anyio.current_time())
         self.pace.open += 1
         answer: dict[str, Any] = {}
@@ -79,11 +72,11 @@ class CallsApi:
                 group.cancel_scope.cancel("it is answered")
         finally:
             self.pace.open -= 1
-        return _json(answer)
+        return as_json(answer)
 
     async def stop_waiting(self, request: Request) -> Response:
-        wanted = await _read(request, _StopWaiting)
-        return _json({"count": self.interrupt(wanted.session_id)})
+        wanted = await read_as(request, _StopWaiting)
+        return as_json({"count": self.interrupt(wanted.session_id)})
 
     async def _answer(self, wanted: _Call, caller: Caller) -> dict[str, Any]:
         try:
@@ -108,19 +101,3 @@ def _failed(error: DragomanError, caller: Caller) -> dict[str, Any]:
         "data": {"code": error.code, "message": message, "hint": hint},
         "is_error": True,
     }
-
-
-async def _read(request: Request, takes: type[_Read]) -> _Read:
-    try:
-        return msgspec.json.decode(await read_body(request), type=takes)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        names = ", ".join(each.name for each in msgspec.structs.fields(takes))
-        raise DragomanError(
-            "bad_request",
-            say("The body is not what this address takes."),
-            hint=say("Send an object with: {names}.", names=names),
-        ) from error
-
-
-def _json(value: Any) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json")

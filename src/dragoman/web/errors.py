@@ -12,6 +12,10 @@ from dragoman.phrases import Language, Phrase, say
 
 _STATUS_BY_CODE = {
     "bad_request": 400,
+    "bad_settings": 400,
+    "not_for_pages": 403,
+    "unknown_setting": 404,
+    "unknown_terminal": 404,
     "code_spent": 401,
     "unknown_component": 404,
     "unknown_surface": 404,

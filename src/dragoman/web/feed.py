@@ -7,7 +7,6 @@ transport (1013).
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
@@ -21,15 +20,13 @@ from dragoman.access.links import Links
 from dragoman.errors import DragomanError
 from dragoman.web.api import Record
 from dragoman.web.packing import packed
+from dragoman.web.sockets import CLOSE_FAULT, CLOSE_ROTATED, accept, close
 
 log = logging.getLogger(__name__)
 
-SUBPROTOCOL = "dragoman.v1"
 BATCH_EVENTS = 200
 BATCH_BYTES = 256 << 10
 BEHIND_AT_MOST = 5000
-CLOSE_FAULT = 1011
-CLOSE_ROTATED = 4401
 _BATCHES_KEPT = 4
 _KEPT_S = 1.0  # what is forgotten must not come back from here
 
@@ -81,14 +78,14 @@ class Feed:
 
     async def serve(self, socket: WebSocket) -> None:
         with self._links.hold("page") as scope:
-            await socket.accept(subprotocol=SUBPROTOCOL if SUBPROTOCOL in socket.scope["subprotocols"] else None)
+            await accept(socket)
             self.readers += 1
             try:
                 await self._converse(socket)
             finally:
                 self.readers -= 1
         if scope.cancel_called:
-            await _close(socket, CLOSE_ROTATED, "the token was rotated")
+            await close(socket, CLOSE_ROTATED, "the token was rotated")
 
     async def _converse(self, socket: WebSocket) -> None:
         async with anyio.create_task_group() as group:
@@ -99,7 +96,7 @@ class Feed:
                 pass
             except DragomanError as error:
                 log.warning("the feed of a page ended: %s", error)
-                await _close(socket, CLOSE_FAULT, error.code)
+                await close(socket, CLOSE_FAULT, error.code)
             group.cancel_scope.cancel("nothing more is told")
 
     async def _tell(self, socket: WebSocket) -> None:
@@ -127,8 +124,3 @@ async def _until_gone(socket: WebSocket, scope: anyio.CancelScope) -> None:
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
     scope.cancel("the reader left")
-
-
-async def _close(socket: WebSocket, code: int, reason: str) -> None:
-    with anyio.move_on_after(1, shield=True), contextlib.suppress(WebSocketDisconnect):
-        await socket.close(code, reason)

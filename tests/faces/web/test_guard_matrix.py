@@ -6,7 +6,7 @@ The second walk is the proof of the first: with the guard switched off each refu
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import anyio.to_thread
 import psutil
@@ -16,7 +16,7 @@ from starlette.routing import Route, WebSocketRoute
 from dragoman.access.tokens import PURPOSES, Purpose, Tokens
 from dragoman.daemon.app import Running
 from dragoman.places import find_places
-from dragoman.web.app import build_table
+from dragoman.web.app import Served, build_table
 from dragoman.web.routes import Gate
 from tests.daemons import call, daemon_here
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask
@@ -39,7 +39,8 @@ class Door:
 
 def doors() -> list[Door]:
     """From the table itself: a route that is added tomorrow is walked tomorrow."""
-    table = build_table(_Nothing(), _Nothing(), _Nothing(), _Nothing(), _Nothing(), _Nothing())  # type: ignore[arg-type]
+    served = Served(*(_Nothing() for _ in fields(Served)))  # type: ignore[arg-type]
+    table = build_table(served, _Nothing(), _Nothing())  # type: ignore[arg-type]
     return [door for gate in table for door in _doors_of(gate)] + [Door("/no/such", "GET", "page", upgrade=False)]
 
 
