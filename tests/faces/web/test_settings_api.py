@@ -1,4 +1,4 @@
-"""The settings at the page: shown with where each comes from, changed by the rules of the command line, or not at all."""
+"""The settings at the page: where each comes from, changed by the rules of the command line, or not at all."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_setting_is_shown_with_its_source_and_the_server_with_its_port(vic
     assert {it["key"] for it in told["settings"]} == set(Settings.model_fields)
     assert told["server"]["port"] == victim.port
     assert told["file"] == str(victim.places.settings_file)
-    assert all(any("\u4e00" <= letter for letter in it["about"]) for it in told["settings"])
+    assert all(any(letter >= "\u4e00" for letter in it["about"]) for it in told["settings"])
 
 
 def test_a_change_is_written_with_its_comments_kept_and_waits_for_a_restart(victim: Attacked) -> None:
@@ -120,7 +120,7 @@ def test_clients_are_given_their_configuration_and_never_a_token(victim: Attacke
         it for it in get(victim, "/api/settings/clients", CHINESE)["clients"] if it["id"] == "claude-desktop"
     )
     assert desktop["http"] is None
-    assert any("\u4e00" <= letter for letter in desktop["note"])
+    assert any(letter >= "\u4e00" for letter in desktop["note"])
 
 
 def test_the_gateway_is_that_of_the_settings_and_its_state_has_a_reason(victim: Attacked) -> None:

@@ -14,7 +14,7 @@ import pytest
 from dragoman.web.terminal_api import Window
 from tests.daemons import call, eventually
 from tests.page.workplace import Workplace, workplace
-from tests.raw_http import Answer, Ask, WebSocket, ask
+from tests.raw_http import Answer, Ask, WebSocket
 
 pytestmark = pytest.mark.needs("bash")
 
