@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Own folders: never a user's daemon, settings or tokens.
 OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
 
-.PHONY: run test page lint fmt unit whole soak bench clean
+.PHONY: run test page lint fmt unit whole test-openclaw soak bench clean
 
 run:
 	@$(PYTHON) tools/bootstrap.py run
@@ -57,6 +57,12 @@ whole:
 bench:
 	@$(PYTHON) tools/bootstrap.py test
 	$(BIN)/python -m bench.run --json bench/results.json
+
+# Our client on real OpenClaw gateways (npm, about 1.5 GB); the last result stands in docs/protocols/gateway.md.
+test-openclaw:
+	@$(PYTHON) tools/bootstrap.py test
+	@$(PYTHON) tools/openclaw.py
+	TEST_OPENCLAW=1 $(BIN)/python -m pytest -v --durations=0 tests/openclaw
 
 # The long versions of what `make test` does briefly; the last result stands in docs/soak.md.
 soak:

@@ -6,7 +6,6 @@ itself: whether a request took effect before a connection was lost, only its sen
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -16,10 +15,10 @@ import anyio
 import anyio.to_thread
 from msgspec import UNSET, Raw, UnsetType
 
-from dragoman import __version__
 from dragoman.chat import faults, standing
 from dragoman.chat.identity import Identity
 from dragoman.chat.reconnecting import Reconnecting
+from dragoman.chat.roles import OPERATOR, Role
 from dragoman.chat.standing import Standing
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
@@ -29,11 +28,9 @@ from dragoman.wire.gateway import (
     Challenged,
     ClientConnection,
     ClientEvent,
-    ClientInfo,
     ClientState,
     Closed,
     Connected,
-    ConnectParams,
     Credentials,
     EventFrame,
     Expired,
@@ -47,7 +44,6 @@ from dragoman.wire.gateway import (
     sign_connect,
 )
 
-SCOPES = ("operator.read", "operator.write", "operator.approvals", "operator.pairing")
 REQUEST_WITHIN_S = 30.0
 _HANDSHAKE_WITHIN_S = 15.0
 _SILENT_TICKS = 2
@@ -98,8 +94,10 @@ class GatewayClient:
         told: Callable[[Standing], None],
         heard: Callable[[EventFrame | SequenceGap], None],
         reconnecting: Reconnecting | None = None,
+        role: Role = OPERATOR,
     ) -> None:
         self.gateway = gateway
+        self.role = role
         self.standing = standing.DISCONNECTED
         self.hello: HelloOk | None = None
         self._identity = identity
@@ -107,7 +105,7 @@ class GatewayClient:
         self._open_link = open_link
         self._told = told
         self._heard = heard
-        self._reconnecting = reconnecting or Reconnecting()
+        self.reconnecting = reconnecting or Reconnecting()
         self._is_wanted = False
         self._changed = anyio.Event()
         self._scope: anyio.CancelScope | None = None
@@ -175,8 +173,9 @@ class GatewayClient:
             if left.pauses is not None:
                 self._tell(left.pauses)
                 await anyio.sleep_forever()
-            failed = 1 if left.was_open else failed + 1
-            delay_s = left.after_s if left.after_s is not None else self._reconnecting.delay_s(failed)
+            # Who names the time to come back is there: that is no failure to be counted.
+            failed = 1 if left.was_open else failed + (left.after_s is None)
+            delay_s = left.after_s if left.after_s is not None else self.reconnecting.delay_s(failed)
             if delay_s is None:
                 self._tell(standing.given_up(failed - 1))
                 await anyio.sleep_forever()
@@ -264,34 +263,14 @@ class GatewayClient:
         return None
 
     async def _answer(self, challenged: Challenged) -> bytes:
-        params = await anyio.to_thread.run_sync(self._offer)
+        params = self.role.offer(await anyio.to_thread.run_sync(self._credentials))
         seed = await anyio.to_thread.run_sync(self._identity.seed)
         signed = await anyio.to_thread.run_sync(sign_connect, params, seed, challenged.challenge)
         return self._connection.send_connect(signed, deadline_s=self._clock.monotonic_s() + _HANDSHAKE_WITHIN_S)
 
-    def _offer(self) -> ConnectParams:
-        """The final scopes and a fixed platform from the first day: a later change is refused until it is approved."""
-        return ConnectParams(
-            min_protocol=3,
-            max_protocol=4,
-            client=ClientInfo(
-                id="cli",
-                version=__version__,
-                platform=sys.platform,
-                mode="cli",
-                display_name="Dragoman",
-                device_family="dragoman",
-            ),
-            role="operator",
-            scopes=SCOPES,
-            caps=("tool-events",),
-            auth=self._credentials(),
-            user_agent=f"dragoman/{__version__}",
-        )
-
     def _credentials(self) -> Credentials | None:
         """Without one there is no `auth` at all."""
-        kept = self._identity.token(self.gateway.url, "operator")
+        kept = self._identity.token(self.gateway.url, self.role.name)
         if self.gateway.token and not (self._with_device_token and kept):
             return Credentials(token=self.gateway.token)
         return Credentials(device_token=kept) if kept else None
@@ -301,12 +280,12 @@ class GatewayClient:
         self._with_device_token = False
         granted = connected.hello.auth
         if not isinstance(granted, UnsetType) and isinstance(granted.device_token, str):
-            await anyio.to_thread.run_sync(self._identity.keep, self.gateway.url, "operator", granted.device_token)
+            await anyio.to_thread.run_sync(self._identity.keep, self.gateway.url, self.role.name, granted.device_token)
         missing = connected.missing_scopes
         self._tell(standing.degraded(missing) if missing else standing.CONNECTED)
 
     async def _refused(self, refused: Refused) -> _Left:
-        kept = await anyio.to_thread.run_sync(self._identity.token, self.gateway.url, "operator")
+        kept = await anyio.to_thread.run_sync(self._identity.token, self.gateway.url, self.role.name)
         untried = bool(kept) and bool(self.gateway.token) and not self._with_device_token
         verdict = classify(refused.error, device_token_untried=untried)
         if verdict.action == "retry_with_device_token":
@@ -314,7 +293,7 @@ class GatewayClient:
             return _Left(lambda _: standing.CONNECTING, after_s=(verdict.retry_after_ms or 250) / 1000)
         if verdict.action == "pause":
             if verdict.reason == "AUTH_DEVICE_TOKEN_MISMATCH":
-                await anyio.to_thread.run_sync(self._identity.drop, self.gateway.url, "operator")
+                await anyio.to_thread.run_sync(self._identity.drop, self.gateway.url, self.role.name)
             return _Left(lambda _: standing.CONNECTING, pauses=standing.refused(refused.error, verdict))
         after_s = None if verdict.retry_after_ms is None else verdict.retry_after_ms / 1000
         words = refused.error.message[:100]

@@ -7,7 +7,8 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.wire.gateway import GatewayError
 
-LOST = frozenset({"gateway_connection_lost", "gateway_not_connected"})
+NOT_CONNECTED = "gateway_not_connected"
+LOST = frozenset({"gateway_connection_lost", NOT_CONNECTED})
 """Codes of what a later connection cures."""
 
 
@@ -29,7 +30,7 @@ def request_failed(method: str, error: GatewayError) -> DragomanError:
 
 def not_connected(now: Standing) -> DragomanError:
     return DragomanError(
-        "gateway_not_connected",
+        NOT_CONNECTED,
         say("There is no connection to a gateway (state: {state}).", state=now.state),
         hint=now.hint or say("Connect with `dragoman gateway connect`, then try again."),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.private_files import ensure_private_folder, read_private, replace_private
+from dragoman.wire.gateway import device_of
 
 _SEED_BYTES = 32
 _TOKENS_AT_MOST = 100
@@ -31,6 +32,9 @@ class Identity:
         if len(seed) != _SEED_BYTES:
             raise _bad_key(path)
         return seed
+
+    def device_id(self) -> str:
+        return device_of(self.seed())
 
     def token(self, url: str, role: str) -> str:
         return self._tokens().get(f"{role} {url}", "")

@@ -32,6 +32,7 @@ class Router:
         self._bridge = bridge
         self._reducer = Reducer()
         self._listening: set[Listening] = set()
+        self._watching: list[Callable[[ChatEvent], None]] = []
         self._waiting: deque[A2ui | Diff] = deque()
         self._bell = anyio.Event()
         self.left_out = 0
@@ -44,6 +45,10 @@ class Router:
         """There will be no connection until somebody puts something right."""
         for listening in self._listening:
             listening.fail(error)
+
+    def watch(self, told: Callable[[ChatEvent], None]) -> None:
+        """Everything that a chat is told, at once and for good; `told` must not take long."""
+        self._watching.append(told)
 
     @contextmanager
     def listen(self) -> Iterator[Listening]:
@@ -81,5 +86,7 @@ class Router:
         self._bell.set()
 
     def _tell(self, event: ChatEvent) -> None:
+        for told in self._watching:
+            told(event)
         for listening in self._listening:
             listening.put(event)

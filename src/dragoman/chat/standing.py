@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,7 +76,10 @@ def refused(error: GatewayError, verdict: Verdict) -> Standing:
             "pairing_required",
             verdict.reason,
             say("The gateway waits for somebody to approve this device."),
-            hint=say("Approve request {request} there, then connect again.", request=detail.request_id or "-"),
+            hint=say(
+                "Approve it on the gateway with `openclaw devices approve {request}`, then connect again.",
+                request=_shown(detail.request_id),
+            ),
             request_id=detail.request_id,
         )
     return Standing(
@@ -83,6 +87,21 @@ def refused(error: GatewayError, verdict: Verdict) -> Standing:
         verdict.reason,
         say("The gateway refused us: {words}", words=error.message[:300] or error.code),
         hint=_ADVICE.get(verdict.reason, say("Correct that, then connect again.")),
+    )
+
+
+def canvas_waits(request_id: str) -> Standing:
+    """A node is approved by a person, on loopback too; it need not connect again afterwards."""
+    return Standing(
+        "pairing_required",
+        "NODE_PAIRING_REQUIRED",
+        say("The gateway waits for somebody to approve that its agents draw on this canvas."),
+        hint=say(
+            "Approve it with `dragoman gateway approve {request}`, or on the gateway with "
+            "`openclaw nodes approve {request}`.",
+            request=_shown(request_id),
+        ),
+        request_id=request_id,
     )
 
 
@@ -95,6 +114,12 @@ def speaks_otherwise(words: str) -> Standing:
     )
 
 
+def _shown(request_id: str) -> str:
+    """It stands in a command that a person copies: what is no plain word is not shown there."""
+    return request_id if _PLAIN.fullmatch(request_id) else "-"
+
+
+_PLAIN = re.compile(r"[\w-]{1,80}", re.ASCII)
 _ADVICE = {
     "AUTH_TOKEN_MISMATCH": say("Set the token that this gateway has now."),
     "AUTH_TOKEN_MISSING": say("Set the gateway's token."),

@@ -9,7 +9,19 @@ TABLE: dict[str, str] = {
     "The gateway could not be reached in {attempts} attempts.": "尝试 {attempts} 次仍无法连接网关。",
     "Connect again when it runs, or allow unlimited attempts in the settings.": "等它运行后再连接，或在设置中允许无限次尝试。",
     "The gateway waits for somebody to approve this device.": "网关正等待有人批准此设备。",
-    "Approve request {request} there, then connect again.": "请在那里批准请求 {request}，然后重新连接。",
+    "Approve it on the gateway with `openclaw devices approve {request}`, then connect again.": (
+        "请在网关上用 `openclaw devices approve {request}` 批准，然后重新连接。"
+    ),
+    "The gateway waits for somebody to approve that its agents draw on this canvas.": "网关正等待有人批准其智能体在此画布上绘制。",
+    "Approve it with `dragoman gateway approve {request}`, or on the gateway with `openclaw nodes approve {request}`.": (
+        "请用 `dragoman gateway approve {request}` 批准，或在网关上用 `openclaw nodes approve {request}` 批准。"
+    ),
+    "Nothing of that name waits for approval on the gateway.": "网关上没有这个名称的待批准请求。",
+    "`dragoman gateway status` says what waits, and how to approve it.": "`dragoman gateway status` 会说明有哪些待批准及如何批准。",
+    "Its id; this canvas's own unless named.": "请求的编号；不指定则为此画布自己的请求。",
+    "Approved: {request}": "已批准：{request}",
+    "canvas: {state}": "画布：{state}",
+    "Approve what waits on the gateway: this canvas, or a device.": "批准网关上的待批准请求：此画布或某个设备。",
     "The gateway refused us: {words}": "网关拒绝了我们：{words}",
     "Correct that, then connect again.": "请改正后重新连接。",
     "What answers there breaks the gateway protocol: {words}": "应答的一方违反了网关协议：{words}",

@@ -84,6 +84,21 @@ def chat(
     raise DragomanError("run_ended", say("The answer ended early: {reason}", reason=visible(str(end["reason"]))))
 
 
+def approve(
+    request: Annotated[str, Parameter(help=shown(say("Its id; this canvas's own unless named.")))] = "",
+    /,
+    *,
+    json: Json = False,
+) -> int:
+    with ControlLink.open(find_places()) as link:
+        found = link.call("gateway_approve", {"request": request}, within_s=_CONNECTED_WITHIN_S)
+    if json:
+        show_json(found)
+    else:
+        tell(say("Approved: {request}", request=visible(found["approved"])))
+    return ExitCode.OK
+
+
 class _Answer:
     def __init__(self, *, is_shown: bool) -> None:
         self._segments: list[str] = []
@@ -137,7 +152,18 @@ def _show(found: dict[str, Any], *, as_json: bool) -> int:
         for words in (found["reason"], found["hint"]):
             if words:
                 show_text(f"  {visible(words)}")
+        _show_canvas(found)
     return ExitCode.OK if found["state"] in _GOOD else ExitCode.FAILED
+
+
+def _show_canvas(found: dict[str, Any]) -> None:
+    """Of gateways that draw on one; the others never ask for it."""
+    if found["canvas"] == "disconnected":
+        return
+    tell(say("canvas: {state}", state=found["canvas"]))
+    for words in (found["canvas_reason"], found["canvas_hint"]):
+        if words:
+            show_text(f"  {visible(words)}")
 
 
 app = App(
@@ -150,3 +176,4 @@ app.command(disconnect, help=shown(say("End the connection.")))
 app.command(status, help=shown(say("Show how the connection stands.")))
 app.command(chat, help=shown(say("Say something to an agent, and see its answer as it comes.")))
 app.command(sessions, help=shown(say("List the gateway's sessions.")))
+app.command(approve, help=shown(say("Approve what waits on the gateway: this canvas, or a device.")))

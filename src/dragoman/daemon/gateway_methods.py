@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UnsetType
 
 from dragoman.chat import faults
+from dragoman.chat.standing import Standing
 from dragoman.chat.talking import Talk
 from dragoman.daemon.control import Method, Params, Part
 from dragoman.daemon.outward import Outward
@@ -35,6 +36,14 @@ class _Sessions(msgspec.Struct):
     sessions: list[_Session]
 
 
+class _Request(msgspec.Struct):
+    request_id: str = msgspec.field(name="requestId", default="")
+
+
+class _Waiting(msgspec.Struct):
+    pending: list[_Request] = msgspec.field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class GatewayMethods:
     link: Outward
@@ -46,6 +55,7 @@ class GatewayMethods:
             "gateway_status": self._status,
             "gateway_sessions": self._sessions,
             "gateway_chat": self._chat,
+            "gateway_approve": self._approve,
         }
 
     async def _connect(self, params: Params) -> AsyncIterator[Any]:
@@ -86,17 +96,45 @@ class GatewayMethods:
                 elif (shown := _shown(event)) is not None:
                     yield Part(shown)
 
+    async def _approve(self, params: Params) -> AsyncIterator[Any]:
+        """Without an id: that agents draw on our own canvas."""
+        wanted = str(params.get("request", "")) or self.link.node.request_id
+        for method in ("node.pair", "device.pair"):
+            if wanted and wanted in await self._pending(method):
+                await self.link.client().request(f"{method}.approve", {"requestId": wanted})
+                yield {"approved": wanted}
+                return
+        raise DragomanError(
+            "nothing_to_approve",
+            say("Nothing of that name waits for approval on the gateway."),
+            hint=say("`dragoman gateway status` says what waits, and how to approve it."),
+        )
+
+    async def _pending(self, method: str) -> list[str]:
+        answer = await self.link.client().request(f"{method}.list", {})
+        try:
+            found = _Waiting() if isinstance(answer, UnsetType) else msgspec.json.decode(answer, type=_Waiting)
+        except msgspec.DecodeError:
+            raise faults.unreadable() from None
+        return [it.request_id for it in found.pending]
+
     def _told(self, params: Params) -> dict[str, Any]:
         return self.standing("zh" if params.get("language") == "zh" else "en")
 
     def standing(self, language: Language) -> dict[str, Any]:
-        now = self.link.standing
         return {
             **self.link.status(),
-            "code": now.code,
-            "reason": now.reason.in_language(language) if now.reason else "",
-            "hint": now.hint.in_language(language) if now.hint else "",
+            **_in_words(self.link.standing, language),
+            **{f"canvas_{name}": text for name, text in _in_words(self.link.node.standing, language).items()},
         }
+
+
+def _in_words(now: Standing, language: Language) -> dict[str, str]:
+    return {
+        "code": now.code,
+        "reason": now.reason.in_language(language) if now.reason else "",
+        "hint": now.hint.in_language(language) if now.hint else "",
+    }
 
 
 def _shown(event: ChatEvent) -> dict[str, Any] | None:

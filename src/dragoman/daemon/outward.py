@@ -22,6 +22,7 @@ from dragoman.chat import faults, standing
 from dragoman.chat.router import Router
 from dragoman.chat.standing import Standing
 from dragoman.clock import SystemClock
+from dragoman.daemon.canvas_node import CanvasNode
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
@@ -31,7 +32,7 @@ from dragoman.setting_table import Settings
 from dragoman.transport.private_files import read_private
 from dragoman.wire.a2ui import A2uiError
 from dragoman.wire.gateway import EventFrame, SequenceGap
-from dragoman.wire.gateway.vocabulary import A2ui, Diff
+from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff, ToolStart
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +65,8 @@ class Outward:
         self._client: GatewayClient | None = None
         self._overheard: list[Overhear] = []
         self.router = Router(self._draw, self._bridge)
+        self.node = CanvasNode(group, places, canvas, journal, self._ring)
+        self.router.watch(self._notice)
 
     @property
     def standing(self) -> Standing:
@@ -80,6 +83,8 @@ class Outward:
             "request_id": self.standing.request_id,
             "missing_scopes": list(self.standing.missing_scopes),
             "retry_in_s": self.standing.retry_in_s,
+            "canvas": self.node.standing.state,
+            "canvas_request_id": self.node.request_id,
         }
 
     async def connect(self, url: str) -> Standing:
@@ -147,12 +152,22 @@ class Outward:
 
     def _heard(self, frame: EventFrame | SequenceGap) -> None:
         self.router.heard(frame)
+        self.node.overhear(frame)
         for told in self._overheard:
             told(frame)
 
-    def _told(self, now: Standing) -> None:
+    def _ring(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
+
+    def _notice(self, event: ChatEvent) -> None:
+        if isinstance(event, ToolStart) and event.tool == "canvas":
+            self.node.session_key = event.session_key
+
+    def _told(self, now: Standing) -> None:
+        self._ring()
+        if self._client is not None:
+            self.node.follow(self._client)
         if now.state in ("connected", "degraded"):
             if self._was_connected:
                 self._heard(SequenceGap(expected=0, received=0))
@@ -214,6 +229,7 @@ async def outward(
         link = Outward(group, settings, places, canvas, journal)
         group.start_soon(link.router.run)
         group.start_soon(link.tell_actions)
+        group.start_soon(link.node.tell_actions)
         if settings.gateway_relay:
             group.start_soon(link.connect, "")
         yield link

@@ -118,8 +118,10 @@ class FakeModel:
                 heard = await _heard(stream)
                 self.requests.append(heard)
                 self.asked.set()
-                steps = self.replies.pop(0) if self.replies else (Says(["yes"]), Ends())
-                await self._reply(stream, heard, steps)
+                await self._reply(stream, heard, self.steps_for(heard))
+
+    def steps_for(self, heard: Heard) -> Sequence[Step]:
+        return self.replies.pop(0) if self.replies else (Says(["yes"]), Ends())
 
     async def _reply(self, stream: SocketStream, heard: Heard, steps: Sequence[Step]) -> None:
         if steps and isinstance(steps[0], Refuses):

@@ -10,9 +10,10 @@ import anyio
 import msgspec
 import pytest
 
-from dragoman.chat.client import REQUEST_WITHIN_S, SCOPES
+from dragoman.chat.client import REQUEST_WITHIN_S
 from dragoman.chat.faults import RequestFailedError
 from dragoman.chat.reconnecting import Reconnecting
+from dragoman.chat.roles import SCOPES
 from dragoman.errors import DragomanError
 from dragoman.testing.fake_gateway import NONCE, Visit
 from dragoman.wire.gateway import (

@@ -9,8 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.chat.client import SCOPES, Gateway, GatewayClient
+from dragoman.chat.client import Gateway, GatewayClient
 from dragoman.chat.identity import Identity
+from dragoman.chat.roles import SCOPES
 from dragoman.chat.runs import Question
 from dragoman.chat.voice import Voice
 from dragoman.clock import SystemClock

@@ -22,7 +22,7 @@ from dragoman.wire.gateway.connection import (
     Succeeded,
     Unmatched,
 )
-from dragoman.wire.gateway.device import device_id, sign_connect, signature_holds, signed_text
+from dragoman.wire.gateway.device import device_id, device_of, sign_connect, signature_holds, signed_text
 from dragoman.wire.gateway.framing import (
     MAX_DEPTH,
     MAX_HANDSHAKE_BYTES,
@@ -137,6 +137,7 @@ __all__ = [
     "decode_payload",
     "decode_stream",
     "device_id",
+    "device_of",
     "device_refusal",
     "encode_frame",
     "sign_connect",

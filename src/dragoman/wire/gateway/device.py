@@ -67,6 +67,11 @@ def device_id(public_key: bytes) -> str:
     return hashlib.sha256(public_key).hexdigest()
 
 
+def device_of(seed: bytes) -> str:
+    """The id by which gateways know the holder of this key."""
+    return device_id(_private_key(seed).public_key().public_bytes_raw())
+
+
 def claimed_id(device: Device) -> str | None:
     """The id that the device's key really has, or None when the key is none."""
     public = decode_base64url(device.public_key)
