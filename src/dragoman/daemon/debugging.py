@@ -23,6 +23,7 @@ from dragoman.tools import Operation
 from dragoman.tools.debug import FileSources, Waits, debug_operations
 from dragoman.tools.debug.reading import SessionReadings
 from dragoman.tools.debug.values import Values
+from dragoman.tools.evidence import evidence_operations
 from dragoman.tools.readings import Readings
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import BreakpointBook
@@ -72,9 +73,11 @@ async def debugging(
         service = DebugService(group, book, runs, journal, clock, lived, redactor.text)
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.clean_up, service)
+        sources = FileSources(rule)
         operations = debug_operations(
-            service, partial(configurations, rule=rule), waits, clock, sources=FileSources(rule), redactor=redactor
+            service, partial(configurations, rule=rule), waits, clock, sources=sources, redactor=redactor
         )
+        operations += evidence_operations(service, waits, clock, sources, redactor)
         readings = SessionReadings(service, journal, Values(redactor))
         yield Debugging(operations, waits, runs, readings, trust, supervisors)
         group.cancel_scope.cancel("the daemon ends")

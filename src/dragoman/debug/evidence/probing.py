@@ -40,7 +40,8 @@ class Probing:
         self.never_ended = ""
         """An expression that was not evaluated in time."""
         self._goes_on = goes_on
-        self._by_stops = by_stops
+        # At functions debuggers log nothing, and rows of both kinds would come out of their order.
+        self._by_stops = by_stops or any(point.function for point in self.points)
         self._language = Language()
         self._mark = f"<{secrets.token_hex(8)}>"
         self._one_by_one: set[int] = set()
@@ -59,14 +60,14 @@ class Probing:
     @property
     def is_logging(self) -> bool:
         """Whether it runs on while its rows are heard."""
-        return any(self.log_message(id_of(at)) for at in range(len(self.points)))
+        return self._language.logging is not None and not self._by_stops
 
     # Rows that the debugger says by itself.
 
     def log_message(self, id: int) -> str:
-        """Empty: it is a stop. Of a function debuggers say nothing by themselves."""
+        """Empty: it is a stop."""
         logging, at = self._language.logging, point_of(id)
-        if logging is None or self._by_stops or not self.owns([id]) or self.points[at].function:
+        if logging is None or self._by_stops or not self.owns([id]):
             return ""
         return logging.logged(self._mark, self.sheet.limits.hits, at, self.points[at].expressions)
 

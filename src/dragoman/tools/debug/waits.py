@@ -6,16 +6,17 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 
 from dragoman.clock import Clock
-from dragoman.debug.service import Happened
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.tools.operation import Caller
 
 PROGRESS_EVERY_S = 5.0
+_T = TypeVar("_T")
 
 
 @dataclass(eq=False)
@@ -54,9 +55,7 @@ class Waits:
             wait.scope.cancel("a person ended the wait")
         return len(chosen)
 
-    async def until(
-        self, caller: Caller, wait: Wait, within_s: float, act: Callable[[], Awaitable[Happened]]
-    ) -> Happened | None:
+    async def until(self, caller: Caller, wait: Wait, within_s: float, act: Callable[[], Awaitable[_T]]) -> _T | None:
         """What came of it; None when a person ended the wait. Errors come through as they are."""
         with self._opened(wait, caller):
             with wait.scope:
@@ -71,12 +70,10 @@ class Waits:
         finally:
             self._open.pop(wait, None)
 
-    async def _told(
-        self, caller: Caller, wait: Wait, within_s: float, act: Callable[[], Awaitable[Happened]]
-    ) -> Happened:
+    async def _told(self, caller: Caller, wait: Wait, within_s: float, act: Callable[[], Awaitable[_T]]) -> _T:
         if caller.progress is None:
             return await act()
-        result: Happened | None = None
+        result: _T | None = None
         error: DragomanError | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(self._tick, caller, wait, within_s)

@@ -1,0 +1,5 @@
+"""The tools for evidence: questions about a whole run, each answered in one call."""
+
+from dragoman.tools.evidence.table import evidence_operations
+
+__all__ = ["evidence_operations"]

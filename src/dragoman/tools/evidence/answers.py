@@ -1,0 +1,73 @@
+"""What the tools for evidence answer: a status as everywhere, the finding, and how the run ended."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+
+from dragoman.tools.debug.answers import Maybe
+from dragoman.tools.operation import Result
+
+
+def required_alone(schema: dict[str, Any]) -> None:
+    """Schemas are paid for: what is always there is enough, the rest may come besides."""
+    schema["properties"] = {name: schema["properties"][name] for name in schema["required"]}
+
+
+class FrameSeen(Result):
+    model_config = ConfigDict(json_schema_extra=required_alone)
+
+    function: str
+    file_path: Maybe[str] = None
+    line: Maybe[int] = None
+
+
+class ExceptionSeen(Result):
+    type: str
+    message: str
+
+
+class RunEnd(Result):
+    """`limit`: hits, characters, seconds, expression or steps. Frames: of the exception, or where it stood."""
+
+    model_config = ConfigDict(json_schema_extra=required_alone)
+
+    how: Literal["exited", "exception", "stopped", "limit", "lost"]
+    limit: Maybe[str] = None
+    exit_code: Maybe[int] = None
+    signal: Maybe[str] = None
+    exception: Maybe[ExceptionSeen] = None
+    frames: Maybe[list[FrameSeen]] = None
+    output: Maybe[str] = None
+
+
+class Found(Result):
+    """Of every tool: `session_id` and `state` are there where a session is left to go on with."""
+
+    model_config = ConfigDict(json_schema_extra=required_alone)
+
+    status: Literal["success"]
+    ended: RunEnd
+    session_id: Maybe[str] = None
+    state: Maybe[str] = None
+    side_effects: Maybe[list[str]] = None
+    """Expressions that may have changed what the program did."""
+
+
+class PointSeen(Result):
+    model_config = ConfigDict(json_schema_extra=required_alone)
+
+    place: str
+    expressions: list[str]
+    hits: int
+    condition: Maybe[str] = None
+    not_bound: Maybe[str] = None
+
+
+class Traced(Found):
+    """A row: hit, point (both from 1), then the cells that changed by the number of their expression, from 1."""
+
+    hits: int
+    points: list[PointSeen]
+    rows: list[dict[str, Any]]

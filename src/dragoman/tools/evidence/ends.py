@@ -1,0 +1,89 @@
+"""How a run ended, as data and as a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.debug.evidence.run import End
+from dragoman.debug.model import Frame, Raised
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug.stops import short_path
+from dragoman.tools.debug.values import Values, name
+from dragoman.tools.evidence.answers import ExceptionSeen, FrameSeen, RunEnd
+from dragoman.tools.operation import Caller
+from dragoman.tools.showing import one_line
+
+_FRAMES = 8
+_MESSAGE = 400
+_OUTPUT = 1000
+_OUTPUT_LINES = 5
+_LINE = 160
+
+_LIMITS = {
+    "hits": say("limit: there are more hits than max_hits"),
+    "characters": say("limit: there is more than max_chars"),
+    "seconds": say("limit: it was not over after timeout_s"),
+    "expression": say("limit: an expression was not evaluated in time"),
+    "steps": say("limit: there are more steps than max_steps"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    values: Values
+
+    def data(self, caller: Caller, end: End) -> RunEnd:
+        raised = end.raised
+        return RunEnd(
+            how=end.how,
+            limit=end.limit or None,
+            exit_code=end.ended.exit_code if end.ended else None,
+            signal=(end.ended.signal or None) if end.ended else None,
+            exception=self._exception(raised) if raised else None,
+            frames=[_frame(it, caller.workspace) for it in own_frames(end.frames)[:_FRAMES]] or None,
+            output=self.values.tail(end.output, _OUTPUT) or None,
+        )
+
+    def _exception(self, raised: Raised) -> ExceptionSeen:
+        return ExceptionSeen(type=name(raised.type), message=self.values.text(raised.message, _MESSAGE))
+
+
+def own_frames(frames: Sequence[Frame]) -> list[Frame]:
+    """Those of the user; all, where none is."""
+    return [it for it in frames if not it.is_library] or list(frames)
+
+
+def _frame(frame: Frame, workspace: Path) -> FrameSeen:
+    path = short_path(frame.path, workspace) if frame.path else None
+    return FrameSeen(function=name(frame.name), file_path=path, line=frame.line or None)
+
+
+def end_lines(end: RunEnd) -> list[Phrase]:
+    return [*_how(end), *_labelled("at", _stack(end.frames or ())), *_output(end.output)]
+
+
+def _how(end: RunEnd) -> list[Phrase]:
+    found = [_LIMITS[end.limit]] if end.limit in _LIMITS else []
+    if end.exception:
+        found += _labelled("exception", one_line(f"{end.exception.type}: {end.exception.message}", _MESSAGE))
+    if end.how == "lost":
+        found.append(say("The debugger is gone, and has not said how the program ended."))
+    if end.exit_code is not None:
+        found += _labelled("exit code", str(end.exit_code))
+    return found + _labelled("signal", end.signal or "")
+
+
+def _stack(frames: Sequence[FrameSeen]) -> str:
+    return " < ".join(f"{it.file_path or '?'}:{it.line} {it.function}" for it in frames)
+
+
+def _output(output: str | None) -> list[Phrase]:
+    """The tail; each line behind a bar, so that none can pass for one of ours."""
+    lines = (output or "").splitlines()[-_OUTPUT_LINES:]
+    return [say("{text}", text=f"| {one_line(line, _LINE)}") for line in lines]
+
+
+def _labelled(label: str, text: str) -> list[Phrase]:
+    return [say("{text}", text=f"{label}: {text}")] if text else []

@@ -1,0 +1,43 @@
+"""What the tools for evidence take."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from dragoman.debug.evidence.sheet import Limits
+from dragoman.tools.debug.parameters import Text
+from dragoman.tools.evidence.place import OfPlace
+from dragoman.tools.evidence.subject import OfSubject
+
+MOST_HITS = 100_000
+MOST_CHARACTERS = 200_000
+MOST_S = 600.0
+MOST_POINTS = 20
+MOST_EXPRESSIONS = 20
+
+Expression = Annotated[str, Field(min_length=1, max_length=2000)]
+Expressions = Annotated[list[Expression], Field(default_factory=list, max_length=MOST_EXPRESSIONS)]
+Hits = Annotated[int, Field(ge=1, le=MOST_HITS)]
+Seconds = Annotated[float, Field(gt=0, le=MOST_S)]
+Condition = Annotated[Text, Field(description="Only hits where this holds.")]
+
+
+class Limited(OfSubject):
+    max_hits: Hits = 200
+    timeout_s: Seconds = 30.0
+
+
+class PointWanted(OfPlace):
+    expressions: Expressions
+    condition: Condition = ""
+
+
+class TraceWanted(Limited):
+    points: Annotated[list[PointWanted], Field(min_length=1, max_length=MOST_POINTS)]
+    max_chars: Annotated[int, Field(ge=100, le=MOST_CHARACTERS)] = 6000
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.max_hits, self.max_chars, self.timeout_s)

@@ -1,0 +1,64 @@
+"""A place in a program, said in the same way to every tool for evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from dragoman.debug.evidence.points import Point
+from dragoman.debug.service import DebugService
+from dragoman.phrases import say
+from dragoman.tools.debug.client import client_of, files_of_stacks
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.parameters import Maybe, Place
+from dragoman.tools.debug.places import Places
+from dragoman.tools.evidence.subject import OfSubject
+from dragoman.tools.operation import Caller, Parameters
+
+
+class OfPlace(Parameters):
+    file_path: Annotated[str, Field(max_length=4096, description="Default: the program.")] = ""
+    line_number: Maybe[Place] = None
+    line_text: Annotated[str, Field(max_length=1000, description="Or text that only one line has.")] = ""
+    function: Annotated[str, Field(max_length=1000, description="Or a function, at its entry.")] = ""
+
+    @property
+    def is_given(self) -> bool:
+        return bool(self.line_number is not None or self.line_text or self.function)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFinder:
+    service: DebugService
+    places: Places
+
+    async def point(
+        self, caller: Caller, subject: OfSubject, wanted: OfPlace, expressions: tuple[str, ...], condition: str = ""
+    ) -> Point:
+        """Where the expressions are to be asked; raises where there is no such place."""
+        ways = [wanted.line_number is not None, bool(wanted.line_text), bool(wanted.function)]
+        if sum(ways) != 1:
+            raise ToolError("bad_arguments", say("Give exactly one of `line_number`, `line_text` and `function`."))
+        if wanted.function:
+            return Point(function=wanted.function, condition=condition, expressions=expressions)
+        named = files_of_stacks(self.service, client_of(caller))
+        path, line = await self.places.line_of(
+            wanted.file_path or self._default(caller, subject),
+            caller.workspace,
+            named,
+            wanted.line_number,
+            wanted.line_text,
+        )
+        return Point(path=path, line=line, condition=condition, expressions=expressions)
+
+    def _default(self, caller: Caller, subject: OfSubject) -> str:
+        """The file that is run, or the one in which the session stands."""
+        program = subject.program or str(subject.configuration.get("program", ""))
+        if program and "$" not in program:
+            return program
+        stop = self.service.find(client_of(caller), subject.session_id).stop if subject.session_id else None
+        if stop is not None and stop.frame is not None and stop.frame.path:
+            return stop.frame.path
+        raise ToolError("bad_arguments", say("Give the `file_path` of the place: the configuration does not say it."))

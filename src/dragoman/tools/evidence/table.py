@@ -1,0 +1,77 @@
+"""The tools for evidence as an agent sees them: names, order, descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+from dragoman.clock import Clock
+from dragoman.debug.evidence.run import Evidence
+from dragoman.debug.service import DebugService
+from dragoman.redaction import Redactor
+from dragoman.tools.debug.answers import Failure
+from dragoman.tools.debug.failures import Failures
+from dragoman.tools.debug.places import Places
+from dragoman.tools.debug.sources import SourceReader
+from dragoman.tools.debug.values import Values
+from dragoman.tools.debug.waits import Waits
+from dragoman.tools.evidence import answers
+from dragoman.tools.evidence import parameters as take
+from dragoman.tools.evidence.place import PlaceFinder
+from dragoman.tools.evidence.room import Room
+from dragoman.tools.evidence.tracing import Tracing
+from dragoman.tools.operation import Caller, Effects, Failing, Operation, Outcome, Parameters, Result
+
+_Run = Callable[[Caller, Any], Awaitable[Outcome]]
+_RUNS = Effects(destroys=True, leaves_machine=True)
+
+
+class _Tool(NamedTuple):
+    name: str
+    title: str
+    description: str
+    parameters: type[Parameters]
+    result: type[Result]
+    effects: Effects = _RUNS
+
+
+# In the order in which they are shown.
+TOOLS = (
+    _Tool(
+        "trace",
+        "Trace a run",
+        (
+            "Values over a whole run in one call: expressions at each hit of each point, as a table of what changed, "
+            "and how it ended (exit code, exception, limit). Starts the program, or goes on from session_id."
+        ),
+        take.TraceWanted,
+        answers.Traced,
+    ),
+)
+
+
+def evidence_operations(
+    service: DebugService, waits: Waits, clock: Clock, sources: SourceReader, redactor: Redactor
+) -> list[Operation]:
+    values = Values(redactor)
+    room = Room(Evidence(service, clock), PlaceFinder(service, Places(sources)), values, waits)
+    failing = Failing(Failure, Failures(service, values).tell)
+    run_by_name = _handlers(room)
+    return [
+        Operation(
+            name=tool.name,
+            title=tool.title,
+            description=tool.description,
+            parameters=tool.parameters,
+            result=tool.result,
+            run=run_by_name[tool.name],
+            effects=tool.effects,
+            failing=failing,
+            set="evidence",
+        )
+        for tool in TOOLS
+    ]
+
+
+def _handlers(room: Room) -> Mapping[str, _Run]:
+    return {"trace": Tracing(room).trace}

@@ -1,0 +1,152 @@
+"""The tool `trace`: several places and several expressions over a whole run, as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.debug.evidence.effects import suspicious
+from dragoman.debug.evidence.points import Point
+from dragoman.debug.evidence.sheet import Cell, Row, Sheet
+from dragoman.debug.evidence.trace import Trace, together, traced
+from dragoman.debug.model import Binding
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.stops import short_path
+from dragoman.tools.evidence.answers import PointSeen, Traced
+from dragoman.tools.evidence.parameters import TraceWanted
+from dragoman.tools.evidence.room import Room
+from dragoman.tools.evidence.subject import subject_of
+from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import escaped, one_line
+
+_CELL_IN_TEXT = 120
+_EXPRESSION_IN_TEXT = 80
+_REASON = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    room: Room
+
+    async def trace(self, caller: Caller, wanted: TraceWanted) -> Outcome:
+        subject = subject_of(wanted)
+        points = together([await self._point(caller, wanted, at) for at in range(len(wanted.points))])
+        require_apart(points)
+
+        async def act() -> Trace:
+            return await traced(self.room.evidence, client_of(caller), subject, points, wanted.limits)
+
+        trace = await self.room.awaited(caller, "trace", wanted.timeout_s, act)
+        answer = self._answer(caller, trace)
+        return Outcome([*table_lines(answer, trace.sheet), *self.room.last_lines(answer)], answer)
+
+    async def _point(self, caller: Caller, wanted: TraceWanted, at: int) -> Point:
+        point = wanted.points[at]
+        return await self.room.finder.point(caller, wanted, point, tuple(point.expressions), point.condition)
+
+    def _answer(self, caller: Caller, trace: Trace) -> Traced:
+        expressions = [it for point in trace.points for it in (*point.expressions, point.condition) if it]
+        return Traced(
+            status="success",
+            hits=len(trace.sheet.rows),
+            points=points_seen(trace, caller.workspace, self.room),
+            rows=[self._row(trace, row) for row in trace.sheet.rows],
+            ended=self.room.ends.data(caller, trace.end),
+            session_id=trace.session_id or None,
+            state=trace.state or None,
+            side_effects=[escaped(it) for it in suspicious(expressions)] or None,
+        )
+
+    def _row(self, trace: Trace, row: Row) -> dict[str, object]:
+        told: dict[str, object] = {"hit": row.number}
+        told |= {"point": row.point + 1} if len(trace.points) > 1 else {}
+        told |= {"thread": row.thread} if trace.sheet.threads > 1 else {}
+        pairs = list(zip(trace.points[row.point].expressions, row.changed, strict=False))
+        values = {escaped(it): self._shown(it, cell) for it, cell in pairs if cell and not cell.failed}
+        errors = {escaped(it): self._shown(it, cell) for it, cell in pairs if cell and cell.failed}
+        return told | ({"values": values} if values else {}) | ({"errors": errors} if errors else {})
+
+    def _shown(self, expression: str, cell: Cell) -> str:
+        return self.room.values.value(expression, cell.text, len(cell.text)).text
+
+
+def require_apart(points: Sequence[Point]) -> None:
+    if len({point.place for point in points}) < len(points):
+        raise ToolError(
+            "same_place",
+            say("Two points stand at one place with different conditions, and a debugger knows one."),
+            hint=say("Give one of them, with the condition as an expression."),
+        )
+
+
+def points_seen(trace: Trace, workspace: Path, room: Room) -> list[PointSeen]:
+    return [
+        PointSeen(
+            place=_place(point, binding, workspace),
+            expressions=[escaped(it) for it in point.expressions],
+            hits=trace.sheet.hits_of(at),
+            condition=escaped(point.condition) or None,
+            not_bound=why_not_bound(trace.sheet, at, binding, room),
+        )
+        for at, (point, binding) in enumerate(zip(trace.points, trace.bindings, strict=True))
+    ]
+
+
+def why_not_bound(sheet: Sheet, at: int, binding: Binding, room: Room) -> str | None:
+    """A place that no code stands at is no place that was not reached."""
+    if sheet.hits_of(at) or (binding.verified and not binding.message):
+        return None
+    return room.values.text(binding.message, _REASON) or None
+
+
+def _place(point: Point, binding: Binding, workspace: Path) -> str:
+    if point.function:
+        return one_line(point.function, _EXPRESSION_IN_TEXT)
+    return f"{short_path(point.path, workspace)}:{binding.line or point.line}"
+
+
+# The lines: what is asked first, then a row a hit. A cell that is empty is as above.
+
+
+def table_lines(answer: Traced, sheet: Sheet) -> list[Phrase]:
+    several = len(answer.points) > 1
+    heads = [line for at, it in enumerate(answer.points, 1) for line in _head(at if several else 0, it)]
+    return [*heads, *(say("{text}", text=line) for line in _rows(answer, sheet, several=several))]
+
+
+def _head(at: int, point: PointSeen) -> Iterator[Phrase]:
+    asked = " | ".join(one_line(it, _EXPRESSION_IN_TEXT) for it in point.expressions)
+    condition = f" if {one_line(point.condition, _EXPRESSION_IN_TEXT)}" if point.condition else ""
+    yield say("{text}", text=f"{f'@{at} ' if at else ''}{point.place}{condition}: {asked}")
+    if point.not_bound:
+        yield say("  not bound: {reason}", reason=one_line(point.not_bound))
+    elif not point.hits:
+        yield say("  never reached")
+
+
+def _rows(answer: Traced, sheet: Sheet, *, several: bool) -> Iterator[str]:
+    begun = 0
+    rows = sheet.rows
+    for at, row in enumerate(rows):
+        last = at + 1 == len(rows)
+        begun = begun or row.number
+        if not any(row.changed) and not several and not last and not any(rows[at + 1].changed):
+            continue  # told with the last of those in which nothing changed
+        number = f"{begun}" if begun == row.number else f"{begun}-{row.number}"
+        point = f" @{row.point + 1}" if several else ""
+        thread = f" t{row.thread}" if sheet.threads > 1 else ""
+        told = answer.rows[at]
+        cells = [_cell(told, it) for it in answer.points[row.point].expressions]
+        yield f"{number}{point}{thread} | {' | '.join(cells)}".rstrip(" |")
+        begun = 0
+
+
+def _cell(row: dict[str, object], expression: str) -> str:
+    for kind, mark in (("values", ""), ("errors", "!")):
+        found = row.get(kind)
+        if isinstance(found, dict) and expression in found:
+            return mark + one_line(str(found[expression]), _CELL_IN_TEXT)
+    return ""
