@@ -7,17 +7,16 @@ A gigabyte of output and a million commands are made anew each time; `DRAGOMAN_B
 from __future__ import annotations
 
 import os
-import random
 import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import anyio
-import apsw
 
 from bench.claims import Claim
 from dragoman.journal import Journal
@@ -25,17 +24,28 @@ from dragoman.redaction import Redactor
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter, CommandTold
+from tests.domain.terminal.logs import Logs
+from tests.domain.terminal.record_support import fill_with_commands
 
 MEGABYTES = int(os.environ.get("DRAGOMAN_BENCH_TERMINAL_MB", "1000"))
 COMMANDS = int(os.environ.get("DRAGOMAN_BENCH_COMMANDS", "1000000"))
 CHUNK_BYTES = 64 * 1024
+CHUNKS = MEGABYTES * 1_000_000 // CHUNK_BYTES
+TERMINALS = 10
 _NOON_MS = 1_800_000_000_000
-_ROUNDS = 9
+_ROUNDS = 5
+_LONG_AGO = b"a trombone: request PASSED\r\n"
 _SEARCHES = {
-    "a word in every line": "request",
+    "a word of every fourth line": "request",
     "a rare word": "xylophone",
-    "two words of one line": "warning timeout",
+    "two common words, often on one line": "request warning",
+    "two words, seldom on one line": "warning timeout",
+    "two common words, on one line long ago": "passed request",
+    "two common words, never on one line": "building request",
+    "a phrase": '"unused variable"',
     "a beginning": "xylo*",
+    "a beginning of one letter": "t*",
+    "a word whose hits are old": "trombone",
     "a word that is nowhere": "nonexistentword",
 }
 _FILTERS = {
@@ -68,32 +78,44 @@ async def _service(folder: Path) -> AsyncIterator[TerminalService]:
 
 async def _output_claims(folder: Path) -> list[Claim]:
     async with _service(folder) as service:
-        recorded = await _record(service)
+        recorded = await record(service)
         indexed_s = await _indexed_s(service)
         searches = [
             Claim(f"first 20 hits: {name}", await _median_ms(partial(service.search_output, words)), "ms", 200, "lower")
             for name, words in _SEARCHES.items()
         ]
+        one = partial(service.search_output, "request warning", terminal="bench0")
+        searches.append(Claim("first 20 hits: of one terminal, long ago", await _median_ms(one), "ms", 200, "lower"))
+    index_bytes = sum(path.stat().st_size for path in (folder / "terminal").iterdir())
     return [
         Claim("recorded, redaction on, 64 KiB chunks", recorded, "MB/s", 150, "higher"),
         Claim(f"index behind after a burst of {MEGABYTES} MB", indexed_s, "s", 60, "lower"),
+        Claim("size of the index, of what is indexed", index_bytes / MEGABYTES / 10_000, "%", 50, "lower"),
         *searches,
     ]
 
 
-async def _record(service: TerminalService) -> float:
-    """Ten terminals one after another, a command every few megabytes; some lines are rare."""
-    chunks = _chunks(256)
-    dice = random.Random(4)
+async def record(service: TerminalService) -> float:
+    """Ten terminals one after another, a command every few megabytes; how many megabytes a second were taken."""
+    made = Logs().chunks(CHUNK_BYTES)
+    took_s, number = await _taken_s(service, 0, [_LONG_AGO] * 30), 0
+    while chunks := list(islice(made, min(512, CHUNKS - number))):
+        took_s += await _taken_s(service, number, chunks)
+        number += len(chunks)
+    return MEGABYTES / took_s
+
+
+async def _taken_s(service: TerminalService, first: int, chunks: list[bytes]) -> float:
+    """Making them is not counted."""
     began_s = time.perf_counter()
-    for number in range(MEGABYTES * 1_000_000 // CHUNK_BYTES):
-        terminal = f"bench{number * 10 * CHUNK_BYTES // (MEGABYTES * 1_000_000)}"
-        await service.take(terminal, "output", _NOON_MS + number, dice.choice(chunks))
+    for number, chunk in enumerate(chunks, first):
+        terminal = f"bench{number * TERMINALS // CHUNKS}"
+        await service.take(terminal, "output", _NOON_MS + number, chunk)
         if number % 100 == 0:
-            await service.take(terminal, "output", _NOON_MS + number, b"a xylophone was heard\r\n")
+            await service.take(terminal, "output", _NOON_MS + number, b"\na xylophone was heard\r\n")
             told = CommandTold(id=f"{terminal}:{number}", terminal=terminal, line="make", started_ms=_NOON_MS + number)
             await service.command_ended(told)
-    return MEGABYTES / (time.perf_counter() - began_s)
+    return time.perf_counter() - began_s
 
 
 async def _indexed_s(service: TerminalService) -> float:
@@ -102,27 +124,10 @@ async def _indexed_s(service: TerminalService) -> float:
     return time.perf_counter() - began_s
 
 
-def _chunks(count: int) -> list[bytes]:
-    """Log lines with numbers and names that hardly come twice, none of which looks like a secret."""
-    dice = random.Random(3)
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    words = ["".join(dice.choices(letters, k=dice.randint(2, 10))) for _ in range(20_000)]
-
-    def line() -> str:
-        clock = f"12:{dice.randint(10, 59)}:{dice.randint(10, 59)}"
-        level = dice.choices(["info", "debug", "warning"], [80, 15, 5])[0]
-        spice = " timeout" if dice.random() < 0.001 else ""
-        said = " ".join(dice.choices(words, k=9))
-        return f"{clock} [{level}] request {dice.getrandbits(36):09x} {said}{spice}"
-
-    text = "\r\n".join(line() for _ in range(count * CHUNK_BYTES // 90)).encode()
-    return [text[start : start + CHUNK_BYTES] for start in range(0, count * CHUNK_BYTES, CHUNK_BYTES)]
-
-
 async def _command_claims(folder: Path) -> list[Claim]:
     async with _service(folder):
         pass
-    await anyio.to_thread.run_sync(_fill, folder / "journal")
+    await anyio.to_thread.run_sync(fill_with_commands, folder / "journal", COMMANDS)
     async with _service(folder) as service:
         claims = [
             Claim(
@@ -137,22 +142,6 @@ async def _command_claims(folder: Path) -> list[Claim]:
             if read == 100_000:
                 break
         return [*claims, Claim("100,000 commands streamed", time.perf_counter() - began_s, "s", 2, "lower")]
-
-
-def _fill(folder: Path) -> None:
-    (database,) = folder.glob("events-*.db")
-    connection = apsw.Connection(str(database))
-    with connection:
-        connection.execute(
-            """insert into commands
-            with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ?1),
-            told (n, line) as (select n, format('%s %d', case n % 4 when 0 then 'git status' when 1 then 'make test'
-                when 2 then 'cargo build' else 'vim main.c' end, n % 997) from numbers)
-            select (?2 + n) * 1000000, 'old:' || n, 't' || (n % 50), line, line, '/src/project' || (n % 40), null,
-                n % 9 = 0, 1, null, null, null, null, 0, 0, null, null from told""",
-            (COMMANDS, _NOON_MS),
-        )
-    connection.close()
 
 
 async def _median_ms(work: Callable[[], Awaitable[object]]) -> float:

@@ -1,7 +1,9 @@
-"""The index of output: which words stand in which stretch of a stream. Derived, so it may be thrown away at any time.
+"""The index of output: which words stand on which line of a stream. Derived, so it may be thrown away at any time.
 
-It keeps no text. A stretch that has the words is read again from the stream, which says the lines, and says nothing
-where it was forgotten meanwhile.
+It keeps no text. A stretch with a line that has the words is read again from the stream, which says the line, and says
+nothing where it was forgotten meanwhile. Each line is a row of its own: two words that come everywhere and never
+together cost no look at the stream. Rows are numbered as they come and kept in shards of a million: the newest is asked
+first, what is too old goes with its whole shard, and no query or merge grows with the record.
 """
 
 from __future__ import annotations
@@ -9,25 +11,33 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
+import msgspec
 
 from dragoman.clock import Clock
 from dragoman.journal import Place
-from dragoman.journal.database import DamagedError, connect, deadline, open_or_create, remove
+from dragoman.journal.database import DamagedError, connect, deadline, open_or_create, open_reader, remove
 from dragoman.transport.private_files import ensure_private_folder
 from dragoman.transport.system import System
 
 log = logging.getLogger(__name__)
 
-_VERSION = 1
+_VERSION = 2
+NEWEST = 1 << 62
+_SHARD_BITS = 20
+_SHARD_ROWS = 1 << _SHARD_BITS
 # Words are gathered in memory and written out seldom: the fewer pieces there are, the less is merged again and again.
 _HASH_BYTES = 16 * 1024 * 1024
+# Before a terminal's number, this makes a word that no line has: a character that means nothing, and is no separator.
+_TERMINAL_MARK = "\ue000"
 _PRAGMAS = (
+    "page_size=16384",
     "journal_mode=wal",
     "synchronous=normal",
     "secure_delete=on",
@@ -35,19 +45,27 @@ _PRAGMAS = (
     "cache_size=-16000",
     "journal_size_limit=16777216",
 )
-# A word's rows alone, without positions: a third of the size, and twice as fast to make.
 _SCHEMA = f"""
-create table blocks (n integer primary key, terminal text not null, segment integer not null, offset integer not null,
-    until_segment integer not null, until_offset integer not null, low integer not null, high integer not null,
-    at_ns integer not null, carry blob not null);
+create table blocks (n integer primary key, lines integer not null, terminal text not null, segment integer not null,
+    offset integer not null, until_segment integer not null, until_offset integer not null, low integer not null,
+    high integer not null, at_ns integer not null, carry blob not null);
 create index blocks_by_place on blocks (terminal, segment);
-create virtual table words using fts5 (text, content='', contentless_delete=1, detail=none,
-    tokenize='unicode61 remove_diacritics 0');
-insert into words (words, rank) values ('hashsize', {_HASH_BYTES}), ('automerge', 8);
-create table reach (terminal text primary key, segment integer not null, offset integer not null,
-    at_ns integer not null, carry blob not null) without rowid;
+create table shards (n integer primary key, rows integer not null);
+create table reach (n integer primary key, terminal text not null unique, segment integer not null,
+    offset integer not null, at_ns integer not null, carry blob not null);
 pragma user_version={_VERSION};
-"""  # noqa: S608  numbers of ours
+"""
+# A word's rows alone, without positions: half of the size, and faster to make.
+_SHARD = """
+create virtual table words{n} using fts5 (text, content='', columnsize=0, detail=none,
+    tokenize='unicode61 remove_diacritics 0');
+insert into words{n} (words{n}, rank) values ('hashsize', {hash_bytes}), ('automerge', 8);
+"""
+# All lines of a block in one step of SQLite, which runs without Python's lock: a busy event loop cannot starve it.
+_ADD_LINES = "insert into words{n} (rowid, text) select ? + key, value || ? from json_each(?) where value <> ''"
+_FIND = """select b.*, w.rowid from words{n} w cross join blocks b
+    on b.n = (select max(n) from blocks where n <= w.rowid)
+    where w.words{n} match ? and w.rowid < ? order by w.rowid desc"""
 _FAULTS = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.IOError, apsw.CantOpenError, DamagedError)
 
 
@@ -72,84 +90,130 @@ class Reach(NamedTuple):
     carry: bytes = b""
 
 
+class Sought(NamedTuple):
+    expression: str
+    terminal: str = ""
+    besides: Set[str] = frozenset()
+
+
+class Candidates(NamedTuple):
+    """Blocks with a line that has all the words, newest first, and the number below which nothing was looked at."""
+
+    blocks: list[Block]
+    below: int
+
+
+@dataclass(slots=True)
+class _Seat:
+    """A connection, and the one who uses it."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    connection: apsw.Connection | None = None
+
+    def shut(self) -> None:
+        if self.connection is not None:
+            with suppress(apsw.Error):
+                self.connection.close(True)
+            self.connection = None
+
+
 class OutputIndex:
-    """Thread-safe: one connection, one user of it at a time."""
+    """Thread-safe. Who searches has a connection of his own: he never waits for what is being added."""
 
     def __init__(self, folder: Path, clock: Clock, *, system: System) -> None:
         self._path = ensure_private_folder(folder) / "output.db"
         self._clock = clock
         self._system = system
-        self._lock = threading.Lock()
-        self._connection: apsw.Connection | None = None
+        self._reader, self._writer = _Seat(), _Seat()  # whoever needs both takes them in this order
         self.generation = 0
         """Changes when it was thrown away, and what was read for the old one must not go into the new one."""
 
     def reaches(self) -> dict[str, Reach]:
-        with self._use() as connection:
+        with self._use(self._writer) as connection:
             rows: list[Any] = connection.execute("select terminal, segment, offset, at_ns, carry from reach").fetchall()
         return {name: Reach(Place(segment, offset), at_ns, carry) for name, segment, offset, at_ns, carry in rows}
 
     def add(self, generation: int, terminal: str, blocks: Iterable[tuple[Block, str]], reach: Reach) -> None:
-        with self._use() as connection, connection:
+        with self._use(self._writer) as connection, connection:
             if generation != self.generation:
                 return
-            for block, text in blocks:
-                row = (block.terminal, *block.start, *block.until, *block[3:])
-                connection.execute("insert into blocks values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-                number = connection.last_insert_rowid()
-                connection.execute("insert into words (rowid, text) values (?, ?)", (number, text))
             place = (terminal, *reach.place, reach.at_ns, reach.carry)
-            connection.execute("replace into reach values (?, ?, ?, ?, ?)", place)
+            number = connection.execute(
+                """insert into reach (terminal, segment, offset, at_ns, carry) values (?, ?, ?, ?, ?) on conflict do
+                update set segment = excluded.segment, offset = excluded.offset, at_ns = excluded.at_ns,
+                carry = excluded.carry returning n""",
+                place,
+            ).get
+            for block, text in blocks:
+                _add_lines(connection, block, text.split("\n"), number)
 
-    def find(self, expression: str, terminal: str, below: int, limit: int, timeout_s: float) -> list[tuple[int, Block]]:
-        """Blocks that have all the words, newest first, numbered below a number."""
-        of_terminal = " and b.terminal = ?" if terminal else ""
-        sql = f"""select b.* from words w cross join blocks b on b.n = w.rowid
-        where w.words match ? and w.rowid < ?{of_terminal} order by w.rowid desc limit ?"""  # noqa: S608
-        values = (expression, below, *([terminal] if terminal else []), limit)
-        with self._use() as connection, deadline(connection, self._clock, timeout_s):
-            rows: list[Any] = connection.execute(sql, values).fetchall()
-        return [(row[0], Block(row[1], Place(*row[2:4]), Place(*row[4:6]), *row[6:])) for row in rows]
+    def find(self, sought: Sought, below: int, limit: int, timeout_s: float) -> Candidates:
+        """Of the newest shard that has any."""
+        with self._use(self._reader) as connection, deadline(connection, self._clock, timeout_s):
+            expression = _narrowed(connection, sought)
+            shards: list[Any] = connection.execute("select n from shards order by n desc").fetchall()
+            for (shard,) in shards:
+                if expression and shard << _SHARD_BITS < below:
+                    rows = connection.execute(_FIND.format(n=shard), (expression, below))
+                    found = _blocks(rows, limit)
+                    if found.blocks:
+                        return found
+        return Candidates([], 0)
 
     def drop_retired(self, standing: Mapping[str, Sequence[int]]) -> None:
-        """Blocks whose files are gone; in each stream the oldest files go first."""
-        with self._use() as connection, connection:
+        """Blocks whose files are gone; in each stream the oldest files go first. Words go with their whole shard."""
+        with self._use(self._writer) as connection, connection:
             known: list[Any] = connection.execute("select terminal from reach").fetchall()
             for (terminal,) in known:
-                oldest = min(standing.get(terminal, ()), default=1 << 62)
-                gone = "select n from blocks where terminal = ? and segment < ?"
-                connection.execute(f"delete from words where rowid in ({gone})", (terminal, oldest))  # noqa: S608
+                oldest = min(standing.get(terminal, ()), default=NEWEST)
                 connection.execute("delete from blocks where terminal = ? and segment < ?", (terminal, oldest))
                 if terminal not in standing:
                     connection.execute("delete from reach where terminal = ?", (terminal,))
+            _drop_empty_shards(connection)
 
     def throw_away(self) -> None:
         """Words that were forgotten must be in no file: the index begins anew from what is still there."""
-        with self._lock:
+        with self._reader.lock, self._writer.lock:
             self._discard()
 
     def close(self) -> None:
-        with self._lock:
-            self._shut()
+        with self._reader.lock, self._writer.lock:
+            self._reader.shut()
+            self._writer.shut()
 
     @contextmanager
-    def _use(self) -> Iterator[apsw.Connection]:
-        with self._lock:
-            if self._connection is None:
-                self._connection = self._opened()
-            try:
-                yield self._connection
-            except _FAULTS as error:
-                log.warning("the index of output is made again: %s", error)
-                self._discard()
-                raise
+    def _use(self, seat: _Seat) -> Iterator[apsw.Connection]:
+        generation = self.generation
+        try:
+            with seat.lock:
+                generation = self.generation
+                yield self._connected(seat)
+        except _FAULTS as error:
+            log.warning("the index of output is made again: %s", error)
+            with self._reader.lock, self._writer.lock:
+                if generation == self.generation:
+                    self._discard()
+            raise
+
+    def _connected(self, seat: _Seat) -> apsw.Connection:
+        if seat.connection is None:
+            with ExitStack() as stack:
+                if seat is self._reader:  # who reads finds a file that is whole
+                    stack.enter_context(self._writer.lock)
+                    self._writer.connection = self._writer.connection or self._opened()
+                    seat.connection = open_reader(self._path, None)
+                else:
+                    seat.connection = self._opened()
+        return seat.connection
 
     def _opened(self) -> apsw.Connection:
         try:
             return self._open()
         except _FAULTS as error:
             log.warning("the index of output is made again: %s", error)
-            self._discard()
+            self._writer.shut()
+            remove(self._path)
+            self.generation += 1
             return self._open()
 
     def _open(self) -> apsw.Connection:
@@ -169,12 +233,66 @@ class OutputIndex:
         return connection
 
     def _discard(self) -> None:
-        self._shut()
+        self._reader.shut()
+        self._writer.shut()
         remove(self._path)
         self.generation += 1
 
-    def _shut(self) -> None:
-        if self._connection is not None:
-            with suppress(apsw.Error):
-                self._connection.close(True)
-            self._connection = None
+
+def _add_lines(connection: apsw.Connection, block: Block, lines: list[str], terminal: int) -> None:
+    first = _room_for(connection, len(lines))
+    row = (first, len(lines), block.terminal, *block.start, *block.until, *block[3:])
+    connection.execute("insert into blocks values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    words = msgspec.json.encode(lines).decode()
+    sql = _ADD_LINES.format(n=first >> _SHARD_BITS)
+    connection.execute(sql, (first, f" {_TERMINAL_MARK}{terminal}", words))
+
+
+def _room_for(connection: apsw.Connection, rows: int) -> int:
+    """The number of the first of so many rows, all in one shard."""
+    newest: Any = connection.execute("select n, rows from shards order by n desc limit 1").fetchone()
+    shard, used = newest or (0, _SHARD_ROWS)
+    if used + rows > _SHARD_ROWS:
+        shard, used = shard + 1, 0
+        connection.execute(_SHARD.format(n=shard, hash_bytes=_HASH_BYTES))
+    connection.execute("replace into shards values (?, ?)", (shard, used + rows))
+    return int(shard << _SHARD_BITS) + int(used)
+
+
+def _narrowed(connection: apsw.Connection, sought: Sought) -> str:
+    """The terminals that count, as words; empty where there is nothing to be found."""
+    known: list[Any] = connection.execute("select terminal, n from reach").fetchall()
+    numbers = dict(known)
+    if sought.terminal:
+        number = numbers.get(sought.terminal)
+        return "" if number is None else f'({sought.expression}) AND "{_TERMINAL_MARK}{number}"'
+    besides = [f'"{_TERMINAL_MARK}{numbers[name]}"' for name in sought.besides if name in numbers]
+    return f"({sought.expression}) NOT ({' OR '.join(besides)})" if besides else sought.expression
+
+
+def _blocks(rows: Iterable[Any], limit: int) -> Candidates:
+    """Each block once, however many of its lines there are."""
+    found: list[Block] = []
+    below = 0
+    for first, lines, terminal, *numbers, at_ns, carry, line in rows:
+        if first == below or line >= first + lines:  # known already, or no longer kept
+            continue
+        if len(found) == limit:
+            break
+        segment, offset, until_segment, until_offset, low, high = numbers
+        places = Place(segment, offset), Place(until_segment, until_offset)
+        found.append(Block(terminal, *places, low, high, at_ns, carry))
+        below = first
+    return Candidates(found, below)
+
+
+def _drop_empty_shards(connection: apsw.Connection) -> None:
+    """But for the newest, to which lines are still added."""
+    empty: list[Any] = connection.execute(
+        """select n from shards s where n < (select max(n) from shards) and not exists
+        (select 1 from blocks where n >= s.n << ? and n < (s.n + 1) << ?)""",
+        (_SHARD_BITS, _SHARD_BITS),
+    ).fetchall()
+    for (shard,) in empty:
+        connection.execute(f"drop table words{shard}")
+        connection.execute("delete from shards where n = ?", (shard,))

@@ -21,7 +21,7 @@ from dragoman.terminal.stream import HEAD_BYTES, Frame, Kind, decoded
 
 log = logging.getLogger(__name__)
 
-# Small enough that two words of one block often stand on one line, and few enough that the index stays small.
+# What is read again for a line that has the words: small enough to be read at once, large enough to be few.
 BLOCK_BYTES = 16 * 1024
 STEP_BYTES = 2 * 1024 * 1024
 _EVERY_S = 5.0

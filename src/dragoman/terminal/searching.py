@@ -17,18 +17,19 @@ from dragoman.journal import Journal, Place, ReadRecords, Record
 from dragoman.journal.database import DamagedError
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.echoes import Echoes
-from dragoman.terminal.index import Block, OutputIndex, Reach
+from dragoman.terminal.index import NEWEST, Block, Candidates, OutputIndex, Reach, Sought
 from dragoman.terminal.indexing import Indexer, cut
 from dragoman.terminal.matching import Wanted, wanted
 from dragoman.terminal.plain import plain
 from dragoman.terminal.stream import Kind, decoded
 from dragoman.terminal.told import Hit, OutputSearch
 
-_BLOCKS_A_LOOK = 40
+# A word that comes everywhere is found in the newest block; one that does not needs many looks.
+_BLOCKS_AT_FIRST = 2
+_BLOCKS_A_LOOK = 64
 _HITS_LIMIT = 1_000
 _MORE = 8
-_NEWEST = 1 << 62
-_END = Place(_NEWEST)
+_END = Place(NEWEST)
 _SCAN_READ = 1024 * 1024
 _BLOCK_READ = 96 * 1024
 _BESIDE = (Kind.INPUT, Kind.SKIPPED)
@@ -47,11 +48,18 @@ class _Look:
 
     wanted: Wanted
     terminal: str
+    besides: Set[str]
     limit: int
     left_s: Callable[[], float]
     found: list[_Found] = field(default_factory=list)
     scanned_bytes: int = 0
     complete: bool = True
+    back_to_ns: int | None = None
+    """Of the oldest block that was looked at."""
+
+    @property
+    def sought(self) -> Sought:
+        return Sought(self.wanted.expression, self.terminal, self.besides)
 
     @property
     def full(self) -> bool:
@@ -70,6 +78,7 @@ class _Look:
         for block in blocks:
             here = list(self._lines_of(read, block))
             self.found += reversed(here)
+            self.back_to_ns = block.at_ns
             if self.full or self.left_s() <= 0:
                 self.complete = False
                 return
@@ -150,10 +159,11 @@ class OutputSearching:
 
         limit = most = max(1, min(limit, _HITS_LIMIT))
         while True:
-            found = await self._found(_Look(wanted(words), terminal, most, left_s))
+            found = await self._found(_Look(wanted(words), terminal, besides, most, left_s))
             hits = await self._echoes.left_out(words, [hit for hit in found.hits if hit.terminal not in besides])
             if len(hits) >= limit or found.complete or most >= _HITS_LIMIT or left_s() <= 0:
-                return msgspec.structs.replace(found, hits=hits[:limit], complete=found.complete and len(hits) <= limit)
+                complete = found.complete and len(hits) <= limit
+                return msgspec.structs.replace(found, hits=hits[:limit], complete=complete)
             most = min(most * _MORE, _HITS_LIMIT)
 
     async def _found(self, look: _Look) -> OutputSearch:
@@ -167,27 +177,34 @@ class OutputSearching:
         upto = min((reach.at_ns for reach in behind.values()), default=self._clock.wall_ns())
         newest = sorted(look.found, key=lambda it: (it.at_ns, it.place), reverse=True)[: look.limit]
         hits = await self._hits(newest)
-        return OutputSearch(hits=hits, indexed_upto_ns=upto, scanned_bytes=look.scanned_bytes, complete=look.complete)
+        back_to_ns = look.back_to_ns or self._clock.wall_ns()
+        return OutputSearch(
+            hits=hits,
+            indexed_upto_ns=upto,
+            scanned_bytes=look.scanned_bytes,
+            complete=look.complete,
+            back_to_ns=None if look.complete else back_to_ns,
+        )
 
     async def _ask_the_index(self, look: _Look, behind: dict[str, Reach]) -> None:
-        below = _NEWEST
+        below, most = NEWEST, _BLOCKS_AT_FIRST
         while not look.full and look.left_s() > 0:
-            numbered = await self._blocks(look, below)
-            # What was indexed while we read it has been looked at.
-            blocks = [block for _, block in numbered if block.start < _scanned_from(behind, block.terminal)]
-            await self._journal.reading(partial(look.look_into, blocks=blocks))
-            if len(numbered) < _BLOCKS_A_LOOK:
+            found = await self._candidates(look, below, most)
+            if not found.blocks:
                 return
-            below = numbered[-1][0]
+            # What was indexed while we read it has been looked at.
+            blocks = [block for block in found.blocks if block.start < _scanned_from(behind, block.terminal)]
+            await self._journal.reading(partial(look.look_into, blocks=blocks))
+            below, most = found.below, min(most * 4, _BLOCKS_A_LOOK)
         look.complete = False
 
-    async def _blocks(self, look: _Look, below: int) -> list[tuple[int, Block]]:
-        ask = partial(self._index.find, look.wanted.expression, look.terminal, below, _BLOCKS_A_LOOK, look.left_s())
+    async def _candidates(self, look: _Look, below: int, most: int) -> Candidates:
+        ask = partial(self._index.find, look.sought, below, most, look.left_s())
         try:
             return await anyio.to_thread.run_sync(ask)
         except (apsw.Error, DamagedError):  # out of time, or damaged: then it is made again
             look.complete = False
-            return []
+            return Candidates([], 0)
 
     async def _reaches(self) -> dict[str, Reach]:
         """Without an index everything is read, as far as the time goes."""

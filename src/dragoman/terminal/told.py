@@ -84,6 +84,8 @@ class OutputSearch(msgspec.Struct, frozen=True, kw_only=True):
     scanned_bytes: int
     complete: bool
     """Whether everything was looked at; otherwise the limit or the deadline came first."""
+    back_to_ns: int | None = None
+    """Where not everything was: about how far back it was."""
 
 
 class OutputPage(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import apsw
 
 from dragoman.clock import Clock
 from dragoman.journal import Journal
@@ -111,3 +112,21 @@ async def indexed(service: TerminalService) -> None:
     """Wait until the index has seen everything."""
     with anyio.fail_after(DEADLINE_S):
         await service.catch_up()
+
+
+def fill_with_commands(folder: Path, count: int) -> None:
+    """As many rows as a person makes in years, made by the database itself."""
+    (database,) = folder.glob("events-*.db")
+    connection = apsw.Connection(str(database))
+    with connection:
+        connection.execute(
+            """insert into commands
+            with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ?1),
+            told (n, line) as (select n, format('%s %d', case n % 4 when 0 then 'git status' when 1 then 'make test'
+                when 2 then 'cargo build' else 'vim main.c' end, n % 997) from numbers)
+            select (?2 + n) * 1000000, 'old:' || n, 't' || (n % 50), line, line,
+                iif(n = 5, '/rare', '/src/project' || (n % 40)), null, n % 9 = 0, 1, null, null, null, null, 0, 0, null,
+                null from told""",
+            (count, NOON_MS),
+        )
+    connection.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import apsw
 import pytest
 
 from dragoman.journal import Journal
@@ -14,7 +13,7 @@ from dragoman.terminal.model import Command
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter
 from tests.daemons import PATIENCE
-from tests.domain.terminal.record_support import NOON_MS, Shell, recorded
+from tests.domain.terminal.record_support import NOON_MS, Shell, fill_with_commands, recorded
 
 pytestmark = pytest.mark.anyio
 MANY = 100_000
@@ -80,37 +79,16 @@ async def test_a_secret_in_a_command_line_a_folder_or_an_attribute_is_not_stored
         assert "hunter22" not in command.cwd + str(service.terminal(shell.terminal))
 
 
-def fill(folder: Path, count: int) -> None:
-    """As many rows as a person makes in years, made by the database itself."""
-    (database,) = folder.glob("events-*.db")
-    connection = apsw.Connection(str(database))
-    with connection:
-        connection.execute(
-            """insert into commands
-            with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ?1),
-            told (n, line) as (select n, format('%s %d', case n % 4 when 0 then 'git status' when 1 then 'make test'
-                when 2 then 'cargo build' else 'vim main.c' end, n % 997) from numbers)
-            select (?2 + n) * 1000000, 'old:' || n, 't' || (n % 50), line, line, '/src/project' || (n % 40), null,
-                n % 9 = 0, 1, null, null, null, null, 0, 0, null, null from told""",
-            (count, NOON_MS),
-        )
-        connection.execute(
-            "insert into commands select 1, 'rare', 't1', 'needle', 'needle', '/rare', 2, 3, 1, null, null, null, null,"
-            " 0, 0, null, null"
-        )
-    connection.close()
-
-
 async def test_a_hundred_thousand_commands_are_filtered_within_milliseconds_and_streamed_within_seconds(
     tmp_path: Path,
 ) -> None:
     async with Journal.open(tmp_path / "journal", stores=[CommandStore()]):
         pass
-    fill(tmp_path / "journal", MANY)
+    fill_with_commands(tmp_path / "journal", MANY)
     wishes = [
         CommandFilter(),
         CommandFilter(text="make"),
-        CommandFilter(text="nee*"),
+        CommandFilter(text="car*"),
         CommandFilter(text="git 500"),
         CommandFilter(failed=True),
         CommandFilter(failed=True, verified=True, cwd="/src/project7"),
@@ -127,5 +105,5 @@ async def test_a_hundred_thousand_commands_are_filtered_within_milliseconds_and_
             assert took_s < 0.25 * PATIENCE, (wish, took_s)
             assert found or wish.cwd == "/nowhere"
         began_s = time.perf_counter()
-        assert len([command async for command in service.history()]) == MANY + 1
+        assert len([command async for command in service.history()]) == MANY
         assert time.perf_counter() - began_s < 10 * PATIENCE

@@ -1,0 +1,144 @@
+"""Search in much output: lines, not stretches, are indexed; shards are asked newest first and go when they are old."""
+
+from __future__ import annotations
+
+import threading
+from itertools import islice
+from pathlib import Path
+
+import apsw
+import pytest
+
+from dragoman.clock import SystemClock
+from dragoman.journal import Place
+from dragoman.terminal import index as indexes
+from dragoman.terminal.index import NEWEST, Block, OutputIndex, Reach, Sought
+from dragoman.transport.system import REAL_SYSTEM
+from tests.domain.terminal.logs import Logs
+from tests.domain.terminal.record_support import Shell, indexed, recorded
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of sixteen lines."""
+    monkeypatch.setattr(indexes, "_SHARD_BITS", 4)
+    monkeypatch.setattr(indexes, "_SHARD_ROWS", 1 << 4)
+
+
+def new_index(folder: Path) -> OutputIndex:
+    return OutputIndex(folder, SystemClock(), system=REAL_SYSTEM)
+
+
+def add(index: OutputIndex, segment: int, text: str, terminal: str = "t1") -> None:
+    block = Block(terminal, Place(segment, 1), Place(segment, 2), 0, 9, segment, b"")
+    index.add(index.generation, terminal, [(block, text)], Reach(Place(segment, 2)))
+
+
+def segments(index: OutputIndex, expression: str, *, limit: int = 100, **narrowed: object) -> list[int]:
+    """Of all candidates, page after page."""
+    found: list[int] = []
+    below = NEWEST
+    while (page := index.find(Sought(expression, **narrowed), below, limit, 5.0)).blocks:  # type: ignore[arg-type]
+        found += [block.start.segment for block in page.blocks]
+        below = page.below
+    return found
+
+
+async def test_words_that_come_everywhere_and_never_on_one_line_cost_no_look_at_the_stream(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin()
+        await shell.show(b"long ago: request PASSED\r\n")
+        for chunk in islice(Logs().chunks(64 * 1024), 16):
+            await shell.show(chunk)
+        await indexed(service)
+        never = await service.search_output("building request")
+        assert (never.hits, never.complete, never.scanned_bytes) == ([], True, 0)
+        once = await service.search_output("passed request")
+        assert [hit.line for hit in once.hits] == ["long ago: request PASSED"]
+        assert once.scanned_bytes <= 32 * 1024, "one block of a megabyte"
+
+
+async def test_a_search_of_one_terminal_reads_nothing_of_the_others(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        quiet, loud = Shell(service, "quiet"), Shell(service, "loud")
+        await quiet.begin()
+        await loud.begin()
+        await quiet.show(b"request one\r\n")
+        for _ in range(8):
+            await loud.show(b"request of another\r\n" * 3_000)
+        await indexed(service)
+        found = await service.search_output("request", terminal="quiet")
+        assert [hit.line for hit in found.hits] == ["request one"]
+        assert found.scanned_bytes < 100
+
+
+async def test_a_search_that_was_cut_short_says_how_far_back_it_looked(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin()
+        for number in range(3):
+            await shell.run("make", b"old request %d\r\n" % number)
+        await indexed(service)
+        everything = await service.search_output("request")
+        assert (everything.complete, everything.back_to_ns) == (True, None)
+        newest = await service.search_output("request", limit=1)
+        assert not newest.complete
+        assert newest.back_to_ns is not None
+        assert newest.back_to_ns >= newest.hits[0].at_ns > everything.hits[1].at_ns
+        nothing = await service.search_output("request", timeout_s=0.0)
+        assert not nothing.complete
+        assert nothing.back_to_ns is not None
+        assert nothing.back_to_ns > newest.back_to_ns
+
+
+def test_lines_are_found_over_many_shards_newest_first_each_block_once(tmp_path: Path, small_shards: None) -> None:
+    index = new_index(tmp_path)
+    for number in range(1, 21):
+        add(index, number, f"apple {number}\n\nbanana\napple banana")
+    assert segments(index, '"apple"') == list(range(20, 0, -1))
+    assert segments(index, '"apple" AND "banana"', limit=2) == list(range(20, 0, -1))
+    assert segments(index, '"7"') == [7]
+    assert segments(index, '"1"*', limit=1) == [19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 1]
+
+
+def test_terminals_narrow_and_besides_leaves_out(tmp_path: Path, small_shards: None) -> None:
+    index = new_index(tmp_path)
+    for number in range(1, 13):
+        add(index, number, "apple", terminal=f"t{number % 3}")
+    assert segments(index, '"apple"', terminal="t1") == [10, 7, 4, 1]
+    assert segments(index, '"apple"', terminal="unknown") == []
+    assert segments(index, '"apple"', besides={"t0", "t1", "unknown"}) == [11, 8, 5, 2]
+
+
+def test_a_shard_goes_when_its_last_block_is_retired_and_the_newest_stays(tmp_path: Path, small_shards: None) -> None:
+    index = new_index(tmp_path)
+    for number in range(1, 41):
+        add(index, number, "apple\nbanana")
+    index.drop_retired({"t1": [12, 13]})
+    assert segments(index, '"apple"') == list(range(40, 11, -1))
+    index.drop_retired({})
+    assert segments(index, '"apple"') == []
+    connection = apsw.Connection(str(tmp_path / "output.db"))
+    assert connection.execute("select count(*) from shards").get == 1
+    assert connection.execute("select count(*) from sqlite_schema where sql like '%using fts5%'").get == 1
+    connection.close()
+    add(index, 50, "apple", terminal="t2")
+    assert segments(index, '"apple"') == [50], "no row of a retired block is taken for a new one"
+    index.close()
+
+
+def test_who_searches_does_not_wait_for_what_is_being_added(tmp_path: Path) -> None:
+    index = new_index(tmp_path)
+    add(index, 1, "apple")
+    assert segments(index, '"apple"') == [1]
+    found: list[int] = []
+    search = threading.Thread(target=lambda: found.extend(segments(index, '"apple"')))
+    with index._use(index._writer) as connection, connection:
+        connection.execute("delete from blocks")
+        search.start()
+        search.join(10)
+        assert found == [1]
+    index.close()
