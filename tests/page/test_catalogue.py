@@ -13,8 +13,3 @@ COMPONENTS = Path(__file__).parents[2] / "web" / "src" / "canvas" / "components"
 def test_every_component_of_the_catalogue_has_its_file_in_the_page() -> None:
     sources = "".join(path.read_text() for path in COMPONENTS.glob("*.ts"))
     assert set(re.findall(r'\bdefine\("(\w+)"', sources)) == set(NAMES)
-
-
-def test_every_file_of_components_is_loaded() -> None:
-    loaded = set(re.findall(r'import "\./(\w+)";', (COMPONENTS / "all.ts").read_text()))
-    assert loaded == {path.stem for path in COMPONENTS.glob("*.ts")} - {"all"}

@@ -4,6 +4,7 @@ import { customElement, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { shared } from "../app/shared";
 import { ask, feed, post, t } from "../link";
+import "./chinese";
 import type { Surface } from "./model";
 import "./surface";
 

@@ -21,15 +21,21 @@ export const looks = css`
   .prose pre { padding: .6rem .8rem; border-radius: .4rem; background: var(--raised); overflow: auto; }
   .prose code { font: .9em var(--mono); background: var(--raised); padding: .05em .3em; border-radius: .25rem; }
   .prose pre code { padding: 0; }
-  .prose a { color: var(--accent); }
+  a { color: var(--accent); overflow-wrap: anywhere; }
+  button .quiet { color: inherit; }
   table { border-collapse: collapse; } th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: left; }
   .icon { font-size: 1.2em; }
   hr { border: 0; border-top: 1px solid var(--line); margin: .3rem 0; }
   hr.vertical { border-top: 0; border-left: 1px solid var(--line); height: 100%; min-height: 1.5rem; margin: 0; }
   figure { margin: 0; display: flex; flex-direction: column; gap: .2rem; overflow-wrap: anywhere; }
-  [data-type="Image"] figure, [data-type="Video"] figure, [data-type="AudioPlayer"] figure {
+  .elsewhere {
     border: 1px dashed var(--line); border-radius: .5rem; padding: .6rem .8rem;
   }
+  .picture { max-width: 40rem; max-height: 30rem; }
+  .picture.icon { width: 2rem; height: 2rem; } .picture.avatar { width: 3rem; height: 3rem; border-radius: 50%; overflow: hidden; }
+  .picture.smallFeature { width: 8rem; height: 8rem; } .picture.mediumFeature { width: 16rem; height: 16rem; }
+  .picture.largeFeature { width: 100%; max-width: 40rem; } .picture.header { width: 100%; height: 8rem; max-width: none; }
+  [data-type="Divider"] { align-self: stretch; }
   .tabs { display: flex; gap: .2rem; border-bottom: 1px solid var(--line); margin-bottom: .6rem; overflow-x: auto; }
   .tabs [aria-selected="true"] { color: var(--accent); font-weight: 600; border-bottom: 2px solid var(--accent); border-radius: 0; }
   .modal {
@@ -39,6 +45,10 @@ export const looks = css`
   .field { display: flex; flex-direction: column; gap: .2rem; max-width: 32rem; }
   .field > span:first-child, legend { color: var(--quiet); font-size: .92rem; }
   .choice { display: flex; gap: .5rem; align-items: center; padding: .1rem 0; }
+  .chips { display: flex; flex-wrap: wrap; gap: .4rem; }
+  .chips .choice { border: 1px solid var(--line); border-radius: 1rem; padding: .1rem .8rem .1rem .6rem; background: var(--card); }
+  .chips .choice:has(:checked) { border-color: var(--accent); background: var(--raised); }
+  .filter { width: 100%; margin-bottom: .3rem; }
   fieldset { border: 1px solid var(--line); border-radius: .5rem; padding: .4rem .8rem .6rem; max-width: 32rem; margin: 0; }
   .slider { display: flex; gap: .7rem; align-items: center; } .slider input { flex: 1; padding: 0; }
   input[type="checkbox"], input[type="radio"], input[type="range"] { accent-color: var(--accent); }
@@ -46,7 +56,7 @@ export const looks = css`
   .form abbr { color: var(--bad); text-decoration: none; margin-left: .2em; }
   .scrolled { position: relative; } .scrolled dragoman-rows { height: 100%; }
   .code { border: 1px solid var(--line); border-radius: .5rem; background: var(--card); overflow: hidden; }
-  .code > .title { padding: .3rem .8rem; border-bottom: 1px solid var(--line); font: 600 .88rem var(--mono); }
+  .code > .title { display: flex; justify-content: space-between; gap: 1rem; padding: .3rem .8rem; border-bottom: 1px solid var(--line); font: 600 .88rem var(--mono); }
   .code dragoman-rows { overflow-x: auto; }
   .code .foot { display: flex; gap: .6rem; padding: .6rem .8rem; border-top: 1px solid var(--line); }
   .line { display: flex; height: 20px; font: .85rem/20px var(--mono); white-space: pre; tab-size: 4; width: max-content; min-width: 100%; }
@@ -65,7 +75,8 @@ export const looks = css`
   .cells .end, .cells.head .end { text-align: right; font-variant-numeric: tabular-nums; }
   .cells[tabindex]:hover { background: var(--raised); cursor: pointer; }
   .chart svg { width: 100%; max-width: 760px; height: auto; } .chart .grid { stroke: var(--line); }
-  .chart .tick { fill: var(--quiet); font-size: 11px; }
+  .tabs button:focus-visible { outline-offset: -2px; }
+  .chart .tick, .chart .axis { fill: var(--quiet); font-size: 11px; } .chart .axis { font-weight: 600; }
   .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; } .legend span span { color: var(--ink); }
   .ink0 { color: var(--accent); } .ink1 { color: var(--bad); } .ink2 { color: var(--warn); }
   .ink3 { color: #7a63c7; } .ink4 { color: var(--good); } .ink5 { color: #b0508f; }

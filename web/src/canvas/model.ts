@@ -1,3 +1,5 @@
+import type { CSSResult } from "lit";
+
 /** A surface as the daemon resolved it: a tree with its bindings read. */
 export interface Node {
   id: string;
@@ -44,12 +46,25 @@ export interface Painter {
 
 export type Draw = (node: Node, painter: Painter) => unknown;
 
-const COMPONENTS = new Map<string, Draw>();
-
-export function define(type: string, draw: Draw): void {
-  COMPONENTS.set(type, draw);
+interface Component {
+  draw: Draw;
+  /** Whether it takes all the width that it can get. */
+  fills: boolean;
 }
 
-export function drawOf(type: string): Draw | undefined {
+const COMPONENTS = new Map<string, Component>();
+const LOOKS: CSSResult[] = [];
+
+/** `looks` are for classes of its own; the surface has one style sheet for all. */
+export function define(type: string, draw: Draw, { fills = false, looks }: { fills?: boolean; looks?: CSSResult } = {}): void {
+  COMPONENTS.set(type, { draw, fills });
+  if (looks) LOOKS.push(looks);
+}
+
+export function componentOf(type: string): Component | undefined {
   return COMPONENTS.get(type);
+}
+
+export function looksOfComponents(): CSSResult[] {
+  return LOOKS;
 }

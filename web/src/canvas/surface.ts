@@ -7,7 +7,7 @@ import { shared } from "../app/shared";
 import { post, t } from "../link";
 import { absolute, failing, lookUp } from "./checks";
 import "./components/all";
-import { drawOf, type Node, type Painter, type Surface } from "./model";
+import { componentOf, looksOfComponents, type Node, type Painter, type Surface } from "./model";
 import { looks } from "./looks";
 import { number, record, text } from "./values";
 
@@ -80,17 +80,17 @@ export class DragomanSurface extends LitElement implements Painter {
     const label = text(record(node.properties.accessibility).label);
     const grow = number(node.properties.weight);
     return html`<div
-      class="component ${node.type in KINDS ? KINDS[node.type] : ""}" data-type=${node.type} aria-label=${label || nothing}
+      class="component ${componentOf(node.type)?.fills ? "fills" : ""}" data-type=${node.type} aria-label=${label || nothing}
       role=${label ? "group" : nothing} .style=${grow > 0 ? `flex:${grow} 1 0` : ""}
     >${keyed(node.type, this.drawn(node))}</div>`;
   }
 
   /** What one component cannot draw is no reason for the others not to be there. */
   private drawn(node: Node): unknown {
-    const draw = drawOf(node.type);
-    if (!draw) return `[${node.type}: not yet implemented]`;
+    const component = componentOf(node.type);
+    if (!component) return html`<span class="quiet mono">[${node.type}: not yet implemented]</span>`;
     try {
-      return draw(node, this);
+      return component.draw(node, this);
     } catch (error) {
       return html`<span class="bad">${t("[{type} cannot be drawn: {reason}]", { type: node.type, reason: String(error) })}</span>`;
     }
@@ -104,11 +104,5 @@ export class DragomanSurface extends LitElement implements Painter {
     `;
   }
 
-  static override styles = [shared, looks];
+  static override styles = [shared, looks, ...looksOfComponents()];
 }
-
-/** Those that take all the width they can get. */
-const KINDS: Record<string, string> = Object.fromEntries(
-  ["Row", "Column", "List", "Card", "Tabs", "Table", "Chart", "CodeBlock", "Diff", "Terminal", "Form", "Divider", "FileTree",
-    "VariableTree", "StackTrace", "Timeline", "Markdown", "Progress"].map((type) => [type, "fills"]),
-);

@@ -10,9 +10,12 @@ export class DragomanRows extends LitElement {
   @property({ attribute: false }) rows: readonly unknown[] = [];
   @property({ type: Number }) height = 24;
   @property({ attribute: false }) render_row: (row: never, index: number) => unknown = () => "";
+  /** `end`: the newest row stays in sight for whoever has not scrolled away from it. */
+  @property() stays: "" | "end" = "";
   @state() private top = 0;
   @state() private seen = 800;
-  private readonly watcher = new ResizeObserver(() => (this.seen = this.clientHeight));
+  private isAtEnd = true;
+  private readonly watcher = new ResizeObserver(() => this.resized());
 
   protected override createRenderRoot() {
     return this;
@@ -21,14 +24,32 @@ export class DragomanRows extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     Object.assign(this.style, { display: "block", overflowY: "auto", position: "relative" });
-    this.tabIndex = -1;
-    this.addEventListener("scroll", () => (this.top = this.scrollTop), { passive: true });
+    if (!this.hasAttribute("tabindex")) this.tabIndex = -1;
+    this.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.watcher.observe(this);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.watcher.disconnect();
+  }
+
+  private scrolled(): void {
+    this.top = this.scrollTop;
+    this.isAtEnd = this.scrollTop + this.clientHeight > this.scrollHeight - 1.5 * this.height;
+  }
+
+  private resized(): void {
+    this.seen = this.clientHeight;
+    this.keepToEnd();
+  }
+
+  protected override updated(): void {
+    this.keepToEnd();
+  }
+
+  private keepToEnd(): void {
+    if (this.stays === "end" && this.isAtEnd) this.scrollTop = this.scrollHeight;
   }
 
   override render() {

@@ -14,7 +14,7 @@ interface Scale {
   ticks: number[];
 }
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [640, 280, 56, 12, 12, 34];
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [640, 290, 56, 12, 24, 42];
 const MOST_POINTS = 5000;
 const DOTTED = 60; // a value between two that are not there is a point, and no line
 
@@ -33,13 +33,14 @@ define("Chart", (node, painter) => {
     ${title ? html`<figcaption class="title">${title}</figcaption>` : nothing}
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${title || t("Chart")}>
       ${scale.ticks.map((tick) => axis(tick, scale))} ${labels(x, scale)}
+      <text class="axis" x="4" y="12">${said(painter, node, "yLabel")}</text>
+      <text class="axis" x=${WIDTH - RIGHT} y=${HEIGHT - 6} text-anchor="end">${said(painter, node, "xLabel")}</text>
       ${series.map((one, index) => (DRAW[kind] ?? line)(one, scale, index, series.length, count))}
     </svg>
-    <div class="quiet axes">${said(painter, node, "yLabel")} ${said(painter, node, "xLabel") ? `· ${said(painter, node, "xLabel")}` : ""}</div>
     <div class="legend">${series.map(({ name }, index) => html`<span class="ink${index % 6}">■ <span>${name}</span></span>`)}</div>
     <details><summary>${t("As a table")}</summary>${numbers(series, x)}</details>
   </figure>`;
-});
+}, { fills: true });
 
 function scaled(series: Series[], x: unknown[], kind: string): Scale {
   const values = series.flatMap((one) => one.values).filter((value): value is number => value !== null);

@@ -12,17 +12,21 @@ const TALLEST = 480;
 const TERMINAL_LINES = 20_000;
 const SIGNS = { same: " ", added: "+", removed: "−" };
 
+function head(title: string, language: string) {
+  if (!title && !language) return nothing;
+  return html`<div class="title"><span>${title}</span>${language ? html`<span class="quiet">${language}</span>` : nothing}</div>`;
+}
+
 define("CodeBlock", (node, painter) => {
   const lines = said(painter, node, "code").replace(/\n$/, "").split("\n");
   const first = number(node.properties.firstLine, 1);
   const marked = new Set(list(painter.value(node, "marked")).map((line) => number(line, -1)));
-  const title = said(painter, node, "title");
   return html`<div class="code">
-    ${title ? html`<div class="title">${title}</div>` : nothing}
+    ${head(said(painter, node, "title"), said(painter, node, "language"))}
     ${scrolled(lines, LINE, TALLEST, (line, index) => html`<div class="line ${marked.has(first + index) ? "marked" : ""}"
       ><span class="no">${first + index}</span><span>${line}</span></div>`)}
   </div>`;
-});
+}, { fills: true });
 
 define("Diff", (node, painter) => {
   const path = said(painter, node, "path");
@@ -32,7 +36,7 @@ define("Diff", (node, painter) => {
   const isNew = painter.value(node, "original") === undefined || painter.value(node, "original") === null;
   const tell = (accepted: boolean) => painter.act(node, { path, accepted });
   return html`<div class="code">
-    <div class="title">${path}${isNew ? ` (${t("new")})` : ""}</div>
+    ${head(`${path}${isNew ? ` (${t("new")})` : ""}`, said(painter, node, "language"))}
     ${scrolled(memory.lines, LINE, TALLEST, (line) => html`<div class="line ${line.kind}"
       ><span class="no">${line.before || ""}</span><span class="no">${line.after || ""}</span
       ><span class="sign">${SIGNS[line.kind]}</span><span>${line.text}</span></div>`)}
@@ -43,16 +47,15 @@ define("Diff", (node, painter) => {
         </div>`
       : nothing}
   </div>`;
-});
+}, { fills: true });
 
 define("Terminal", (node, painter) => {
   const text = said(painter, node, "text");
   const memory = painter.memory(node, { of: "\0", lines: [] as Piece[][] });
   if (memory.of !== text) Object.assign(memory, { of: text, lines: terminal(text.replace(/\n$/, ""), TERMINAL_LINES) });
-  const title = said(painter, node, "title");
+  const line = (pieces: Piece[]) => html`<div class="line">${pieces.map(({ text, look }) => html`<span class=${look}>${text}</span>`)}</div>`;
   return html`<div class="code terminal">
-    ${title ? html`<div class="title">${title}</div>` : nothing}
-    ${scrolled(memory.lines, LINE, LINE * number(node.properties.rows, 24), (pieces) => html`<div class="line"
-      >${pieces.map(({ text, look }) => html`<span class=${look}>${text}</span>`)}</div>`)}
+    ${head(said(painter, node, "title"), "")}
+    ${scrolled(memory.lines, LINE, LINE * number(node.properties.rows, 24), line, { stays: "end" })}
   </div>`;
-});
+}, { fills: true });

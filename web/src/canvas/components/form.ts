@@ -26,7 +26,7 @@ define("Form", (node, painter) => {
       </button>
     </div>
   </form>`;
-});
+}, { fills: true });
 
 /** Of the questions that are asked now: what was entered, else what stood there. */
 function answers(fields: Values[], entered: Values): Values {

@@ -1,5 +1,6 @@
 /** The basic catalogue: what a person enters and presses. What is entered is kept here until something is pressed. */
 import { html, nothing } from "lit";
+import { t } from "../../link";
 import { define, type Node, type Painter } from "../model";
 import { hasAction, list, number, record, said, text } from "../values";
 
@@ -40,6 +41,7 @@ define("CheckBox", (node, painter) => html`<label class="choice">
 </label>`);
 
 define("ChoicePicker", (node, painter) => {
+  const memory = painter.memory(node, { words: "" });
   const several = node.properties.variant === "multipleSelection";
   const chosen = new Set(list(painter.value(node, "value")).map(text));
   const choose = (value: string, isChosen: boolean) => {
@@ -48,19 +50,25 @@ define("ChoicePicker", (node, painter) => {
     else next.delete(value);
     painter.enter(node, "value", [...next]);
   };
-  const options = list(node.properties.options).map(record);
-  return html`<fieldset>
+  const options = list(node.properties.options).map(record).map((it) => ({ value: text(it.value), label: text(it.label) || text(it.value) }));
+  const fitting = options.filter(({ label }) => label.toLowerCase().includes(memory.words.toLowerCase()));
+  return html`<fieldset class=${node.properties.displayStyle === "chips" ? "chips" : ""}>
     ${said(painter, node, "label") ? html`<legend>${said(painter, node, "label")}</legend>` : nothing}
-    ${options.map((option) => {
-      const value = text(option.value);
-      return html`<label class="choice"><input
+    ${node.properties.filterable === true ? filter(memory, painter) : nothing}
+    ${fitting.map(({ value, label }) => html`<label class="choice"><input
         type=${several ? "checkbox" : "radio"} name=${node.id} .checked=${chosen.has(value)}
         @change=${(event: Event) => choose(value, (event.target as HTMLInputElement).checked)}
-      /><span>${text(option.label) || value}</span></label>`;
-    })}
+      /><span>${label}</span></label>`)}
     ${objections(painter, node)}
   </fieldset>`;
 });
+
+function filter(memory: { words: string }, painter: Painter) {
+  return html`<input class="filter" type="search" aria-label=${t("Filter choices")} placeholder=${t("Filter choices")} .value=${memory.words} @input=${(event: InputEvent) => {
+    memory.words = (event.target as HTMLInputElement).value;
+    painter.redraw();
+  }} />`;
+}
 
 define("Slider", (node, painter) => {
   const { min, max, steps } = node.properties;

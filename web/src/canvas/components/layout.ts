@@ -10,21 +10,22 @@ const JUSTIFY: Record<string, string> = {
 };
 const ALIGN: Record<string, string> = { start: "flex-start", center: "center", end: "flex-end", stretch: "stretch" };
 
-function box(direction: string) {
-  return (node: Node, painter: Painter) => {
-    const { justify, align } = node.properties;
-    const style = `justify-content:${JUSTIFY[text(justify)] ?? "flex-start"};align-items:${ALIGN[text(align)] ?? "stretch"}`;
-    return html`<div class="box ${direction}" .style=${style}>${painter.inside(node)}</div>`;
-  };
+function placed({ justify, align }: Node["properties"]): string {
+  return `justify-content:${JUSTIFY[text(justify)] ?? "flex-start"};align-items:${ALIGN[text(align)] ?? "stretch"}`;
 }
 
-define("Row", box("row"));
-define("Column", box("column"));
+function box(direction: string) {
+  return (node: Node, painter: Painter) =>
+    html`<div class="box ${direction}" .style=${placed(node.properties)}>${painter.inside(node)}</div>`;
+}
+
+define("Row", box("row"), { fills: true });
+define("Column", box("column"), { fills: true });
 define("List", (node, painter) => {
   const direction = node.properties.direction === "horizontal" ? "row scrolls" : "column";
-  return html`<div class="box ${direction}" role="list">${painter.inside(node)}</div>`;
-});
-define("Card", (node, painter) => html`<div class="card">${painter.inside(node)}</div>`);
+  return html`<div class="box ${direction}" role="list" .style=${placed(node.properties)}>${painter.inside(node)}</div>`;
+}, { fills: true });
+define("Card", (node, painter) => html`<div class="card">${painter.inside(node)}</div>`, { fills: true });
 define("Divider", (node) => html`<hr class=${node.properties.axis === "vertical" ? "vertical" : ""} />`);
 
 define("Tabs", (node, painter) => {
@@ -49,7 +50,7 @@ define("Tabs", (node, painter) => {
     </div>
     <div role="tabpanel">${painter.inside(node, `tabs/${memory.shown}/child`)}</div>
   `;
-});
+}, { fills: true });
 
 define("Modal", (node, painter) => {
   const memory = painter.memory(node, { isOpen: false });

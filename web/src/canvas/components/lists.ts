@@ -16,7 +16,7 @@ define("StackTrace", (node, painter) => {
         @click=${() => painter.act(node, { index, file, line })}
       ><b>${text(frame.function)}</b> <span class="mono quiet">${file}:${line}</span></button></li>`;
     })}</ol>`;
-});
+}, { fills: true });
 
 define("Timeline", (node, painter) => {
   const items = records(painter.value(node, "items")).slice(0, MOST);
@@ -25,7 +25,7 @@ define("Timeline", (node, painter) => {
       <time class="mono quiet">${text(item.at)}</time> <b>${text(item.title)}</b>
       ${item.text ? html`<span class="quiet">${text(item.text)}</span>` : nothing}
     </button></li>`)}</ol>`;
-});
+}, { fills: true });
 
 define("Progress", (node, painter) => {
   const value = painter.value(node, "value");
@@ -36,4 +36,4 @@ define("Progress", (node, painter) => {
   return html`<label class="progress ${state}"><span>${said(painter, node, "label")} ${sign}</span>
     ${state === "done" || state === "failed" ? nothing : bar}
     ${typeof value === "number" ? html`<span class="quiet">${Math.round(done * 100)} %</span>` : nothing}</label>`;
-});
+}, { fills: true });

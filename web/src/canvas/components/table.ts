@@ -38,7 +38,7 @@ define("Table", (node, painter) => {
       >${columns.map(({ key, align }) => html`<span role="cell" class=${align} title=${text(row[key])}>${text(row[key])}</span>`)}</div>`)}
     </div></div>
   </div>`;
-});
+}, { fills: true });
 
 function filter(memory: Memory, painter: Painter) {
   return html`<input type="search" aria-label=${t("Filter rows")} placeholder=${t("Filter rows")} .value=${memory.words} @input=${(event: InputEvent) => {

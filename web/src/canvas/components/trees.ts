@@ -19,7 +19,7 @@ define("FileTree", (node, painter) => {
   const memory = painter.memory(node, { closed: new Set<string>() });
   const top = folders(list(painter.value(node, "items")).map(text));
   return tree(node, painter, top, memory.closed, { startsOpen: true, choosesBranches: false });
-});
+}, { fills: true });
 
 define("VariableTree", (node, painter) => {
   const memory = painter.memory(node, { opened: new Set<string>() });
@@ -27,7 +27,7 @@ define("VariableTree", (node, painter) => {
   const title = said(painter, node, "title");
   return html`${title ? html`<div class="title">${title}</div>` : nothing}
     ${tree(node, painter, top, memory.opened, { startsOpen: false, choosesBranches: true })}`;
-});
+}, { fills: true });
 
 interface Habits {
   startsOpen: boolean;

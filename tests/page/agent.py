@@ -1,0 +1,31 @@
+"""An agent that draws: MCP over HTTP, as any client would."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from tests.faces.attacked import Attacked
+from tests.faces.mcp.over_http import Wire
+
+
+@dataclass(frozen=True)
+class Agent:
+    wire: Wire
+
+    @classmethod
+    def at(cls, daemon: Attacked) -> Agent:
+        wire = Wire(daemon.port, json.loads(daemon.places.tokens_file.read_text())["mcp"])
+        assert wire.initialize().status == 200
+        return cls(wire)
+
+    def told(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = self.wire.call(tool, **arguments).messages[-1]["result"]
+        assert not result.get("isError"), result
+        data: dict[str, Any] = result["structuredContent"]
+        return data
+
+    def actions(self, surface_id: str, *, within_s: float = 10) -> list[tuple[str, dict[str, Any]]]:
+        taken = self.told("read_actions", surface_id=surface_id, timeout_s=within_s)["actions"]
+        return [(it["name"], it["context"]) for it in taken]
