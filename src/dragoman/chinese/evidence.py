@@ -20,4 +20,14 @@ TABLE: dict[str, str] = {
     "Give one of them, with the condition as an expression.": "请只给出其中一个，并把条件作为表达式。",
     "  not bound: {reason}": "  未绑定：{reason}",
     "  never reached": "  从未到达",
+    # A claim.
+    "holds: {place}, hits: {hits}": "成立：{place}，命中次数：{hits}",
+    "broken at hit {hits} of {place}": "在 {place} 的第 {hits} 次命中时不成立",
+    "never reached: {place}": "从未到达：{place}",
+    # A change.
+    "Give the place at which the expression begins to mean something.": "请给出表达式开始有意义的位置。",
+    "A stopped session needs none: it begins where it stands.": "已停止的会话不需要：从它所在处开始。",
+    "changed at {place}": "在 {place} 改变",
+    "unchanged ({steps} steps)": "没有改变（{steps} 步）",
+    "The place was never reached.": "从未到达该位置。",
 }

@@ -35,7 +35,8 @@ _IGNORED = frozenset(
 NATIVE = Dialect(
     suffixes=suffixes.NATIVE,
     hit_forms=frozenset(),  # it takes but a number, and means "from there on" by it
-    contexts={"repl": "watch"},  # a command line of LLDB, where `n` steps
+    # What it calls so is a command line of LLDB, where `n` steps: for who means that one.
+    contexts={"repl": "watch", "console": "repl"},
     ends_lines_as_terminals=True,
     several_places=True,
     takes_log_messages=False,  # it writes one for every place of the line

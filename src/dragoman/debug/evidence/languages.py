@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dragoman.debug.evidence import javascript_rows, python_rows
+from dragoman.debug.evidence.points import Point
 from dragoman.debug.evidence.sheet import Cell
 
 
@@ -29,10 +31,21 @@ class Language:
     combination: Combination | None = None
     logging: Logging | None = None
     truth: str = "{claim}"
-    """An expression that is shown as one of `TRUE` where a claim holds."""
+    """An expression that is shown as true or false for a claim."""
+
+    def asked(self, point: Point) -> tuple[str, ...]:
+        claim = (self.truth.format(claim=point.claim),) if point.claim else ()
+        return (*claim, *point.expressions)
 
 
-TRUE = frozenset({"True", "true", "1"})
+_FALSE = re.compile(r"(?i)(?:\(\w+\) *)?(?:false|0|0x0+|-?0\.0+|nil|null|none|undefined|'\\(?:0|x00)')")
+
+
+def is_true(cell: Cell) -> bool:
+    """As debuggers show it, in the languages that say it by words and in those that say it by numbers."""
+    return not cell.failed and not _FALSE.fullmatch(cell.text.strip())
+
+
 _BY_ADAPTER: Mapping[str, Language] = {
     "debugpy": Language(
         Combination(python_rows.asked, python_rows.answered),

@@ -15,6 +15,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     function: str = ""
     condition: str = ""
     expressions: tuple[str, ...] = ()
+    claim: str = ""
+    """Asked before the expressions, as true or not."""
 
     @property
     def place(self) -> tuple[str, int, str]:

@@ -5,19 +5,24 @@ While it is there, the session has no other breakpoints: those of clients are ke
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 
 from dragoman.debug.evidence.languages import Language, language_of
 from dragoman.debug.evidence.points import Point, id_of, point_of
 from dragoman.debug.evidence.sheet import CELL_CHARACTERS, Cell, Row, Sheet
-from dragoman.debug.model import Frame
+from dragoman.debug.model import Evaluated, Frame
 from dragoman.debug.snapshot import Looking
 from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
 
 EVALUATED_WITHIN_S = 2.0
 _TOO_SLOW = frozenset({"adapter_silent", "adapter_busy"})
+
+_MEMBERS = 20
+_ADDRESS = re.compile(r"\S* ?@ ?0x[0-9a-f]+|\{\.\.\.\}")
+_PREFIX = re.compile(r"(?:^|.*\b)error: (?:<[^>]*>:\d+:\d+: )?")
 
 GoesOn = Callable[[Row], bool]
 
@@ -37,6 +42,8 @@ class Probing:
         self.sheet = sheet
         self.broke_off: Row | None = None
         """The row that was judged to be the last."""
+        self.watched: Breakpoint | None = None
+        """Data at whose change the program stops."""
         self.never_ended = ""
         """An expression that was not evaluated in time."""
         self._goes_on = goes_on
@@ -52,7 +59,8 @@ class Probing:
 
     @property
     def breakpoints(self) -> list[Breakpoint]:
-        return [point.as_breakpoint(id_of(at)) for at, point in enumerate(self.points)]
+        asked = [point.as_breakpoint(id_of(at)) for at, point in enumerate(self.points)]
+        return asked if self.watched is None else [*asked, self.watched]
 
     def owns(self, hit: Sequence[int]) -> bool:
         return bool(hit) and all(0 <= point_of(id) < len(self.points) for id in hit)
@@ -69,14 +77,14 @@ class Probing:
         logging, at = self._language.logging, point_of(id)
         if logging is None or self._by_stops or not self.owns([id]):
             return ""
-        return logging.logged(self._mark, self.sheet.limits.hits, at, self.points[at].expressions)
+        return logging.logged(self._mark, self.sheet.limits.hits, at, self._language.asked(self.points[at]))
 
     def hear(self, text: str) -> bool:
         """Whether what was printed is a row of ours, which is then nobody else's to see."""
         if self._language.logging is None or not text.startswith(self._mark):
             return False
         at, thread, cells = self._language.logging.heard(text[len(self._mark) :])
-        if 0 <= at < len(self.points):
+        if 0 <= at < len(self.points) and not self.sheet.is_over.is_set():
             self._judge(self.sheet.add(at, thread, cells))
         return True
 
@@ -103,7 +111,7 @@ class Probing:
         return False
 
     async def _cells(self, at: int, top: Frame, looking: Looking) -> list[Cell]:
-        expressions, combination = self.points[at].expressions, self._language.combination
+        expressions, combination = self._language.asked(self.points[at]), self._language.combination
         if combination is None or at in self._one_by_one or not expressions:
             return [await self._cell(it, top, looking) for it in expressions]
         try:
@@ -124,8 +132,18 @@ class Probing:
         except DragomanError as error:
             if error.code in _TOO_SLOW:
                 return self._given_up(expression)
-            return Cell(_cut(_last_line(getattr(error, "reason", "") or error.code)), failed=True)
-        return Cell(_cut(answer.result))
+            return Cell(_cut(said(error)), failed=True)
+        return Cell(_cut(await self._opened(answer, looking)))
+
+    async def _opened(self, answer: Evaluated, looking: Looking) -> str:
+        """Where a debugger shows an address alone, what stands there."""
+        if not answer.reference or not _ADDRESS.fullmatch(answer.result):
+            return answer.result
+        try:
+            members = await looking.variables(answer.reference)
+        except DragomanError:
+            return answer.result
+        return "{" + ", ".join(f"{it.name}: {it.value}" for it in members[:_MEMBERS]) + "}"
 
     def _given_up(self, expression: str) -> Cell:
         """The debugger may be busy with it for ever: nothing more is asked."""
@@ -138,6 +156,9 @@ def _cut(text: str) -> str:
     return text if len(text) <= 2 * CELL_CHARACTERS else f"{text[:CELL_CHARACTERS]}… ({len(text)} long)"
 
 
-def _last_line(text: str) -> str:
+def said(error: DragomanError) -> str:
+    """The line in which a debugger says why: the one that calls itself an error, else the last."""
+    text = getattr(error, "reason", "") or error.code
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+    found = [_PREFIX.sub("", line) for line in lines if "error: " in line]
+    return (found or lines[-1:] or [""])[0]

@@ -75,7 +75,7 @@ class Run:
         self.is_own = is_own
         self.is_kept = False
         """Left where it stands when the run is over, to be looked at by who asked for it."""
-        self._service = service
+        self.service = service
         self._clock = clock
         self._deadline_s = clock.monotonic_s() + probing.sheet.limits.seconds
         self._printed = 0 if is_own else session.output.end
@@ -86,7 +86,13 @@ class Run:
 
     async def finished(self) -> End:
         """Its end, an exception that nothing catches, a row that was judged to be the last, or a limit."""
-        wait = self._first if self.is_own else self._on
+        return await self._until_over(self._first if self.is_own else self._on)
+
+    async def went_on(self) -> End:
+        """The same from where it stands now."""
+        return await self._until_over(self._on)
+
+    async def _until_over(self, wait: Wait) -> End:
         while True:
             outcome = await self._awaited(wait)
             if not isinstance(outcome, Stop) or not self._is_unasked(outcome) or not self.left_s:
@@ -104,10 +110,10 @@ class Run:
         return happened.outcome if isinstance(happened.outcome, Ended) else None
 
     async def _first(self, within_s: float) -> Happened:
-        return await self._service.wait(self.client, self.session.id, within_s=within_s)
+        return await self.service.wait(self.client, self.session.id, within_s=within_s)
 
     async def _on(self, within_s: float) -> Happened:
-        return await self._service.resume(self.client, self.session.id, thread_id=None, within_s=within_s)
+        return await self.service.resume(self.client, self.session.id, thread_id=None, within_s=within_s)
 
     async def _awaited(self, wait: Wait) -> Stop | Ended | None:
         """What is judged to be over while it runs is not waited for; at a stop, that stop comes after the judgement."""
@@ -133,10 +139,13 @@ class Run:
 
     def _is_unasked(self, stop: Stop) -> bool:
         """Places in the program itself where it asks for a debugger: they are not what is asked about."""
-        return stop.reason != "exception" and not self.probing.sheet.is_over.is_set()
+        is_asked = stop.reason == "exception" or stop.reason.startswith("data")
+        return not is_asked and not self.probing.sheet.is_over.is_set()
 
     async def _told(self, outcome: Stop | Ended | None) -> End:
         sheet = self.probing.sheet
+        if self.probing.is_logging and sheet.is_over.is_set():  # what came after it is of no run that was asked for
+            return End("limit" if sheet.limit else "stopped", sheet.limit, output=self._output())
         if isinstance(outcome, Ended):
             how: How = "lost" if outcome.message or outcome.is_untold else "exited"
             return End(how, sheet.limit, ended=outcome, output=self._output())
@@ -153,7 +162,7 @@ class Run:
         if self.is_own and self.probing.sheet.limit != "seconds":
             return None
         try:
-            happened = await self._service.pause(self.client, self.session.id, within_s=_PAUSED_WITHIN_S)
+            happened = await self.service.pause(self.client, self.session.id, within_s=_PAUSED_WITHIN_S)
         except DragomanError:
             return None
         return happened.outcome if isinstance(happened.outcome, Stop) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -34,6 +35,8 @@ class Limits:
     hits: int = 200
     characters: int = 6000
     seconds: float = 30.0
+    rows: int = 0
+    """How many of the last rows are kept; zero: all, and then characters count."""
 
 
 class Sheet:
@@ -43,36 +46,47 @@ class Sheet:
         self.limit: Limit = ""
         """Which limit ended it."""
         self.is_over = anyio.Event()
+        self.hits = 0
         self._characters = 0
+        self._hits_of: Counter[int] = Counter()
         self._last: dict[int, tuple[Cell, ...]] = {}
         self._threads: dict[int, int] = {}
 
     @property
     def has_room(self) -> bool:
-        return len(self.rows) < self.limits.hits and self._characters < self.limits.characters
+        return self.hits < self.limits.hits and self._characters < self.limits.characters
 
     def add(self, point: int, thread: int, cells: Sequence[Cell]) -> Row | None:
         """None: this hit is one too many. A limit is reached by what does not fit, not by the last that does."""
         if self.limit:
             return None
         if not self.has_room:
-            self.end("hits" if len(self.rows) >= self.limits.hits else "characters")
+            self.end("hits" if self.hits >= self.limits.hits else "characters")
             return None
         before = self._last.get(point, ())
         now = tuple(cells)
         changed = tuple(None if before[at : at + 1] == (cell,) else cell for at, cell in enumerate(now))
-        row = Row(len(self.rows) + 1, point, self._number_of(thread), now, changed)
+        self.hits += 1
+        self._hits_of[point] += 1
+        row = Row(self.hits, point, self._number_of(thread), now, changed)
         self._last[point] = now
-        self._characters += sum(len(cell.text) + _BETWEEN_CELLS for cell in changed if cell)
         self.rows.append(row)
+        if self.limits.rows:
+            del self.rows[: -self.limits.rows]
+        else:
+            self._characters += sum(len(cell.text) + _BETWEEN_CELLS for cell in changed if cell)
         return row
 
     def end(self, limit: Limit) -> None:
         self.limit = self.limit or limit
         self.is_over.set()
 
+    def again(self) -> None:
+        """What was over goes on."""
+        self.is_over = anyio.Event()
+
     def hits_of(self, point: int) -> int:
-        return sum(row.point == point for row in self.rows)
+        return self._hits_of[point]
 
     @property
     def threads(self) -> int:

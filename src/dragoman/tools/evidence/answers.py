@@ -71,3 +71,29 @@ class Traced(Found):
     hits: int
     points: list[PointSeen]
     rows: list[dict[str, Any]]
+
+
+class CheckedAnswer(Found):
+    """Of one that is broken, `hits` is the hit at which it broke; values are those of the claim's own names."""
+
+    verdict: Literal["holds", "broken", "never reached"]
+    hits: int
+    place: str
+    not_bound: Maybe[str] = None
+    error: Maybe[str] = None
+    before: Maybe[dict[str, str]] = None
+    at_break: Maybe[dict[str, str]] = None
+
+
+class ChangeFound(Found):
+    """`place` is the line that did it, `old` and `new` the value before it and after; `steps` how long it took."""
+
+    verdict: Literal["changed", "unchanged", "never reached"]
+    by: Literal["data breakpoint", "steps"]
+    steps: int
+    place: Maybe[str] = None
+    source: Maybe[str] = None
+    old: Maybe[str] = None
+    new: Maybe[str] = None
+    frames: Maybe[list[FrameSeen]] = None
+    not_bound: Maybe[str] = None

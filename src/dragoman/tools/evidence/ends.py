@@ -42,7 +42,7 @@ class Ends:
             exit_code=end.ended.exit_code if end.ended else None,
             signal=(end.ended.signal or None) if end.ended else None,
             exception=self._exception(raised) if raised else None,
-            frames=[_frame(it, caller.workspace) for it in own_frames(end.frames)[:_FRAMES]] or None,
+            frames=frames_seen(end.frames, caller.workspace),
             output=self.values.tail(end.output, _OUTPUT) or None,
         )
 
@@ -50,9 +50,10 @@ class Ends:
         return ExceptionSeen(type=name(raised.type), message=self.values.text(raised.message, _MESSAGE))
 
 
-def own_frames(frames: Sequence[Frame]) -> list[Frame]:
+def frames_seen(frames: Sequence[Frame], workspace: Path) -> list[FrameSeen] | None:
     """Those of the user; all, where none is."""
-    return [it for it in frames if not it.is_library] or list(frames)
+    own = [it for it in frames if not it.is_library] or list(frames)
+    return [_frame(it, workspace) for it in own[:_FRAMES]] or None
 
 
 def _frame(frame: Frame, workspace: Path) -> FrameSeen:
@@ -61,7 +62,7 @@ def _frame(frame: Frame, workspace: Path) -> FrameSeen:
 
 
 def end_lines(end: RunEnd) -> list[Phrase]:
-    return [*_how(end), *_labelled("at", _stack(end.frames or ())), *_output(end.output)]
+    return [*_how(end), *_labelled("at", stack_line(end.frames or ())), *_output(end.output)]
 
 
 def _how(end: RunEnd) -> list[Phrase]:
@@ -75,7 +76,7 @@ def _how(end: RunEnd) -> list[Phrase]:
     return found + _labelled("signal", end.signal or "")
 
 
-def _stack(frames: Sequence[FrameSeen]) -> str:
+def stack_line(frames: Sequence[FrameSeen]) -> str:
     return " < ".join(f"{it.file_path or '?'}:{it.line} {it.function}" for it in frames)
 
 

@@ -41,3 +41,22 @@ class TraceWanted(Limited):
     @property
     def limits(self) -> Limits:
         return Limits(self.max_hits, self.max_chars, self.timeout_s)
+
+
+class CheckWanted(Limited, OfPlace):
+    claim: Annotated[Expression, Field(description="An expression that should be true at each hit.")]
+    expressions: Annotated[Expressions, Field(description="Values to show besides those in the claim.")]
+    condition: Condition = ""
+    stop: Annotated[bool, Field(description="Stay stopped where it breaks.")] = False
+    max_hits: Hits = 10_000
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.max_hits, MOST_CHARACTERS, self.timeout_s)
+
+
+class ChangeWanted(OfSubject, OfPlace):
+    expression: Expression
+    invariant: Annotated[str, Field(max_length=2000, description="Find where this first is false instead.")] = ""
+    max_steps: Annotated[int, Field(ge=1, le=10_000)] = 500
+    timeout_s: Seconds = 30.0

@@ -17,6 +17,8 @@ from dragoman.tools.debug.values import Values
 from dragoman.tools.debug.waits import Waits
 from dragoman.tools.evidence import answers
 from dragoman.tools.evidence import parameters as take
+from dragoman.tools.evidence.changing import Changing
+from dragoman.tools.evidence.checking import Checking
 from dragoman.tools.evidence.place import PlaceFinder
 from dragoman.tools.evidence.room import Room
 from dragoman.tools.evidence.tracing import Tracing
@@ -47,6 +49,26 @@ TOOLS = (
         take.TraceWanted,
         answers.Traced,
     ),
+    _Tool(
+        "check",
+        "Check a claim",
+        (
+            "Does `claim` hold at each hit of a place? verdict: holds, broken (at which hit, values before and at the "
+            "break), never reached."
+        ),
+        take.CheckWanted,
+        answers.CheckedAnswer,
+    ),
+    _Tool(
+        "find_change",
+        "Find a change",
+        (
+            "Which line changes `expression` (or first breaks `invariant`), from the first hit of a place on: line, "
+            "old and new value, stack. By data breakpoint, else by steps in that function."
+        ),
+        take.ChangeWanted,
+        answers.ChangeFound,
+    ),
 )
 
 
@@ -56,7 +78,7 @@ def evidence_operations(
     values = Values(redactor)
     room = Room(Evidence(service, clock), PlaceFinder(service, Places(sources)), values, waits)
     failing = Failing(Failure, Failures(service, values).tell)
-    run_by_name = _handlers(room)
+    run_by_name = _handlers(room, sources)
     return [
         Operation(
             name=tool.name,
@@ -73,5 +95,9 @@ def evidence_operations(
     ]
 
 
-def _handlers(room: Room) -> Mapping[str, _Run]:
-    return {"trace": Tracing(room).trace}
+def _handlers(room: Room, sources: SourceReader) -> Mapping[str, _Run]:
+    return {
+        "trace": Tracing(room).trace,
+        "check": Checking(room).check,
+        "find_change": Changing(room, sources).find,
+    }

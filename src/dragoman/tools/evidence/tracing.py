@@ -51,7 +51,7 @@ class Tracing:
         expressions = [it for point in trace.points for it in (*point.expressions, point.condition) if it]
         return Traced(
             status="success",
-            hits=len(trace.sheet.rows),
+            hits=trace.sheet.hits,
             points=points_seen(trace, caller.workspace, self.room),
             rows=[self._row(trace, row) for row in trace.sheet.rows],
             ended=self.room.ends.data(caller, trace.end),
