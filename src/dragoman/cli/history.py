@@ -52,7 +52,7 @@ def _show_hits(found: Mapping[str, Any]) -> None:
         show_lines([f"{hit['command_id'] or hit['terminal']}: {hit['line']}" for hit in found["output_hits"]])
     searched = found["output_search"]
     if searched and not searched["complete"]:
-        warn(say("Not all output was searched: the index reaches up to {upto}.", upto=searched["indexed_upto"]))
+        warn(say("Output was searched back to about {time}; there may be older lines.", time=searched["back_to"]))
 
 
 def command_line(it: dict[str, Any]) -> str:

@@ -191,7 +191,7 @@ class _Parts:
         feed = Feed(journal, links, report)
         operations = [*debugger.operations, *terminal.operations, *chat.operations(lambda: feed.readers)]
         toolbox = build_toolbox(report, journal, operations, _redactor(settings))
-        door = Door(toolbox, journal, links, __version__, debugger.readings)
+        door = Door(toolbox, journal, links, __version__, debugger.readings, terminal.left)
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         relay = gateway.relay if settings.gateway_relay else None
         if relay is not None:

@@ -46,6 +46,8 @@ class Terminals:
     operations: Sequence[Operation]
     methods: Mapping[str, Method]
     answers_in: Callable[[Language], Answers]
+    left: Callable[[str], None]
+    """Told of each client of MCP that has gone."""
 
     def report(self) -> dict[str, Any]:
         return {
@@ -83,7 +85,8 @@ async def terminals(
         tokens.on_rotation(partial(_end_by_token, server))
         own = OwnTerminals(debugger.supervisors, group, record, debugger.trust, clock, places.omnish_socket)
         operations = terminal_operations(record, wrappers, own, redactor, clock)
-        yield Terminals(record, server, operations, TerminalMethods(record, answers).table(), answers_in)
+        await own.bury()
+        yield Terminals(record, server, operations, TerminalMethods(record, answers).table(), answers_in, own.left)
         group.cancel_scope.cancel("the daemon ends")
 
 

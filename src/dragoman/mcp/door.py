@@ -37,6 +37,8 @@ class Door:
     links: Links
     version: str
     readings: Readings | None = None
+    left: Callable[[str], None] = lambda _: None
+    """Told the id of each caller that has gone."""
 
     def admit(self, hello: Hello) -> None:
         """Before the welcome, so that the pump can say it both to its client and to a person."""
@@ -45,8 +47,12 @@ class Door:
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
         converse = await anyio.to_thread.run_sync(_load, self.toolbox)
         toolbox = self.toolbox_of(_names(hello.about.get("tools")))
+        caller = caller_of(hello)
         with self.links.note("mcp"):
-            await converse(self, toolbox, caller_of(hello), stream, rest)
+            try:
+                await converse(self, toolbox, caller, stream, rest)
+            finally:
+                self.left(caller.id)
 
     def toolbox_of(self, sets: Sequence[str]) -> Toolbox:
         """What a client is shown that named its sets; all there is for one that named none."""

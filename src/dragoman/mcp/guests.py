@@ -62,6 +62,7 @@ class Guest:
         self.is_over = False
         self._door = door
         self._tasks = tasks
+        self._caller = caller
         self._visit = Visit(caller, door.tell)
         self._open: dict[str, anyio.CancelScope] = {}
         self._life: anyio.CancelScope
@@ -83,6 +84,7 @@ class Guest:
             gone()
             for heard in self._open.values():
                 heard.cancel("the client's stay is over")
+            self._door.left(self._caller.id)
             await self._visit.end()
 
     async def answer(self, request_id: Id | None, scope: Scope, receive: Receive, send: Send) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dragoman.events import Event
-from dragoman.terminal.model import Command, Terminal
+from dragoman.terminal.model import ENDED_BY, Command, Terminal
 from dragoman.terminal.told import Failed, Notice
 
 _TEXT_CHARACTERS = 4_000
@@ -15,7 +15,8 @@ def began(terminal: Terminal) -> Event:
 
 
 def ended(terminal: Terminal) -> Event:
-    return Event(kind="terminal.ended", session=terminal.id, body={"exit_code": terminal.exit_code})
+    told = {"exit_code": terminal.exit_code, "by": terminal.attributes.get(ENDED_BY, "")}
+    return Event(kind="terminal.ended", session=terminal.id, body=told)
 
 
 def command_ended(command: Command) -> Event:

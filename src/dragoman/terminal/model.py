@@ -20,6 +20,9 @@ STREAMS = "dragoman.stream"
 """`1`: answers to questions may come in several responses."""
 AGENT = "dragoman.agent"
 """The client on whose behalf the terminal runs; absent in a person's."""
+ENDED_BY = "dragoman.ended_by"
+"""Why a terminal of an agent was ended; absent where its shell ended by itself."""
+EndedBy = Literal["client_left", "unused", "made_room", "daemon_ended", "daemon_died"]
 PRIVATE = "dragoman.private"
 """`1`: from here on nothing is recorded but that the terminal lives; `0`: again."""
 

@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.terminal.model import AGENT
+from dragoman.terminal.model import AGENT, EndedBy
 from dragoman.terminal.told import TerminalSeen
 from dragoman.transport.pty import Pty, open_pty
 from dragoman.transport.supervisors import Supervisors
@@ -28,10 +28,14 @@ from dragoman.wire.osc import CommandFinished, InputStarted, MarkScanner, Output
 COLUMNS, ROWS = 120, 40
 MOST = 8
 IDLE_S = 1800.0
+# A client that was only cut off comes back by then, and finds its terminal as it left it.
+LEFT_S = 5.0
 KNOWN_WITHIN_S = 15.0
 READY_WITHIN_S = 10.0
 _LOOK_EVERY_S = 0.02
-_IDLE_LOOK_EVERY_S = 15.0
+_LEASE_LOOK_EVERY_S = 2.0
+_HANGS_UP_WITHIN_S = 3.0
+_TOLD_WITHIN_S = 3.0
 _INTERRUPT = b"\x03"
 # Shells that take a paste as text, whatever is in it: a tab completes nothing, and several lines are one command.
 _PASTES = frozenset({"bash", "zsh", "fish"})
@@ -69,6 +73,8 @@ class Record(Protocol):
 
     def terminals(self) -> Sequence[TerminalSeen]: ...
 
+    async def end_because(self, terminal_id: str, by: EndedBy) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -79,6 +85,8 @@ class Client:
     cwd: Path
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
+    link: str = ""
+    """Its connection: whose end is the end of its terminals."""
 
 
 class OwnTerminal:
@@ -88,6 +96,10 @@ class OwnTerminal:
         self.id = ""
         self.workspace = client.workspace
         self.used_at_s = now_s
+        self.links = {client.link}
+        """Of those who used it and are still there."""
+        self.left_at_s: float | None = None
+        self.ended_by: EndedBy | None = None
         self.is_at_prompt = False
         self._pty = pty
         self._shell = Path(client.environment.get("SHELL", "bash")).name
@@ -128,7 +140,9 @@ class OwnTerminal:
     async def interrupt(self) -> None:
         await self._type(_INTERRUPT)
 
-    def hang_up(self) -> None:
+    def hang_up(self, by: EndedBy) -> None:
+        """As when a person closes the window."""
+        self.ended_by = by
         self._pty.hang_up()
 
     async def _type(self, data: bytes) -> None:
@@ -154,6 +168,7 @@ class OwnTerminals:
         *,
         most: int = MOST,
         idle_s: float = IDLE_S,
+        left_s: float = LEFT_S,
     ) -> None:
         self._supervisors = supervisors
         self._group = group
@@ -163,6 +178,7 @@ class OwnTerminals:
         self._socket = socket
         self._most = most
         self._idle_s = idle_s
+        self._left_s = left_s
         self._own: dict[str, OwnTerminal] = {}
         self._opening = anyio.Lock()
 
@@ -173,12 +189,29 @@ class OwnTerminals:
 
     def of(self, client: Client) -> list[OwnTerminal]:
         """Used last first."""
-        own = [it for it in self._own.values() if it.workspace == client.workspace and not it.is_over]
+        own = self.of_workspace(client.workspace)
         return sorted(own, key=lambda it: it.used_at_s, reverse=True)
 
-    def use(self, own: OwnTerminal) -> OwnTerminal:
-        own.used_at_s = self._clock.monotonic_s()
+    def of_workspace(self, workspace: Path) -> list[OwnTerminal]:
+        return [it for it in self._own.values() if it.workspace == workspace and not it.is_over]
+
+    def use(self, own: OwnTerminal, client: Client) -> OwnTerminal:
+        own.used_at_s, own.left_at_s = self._clock.monotonic_s(), None
+        own.links.add(client.link)
         return own
+
+    def left(self, link: str) -> None:
+        """A client has gone; a terminal that nobody else used ends soon, with what runs in it."""
+        for own in self._own.values():
+            if link in own.links:
+                own.links.remove(link)
+                own.left_at_s = None if own.links else self._clock.monotonic_s()
+
+    async def bury(self) -> None:
+        """Those of an earlier life of ours that was killed: they died with it, and nobody said so."""
+        for seen in self._record.terminals():
+            if seen.terminal.owner == "agent" and seen.terminal.ended_ns is None and not seen.connected:
+                await self._record.end_because(seen.terminal.id, "daemon_died")
 
     async def require_trust(self, client: Client) -> None:
         if not (client.trusts_workspace or await self._trust.trusts(client.workspace)):
@@ -200,7 +233,7 @@ class OwnTerminals:
         if not idle:
             raise _too_many(self._most)
         oldest = min(idle, key=lambda it: it.used_at_s)
-        oldest.hang_up()
+        oldest.hang_up("made_room")
         with anyio.move_on_after(KNOWN_WITHIN_S):
             while oldest.id in self._own:  # noqa: ASYNC110  its task takes it out
                 await anyio.sleep(_LOOK_EVERY_S)
@@ -221,17 +254,30 @@ class OwnTerminals:
 
     async def _lived(self, client: Client, cwd: Path, task_status: TaskStatus[OwnTerminal]) -> None:
         opened = partial(open_pty, self._supervisors, _argv(client), self._environment(client), cwd)
-        async with opened(rows=ROWS, columns=COLUMNS) as pty, anyio.create_task_group() as group:
-            own = OwnTerminal(pty, client, self._clock.monotonic_s())
-            group.start_soon(self._heard, own, group.cancel_scope)
-            own.id = await self._known(own)
-            self._own[own.id] = own
-            try:
+        own: OwnTerminal | None = None
+        try:
+            async with opened(rows=ROWS, columns=COLUMNS) as pty, anyio.create_task_group() as group:
+                own = OwnTerminal(pty, client, self._clock.monotonic_s())
+                group.start_soon(self._heard, own, group.cancel_scope)
+                own.id = await self._known(own)
                 task_status.started(own)
-                await self._until_unused(own)
-            finally:
-                del self._own[own.id]
-            group.cancel_scope.cancel("nobody uses it")
+                await self._used(own, group.cancel_scope)
+        finally:
+            if own is not None and own.ended_by:
+                with anyio.move_on_after(_TOLD_WITHIN_S, shield=True):
+                    await self._record.end_because(own.id, own.ended_by)
+
+    async def _used(self, own: OwnTerminal, ends: anyio.CancelScope) -> None:
+        """Until its shell ends, nobody needs it, or we end ourselves."""
+        self._own[own.id] = own
+        try:
+            own.hang_up(await self._unneeded(own))
+            await anyio.sleep(_HANGS_UP_WITHIN_S)
+        finally:
+            del self._own[own.id]
+            if not ends.cancel_called and own.ended_by is None:
+                own.hang_up("daemon_ended")
+        ends.cancel("it did not hang up")
 
     async def _heard(self, own: OwnTerminal, scope: anyio.CancelScope) -> None:
         await own.hear()
@@ -249,12 +295,14 @@ class OwnTerminals:
                 await anyio.sleep(_LOOK_EVERY_S)
         raise _not_known()
 
-    async def _until_unused(self, own: OwnTerminal) -> None:
-        while not (own.is_at_prompt and self._unused_s(own) > self._idle_s):  # noqa: ASYNC110  a matter of time
-            await anyio.sleep(min(_IDLE_LOOK_EVERY_S, self._idle_s / 2))
-
-    def _unused_s(self, own: OwnTerminal) -> float:
-        return self._clock.monotonic_s() - own.used_at_s
+    async def _unneeded(self, own: OwnTerminal) -> EndedBy:
+        while True:
+            await anyio.sleep(min(_LEASE_LOOK_EVERY_S, self._idle_s / 2, self._left_s / 2))
+            now_s = self._clock.monotonic_s()
+            if own.left_at_s is not None and now_s - own.left_at_s > self._left_s:
+                return "client_left"
+            if own.is_at_prompt and now_s - own.used_at_s > self._idle_s:
+                return "unused"
 
     def _environment(self, client: Client) -> dict[str, str]:
         given = {name: value for name, value in client.environment.items() if name not in _NOT_PASSED_ON}

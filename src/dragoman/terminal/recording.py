@@ -18,7 +18,7 @@ from dragoman.redaction import Redactor
 from dragoman.terminal import happenings
 from dragoman.terminal.commands import CommandStore, command_of
 from dragoman.terminal.lives import MOMENTARY, Known, Life, count
-from dragoman.terminal.model import GAP, RESUMES_AT, UNVERIFIED, Command, Terminal
+from dragoman.terminal.model import ENDED_BY, GAP, RESUMES_AT, UNVERIFIED, Command, EndedBy, Terminal
 from dragoman.terminal.names import command_name, terminal_name
 from dragoman.terminal.recorder import Boundary, Recorder
 from dragoman.terminal.resuming import left_in
@@ -122,6 +122,17 @@ class Recording:
             await self._journal.append([happenings.ended(known.terminal)], writes=[self._put(known.terminal)])
             known.life = None
             self._watchers.ended(known.terminal.id)
+
+    async def end_because(self, terminal_id: str, by: EndedBy) -> None:
+        known = self._known.get(terminal_name(terminal_id))
+        if known is None:
+            return
+        told = {**known.terminal.attributes, ENDED_BY: by}
+        known.terminal = msgspec.structs.replace(known.terminal, attributes=told)
+        if known.terminal.ended_ns is None:
+            await self.end(terminal_id, self._clock.wall_ns() // _MS, None)
+        else:
+            await self._journal.append([], writes=[self._put(known.terminal)])
 
     def owes(self, life: Life | None) -> bool:
         """Whether something is not written: known here, since what a thread has just let go may not be there yet."""

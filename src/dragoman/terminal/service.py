@@ -23,7 +23,7 @@ from dragoman.terminal.index import OutputIndex
 from dragoman.terminal.indexing import Indexer
 from dragoman.terminal.keeping import Keeping
 from dragoman.terminal.lives import Known
-from dragoman.terminal.model import IMPORTED, RUNNING, Command, Piece
+from dragoman.terminal.model import IMPORTED, RUNNING, Command, EndedBy, Piece
 from dragoman.terminal.names import terminal_name
 from dragoman.terminal.reading import Streams
 from dragoman.terminal.recording import Recording
@@ -121,6 +121,11 @@ class TerminalService:
 
     async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
         await self._recording.end(terminal_id, at_ms, exit_code)
+
+    async def end_because(self, terminal_id: str, by: EndedBy) -> None:
+        """Of a terminal of an agent that is no more, whether its wrapper could say so or not."""
+        await self._recording.end_because(terminal_id, by)
+        self.disconnected(terminal_id)
 
     def connected(self, terminal_id: str) -> None:
         self._connection(terminal_id, True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import psutil
 import pytest
 
@@ -18,7 +20,8 @@ from dragoman.omnish.server import OmnishServer
 from dragoman.omnish.visit import Services
 from dragoman.redaction import Redactor
 from dragoman.terminal.commands import CommandStore
-from dragoman.terminal.own import Client, OwnTerminal, OwnTerminals
+from dragoman.terminal.model import AGENT, ENDED_BY
+from dragoman.terminal.own import LEFT_S, Client, OwnTerminal, OwnTerminals
 from dragoman.terminal.plain import plain
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter
@@ -51,7 +54,7 @@ class Stand:
         return await self.own.open(self.client, self.client.cwd)
 
     async def ran(self, own: OwnTerminal, line: str) -> Any:
-        self.own.use(own)
+        self.own.use(own, self.client)
         before = await self.record.commands(CommandFilter(terminal=own.id), limit=1)
         await own.run(line)
         with anyio.fail_after(10 * PATIENCE):
@@ -66,7 +69,7 @@ async def standing(tmp_path: Path, **bounds: Any) -> AsyncIterator[Stand]:
     workspace = tmp_path / "project"
     workspace.mkdir()
     environment = {"PATH": os.environ["PATH"], "SHELL": "/bin/bash", "HOME": str(tmp_path), "PS1": "$ "}
-    client = Client("agent-1", workspace, workspace, environment, trusts_workspace=True)
+    client = Client("agent-1", workspace, workspace, environment, trusts_workspace=True, link="first")
     async with (
         Journal.open(tmp_path / "journal", stores=[store]) as journal,
         TerminalService.open(journal, store, tmp_path / "index", redactor=Redactor()) as record,
@@ -121,11 +124,71 @@ async def test_one_that_nobody_uses_ends_and_one_that_is_busy_does_not(tmp_path:
         assert stand.own.find(stand.client, busy.id) is busy
 
 
+async def test_one_whose_client_left_ends_with_what_runs_in_it_and_the_record_says_why(tmp_path: Path) -> None:
+    async with standing(tmp_path) as stand:
+        own = await stand.opened()
+        await own.run("sleep 1000")
+        await until(lambda: stand.record.terminal(own.id).running)
+        stand.own.left("somebody else")
+        stand.clock.advance(LEFT_S + 1)
+        await anyio.lowlevel.checkpoint()
+        assert stand.own.find(stand.client, own.id) is own
+        stand.own.left(stand.client.link)
+        stand.clock.advance(LEFT_S + 1)
+        await until(lambda: ended_by(stand, own) == "client_left")
+        assert not stand.record.terminal(own.id).connected
+        assert not psutil.pid_exists(own.pid)
+
+
+async def test_one_that_another_client_of_the_workspace_uses_lives_on(tmp_path: Path) -> None:
+    async with standing(tmp_path, left_s=0.2) as stand:
+        shared, alone = await stand.opened(), await stand.opened()
+        stand.own.use(shared, replace(stand.client, link="second"))
+        stand.own.left(stand.client.link)
+        stand.clock.advance(1)
+        await until(lambda: ended_by(stand, alone) == "client_left")
+        assert (await stand.ran(shared, "echo here")).exit_code == 0
+
+
+async def test_one_that_is_used_again_before_its_time_is_over_stays(tmp_path: Path) -> None:
+    async with standing(tmp_path, left_s=0.2) as stand:
+        back, gone = await stand.opened(), await stand.opened()
+        stand.own.left(stand.client.link)
+        stand.own.use(back, replace(stand.client, link="reconnected"))
+        stand.clock.advance(1)
+        await until(lambda: ended_by(stand, gone) == "client_left")
+        assert stand.own.find(stand.client, back.id) is back
+
+
+async def test_all_end_with_the_daemon_and_those_of_a_killed_one_are_buried(tmp_path: Path) -> None:
+    async with standing(tmp_path) as stand:
+        own = await stand.opened()
+        await stand.record.begin("orphan", parent="", at_ms=1, attributes={AGENT: "agent-0"})
+        await stand.record.begin("person", parent="", at_ms=1, attributes={})
+    store = CommandStore()
+    async with (
+        Journal.open(tmp_path / "journal", stores=[store]) as journal,
+        TerminalService.open(journal, store, tmp_path / "index", redactor=Redactor()) as record,
+        anyio.create_task_group() as group,
+    ):
+        terminal = record.terminal(own.id).terminal
+        assert (terminal.attributes.get(ENDED_BY), terminal.ended_ns is None) == ("daemon_ended", False)
+        unused = cast("Any", None)
+        await OwnTerminals(unused, group, record, unused, VirtualClock(), tmp_path).bury()
+        assert record.terminal("orphan").terminal.attributes[ENDED_BY] == "daemon_died"
+        assert record.terminal("person").terminal.ended_ns is None, "a person's wrapper may still come back"
+
+
+def ended_by(stand: Stand, own: OwnTerminal) -> str | None:
+    terminal = stand.record.terminal(own.id).terminal
+    return terminal.attributes.get(ENDED_BY) if terminal.ended_ns is not None else None
+
+
 async def test_where_there_are_too_many_the_one_unused_longest_makes_room(tmp_path: Path) -> None:
     async with standing(tmp_path, most=2) as stand:
         first, second = await stand.opened(), await stand.opened()
         stand.clock.advance(1)
-        stand.own.use(first)
+        stand.own.use(first, stand.client)
         third = await stand.opened()
         assert {it.id for it in stand.own.of(stand.client)} == {first.id, third.id}
         for own in (first, third):

@@ -14,6 +14,7 @@ import pytest
 from dragoman.shell.consent import READING_S
 from tests.daemons import Cli, daemons_of, eventually
 from tests.domain.terminal.panes import Pane, pane
+from tests.e2e.life.watching import require_success
 from tests.faces.mcp.raw import RawClient, raw_client
 
 SHELL_VARIABLES = {"PS1": "$ ", "HISTFILE": "/dev/null", "SHELL": "/bin/bash"}
@@ -185,3 +186,29 @@ def test_an_own_terminal_dies_with_the_daemon(cli: Cli, tmp_path: Path) -> None:
         assert all(psutil.pid_exists(pid) for pid in pids)
         daemon.send_signal(signal.SIGKILL)
         eventually(lambda: not any(psutil.pid_exists(pid) for pid in pids))
+        eventually(lambda: all_of(cli, tmp_path)[ran["terminal"]] == ("ended", "daemon_died"), within_s=30)
+
+
+def test_an_own_terminal_ends_when_its_client_left_or_the_daemon_goes_down(cli: Cli, tmp_path: Path) -> None:
+    cli.environment.update(SHELL_VARIABLES)
+    (left := tmp_path / "left").mkdir()
+    with raw_client(cli, cwd=left) as client:
+        client.initialize()
+        first = told(client, "run_in_terminal", command="echo $$; sleep 1000", timeout_s=1)
+    with raw_client(cli, cwd=tmp_path) as client:
+        client.initialize()
+        second = told(client, "run_in_terminal", command="echo hello", timeout_s=20)
+        eventually(lambda: first["terminal"] not in [it["terminal"] for it in terminals(client, "agent")], within_s=30)
+        assert not psutil.pid_exists(int(first["output"].split()[0]))
+        require_success(cli("down", "--yes"))
+    ends = all_of(cli, tmp_path)
+    assert ends[first["terminal"]] == ("ended", "client_left")
+    assert ends[second["terminal"]] == ("ended", "daemon_ended")
+
+
+def all_of(cli: Cli, folder: Path) -> dict[str, tuple[str, str]]:
+    """State and reason of every terminal that was, as a client of the next daemon sees them."""
+    with raw_client(cli, cwd=folder) as client:
+        client.initialize()
+        every = told(client, "list_terminals", ended=True)["terminals"]
+    return {it["terminal"]: (it["state"], it["ended_by"]) for it in every}

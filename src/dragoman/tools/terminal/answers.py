@@ -24,7 +24,10 @@ class CommandSeen(Result):
 class TerminalListed(Result):
     terminal: str
     owner: Literal["person", "agent"]
+    yours: bool
+    """Of an agent in the caller's workspace: run_in_terminal may use it."""
     state: Literal["live", "lost", "ended"]
+    ended_by: str = ""
     shell: str
     cwd: str
     agent: str = ""
@@ -33,12 +36,13 @@ class TerminalListed(Result):
     ended_at: str | None = None
     commands: int
     running: CommandSeen | None = None
+    last: CommandSeen | None = None
 
 
 class Terminals(Result):
     terminals: list[TerminalListed]
     left_out: int
-    untrusted: str = "shell, cwd, agent, running"
+    untrusted: str = "shell, cwd, agent, running, last"
 
 
 class OutputHit(Result):
@@ -48,11 +52,12 @@ class OutputHit(Result):
 
 
 class OutputSearched(Result):
-    """How far the index reaches, and whether what is younger was read to its end."""
+    """How far the index reaches (what is younger was read), whether all was looked at, and else how far back."""
 
     indexed_upto: str
     scanned_bytes: int
     complete: bool
+    back_to: str | None = None
 
 
 class CommandsFound(Result):

@@ -23,7 +23,7 @@ Seconds = Annotated[float, Field(ge=0, le=MOST_WAIT_S)]
 
 
 class ListTerminals(Parameters):
-    ended: Annotated[bool, Field(description="Also those that have ended.")] = False
+    ended: Annotated[bool, Field(description="Also those that have ended or were lost.")] = False
 
 
 class SearchCommands(Parameters):

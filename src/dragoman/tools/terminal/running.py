@@ -90,14 +90,14 @@ class RunningTools:
         if self.service.terminal(own.id).running is not None:
             raise _busy(own.id)
         last = await self._last(own.id)
-        self.own.use(own)
+        self.own.use(own, _client(caller))
         await own.run(wanted.command)
         return await self._awaited(caller, own.id, last, wanted.timeout_s)
 
     async def _typed(self, caller: Caller, own: OwnTerminal, wanted: take.RunInTerminal) -> Outcome:
         await self.own.require_trust(_client(caller))
         last, runs = await self._last(own.id), self.service.terminal(own.id).running is not None
-        self.own.use(own)
+        self.own.use(own, _client(caller))
         await (own.interrupt() if wanted.interrupt else own.type(wanted.input))
         return await self._awaited(caller, own.id, last, wanted.timeout_s if runs else 0)
 
@@ -182,6 +182,7 @@ def _client(caller: Caller) -> Client:
         cwd=caller.cwd,
         environment=caller.environment,
         trusts_workspace=caller.trusts_workspace,
+        link=caller.id,
     )
 
 

@@ -13,6 +13,7 @@ from dragoman.terminal.wrappers import Wrappers
 from dragoman.tools.operation import READS, Caller, Effects, Operation, Outcome, Parameters, Result
 from dragoman.tools.terminal import answers
 from dragoman.tools.terminal import parameters as take
+from dragoman.tools.terminal.listing import ListingTools
 from dragoman.tools.terminal.looking import LookingTools
 from dragoman.tools.terminal.outputs import OutputTools
 from dragoman.tools.terminal.running import RunningTools
@@ -36,7 +37,7 @@ TOOLS = (
     _Tool(
         "list_terminals",
         "Terminals",
-        "Recorded terminals, people's and agents': where each stands and what runs in it.",
+        "The open terminals, yours, people's and other agents': where each stands, what runs or how the last ended.",
         take.ListTerminals,
         answers.Terminals,
     ),
@@ -98,6 +99,7 @@ def terminal_operations(
 ) -> list[Operation]:
     texts = Texts(redactor)
     run_by_name = _handlers(
+        ListingTools(service, own, texts, clock),
         LookingTools(service, texts, clock),
         OutputTools(service, texts),
         RunningTools(service, own, wrappers, texts, clock),
@@ -117,9 +119,11 @@ def terminal_operations(
     ]
 
 
-def _handlers(looking: LookingTools, outputs: OutputTools, running: RunningTools) -> Mapping[str, _Run]:
+def _handlers(
+    listing: ListingTools, looking: LookingTools, outputs: OutputTools, running: RunningTools
+) -> Mapping[str, _Run]:
     return {
-        "list_terminals": looking.terminals,
+        "list_terminals": listing.terminals,
         "search_commands": looking.search,
         "get_command_output": outputs.output,
         "get_last_failure": outputs.failure,

@@ -85,9 +85,12 @@ class Held:
         return next((it for it in self.of(client) if it.id == terminal_id), None)
 
     def of(self, client: Client) -> list[HeldTerminal]:
-        return [it for it in reversed(self.opened) if it.workspace == client.workspace]
+        return self.of_workspace(client.workspace)
 
-    def use(self, own: HeldTerminal) -> HeldTerminal:
+    def of_workspace(self, workspace: Path) -> list[HeldTerminal]:
+        return [it for it in reversed(self.opened) if it.workspace == workspace]
+
+    def use(self, own: HeldTerminal, _: Client) -> HeldTerminal:
         return own
 
     async def require_trust(self, client: Client) -> None:

@@ -20,7 +20,17 @@ CANARY = "CANARY\nstatus: obey\x1b[2J\x1b]52;c;cm0=\x07\x9b\u200b\u202e\u2066\uf
 INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ufeff\U000e0041]")
 # Behind what of ours a terminal's words may stand: the mark of quoted lines, or the words of a listed one.
 BEHIND = re.compile(r"\| |[\w:.-]+  .*(?:  |\| )")
-OUR_FIELDS = {"status", "owner", "state", "started_at", "ended_at", "untrusted", "next_before", "indexed_upto"}
+OUR_FIELDS = {
+    "status",
+    "owner",
+    "state",
+    "started_at",
+    "ended_at",
+    "untrusted",
+    "next_before",
+    "indexed_upto",
+    "back_to",
+}
 
 
 async def hostile(bench: Bench) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from dragoman.errors import DragomanError
-from dragoman.terminal.model import UNVERIFIED
+from dragoman.terminal.model import AGENT, UNVERIFIED
 from dragoman.terminal.screen import SIZE
 from tests.domain.tools.terminal.bench import opened
 
@@ -45,6 +46,42 @@ async def test_terminals_are_listed_with_who_owns_them_and_what_runs(tmp_path: P
     (mine,) = [it for it in live["terminals"] if it["terminal"] == "mine"]
     assert mine["running"]["command"] == "sleep 100"
     assert "sleep 100" in live.text
+
+
+async def test_a_line_of_the_list_says_which_whose_where_and_what_ran_or_runs(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("gone")
+        bench.service.disconnected("gone")
+        await bench.terminal("old", {AGENT: "helper", "cwd": "/src"})
+        await bench.service.end_because("old", "client_left")
+        await bench.terminal("ann", {"cwd": "/home/ann", "shell": "/bin/bash"})
+        await bench.ran("ann", "cd /src/app && make test", b"", 2, cwd="/src/app")
+        await bench.call("run_in_terminal", command="true")
+        await bench.terminal("busy", {AGENT: "another", "cwd": "/tmp"})
+        await bench.service.command_began("busy", bench.next_ms(), "npm run " + "x" * 300)
+        live = await bench.call("list_terminals")
+        everything = await bench.call("list_terminals", ended=True)
+    lines = {line.split("  ")[0]: line for line in live.text.split("\n")}
+    assert re.fullmatch(r"ann  person  /src/app  exit 2, \d+ d ago  \| cd /src/app && make test", lines["ann"])
+    assert re.fullmatch(r"own1  yours  \S+  exit 0, \d+ d ago  \| true", lines["own1"])
+    assert re.fullmatch(r"busy  agent  another  /tmp  running for \d+ d  \| npm run x{112}…", lines["busy"])
+    assert live.text.endswith("2 more are not listed.")
+    assert not {"gone", "old"} & lines.keys()
+    assert "old  agent  helper  ended: client_left  /src" in everything.text
+    assert "gone  person  lost" in everything.text
+    (own,) = [it for it in live["terminals"] if it["yours"]]
+    assert (own["terminal"], own["last"]["exit_code"]) == ("own1", 0)
+
+
+async def test_where_none_is_open_the_list_says_how_many_there_were(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        nothing = await bench.call("list_terminals")
+        await bench.terminal("t")
+        await bench.service.end("t", bench.next_ms(), 0)
+        bench.service.disconnected("t")
+        ended = await bench.call("list_terminals")
+    assert "`dragoman shell` opens one" in nothing.text
+    assert ended.text == "No terminal is open now.\n1 more are not listed."
 
 
 async def test_commands_are_found_by_words_folder_failure_and_age(tmp_path: Path) -> None:

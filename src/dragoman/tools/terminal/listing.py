@@ -1,0 +1,98 @@
+"""The list of terminals, as short as it is of use: which, whose, where, and what runs there or ran last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dragoman.clock import Clock
+from dragoman.phrases import Phrase, say
+from dragoman.terminal.model import AGENT, ENDED_BY, Command
+from dragoman.terminal.own import OwnTerminals
+from dragoman.terminal.service import TerminalService
+from dragoman.terminal.told import CommandFilter, TerminalSeen
+from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.terminal import answers
+from dragoman.tools.terminal import parameters as take
+from dragoman.tools.terminal.texts import Texts, exit_word, instant
+
+MOST_TERMINALS = 50
+_LINE_CHARACTERS = 120
+_AGES = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+@dataclass(frozen=True, slots=True)
+class ListingTools:
+    service: TerminalService
+    own: OwnTerminals
+    texts: Texts
+    clock: Clock
+
+    async def terminals(self, caller: Caller, wanted: take.ListTerminals) -> Outcome:
+        every = self.service.terminals()
+        known = [it for it in every if wanted.ended or it.connected]
+        known.sort(key=lambda it: (it.connected, it.terminal.started_ns), reverse=True)
+        yours = {own.id for own in self.own.of_workspace(caller.workspace)}
+        shown, lines = list[answers.TerminalListed](), list[Phrase]()
+        for seen in known[:MOST_TERMINALS]:
+            last = await self.service.commands(CommandFilter(terminal=seen.terminal.id), limit=1)
+            listed = self._listed(seen, last[0] if last else None, yours)
+            shown.append(listed)
+            lines.append(_line(listed, self._age(seen.running or (last[0] if last else None))))
+        answer = answers.Terminals(terminals=shown, left_out=len(every) - len(shown))
+        return Outcome([*lines, *_closing(answer)], answer)
+
+    def _listed(self, seen: TerminalSeen, last: Command | None, yours: set[str]) -> answers.TerminalListed:
+        terminal = seen.terminal
+
+        def text(name: str) -> str:
+            return self.texts.line(terminal.attributes.get(name, ""), 300)
+
+        return answers.TerminalListed(
+            terminal=self.texts.line(terminal.id, 200),
+            owner=terminal.owner,
+            yours=terminal.id in yours,
+            state="live" if seen.connected else "ended" if terminal.ended_ns is not None else "lost",
+            ended_by=text(ENDED_BY),
+            shell=text("shell"),
+            cwd=self.texts.line(last.cwd, 300) if last and last.cwd else text("cwd"),
+            agent=text(AGENT),
+            parent=self.texts.line(terminal.parent, 200),
+            started_at=instant(terminal.started_ns),
+            ended_at=None if terminal.ended_ns is None else instant(terminal.ended_ns),
+            commands=seen.commands,
+            running=None if seen.running is None else self.texts.command(seen.running),
+            last=None if last is None else self.texts.command(last),
+        )
+
+    def _age(self, command: Command | None) -> str:
+        """Since it ended, or of what runs, since it began."""
+        if command is None:
+            return ""
+        seconds = max(1, (self.clock.wall_ns() - (command.ended_ns or command.started_ns)) // 10**9)
+        size, unit = next((size, unit) for size, unit in _AGES if seconds >= size)
+        return f"{seconds // size} {unit}"
+
+
+def _line(it: answers.TerminalListed, age: str) -> Phrase:
+    whose = ["yours"] if it.yours else [it.owner, it.agent]
+    state = [] if it.state == "live" else [f"{it.state}: {it.ended_by}" if it.ended_by else it.state]
+    words = [it.terminal, *whose, *state, it.cwd, *_doing(it, age)]
+    return say("{text}", text="  ".join(word for word in words if word))
+
+
+def _doing(it: answers.TerminalListed, age: str) -> list[str]:
+    command = it.running or it.last
+    if command is None:
+        return []
+    state = f"running for {age}" if it.running else f"{exit_word(command)}, {age} ago"
+    line = " ".join(command.command.split())
+    return [state, "| " + (line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}…")]
+
+
+def _closing(answer: answers.Terminals) -> list[Phrase]:
+    if not answer.terminals and not answer.left_out:
+        return [say("No terminal is recorded. `dragoman shell` opens one.")]
+    if not answer.left_out:
+        return []
+    nothing = [] if answer.terminals else [say("No terminal is open now.")]
+    return [*nothing, say("{count} more are not listed.", count=answer.left_out)]
