@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from tests.daemons import PATIENCE
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
 from tests.page.workplace import Workplace, workplace
@@ -70,17 +71,125 @@ def test_words_are_found_in_commands_and_in_what_they_printed(view: Locator, pla
     expect(view.locator("#output .shown").first).to_have_text("needle")
 
 
-def test_the_screen_of_a_terminal_is_shown_and_nothing_in_it_is_markup(view: Locator, place: Workplace) -> None:
-    run(place, "echo \"<img src=x onerror='window.pwned = 1'>\"")
+def test_a_line_that_was_found_is_jumped_to_however_far_down_it_stands(view: Locator, place: Workplace) -> None:
+    run(place, "seq 200000 240000 | sed 's/^231337$/the hay''stack thing/'")
+    view.locator("#find").fill("haystack thing")
+    view.locator("#hits .item").first.click()
+    found = view.locator("#output .shown.found")
+    expect(found).to_have_text("the haystack thing")
+    expect(found).to_be_in_viewport()
+
+
+def open_screen(view: Locator) -> Locator:
     view.locator("#terminals .item").nth(1).click()
-    view.get_by_role("button", name="Screen").click()
-    expect(view.locator("#screen")).to_contain_text("<img src=x")
-    expect(view.locator("#screen img")).to_have_count(0)
+    screen = view.locator("dragoman-screen")
+    expect(screen.locator(".state.live")).to_be_visible()
+    return screen
+
+
+def test_an_agents_screen_is_watched_live_and_nothing_in_it_is_markup(view: Locator, place: Workplace) -> None:
+    expect(view.locator("#terminals")).to_contain_text("bash shell")  # and whose it is
+    screen = open_screen(view)
+    run(
+        place,
+        "echo \"<img src=x onerror='window.pwned = 1'>\"; printf '\\033[31mred\\033[0m \\346\\274\\242\\345\\255\\227|\\n'",
+    )
+    expect(screen.locator("#screen")).to_contain_text("<img src=x")
+    expect(screen.locator("#screen img")).to_have_count(0)
+    red = screen.locator("#screen span").filter(has_text=re.compile("^red$"))
+    assert red.evaluate("it => getComputedStyle(it).color") == "rgb(168, 38, 27)"
+    wide = screen.locator("#screen span.cell").filter(has_text="漢")
+    letter = red.evaluate("it => it.getBoundingClientRect().width / 3")
+    assert abs(wide.evaluate("it => it.getBoundingClientRect().width") - 2 * letter) < 0.1
+
+
+def test_what_a_program_draws_over_is_drawn_over_and_its_cursor_is_followed(view: Locator, place: Workplace) -> None:
+    screen = open_screen(view)
+    run(
+        place,
+        "printf 'one\\rtwo\\n'; printf '\\033[?1049h\\033[2J\\033[3;5Hful''l screen'; sleep 0.2; printf '\\033[?1049l'; echo back",
+    )
+    expect(screen.locator("#screen")).to_contain_text("back")
+    expect(screen.locator(".line").filter(has_text=re.compile("^two$"))).to_have_count(1)
+    expect(screen.locator("#screen")).not_to_contain_text("full screen")
+    expect(screen.locator("#screen .cursor")).to_have_count(1)
+
+
+def test_a_window_that_changes_its_size_is_followed(view: Locator, place: Workplace) -> None:
+    screen = open_screen(view)
+    run(place, "printf '\\033[8;30;100t'")
+    expect(screen.locator(".status")).to_contain_text("100×30")
+    run(place, "printf '\\033[8;24;80t'")
+    expect(screen.locator(".status")).to_contain_text("80×24")
+
+
+ESCAPES = {
+    "clipboard": "\\033]52;c;cHduZWQ=\\007",
+    "link": "\\033]8;;https://evil.example/x\\007click\\033]8;;\\007",
+    "title": "\\033]0;pwned\\007\\033]2;pwned\\007",
+    "queries": "\\033[c\\033[6n\\033[5n\\033[>q\\033[21t\\033[18t\\033P$qm\\033\\\\\\033]11;?\\007\\005",
+    "window": "\\033[3;0;0t\\033[2t\\033[9;1t\\033[8;99999;99999t",
+    "note": "\\033]9;pwned\\007\\033]777;notify;pwned;pwned\\007",
+    "image": "\\033]1337;File=inline=1:aGk=\\007",
+}
+
+
+def test_what_a_program_tells_the_terminal_to_do_does_nothing(view: Locator, place: Workplace, tab: Tab) -> None:
+    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.page.evaluate("navigator.clipboard.writeText('mine')")
+    screen = open_screen(view)
+    for escape in ESCAPES.values():
+        run(place, f"printf '{escape}'")
+    run(place, "printf '\\033[8;24;80t'; echo sti''ll here")
+    expect(screen.locator("#screen")).to_contain_text("still here")
+    screen.locator("#screen").get_by_text("click", exact=False).first.click()
+    assert tab.page.title() == "Dragoman"
+    assert tab.page.evaluate("navigator.clipboard.readText()") == "mine"
+    expect(screen.locator("a")).to_have_count(0)
+    screen.locator("#screen").focus()
+    tab.page.keyboard.type("touch typed")
+    tab.page.keyboard.press("Enter")
+    run(place, "echo af''ter")
+    expect(screen.locator("#screen")).to_contain_text("after")
+    assert not (place.folder / "typed").exists()
+
+
+def test_much_output_is_followed_to_its_end_and_the_page_stays_quick(view: Locator, place: Workplace, tab: Tab) -> None:
+    screen = open_screen(view)
+    tab.page.evaluate(LONGEST_FRAME)
+    run(place, "seq 100000; echo the e''nd")
+    expect(screen.locator("#screen")).to_contain_text("the end")
+    assert screen.locator(".line").count() < 120
+    assert tab.page.evaluate("window.longest") < 1500 * PATIENCE
+
+
+LONGEST_FRAME = """() => {
+  window.longest = 0;
+  let last = performance.now();
+  const step = () => {
+    const now = performance.now();
+    window.longest = Math.max(window.longest, now - last);
+    last = now;
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}"""
+
+
+def test_a_question_is_answered_from_the_terminals(view: Locator, place: Workplace) -> None:
+    run(place, "cat /no/such/config.toml")
+    view.get_by_role("button", name="Ask", exact=True).first.click()
+    box = view.get_by_label("Ask about all terminals")
+    box.fill("why did cat fail?")
+    box.press("Enter")
+    expect(view.locator("#answer")).to_contain_text("/no/such/config.toml")
+    expect(view.locator("#answer")).to_have_attribute("aria-busy", "false")
+    expect(box).to_have_value("")
 
 
 def test_a_long_output_is_drawn_in_part_and_read_to_its_end(view: Locator, place: Workplace) -> None:
     run(place, "seq 100000 130000")
-    command(view, "seq 100000").click()
+    command(view, "seq 100000 130000").click()
     expect(view.locator("#output .shown").first).to_have_text("100000")
     assert view.locator("#output .shown").count() < 120
     view.get_by_role("button", name="More of it").click()

@@ -1,5 +1,5 @@
 /** Everything the page says to the daemon and hears from it, and the words it says it in. */
-export { ask, call, post, session, Refused, type Answer } from "./link/calls";
+export { ask, call, post, session, stream, Refused, type Answer } from "./link/calls";
 export { feed, type FeedListener, type FeedState, type Row, type Snapshot } from "./link/feed";
 export { gateway, type GatewayEvent } from "./link/gateway";
-export { t, chinese } from "./i18n/t";
+export { t, chinese, chosenLanguage, chooseLanguage } from "./i18n/t";

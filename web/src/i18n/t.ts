@@ -1,6 +1,23 @@
 import { CHINESE } from "./chinese";
 
-export const chinese = navigator.language.toLowerCase().startsWith("zh");
+const KEY = "language";
+export type Chosen = "" | "en" | "zh";
+
+/** What a person chose here; else the browser's. */
+export function chosenLanguage(): Chosen {
+  const kept = localStorage.getItem(KEY);
+  return kept === "en" || kept === "zh" ? kept : "";
+}
+
+/** Counts for every tab of this browser, from its next load on. */
+export function chooseLanguage(chosen: Chosen): void {
+  if (chosen) localStorage.setItem(KEY, chosen);
+  else localStorage.removeItem(KEY);
+  location.reload();
+}
+
+export const language: "en" | "zh" = chosenLanguage() || (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
+export const chinese = language === "zh";
 
 /** A phrase in the reader's language; `{name}` stands for a value. */
 export function t(english: string, values: Record<string, string | number> = {}): string {

@@ -1,4 +1,5 @@
 /** Plain requests, with the secret of this tab. */
+import { language } from "../i18n/t";
 
 const KEY = "session";
 
@@ -33,18 +34,31 @@ export async function spendCode(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (!code) return;
   history.replaceState(null, "", location.pathname);
-  const answer = await fetch("/api/login", { method: "POST", body: JSON.stringify({ code }) });
+  const spoken = { "Accept-Language": language };
+  const answer = await fetch("/api/login", { method: "POST", body: JSON.stringify({ code }), headers: spoken });
   const body = (await read(answer)) as { session: string };
   sessionStorage.setItem(KEY, body.session);
 }
 
 export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
-  const headers = { ...init.headers, Authorization: `Bearer ${session() ?? ""}` };
-  return (await read(await fetch(path, { ...init, headers }))) as T;
+  return (await read(await fetch(path, { ...init, headers: headers() }))) as T;
+}
+
+/** In the language that the page speaks, which need not be the browser's. */
+function headers(): Record<string, string> {
+  return { Authorization: `Bearer ${session() ?? ""}`, "Accept-Language": language };
 }
 
 export function post<T>(path: string, body: unknown): Promise<T> {
   return ask<T>(path, { method: "POST", body: JSON.stringify(body) });
+}
+
+/** The pieces of an answer that comes bit by bit. */
+export async function* stream(path: string, body: unknown, signal: AbortSignal): AsyncGenerator<string> {
+  const answer = await fetch(path, { method: "POST", body: JSON.stringify(body), headers: headers(), signal });
+  if (!answer.ok || !answer.body) await read(answer);
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
 }
 
 export function call(tool: string, args: Record<string, unknown> = {}): Promise<Answer> {

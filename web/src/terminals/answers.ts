@@ -28,9 +28,3 @@ export interface Hit {
   terminal: string;
   line: string;
 }
-
-export interface Screen {
-  lines: string[];
-  scrollback: string[];
-  cursor_row: number;
-}

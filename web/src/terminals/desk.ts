@@ -1,12 +1,14 @@
 /** What the view of terminals knows: who has which, what ran there, and what it printed. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { call, feed, type Answer } from "../link";
-import type { Command, Hit, Screen, Terminal } from "./answers";
+import type { Command, Hit, Terminal } from "./answers";
 
 const AT_ONCE = 100;
 const OUTPUT_BYTES = 100_000;
-const SCREEN_EVERY_MS = 2000;
-const SCROLLBACK = 200;
+/** So many pages are read to find the line that a search found. */
+const SOUGHT_PAGES = 20;
+
+export type Shows = "output" | "screen" | "ask";
 
 export class Desk implements ReactiveController {
   terminals: Terminal[] = [];
@@ -19,11 +21,11 @@ export class Desk implements ReactiveController {
   command: Command | null = null;
   lines: string[] = [];
   left: number | null = null;
-  screen: Screen | null = null;
-  showsScreen = false;
+  shows: Shows = "output";
+  /** The line that a search found, where it stands. */
+  found = -1;
   trouble = "";
   private unsubscribe = () => {};
-  private timer = 0;
   private soon = 0;
   private round = 0;
 
@@ -33,16 +35,14 @@ export class Desk implements ReactiveController {
 
   hostConnected(): void {
     this.unsubscribe = feed.subscribe("terminal.", { events: () => this.later(), reset: () => this.later() });
-    this.timer = window.setInterval(() => this.host.checkVisibility() && this.isLive && void this.readScreen(), SCREEN_EVERY_MS);
   }
 
   hostDisconnected(): void {
     this.unsubscribe();
-    clearInterval(this.timer);
   }
 
-  private get isLive(): boolean {
-    return this.showsScreen && this.terminals.find(({ terminal }) => terminal === this.chosen)?.state === "live";
+  named(id: string): Terminal | undefined {
+    return this.terminals.find(({ terminal }) => terminal === id);
   }
 
   private later(): void {
@@ -53,7 +53,7 @@ export class Desk implements ReactiveController {
   async refresh(): Promise<void> {
     const told = await this.ask("list_terminals", { ended: true });
     if (told) this.terminals = told.data["terminals"] as Terminal[];
-    await Promise.all([this.search(), this.showsScreen ? this.readScreen() : null]);
+    await this.search();
   }
 
   /** From the newest on; what was read beyond the first page is read again by whoever wants it. */
@@ -70,18 +70,36 @@ export class Desk implements ReactiveController {
     this.host.requestUpdate();
   }
 
+  /** Of one terminal its screen is shown; of all there is none. */
   choose(terminal: string): void {
     this.chosen = terminal;
-    this.screen = null;
+    this.shows = terminal ? "screen" : "output";
     void this.refresh();
   }
 
-  async read(id: string): Promise<void> {
-    this.showsScreen = false;
+  show(what: Shows): void {
+    this.shows = what;
+    this.host.requestUpdate();
+  }
+
+  async read(id: string, line = ""): Promise<void> {
+    this.shows = "output";
     const told = await this.ask("get_command_output", { command_id: id, part: "head", offset: 0, limit: OUTPUT_BYTES });
     if (!told) return;
     this.lines = linesOf(told);
     this.keep(told);
+    this.found = line ? await this.seek(line) : -1;
+    this.host.requestUpdate();
+  }
+
+  private async seek(line: string): Promise<number> {
+    const words = line.replace(/…$/, "").trim();
+    for (let page = 0; page < SOUGHT_PAGES; page++) {
+      const found = this.lines.findIndex((it) => it.includes(words));
+      if (found >= 0 || this.left === null) return found;
+      await this.readOn();
+    }
+    return -1;
   }
 
   async readOn(): Promise<void> {
@@ -95,15 +113,6 @@ export class Desk implements ReactiveController {
   private keep({ data }: Answer): void {
     this.command = data["command"] as Command;
     this.left = data["next_offset"] as number | null;
-    this.host.requestUpdate();
-  }
-
-  async readScreen(): Promise<void> {
-    if (!this.chosen) return;
-    const terminal = this.chosen;
-    const told = await this.ask("read_terminal", { terminal, scrollback: SCROLLBACK });
-    if (!told || terminal !== this.chosen) return;
-    this.screen = told.data as unknown as Screen;
     this.host.requestUpdate();
   }
 

@@ -1,19 +1,36 @@
 /** Terminals: who has which, every command with how it ended, and what it printed. */
 import { LitElement, css, html, nothing } from "lit";
-import { customElement } from "lit/decorators.js";
+import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { t } from "../link";
 import "../parts/rows";
 import type { Command, Hit, Terminal } from "./answers";
 import "./chinese";
-import { Desk } from "./desk";
+import { Desk, type Shows } from "./desk";
+import "./question";
 
 const TYPED_FOR_MS = 200;
+const LINE_PX = 19;
+const PANES: readonly [Shows, string][] = [["output", "Output"], ["screen", "Screen"], ["ask", "Ask"]];
 
 @customElement("dragoman-terminals")
 export class DragomanTerminals extends LitElement {
   private readonly desk = new Desk(this);
+  @state() private canDraw = false;
   private typing = 0;
+  private sought = -1;
+
+  /** The emulator is large, and is loaded when a screen is first shown. */
+  override willUpdate(): void {
+    if (this.desk.shows === "screen" && this.desk.chosen && !this.canDraw) void import("./screen").then(() => (this.canDraw = true));
+  }
+
+  override updated(): void {
+    if (this.desk.found === this.sought) return;
+    this.sought = this.desk.found;
+    const output = this.renderRoot.querySelector("#output");
+    if (output && this.sought >= 0) output.scrollTop = Math.max(0, (this.sought - 4) * LINE_PX);
+  }
 
   override render() {
     return html`
@@ -75,8 +92,13 @@ export class DragomanTerminals extends LitElement {
     const isChosen = it.command_id === this.desk.command?.command_id;
     return html`<button class="plain command ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.command} @click=${() => this.desk.read(it.command_id)}>
       <span class="end ${endOf(it)}" title=${endWords(it)} aria-label=${endWords(it)}>${endMark(it)}</span>
-      <span class="grow"><span class="mono">${it.command}</span><br /><span class="quiet small">${it.cwd}</span></span>
+      <span class="grow"><span class="mono">${it.command}</span><br /><span class="quiet small">${this.doer(it)}${it.cwd}</span></span>
       <span class="when quiet small">${took(it)}<br />${new Date(it.started_at).toLocaleTimeString([], { hour12: false })}</span></button>`;
+  }
+
+  private doer({ terminal }: Command) {
+    const by = this.desk.named(terminal);
+    return by?.owner === "agent" ? html`<b>${by.agent || t("agent")}</b> · ` : nothing;
   }
 
   private hits() {
@@ -86,23 +108,23 @@ export class DragomanTerminals extends LitElement {
   }
 
   private oneHit(it: Hit) {
-    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title=${it.line} @click=${() => this.desk.read(it.command_id)}>
+    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title=${it.line} @click=${() => this.desk.read(it.command_id, it.line)}>
       <span class="grow">${it.line}</span></button></li>`;
   }
 
   private reading() {
-    const { showsScreen } = this.desk;
-    const turn = (isScreen: boolean) => () => {
-      this.desk.showsScreen = isScreen;
-      if (isScreen) void this.desk.readScreen();
-      this.requestUpdate();
-    };
+    const { shows } = this.desk;
     return html`<div class="bar" role="group" aria-label=${t("What to show")}>
-        <button aria-pressed=${!showsScreen} @click=${turn(false)}>${t("Output")}</button>
-        <button aria-pressed=${showsScreen} id="screen-shown" @click=${turn(true)}>${t("Screen")}</button>
+        ${PANES.map(([pane, title]) => html`<button id="shows-${pane}" aria-pressed=${shows === pane} @click=${() => this.desk.show(pane)}>${t(title)}</button>`)}
       </div>
-      ${showsScreen ? this.screen() : this.output()}`;
+      ${this.pane[shows]()}`;
   }
+
+  private readonly pane: Record<Shows, () => unknown> = {
+    output: () => this.output(),
+    screen: () => this.screen(),
+    ask: () => html`<dragoman-question class="fills" .terminal=${this.desk.chosen}></dragoman-question>`,
+  };
 
   private output() {
     const { command, lines, left } = this.desk;
@@ -111,24 +133,25 @@ export class DragomanTerminals extends LitElement {
         <p class="quiet small"><span class=${endOf(command)}>${endWords(command)}</span> · ${took(command)} · ${new Date(command.started_at).toLocaleString()} · ${command.cwd}
           ${command.verified ? nothing : html`· <span class="bad" title=${t("A program may have made this up by printing marks.")}>${t("unverified")}</span>`}</p>
         ${command.lost_bytes ? html`<p class="bad small">${t("{count} bytes of its output were lost.", { count: command.lost_bytes })}</p>` : nothing}</div>
-      ${lines.length ? this.printed(lines, "output") : html`<p class="none">${t("It printed nothing that can be read.")}</p>`}
+      ${lines.length ? this.printed(lines, t("the output of {command}", { command: command.command })) : html`<p class="none">${t("It printed nothing that can be read.")}</p>`}
       ${left === null ? nothing : html`<button class="plain" @click=${() => this.desk.readOn()}>${t("More of it")}</button>`}`;
   }
 
   private screen() {
-    const { screen, chosen } = this.desk;
-    if (!chosen || !screen) return html`<p class="empty">${t("Choose a terminal to see its screen.")}</p>`;
-    return this.printed([...screen.scrollback, ...screen.lines], "screen");
+    const { chosen } = this.desk;
+    if (!chosen) return html`<p class="empty">${t("Choose a terminal to see its screen.")}</p>`;
+    return this.canDraw ? html`<dragoman-screen class="fills" .terminal=${chosen}></dragoman-screen>` : nothing;
   }
 
-  private printed(lines: string[], id: string) {
-    return html`<dragoman-rows id=${id} class="printed" .rows=${lines} .height=${19} .render_row=${(line: string) => html`<div class="shown">${line}</div>`}></dragoman-rows>`;
+  private printed(lines: string[], about: string) {
+    const draw = (line: string, index: number) => html`<div class="shown ${index === this.desk.found ? "found" : ""}">${line}</div>`;
+    return html`<dragoman-rows id="output" class="printed" tabindex="0" data-about=${about} .rows=${lines} .height=${LINE_PX} .render_row=${draw}></dragoman-rows>`;
   }
 
   static override styles = [
     shared,
     css`
-      :host { display: grid; grid-template-columns: minmax(11rem, 15rem) minmax(16rem, 2fr) minmax(0, 3fr); min-height: 0; }
+      :host { display: grid; grid-template-columns: minmax(10rem, 13rem) minmax(14rem, 2fr) minmax(0, 5fr); min-height: 0; }
       nav { overflow-y: auto; border-right: 1px solid var(--line); }
       section { display: flex; flex-direction: column; min-width: 0; min-height: 0; }
       .list { border-right: 1px solid var(--line); }
@@ -164,6 +187,8 @@ export class DragomanTerminals extends LitElement {
       .head p { margin: .2rem 0 0; overflow-wrap: anywhere; }
       .printed { flex: 1; min-height: 0; background: var(--card); }
       .shown { height: 19px; padding: 0 .8rem; font: .82rem/19px var(--mono); white-space: pre; }
+      .shown.found { background: var(--marked); }
+      .fills { flex: 1; min-height: 0; }
       @media (max-width: 60rem) {
         :host { display: flex; flex-direction: column; overflow-y: auto; }
         nav { flex: none; max-height: 9rem; border-bottom: 1px solid var(--line); }

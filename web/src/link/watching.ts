@@ -1,0 +1,67 @@
+/** What a terminal shows, as it shows it. Read only: nothing goes back but how much was drawn. */
+import { session } from "./calls";
+
+export interface Shown {
+  /** The screen is drawn anew from what follows; `missed` is how much was left out before. */
+  begin(columns: number, rows: number, missed: number): void;
+  /** To be drawn; `drawn` is called when it is, and asks for more. */
+  data(bytes: Uint8Array, drawn: () => void): void;
+  state(state: WatchState): void;
+}
+
+export type WatchState = "connecting" | "live" | "lost" | "ended";
+
+type Told = { type: "begin"; columns: number; rows: number; missed: number } | { type: "end" };
+
+const OVER = new Set([1000, 4401, 4404]);
+const LONGEST_MS = 5000;
+
+export class Watching {
+  private socket: WebSocket | null = null;
+  private timer = 0;
+  private attempt = 0;
+  private isOver = false;
+
+  constructor(
+    private readonly terminal: string,
+    private readonly shown: Shown,
+  ) {
+    this.open();
+  }
+
+  stop(): void {
+    this.isOver = true;
+    clearTimeout(this.timer);
+    this.socket?.close();
+  }
+
+  private open(): void {
+    this.shown.state("connecting");
+    const address = `ws://${location.host}/api/terminal?id=${encodeURIComponent(this.terminal)}`;
+    const socket = new WebSocket(address, ["dragoman.v1", `bearer.${session() ?? ""}`]);
+    this.socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => this.heard(socket, data);
+    socket.onclose = ({ code }) => this.closed(code);
+  }
+
+  private heard(socket: WebSocket, data: string | ArrayBuffer): void {
+    if (this.isOver) return;
+    if (typeof data !== "string") {
+      this.shown.data(new Uint8Array(data), () => socket.readyState === WebSocket.OPEN && socket.send(String(data.byteLength)));
+      return;
+    }
+    const told = JSON.parse(data) as Told;
+    if (told.type === "end") return; // the close says it
+    this.attempt = 0;
+    this.shown.begin(told.columns, told.rows, told.missed);
+    this.shown.state("live");
+  }
+
+  private closed(code: number): void {
+    if (this.isOver) return;
+    this.isOver = OVER.has(code);
+    this.shown.state(this.isOver ? "ended" : "lost");
+    if (!this.isOver) this.timer = window.setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
+  }
+}
