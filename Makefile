@@ -14,6 +14,10 @@ run:
 page:
 	@$(PYTHON) tools/build_page.py
 
+# The extension of the editor, as a file that every VS Code installs: dist/dragoman-VERSION.vsix.
+vsix:
+	@$(PYTHON) tools/build_vsix.py
+
 # What starts daemons mostly waits: four at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
 # Of the domains: what kills processes, syncs disks, runs debuggers and shells, and computes for long.
@@ -29,7 +33,7 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 WHOLE := tests/conformance/test_hostile_programs.py tests/faces/mcp/test_daemon_goes.py tests/e2e tests/conformance $(SLOW) \
 	tests/faces tests/page tests/lua
 
-test: setup-test lint unit whole
+test: setup-test lint unit whole editor
 
 .PHONY: setup-test
 setup-test:
@@ -53,6 +57,11 @@ whole: export TEST_PATIENCE ?= 2
 whole:
 	@rm -f .failed
 	$(BIN)/python -m pytest -n 4 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
+
+# One editor and one browser for all its tests, so one after another.
+editor: export TEST_PATIENCE ?= 2
+editor:
+	$(BIN)/python -m pytest tests/vscode
 
 bench:
 	@$(PYTHON) tools/bootstrap.py test

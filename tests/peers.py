@@ -13,6 +13,9 @@ INSTALLED = Path(__file__).parents[1] / ".peers" / "state" / "adapters"
 # The page, as tools/build_page.py builds it.
 BUILT = Path(__file__).parents[1] / "src" / "dragoman" / "web" / "built"
 
+# The editor that runs the extension's tests, as tools/install_editor.py installs it: the stamp is written last.
+EDITOR = Path(__file__).parents[1] / ".peers" / "editor"
+
 # peer -> what must be there: each a program on PATH, or one of several, or a file
 PEERS: dict[str, tuple[str, ...]] = {
     "bash": ("bash",),
@@ -21,6 +24,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "zsh": ("zsh",),
     "fish": ("fish",),
     "chromium": ("chromium",),
+    "editor": (str(EDITOR / ".whole"), "npm"),
     "runuser": ("runuser",),
     "go": ("dlv", "go"),
     "lldb": ("lldb-dap lldb-dap-19 lldb-dap-20 lldb-dap-21 lldb-dap-22",),

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import install_editor
 from build_page import build, can_build
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,6 +64,7 @@ def main() -> None:
         if os.environ.get("CI") == "true" or os.environ.get("FULL"):
             install_programs(HEAVY)
             install_adapters()
+            install_the_editor()
     build_page()
 
 
@@ -129,6 +131,11 @@ def install_adapters() -> None:
             home = {**os.environ, "DRAGOMAN_HOME": str(PEERS)}
             if subprocess.call([str(VENV / "bin" / "dragoman"), "adapters", "install", name], env=home) != 0:
                 say(f"The adapter {name} could not be installed; its tests will say so.")
+
+
+def install_the_editor() -> None:
+    if not install_editor.install():
+        say("The editor could not be installed; the tests of its extension will say so.")
 
 
 def install_packages(packages: "list[str]") -> None:

@@ -1,0 +1,279 @@
+"""The server managed from the editor, through its real interface: the status bar, the menu, two windows."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.daemons import PATIENCE, daemons_of, eventually
+from tests.raw_http import Ask, ask
+from tests.vscode.conftest import RUNNING
+from tests.vscode.editor import Editor, free_port
+from tests.vscode.window import Window
+
+pytestmark = pytest.mark.needs("editor", "chromium")
+
+
+@pytest.fixture
+def running(edited: Editor, first: Window, second: Window) -> Iterator[Editor]:
+    """The server runs for the first window, both windows know it, and nothing is in the way."""
+    if edited.cli.status().get("workspace") != str(first.folder):
+        edited.cli("up", "--take-over", "--yes", "--workspace", str(first.folder))
+    port = edited.cli.status()["port"]
+    for window in (first, second):
+        window.page.keyboard.press("Escape")
+        window.expect_status(f"Dragoman {port}")
+    yield edited
+    edited.cli("debug", "stop")
+
+
+@pytest.mark.requirement("vscode:manage:typescript-extension")
+@pytest.mark.requirement("vscode:extension:commands")
+@pytest.mark.requirement("vscode:manage:windows-start")
+@pytest.mark.requirement("vscode:manage:auto-start-on")
+@pytest.mark.requirement("foundation:auto-start:on")
+@pytest.mark.requirement("vscode:status-bar:state")
+def test_the_first_window_starts_the_server_and_says_once_that_it_outlives_it(edited: Editor, first: Window) -> None:
+    first.expect_status(RUNNING)
+    first.toast("runs on when this window closes")
+    status = edited.cli.status()
+    assert status["workspace"] == str(first.folder)
+    expect(first.status).to_have_text(re.compile(rf"Dragoman {status['port']}$"))
+
+
+@pytest.mark.requirement("vscode:manage:windows-join")
+def test_a_second_window_uses_the_server_that_runs(edited: Editor, second: Window) -> None:
+    before = edited.cli.status()
+    second.expect_status(f"Dragoman {before['port']}")
+    assert edited.cli.status()["pid"] == before["pid"]
+    assert len(daemons_of(edited.cli.home)) == 1
+
+
+@pytest.mark.requirement("vscode:status-bar:click")
+@pytest.mark.requirement("vscode:manage:no-webview")
+def test_a_click_on_the_status_bar_opens_a_menu_of_the_editor_itself(running: Editor, first: Window) -> None:
+    rows = first.menu().all_text_contents()
+    wanted = ("Stop", "Restart", "Status", "Change port", "Automatic start", "Copy client", "Write client", "Show log")
+    assert [name for name in wanted if not any(name in row for row in rows)] == []
+    first.settle()
+    first.page.screenshot(path=running.room / "menu.png")
+    assert first.page.locator("iframe.webview").count() == 0
+    first.page.keyboard.press("Escape")
+
+
+@pytest.mark.requirement("vscode:manage:stop")
+@pytest.mark.requirement("vscode:manage:start")
+@pytest.mark.requirement("vscode:panel:start-stop")
+def test_both_windows_know_within_a_second_what_one_did(running: Editor, first: Window, second: Window) -> None:
+    first.menu()
+    first.choose("Stop")
+    first.expect_stopped()
+    second.expect_stopped(within_s=1)
+    eventually(lambda: daemons_of(running.cli.home) == [])
+    second.menu()
+    second.choose("Start")
+    second.expect_status(RUNNING)
+    first.expect_status(RUNNING, within_s=1)
+    assert running.cli.status()["workspace"] == str(second.folder)
+
+
+@pytest.mark.requirement("vscode:manage:restart")
+@pytest.mark.requirement("vscode:manage:status")
+def test_restarted_by_command_it_is_another_process_and_the_status_says_where(running: Editor, first: Window) -> None:
+    before = running.cli.status()
+    first.command("Dragoman: Restart server")
+    eventually(lambda: running.cli.status().get("pid", before["pid"]) != before["pid"], every_s=0.1)
+    status = running.cli.status()
+    first.expect_status(f"Dragoman {status['port']}")
+    first.command("Dragoman: Show server status")
+    first.toast(f"runs on port {status['port']}")
+
+
+@pytest.mark.requirement("vscode:manage:windows-take-over")
+def test_started_by_hand_in_another_window_it_asks_before_live_sessions_end(
+    running: Editor, first: Window, second: Window
+) -> None:
+    before = running.cli.status()
+    started = running.cli("debug", "adding.py", "--break", "adding.py:4", cwd=first.folder)
+    assert started.returncode == 0, started.stdout + started.stderr
+    for window in (first, second):
+        window.expect_status(f"Dragoman {before['port']} · 1")
+
+    _take_over(second)
+    expect(second.dialog()).to_contain_text("adding.py")
+    second.page.screenshot(path=running.room / "asking.png")
+    second.dialog().get_by_role("button", name="Cancel").click()
+    second.expect_status(f"Dragoman {before['port']} · 1")
+    assert running.cli.status()["pid"] == before["pid"]
+
+    _take_over(second)
+    second.dialog().get_by_role("button", name="End them").click()
+    second.expect_status(RUNNING)
+    first.expect_status(RUNNING, within_s=2)
+    after = running.cli.status()
+    assert (after["workspace"], after["sessions"]) == (str(second.folder), [])
+    assert after["pid"] != before["pid"]
+
+
+def _take_over(window: Window) -> None:
+    window.menu()
+    window.choose("Start for this window")
+
+
+def test_a_take_over_leaves_no_old_token_alive(running: Editor, first: Window) -> None:
+    """One that was rotated stays dead in the server that takes over; the old server's port answers nobody."""
+    old_port, old = running.cli.status()["port"], running.cli.token("page")
+    assert _status_with(old_port, old) == 200
+    assert running.cli("token", "rotate", "page").returncode == 0
+    first.expect_status(f"Dragoman {old_port}")  # it came back by itself, with the new one from the file
+    first.command("Dragoman: Start server for this window")
+    port = eventually(lambda: _other_port(running, old_port), every_s=0.1)
+    first.expect_status(f"Dragoman {port}")
+    assert _status_with(port, old) == 401
+    assert _status_with(port, running.cli.token("page")) == 200
+    with socket.socket() as probe:
+        assert probe.connect_ex(("127.0.0.1", old_port)) != 0
+
+
+def _other_port(editor: Editor, old: int) -> int:
+    port = int(editor.cli.status().get("port", old))
+    return port if port != old else 0
+
+
+def _status_with(port: int, token: str) -> int:
+    headers = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {token}")]
+    return ask(port, Ask("/api/status", headers=headers)).status
+
+
+@pytest.mark.requirement("vscode:manage:port")
+@pytest.mark.requirement("vscode:panel:port")
+def test_the_port_is_changed_from_the_menu_and_one_that_is_taken_changes_nothing(
+    running: Editor, first: Window, second: Window
+) -> None:
+    before = running.cli.status()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        _change_port(first, str(taken.getsockname()[1]))
+        first.toast("is taken by")
+        assert running.cli.status()["pid"] == before["pid"]
+    _change_port(first, "65536", is_taken=False)
+    expect(first.page.locator(".quick-input-message")).to_contain_text("whole number from 1 to 65535")
+    wanted = free_port()
+    first.enter(str(wanted))
+    for window in (first, second):
+        window.expect_status(f"Dragoman {wanted}")
+    assert running.cli.status()["workspace"] == before["workspace"]
+    assert running.cli("config", "get", "port").stdout == f"{wanted}\n"
+    eventually(lambda: running.machine_settings().get("dragoman.port") == wanted)
+
+
+def _change_port(window: Window, port: str, *, is_taken: bool = True) -> None:
+    window.menu()
+    window.choose("Change port")
+    if is_taken:
+        window.enter(port)
+    else:
+        window.page.locator(".quick-input-widget input[type=text]").fill(port)
+
+
+@pytest.mark.requirement("vscode:panel:copy-template")
+@pytest.mark.parametrize(("label", "client", "transport"), [
+    ("Claude Code (stdio)", "claude-code", "stdio"),
+    ("Cursor (HTTP)", "cursor", "http"),
+    ("Cline (HTTP)", "cline", "http"),
+])  # fmt: skip
+def test_a_clients_configuration_is_copied_ready_to_be_pasted(
+    running: Editor, first: Window, label: str, client: str, transport: str
+) -> None:
+    first.menu()
+    first.choose("Copy client configuration")
+    expect(first.page.locator(".quick-input-title")).to_have_text("Copy the configuration for …")
+    first.choose(label)
+    first.toast(f"Copied for {label.partition(' (')[0]}.")
+    template = running.cli.json("client-config", client)[0][transport]["text"]
+    wanted = template.replace("PASTE-THE-TOKEN-HERE", running.cli.token("mcp"))
+    eventually(lambda: _entry(first.clipboard()) == _entry(wanted))
+    assert "PASTE" not in first.clipboard()
+
+
+def _entry(text: str) -> object:
+    """Who prints it names itself by its own path; the rest is the same."""
+    try:
+        return {**json.loads(text)["mcpServers"]["dragoman"], "args": None}
+    except ValueError:
+        return None
+
+
+def test_a_clients_configuration_is_written_into_its_file(running: Editor, first: Window) -> None:
+    first.menu()
+    first.choose("Write client configuration")
+    expect(first.page.locator(".quick-input-title")).to_have_text("Write the configuration for …")
+    first.choose("Cursor (stdio)")
+    first.toast("Cursor")
+    file = running.room / "person" / ".cursor" / "mcp.json"
+    eventually(file.exists)
+    assert "dragoman" in json.loads(file.read_text())["mcpServers"]
+
+
+def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
+    running: Editor, first: Window, second: Window
+) -> None:
+    pid, workspace = running.cli.status()["pid"], running.cli.status()["workspace"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        expect(first.status.locator(".codicon-warning")).to_be_visible(timeout=20_000 * PATIENCE)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    first.expect_status(RUNNING)
+    os.kill(pid, signal.SIGKILL)
+    for window in (first, second):
+        window.expect_stopped(within_s=2)
+    assert running.cli("up", "--workspace", workspace).returncode == 0
+    for window in (first, second):
+        window.expect_status(RUNNING, within_s=2)
+
+
+def test_no_token_is_in_an_address_or_an_argument(running: Editor, first: Window) -> None:
+    asked: list[str] = []
+    first.page.on("request", lambda request: asked.append(request.url))
+    first.command("Dragoman: Show server status")
+    tokens = [running.cli.token(purpose) for purpose in ("page", "mcp", "gateway", "omnish")]
+    seen = [*running.arguments_of_all(), *asked]
+    assert [token for token in tokens if any(token in text for text in seen)] == []
+
+
+@pytest.mark.requirement("vscode:manage:auto-start-off")
+@pytest.mark.requirement("foundation:auto-start:off")
+@pytest.mark.requirement("vscode:panel:auto-start")
+def test_with_automatic_start_off_a_window_starts_nothing(running: Editor, second: Window) -> None:
+    second.menu()
+    second.choose("Automatic start is on")
+    second.toast("no longer starts with the editor")
+    assert running.cli("config", "get", "auto_start").stdout == "false\n"
+    running.cli("down", "--yes")
+    try:
+        second.reload()
+        second.command("Dragoman: Show server status")
+        second.toast("The server is not running")
+        assert daemons_of(running.cli.home) == []
+        second.menu()
+        second.choose("Start")
+        second.expect_status(RUNNING)  # by hand it still does
+    finally:
+        second.command("Dragoman: Turn automatic start on or off")
+        second.toast("starts with the editor from now on")
+
+
+def test_the_server_outlives_the_window_that_started_it(running: Editor, second: Window) -> None:
+    pid = running.cli.status()["pid"]
+    second.reload()
+    second.expect_status(RUNNING)
+    assert running.cli.status()["pid"] == pid

@@ -1,0 +1,115 @@
+"""A window of the editor, used as a person does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
+
+from tests.daemons import PATIENCE, eventually
+from tests.vscode.editor import Editor
+
+STATUS = '[id="dragoman.dragoman.status"]'
+OPENS_WITHIN_MS = 60_000 * PATIENCE
+
+
+@dataclass
+class Window:
+    page: Page
+    editor: Editor
+    folder: Path
+
+    @classmethod
+    def opened(cls, context: BrowserContext, editor: Editor, folder: Path) -> Window:
+        window = cls(context.new_page(), editor, folder)
+        window.page.set_default_timeout(15_000 * PATIENCE)
+        window.page.goto(f"{editor.address}/?folder={folder}")
+        expect(window.status).to_be_visible(timeout=OPENS_WITHIN_MS)
+        return window
+
+    @property
+    def status(self) -> Locator:
+        return self.page.locator(STATUS)
+
+    @property
+    def rows(self) -> Locator:
+        return self.page.locator(".quick-input-list .monaco-list-row")
+
+    @property
+    def toasts(self) -> Locator:
+        return self.page.locator(".notification-toast")
+
+    def expect_status(self, text: str, *, within_s: float = 20) -> None:
+        expect(self.status).to_have_text(re.compile(rf"^\s*{text}\s*$"), timeout=within_s * 1000 * PATIENCE)
+
+    def expect_stopped(self, *, within_s: float = 20) -> None:
+        self.expect_status("Dragoman", within_s=within_s)
+        expect(self.status.locator(".codicon-circle-slash")).to_be_visible(timeout=within_s * 1000 * PATIENCE)
+
+    def menu(self) -> Locator:
+        self.status.locator("a").click()
+        expect(self.rows.first).to_be_visible()
+        return self.rows
+
+    def choose(self, name: str) -> None:
+        """The row that begins so, in whatever list is open; typed for, since long lists draw only what fits."""
+        self.page.locator(".quick-input-widget input[type=text]").fill(name)
+        self.rows.filter(has_text=name).first.click()
+
+    def command(self, title: str) -> None:
+        self.page.keyboard.press("F1")
+        box = self.page.locator(".quick-input-widget input[type=text]")
+        expect(box).to_be_visible()
+        box.fill(f">{title}")
+        self.rows.filter(has_text=title).first.click()
+
+    def enter(self, text: str) -> None:
+        box = self.page.locator(".quick-input-widget input[type=text]")
+        expect(box).to_be_visible()
+        box.fill(text)
+        box.press("Enter")
+
+    def toast(self, text: str) -> Locator:
+        found = self.toasts.filter(has_text=text).first
+        expect(found).to_be_visible(timeout=30_000 * PATIENCE)
+        return found
+
+    def clear_toasts(self) -> None:
+        self.command("Notifications: Clear All Notifications")
+        expect(self.toasts).to_have_count(0)
+
+    def dialog(self) -> Locator:
+        return self.page.locator(".monaco-dialog-box")
+
+    def settle(self) -> None:
+        """What fades in has faded in: for pictures."""
+        self.page.evaluate("Promise.all(document.getAnimations().map((it) => it.finished.catch(() => 0)))")
+
+    def clipboard(self) -> str:
+        return str(self.page.evaluate("navigator.clipboard.readText()"))
+
+    def frame_with(self, selector: str) -> Frame:
+        """A webview's content stands two frames deep, in frames without a name."""
+
+        def found() -> Frame | None:
+            return next((frame for frame in self.page.frames if _holds(frame, selector)), None)
+
+        frame: Frame = eventually(found, within_s=30, every_s=0.1)
+        return frame
+
+    def reload(self) -> None:
+        """As if closed and opened again: its extension host ends, and another begins."""
+        self.page.reload()
+        expect(self.status).to_be_visible(timeout=OPENS_WITHIN_MS)
+
+    def close(self) -> None:
+        self.page.close(run_before_unload=False)
+
+
+def _holds(frame: Frame, selector: str) -> bool:
+    try:
+        return frame.query_selector(selector) is not None
+    except Exception:  # noqa: BLE001  a frame that is just being replaced has nothing to say
+        return False

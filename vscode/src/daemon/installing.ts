@@ -1,0 +1,61 @@
+/** Puts dragoman into an environment of our own, where the person has none. */
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+import { run, type Ran } from "./command";
+
+export interface Installation {
+  /** The folder of the environment. */
+  own: string;
+  /** What pip is asked for: a name, or a file. */
+  wanted: string;
+  pythons?: readonly string[];
+}
+
+/** What cannot be done, and what the person may do about it: the face that shows it chooses the words. */
+export class CannotInstall extends Error {
+  constructor(
+    readonly reason: "no_python" | "no_venv" | "no_package",
+    readonly said: string,
+  ) {
+    super(said);
+  }
+}
+
+const PYTHONS = ["python3.14", "python3.13", "python3.12", "python3.11", "python3", "python"];
+const NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))";
+const WITHIN_MS = 600_000;
+
+export async function install({ own, wanted, pythons = PYTHONS }: Installation, tell: (line: string) => void): Promise<string> {
+  const python = await findPython(pythons);
+  await rm(own, { recursive: true, force: true }); // what was left half made is made anew
+  await mkdir(join(own, ".."), { recursive: true });
+  await step("no_venv", [python, "-m", "venv", own], tell);
+  const pip = [join(own, "bin", "python"), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"];
+  try {
+    await step("no_package", [...pip, wanted], tell);
+  } catch (error) {
+    await rm(own, { recursive: true, force: true });
+    throw error;
+  }
+  return join(own, "bin", "dragoman");
+}
+
+async function findPython(pythons: readonly string[]): Promise<string> {
+  for (const python of pythons) {
+    const ran = await run(python, ["-c", NEW_ENOUGH], { withinMs: 15_000 }).catch(() => undefined);
+    if (ran?.code === 0) return python;
+  }
+  throw new CannotInstall("no_python", pythons.join(", "));
+}
+
+async function step(reason: CannotInstall["reason"], [path = "", ...args]: string[], tell: (line: string) => void): Promise<void> {
+  const heard = (text: string) => text.split("\n").map((line) => line.trim()).filter(Boolean).forEach(tell);
+  const ran: Ran = await run(path, args, { withinMs: WITHIN_MS, heard });
+  if (ran.code !== 0) throw new CannotInstall(reason, lastWords(ran));
+}
+
+function lastWords({ code, out, err }: Ran): string {
+  const lines = (err.trim() || out.trim()).split("\n").filter((line) => !line.includes("[notice]"));
+  return lines.at(-1)?.trim() || `exit code ${code}`;
+}

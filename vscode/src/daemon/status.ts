@@ -1,0 +1,26 @@
+/** What the daemon says about itself, and what a window knows of it. */
+
+export interface Life {
+  id: string;
+  kind: string;
+  title: string;
+}
+
+export interface Status {
+  version: string;
+  pid: number;
+  address: string;
+  port: number;
+  wanted_port: number;
+  workspace: string;
+  started_at: string;
+  sessions: Life[];
+}
+
+/** `silent`: a process holds the port and does not answer. */
+export type Known = { state: "unknown" | "stopped" | "silent" } | { state: "running"; status: Status };
+
+export interface Row {
+  sequence: number;
+  event: { kind: string; session?: string; cause?: string; text?: string; body?: Record<string, unknown> };
+}

@@ -1,0 +1,152 @@
+/** Whether the daemon runs and what lives in it, as the daemon itself says: so all windows agree.
+ *
+ * While it runs, its feed tells; when the feed ends, the daemon is gone or on its way back, and the note it leaves on
+ * disk is looked at until there is a feed again.
+ */
+import { Api } from "./api";
+import { readNote } from "./files";
+import type { Places } from "./places";
+import type { Known, Row, Status } from "./status";
+
+const LOOK_EVERY_MS = 250;
+const GATHER_MS = 50;
+const ASK_EVERY_MS = 5000;
+const ANSWERS_WITHIN_MS = 3000;
+/** What may change the list of live sessions. */
+const LIVES = /^(debug\.(started|ended|failed)|terminal\.|chat\.)/;
+
+type Message = { type: "snapshot" | "gap"; state: Status } | { type: "events"; events: Row[] };
+export type Listener = { known?(known: Known): void; events?(rows: Row[]): void };
+
+export class Watch {
+  known: Known = { state: "unknown" };
+  api: Api | undefined;
+  private readonly listeners = new Set<Listener>();
+  private socket: WebSocket | undefined;
+  private timers = new Set<NodeJS.Timeout>();
+  private gathering = false;
+  private isEnded = false;
+
+  constructor(
+    private readonly places: Places,
+    private readonly language: string,
+  ) {}
+
+  listen(listener: Listener): { dispose(): void } {
+    this.listeners.add(listener);
+    return { dispose: () => this.listeners.delete(listener) };
+  }
+
+  begin(): void {
+    this.after(0, () => this.look());
+  }
+
+  dispose(): void {
+    this.isEnded = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    this.socket?.close();
+  }
+
+  /** The next answer of the daemon that fits, or the present one. */
+  async until(fits: (known: Known) => boolean, withinMs: number): Promise<boolean> {
+    if (fits(this.known)) return true;
+    return new Promise((settle) => {
+      const end = (answer: boolean) => {
+        clearTimeout(timer);
+        heard.dispose();
+        settle(answer);
+      };
+      const heard = this.listen({ known: (known) => fits(known) && end(true) });
+      const timer = setTimeout(() => end(false), withinMs);
+    });
+  }
+
+  private async look(): Promise<void> {
+    const note = await readNote(this.places).catch(() => undefined);
+    if (this.isEnded) return;
+    if (note) await this.connect(note.address);
+    else this.lost();
+  }
+
+  private async connect(address: string): Promise<void> {
+    const api = new Api(address, this.places, this.language);
+    const token = await api.token().catch(() => undefined);
+    if (this.isEnded) return;
+    if (!token) return this.lost();
+    const socket = new WebSocket(`${address.replace("http", "ws")}/api/feed`, ["dragoman.v1", `bearer.${token}`]);
+    const deadline = setTimeout(() => socket.close(), ANSWERS_WITHIN_MS);
+    let isOpen = false;
+    this.socket = socket;
+    socket.onmessage = ({ data }) => {
+      clearTimeout(deadline);
+      if (!isOpen) this.api = api;
+      isOpen = true;
+      this.heard(JSON.parse(String(data)) as Message);
+    };
+    socket.onclose = () => {
+      clearTimeout(deadline);
+      this.lost();
+    };
+  }
+
+  private lost(): void {
+    this.socket = undefined;
+    this.api = undefined;
+    if (this.isEnded) return;
+    this.become({ state: "stopped" });
+    this.after(LOOK_EVERY_MS, () => this.look());
+  }
+
+  private heard(message: Message): void {
+    if (message.type !== "events") {
+      this.become({ state: "running", status: message.state });
+      this.askNowAndThen(this.socket);
+      return;
+    }
+    for (const { events } of this.listeners) events?.(message.events);
+    if (message.events.some(({ event }) => LIVES.test(event.kind))) this.gather();
+  }
+
+  /** Many events in a row are one question. */
+  private gather(): void {
+    if (this.gathering) return;
+    this.gathering = true;
+    this.after(GATHER_MS, async () => {
+      this.gathering = false;
+      await this.ask();
+    });
+  }
+
+  /** A process that hangs keeps its connections: only an answer proves that it lives. */
+  private askNowAndThen(socket: WebSocket | undefined): void {
+    this.after(ASK_EVERY_MS, async () => {
+      if (!socket || socket !== this.socket) return;
+      await this.ask();
+      this.askNowAndThen(socket);
+    });
+  }
+
+  private async ask(): Promise<void> {
+    const asked = this.api;
+    try {
+      const status = await asked?.get<Status>("/api/status", ANSWERS_WITHIN_MS);
+      if (status && asked === this.api) this.become({ state: "running", status });
+    } catch {
+      if (asked && asked === this.api) this.become({ state: "silent" });
+    }
+  }
+
+  private become(known: Known): void {
+    if (known.state !== "running" && known.state === this.known.state) return;
+    this.known = known;
+    for (const { known: tell } of this.listeners) tell?.(known);
+  }
+
+  private after(ms: number, action: () => unknown): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      void action();
+    }, ms);
+    this.timers.add(timer);
+  }
+}

@@ -1,0 +1,27 @@
+/** The entry: puts the parts together. Nothing here waits, so that the editor starts as fast as without us. */
+import * as vscode from "vscode";
+
+import { findPlaces } from "./daemon/places";
+import { Watch } from "./daemon/watch";
+import { registerWithAgents } from "./manage/agents";
+import { registerCommands } from "./manage/commands";
+import { Programs } from "./manage/program";
+import { Server } from "./manage/server";
+import { showStatus } from "./manage/statusBar";
+
+/** What tests and other extensions may use. */
+export interface Exported {
+  readonly server: Server;
+}
+
+export function activate(context: vscode.ExtensionContext): Exported {
+  const log = vscode.window.createOutputChannel("Dragoman", { log: true });
+  const watch = new Watch(findPlaces(), vscode.env.language);
+  const programs = new Programs(context.globalStorageUri);
+  const server = new Server(watch, programs, context.globalState, log);
+  context.subscriptions.push(log, watch, programs, server);
+  context.subscriptions.push(showStatus(server), registerCommands(server), registerWithAgents(programs));
+  watch.begin();
+  void server.startByItself();
+  return { server };
+}

@@ -1,0 +1,57 @@
+/** The editor's own agents learn of the server: VS Code's by its API, Cursor's by its own. Both only where present. */
+import * as vscode from "vscode";
+
+import type { Dragoman } from "../daemon/command";
+import { folderPaths, type Programs } from "./program";
+
+interface CursorServer {
+  name: string;
+  server: { command: string; args: string[]; env: Record<string, string> };
+}
+
+interface Cursor {
+  mcp?: { registerServer?(server: CursorServer): void; unregisterServer?(name: string): void };
+}
+
+const NAME = "dragoman";
+
+export function registerWithAgents(programs: Programs): vscode.Disposable {
+  return vscode.Disposable.from(...withEditor(programs), ...withCursor(programs));
+}
+
+/** Over stdio, which needs no secret; the pump starts the daemon when the agent first speaks. */
+function withEditor(programs: Programs): vscode.Disposable[] {
+  if (typeof vscode.lm?.registerMcpServerDefinitionProvider !== "function") return [];
+  const provider: vscode.McpServerDefinitionProvider<vscode.McpStdioServerDefinition> = {
+    onDidChangeMcpServerDefinitions: programs.onDidChange,
+    async provideMcpServerDefinitions() {
+      const dragoman = await programs.find();
+      if (!dragoman) return [];
+      const { command, args } = started(dragoman);
+      return [new vscode.McpStdioServerDefinition("Dragoman", command, args, ownHome(), dragoman.program.version)];
+    },
+  };
+  return [vscode.lm.registerMcpServerDefinitionProvider(NAME, provider)];
+}
+
+function withCursor(programs: Programs): vscode.Disposable[] {
+  const { mcp } = (vscode as unknown as { cursor?: Cursor }).cursor ?? {};
+  if (typeof mcp?.registerServer !== "function") return [];
+  const register = async () => {
+    const dragoman = await programs.find();
+    if (dragoman) mcp.registerServer?.({ name: NAME, server: { ...started(dragoman), env: ownHome() } });
+  };
+  void register();
+  return [programs.onDidChange(register), new vscode.Disposable(() => mcp.unregisterServer?.(NAME))];
+}
+
+function started({ program }: Dragoman): { command: string; args: string[] } {
+  const workspace = folderPaths()[0];
+  return { command: program.path, args: [...program.args, "mcp", ...(workspace ? ["--workspace", workspace] : [])] };
+}
+
+/** Which daemon is meant, where a variable says so. */
+function ownHome(): Record<string, string> {
+  const home = process.env.DRAGOMAN_HOME;
+  return home ? { DRAGOMAN_HOME: home } : {};
+}

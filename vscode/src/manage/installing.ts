@@ -1,0 +1,47 @@
+/** What is said where no `dragoman` is found, and the installation into an environment of our own. */
+import * as vscode from "vscode";
+
+import { CannotInstall, install } from "../daemon/installing";
+import type { Server } from "./server";
+
+const t = vscode.l10n.t;
+
+export async function offerInstallation(server: Server): Promise<void> {
+  const { named } = server.programs;
+  const [put, choose] = [t("Install"), t("Choose a path…")];
+  const words = named
+    ? t("The setting dragoman.path names {0}, which is no dragoman.", named)
+    : t("No dragoman was found: not in this workspace's environment, on PATH, nor with pipx or uv.");
+  const chosen = await vscode.window.showWarningMessage(words, ...(named ? [choose] : [put, choose]));
+  if (chosen === put) await installOwn(server);
+  if (chosen === choose) await vscode.commands.executeCommand("workbench.action.openSettings", "dragoman.path");
+}
+
+/** Into our own environment, where it is in nobody's way. */
+export async function installOwn(server: Server): Promise<void> {
+  const wanted = vscode.workspace.getConfiguration("dragoman").get<string>("package", "dragoman");
+  const { own } = server.programs;
+  const title = t("Installing dragoman into its own environment");
+  const location = vscode.ProgressLocation.Notification;
+  try {
+    await vscode.window.withProgress({ location, title }, (progress) =>
+      install({ own, wanted }, (line) => progress.report({ message: line.slice(0, 80) })),
+    );
+  } catch (error) {
+    server.say(error instanceof CannotInstall ? new Error(cannot(error)) : error);
+    return;
+  }
+  server.programs.forget();
+  const start = t("Start the server");
+  const chosen = await vscode.window.showInformationMessage(t("dragoman is installed."), start);
+  if (chosen === start) await server.start();
+}
+
+function cannot({ reason, said }: CannotInstall): string {
+  const words = {
+    no_python: t("It needs Python 3.11 or newer, and none was found ({0}). Install one, then try again.", said),
+    no_venv: t("Python could not make an environment ({0}). Install its venv module (Debian: python3-venv), then try again.", said),
+    no_package: t("The package could not be installed: {0}. Install it by hand (`uv tool install dragoman`), or name it in dragoman.path.", said),
+  };
+  return words[reason];
+}

@@ -1,0 +1,72 @@
+/** What a click on the status bar opens: everything that can be done, as the server is now. */
+import * as vscode from "vscode";
+
+import { folderPaths } from "./program";
+import { settings, type Server } from "./server";
+
+const t = vscode.l10n.t;
+
+interface Item extends vscode.QuickPickItem {
+  command?: string;
+}
+
+export async function openMenu(server: Server): Promise<void> {
+  const title = headline(server);
+  const chosen = await vscode.window.showQuickPick(items(server), { title, placeHolder: t("What to do with the server") });
+  if (chosen?.command) await vscode.commands.executeCommand(chosen.command);
+}
+
+function headline({ known }: Server): string {
+  if (known.state === "running") return t("Dragoman: running on port {0}", known.status.port);
+  return known.state === "silent" ? t("Dragoman: does not answer") : t("Dragoman: not running");
+}
+
+function items(server: Server): Item[] {
+  return [...life(server), ...configuration(), ...together(server), ...more()];
+}
+
+function life({ known }: Server): Item[] {
+  if (known.state !== "running" && known.state !== "silent")
+    return [item("play", t("Start"), "dragoman.start", t("for this window's folder"))];
+  const here = folderPaths()[0];
+  const isOurs = known.state === "running" && known.status.workspace === here;
+  const other = known.state === "running" ? known.status.workspace : "";
+  const take = item("play", t("Start for this window"), "dragoman.start", t("ends the one of {0}", other));
+  return [
+    item("debug-stop", t("Stop"), "dragoman.stop"),
+    item("debug-restart", t("Restart"), "dragoman.restart"),
+    ...(isOurs ? [] : [take]),
+    item("info", t("Status"), "dragoman.status"),
+  ];
+}
+
+function configuration(): Item[] {
+  const isOn = settings().get<boolean>("autoStart", true);
+  return [
+    separator(t("Settings")),
+    item("plug", t("Change port…"), "dragoman.changePort"),
+    item(isOn ? "check" : "circle-slash", isOn ? t("Automatic start is on") : t("Automatic start is off"), "dragoman.toggleAutoStart", t("choose to change it")),
+    separator(t("Clients")),
+    item("copy", t("Copy client configuration…"), "dragoman.copyClientConfig", "Claude, Cursor, Cline …"),
+    item("save", t("Write client configuration…"), "dragoman.writeClientConfig"),
+  ];
+}
+
+function together({ known }: Server): Item[] {
+  if (known.state !== "running") return [];
+  const count = known.status.sessions.filter(({ kind }) => kind === "debug").length;
+  const join = item("debug-alt", t("Join a live session…"), "dragoman.joinSession", t("Live sessions: {0}", count));
+  return [separator(t("Together")), ...(count ? [join] : []), item("globe", t("Open the page"), "dragoman.openPage")];
+}
+
+function more(): Item[] {
+  return [separator(t("More")), item("output", t("Show log"), "dragoman.showLog")];
+}
+
+function item(icon: string, label: string, command: string, description = ""): Item {
+  return { label: `$(${icon}) ${label}`, command, description };
+}
+
+function separator(label: string): Item {
+  return { label, kind: vscode.QuickPickItemKind.Separator };
+}

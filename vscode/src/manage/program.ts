@@ -1,0 +1,60 @@
+/** Which `dragoman` this window uses: found once, and again when what decides it changes. */
+import * as vscode from "vscode";
+
+import { Dragoman, type Program } from "../daemon/command";
+import { findProgram } from "../daemon/finding";
+
+export class Programs implements vscode.Disposable {
+  private found: Promise<Program | undefined> | undefined;
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly subscriptions: vscode.Disposable[];
+  readonly onDidChange = this.changed.event;
+
+  constructor(private readonly storage: vscode.Uri) {
+    this.subscriptions = [
+      this.changed,
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.forget()),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.forget()),
+      vscode.workspace.onDidChangeConfiguration((change) => {
+        if (change.affectsConfiguration("dragoman.path") || change.affectsConfiguration("python")) this.forget();
+      }),
+    ];
+  }
+
+  dispose(): void {
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  /** The folder of the environment that is ours. */
+  get own(): string {
+    return vscode.Uri.joinPath(this.storage, "environment").fsPath;
+  }
+
+  get named(): string {
+    return vscode.workspace.getConfiguration("dragoman").get<string>("path", "").trim();
+  }
+
+  forget(): void {
+    this.found = undefined;
+    this.changed.fire();
+  }
+
+  async find(): Promise<Dragoman | undefined> {
+    this.found ??= this.search();
+    const program = await this.found;
+    if (!program) this.found = undefined; // it may be installed any moment
+    return program && new Dragoman(program, vscode.env.language);
+  }
+
+  private search(): Promise<Program | undefined> {
+    const isTrusted = vscode.workspace.isTrusted;
+    const folders = isTrusted ? folderPaths() : [];
+    const interpreter = isTrusted ? vscode.workspace.getConfiguration("python").get<string>("defaultInterpreterPath") : undefined;
+    return findProgram({ named: this.named, folders, interpreter, own: this.own });
+  }
+}
+
+export function folderPaths(): string[] {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  return folders.filter(({ uri }) => uri.scheme === "file").map(({ uri }) => uri.fsPath);
+}

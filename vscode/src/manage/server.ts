@@ -1,0 +1,158 @@
+/** The server as this window manages it: what is known of it, and what the person wants of it. */
+import * as vscode from "vscode";
+
+import { Failed, type Dragoman } from "../daemon/command";
+import { Life } from "../daemon/life";
+import type { Known } from "../daemon/status";
+import type { Watch } from "../daemon/watch";
+import { folderPaths, type Programs } from "./program";
+import { offerInstallation } from "./installing";
+
+const t = vscode.l10n.t;
+const SEEN_WITHIN_MS = 10_000;
+const TOLD = "dragoman.toldThatItOutlives";
+
+export class Server implements vscode.Disposable {
+  /** What this window is doing to it just now. */
+  doing: "starting" | "ending" | undefined;
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private readonly heard: vscode.Disposable;
+
+  constructor(
+    readonly watch: Watch,
+    readonly programs: Programs,
+    private readonly memory: vscode.Memento,
+    private readonly log: vscode.LogOutputChannel,
+  ) {
+    this.heard = watch.listen({ known: () => this.changed.fire() });
+  }
+
+  dispose(): void {
+    this.heard.dispose();
+    this.changed.dispose();
+  }
+
+  get known(): Known {
+    return this.watch.known;
+  }
+
+  /** The rules for several windows: off means never; one that runs is used; else this window starts it. */
+  async startByItself(): Promise<void> {
+    if (!settings().get<boolean>("autoStart", true)) return;
+    if (!(await this.watch.until(({ state }) => state !== "unknown", SEEN_WITHIN_MS)) || this.known.state !== "stopped") return;
+    const dragoman = await this.programs.find();
+    if (!dragoman) return offerInstallation(this);
+    await this.attempt("starting", dragoman, async (life) => {
+      if ((await life.setting("auto_start")) === false) return;
+      await life.begin(this.workspace, wantedPort());
+      await this.sayThatItOutlives();
+    });
+  }
+
+  /** A start by hand takes over from whoever runs. */
+  start(): Promise<void> {
+    return this.change("starting", async (life) => {
+      if (await life.takeOver(this.workspace, wantedPort(), () => this.agrees())) await this.sayThatItOutlives();
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.change("ending", async (life) => void (await life.stop(() => this.agrees())));
+  }
+
+  restart(): Promise<void> {
+    return this.change("starting", async (life) => void (await life.restart(() => this.agrees())));
+  }
+
+  /** Exactly this port or none: a change that fails changes nothing. */
+  changePort(port: number): Promise<void> {
+    return this.change("starting", async (life) => {
+      const { known } = this;
+      const isElsewhere = known.state === "running" && known.status.port !== port;
+      if (isElsewhere && !(await life.takeOver(known.status.workspace, port, () => this.agrees()))) return;
+      await life.set("port", String(port));
+      if (settings().get("port") !== port) await settings().update("port", port, vscode.ConfigurationTarget.Global);
+    });
+  }
+
+  /** In the editor's settings and in the daemon's: whichever says no, it stays no. */
+  async setAutoStart(isOn: boolean): Promise<void> {
+    if (settings().get("autoStart") !== isOn) await settings().update("autoStart", isOn, vscode.ConfigurationTarget.Global);
+    const dragoman = await this.programs.find();
+    if (dragoman) await new Life(dragoman).set("auto_start", String(isOn));
+    this.changed.fire();
+  }
+
+  /** With a command that is there; else the person is offered to install it. */
+  async with<T>(action: (dragoman: Dragoman) => Promise<T>): Promise<T | undefined> {
+    const dragoman = await this.programs.find();
+    if (!dragoman) return void (await offerInstallation(this));
+    try {
+      return await action(dragoman);
+    } catch (error) {
+      return void this.say(error);
+    }
+  }
+
+  /** What went wrong, in the words of who knows why. */
+  say(error: unknown): void {
+    const { message, hint = "" } = error as Failed;
+    this.log.error(error instanceof Failed ? `${error.code}: ${message}` : String(error));
+    const log = t("Show log");
+    void vscode.window.showErrorMessage(`Dragoman: ${message} ${hint}`.trim(), log).then((chosen) => {
+      if (chosen === log) void vscode.commands.executeCommand("dragoman.showLog");
+    });
+  }
+
+  private get workspace(): string {
+    return folderPaths()[0] ?? "";
+  }
+
+  private async change(doing: "starting" | "ending", action: (life: Life) => Promise<void>): Promise<void> {
+    const dragoman = await this.programs.find();
+    if (!dragoman) return offerInstallation(this);
+    await this.attempt(doing, dragoman, action);
+  }
+
+  private async attempt(doing: "starting" | "ending", dragoman: Dragoman, action: (life: Life) => Promise<void>): Promise<void> {
+    this.become(doing);
+    try {
+      await action(new Life(dragoman));
+    } catch (error) {
+      this.say(error);
+    } finally {
+      this.become(undefined);
+    }
+  }
+
+  private become(doing: Server["doing"]): void {
+    this.doing = doing;
+    this.changed.fire();
+  }
+
+  private async agrees(): Promise<boolean> {
+    const lives = this.known.state === "running" ? this.known.status.sessions : [];
+    const detail = lives.map(({ kind, title, id }) => `${kind} ${title} (${id})`).join("\n");
+    const end = t("End them");
+    const question = t("Live sessions would end with the server that runs.");
+    return (await vscode.window.showWarningMessage(question, { modal: true, detail }, end)) === end;
+  }
+
+  /** Once: nobody expects a server to outlive the window that started it. */
+  private async sayThatItOutlives(): Promise<void> {
+    if (this.memory.get(TOLD)) return;
+    await this.memory.update(TOLD, true);
+    const stop = t("Stop it");
+    const words = t("The Dragoman server runs on when this window closes, so that agents keep it. It ends by the command Stop.");
+    void vscode.window.showInformationMessage(words, stop).then((chosen) => (chosen === stop ? this.stop() : undefined));
+  }
+}
+
+export function settings(): vscode.WorkspaceConfiguration {
+  return vscode.workspace.getConfiguration("dragoman");
+}
+
+export function wantedPort(): number | null {
+  return settings().get<number | null>("port", null);
+}

@@ -1,0 +1,31 @@
+/** What is shown of the server, as plain words: the status bar's text, its sign and its tooltip. */
+import type { Known } from "../daemon/status";
+
+export interface Shown {
+  text: string;
+  tooltip: string;
+  isWarning: boolean;
+}
+
+type Words = (template: string, ...values: (string | number)[]) => string;
+
+export function shown(known: Known, doing: "starting" | "ending" | undefined, t: Words): Shown {
+  if (doing === "starting") return { text: "$(sync~spin) Dragoman", tooltip: t("Starting the server"), isWarning: false };
+  if (doing === "ending") return { text: "$(sync~spin) Dragoman", tooltip: t("Ending the server"), isWarning: false };
+  if (known.state === "running") return running(known.status, t);
+  if (known.state === "silent") return { text: "$(warning) Dragoman", tooltip: t("The server does not answer"), isWarning: true };
+  const tooltip = known.state === "unknown" ? t("Looking for the server") : t("The server is not running");
+  return { text: "$(circle-slash) Dragoman", tooltip, isWarning: false };
+}
+
+function running({ port, wanted_port, workspace, sessions, version }: Extract<Known, { state: "running" }>["status"], t: Words): Shown {
+  const count = sessions.length;
+  const lines = [
+    t("The server runs on port {0}, version {1}", port, version),
+    t("It was started for {0}", workspace),
+    ...(wanted_port && wanted_port !== port ? [t("Port {0} was taken", wanted_port)] : []),
+    count ? t("Live sessions: {0}", count) : t("No live sessions"),
+    ...sessions.slice(0, 8).map(({ kind, title }) => `· ${kind} ${title}`),
+  ];
+  return { text: `$(server-process) Dragoman ${port}${count ? ` · ${count}` : ""}`, tooltip: lines.join("\n"), isWarning: false };
+}

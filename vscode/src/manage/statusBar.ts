@@ -1,0 +1,21 @@
+/** The item at the lower right: whether the server runs, where, and how much lives in it. */
+import * as vscode from "vscode";
+
+import type { Server } from "./server";
+import { shown } from "./showing";
+
+export function showStatus(server: Server): vscode.Disposable {
+  const item = vscode.window.createStatusBarItem("status", vscode.StatusBarAlignment.Right, 100);
+  item.name = "Dragoman";
+  item.command = "dragoman.menu";
+  const draw = () => {
+    const { text, tooltip, isWarning } = shown(server.known, server.doing, vscode.l10n.t);
+    item.text = text;
+    item.tooltip = tooltip;
+    item.backgroundColor = isWarning ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+    item.accessibilityInformation = { label: `Dragoman: ${tooltip.replaceAll("\n", ", ")}`, role: "button" };
+  };
+  draw();
+  item.show();
+  return vscode.Disposable.from(item, server.onDidChange(draw));
+}
