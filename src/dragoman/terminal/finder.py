@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.terminal.failures.finding import words_of
-from dragoman.terminal.failures.meaning import is_harmless
+from dragoman.terminal.failing import failures_told, harmless
 from dragoman.terminal.failures.reading import ends_of, errors_of
 from dragoman.terminal.model import Command
 from dragoman.terminal.past import look_back, same_line
@@ -34,6 +33,7 @@ _TERMINALS = 16
 _LISTED = 15
 _LAST_LINES = 12
 _HITS = 8
+_OF_A_TIME = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Finder:
         self._clock = clock
         self._answers = {
             "failure": self._failure,
+            "failures": self._failures,
             "worked": self._worked,
             "took": self._took,
             "ran": self._ran,
@@ -99,6 +100,24 @@ class Finder:
             pieces.append(say("No command of the record has the question's words; this is the last failure."))
         pieces += failure(failed, found, past, self._now())
         return pieces, [failed]
+
+    async def _failures(
+        self, question: Question, known: list[Command], scope: Scope
+    ) -> tuple[list[Piece], list[Command]]:
+        since_ns, until_ns = self._period(question)
+        ran = await self._ran_since(since_ns, scope) if since_ns else known
+        ran = [one for one in ran if one.started_ns <= until_ns and not one.reads_the_record]
+        fitting = [one for one in ran if question.fits(one)]
+        return await failures_told(self._record, fitting or ran, since_ns, self._now())
+
+    async def _ran_since(self, since_ns: int, scope: Scope) -> list[Command]:
+        wanted = [CommandFilter(terminal=name, since_ns=since_ns) for name in scope or ("",)]
+        lists = [await self._record.commands(one, limit=_OF_A_TIME) for one in wanted]
+        return list(heapq.merge(*lists, key=lambda command: command.started_ns, reverse=True))
+
+    def _period(self, question: Question) -> tuple[int, int]:
+        now_ns = self._now()
+        return (question.period.since_ns(now_ns), question.period.until_ns(now_ns)) if question.period else (0, now_ns)
 
     def _all_well(self, meant: Sequence[Command]) -> list[Piece]:
         last = meant[0]
@@ -155,8 +174,8 @@ class Finder:
         return pieces, [last]
 
     async def _ran(self, question: Question, known: list[Command], _: Scope) -> tuple[list[Piece], list[Command]]:
-        since = self._now() - question.since_s * 10**9 if question.since_s else 0
-        lately = [command for command in known if command.started_ns >= since]
+        since_ns, until_ns = self._period(question)
+        lately = [command for command in known if since_ns <= command.started_ns <= until_ns]
         here = [command for command in lately if question.names_folder(command)]
         chosen = here or ([one for one in lately if question.fits(one)] if question.words else lately)
         if not chosen:
@@ -228,12 +247,7 @@ def _meant(question: Question, newest_first: Iterable[Command]) -> list[Command]
 def _worst(newest_first: Sequence[Command]) -> Command | None:
     """The newest failure; an interruption, or a `no` of grep, only where there is no other."""
     failed = [command for command in newest_first if command.failed]
-    return next((command for command in failed if not _harmless(command)), failed[0] if failed else None)
-
-
-def _harmless(command: Command) -> bool:
-    assert command.exit_code is not None
-    return is_harmless(command.exit_code, words_of(command.line), printed=command.output_bytes > 0)
+    return next((command for command in failed if not harmless(command)), failed[0] if failed else None)
 
 
 def _length_ns(command: Command) -> int:

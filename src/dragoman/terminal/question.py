@@ -7,14 +7,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from dragoman.terminal.days import midnight_ns
 from dragoman.terminal.model import Command
 
-Kind = Literal["failure", "worked", "took", "ran", "printed", "search"]
+Kind = Literal["failure", "failures", "worked", "took", "ran", "printed", "search"]
 
-_DAY_S = 86_400
+_TIMES = r"today|yesterday|this morning|(?:this|last|past) (?:hour|week|day)|so far|lately|recently"
 # The first that matches counts: "when did the tests last pass" is no question about a failure.
 _KINDS: Sequence[tuple[Kind, str]] = (
     ("worked", r"last (?:time )?\w* ?(?:work|pass|succe)|when did .*(?:work|pass|succe)|上次成功|什么时候.*成功"),
+    # Why it failed is asked of one; what failed in a time, of all.
+    ("failures", rf"^(?!.*\bwhy).*\b(?:fail|broke|wrong|crash|error).*\b(?:{_TIMES})"),
+    ("failures", rf"^(?!.*\bwhy).*\b(?:{_TIMES})\b.*(?:fail|broke|wrong|crash|error)"),
+    (
+        "failures",
+        r"\b(?:failures|failed commands)\b|(?:which|what) (?:commands|tests|things|builds) (?:have |has )?fail",
+    ),
+    ("failures", r"how (?:often|many).*fail|(?:every|any)thing .*fail|(?:list|show|all)\b.*\berrors\b|keeps? failing"),
+    ("failures", r"^(?!.*为什么)(?=.*(?:失败|出错|报错|错误|崩溃)).*(?:今天|昨天|本周|这周|上周|最近|一小时|今早)"),
+    (
+        "failures",
+        r"(?:哪些|哪几|所有|全部|列出).*(?:失败|出错|报错|错误)|(?:失败|出错|报错|错误).*(?:哪些|几次|多少次|列表)",
+    ),
     ("took", r"how long|duration|did .* take|how slow|耗时|多久|多长时间"),
     ("ran", r"what (?:did|have) (?:i|we) (?:run|type|do|done)|(?:which|what|list|show).*\bcommands\b"),
     ("ran", r"运行了什么|执行了|哪些命令"),
@@ -28,12 +42,13 @@ _WORD = re.compile(r"[a-z0-9_][\w./+:-]*|[\u4e00-\u9fff]+")
 _STOP = frozenset(
     re.findall(
         r"\w+",
-        """a about again all an and any are at be been broke broken by can cannot code command commands could crash
-        crashed did do does done duration error errors exit explain fail failed failing fails failure find fix for
-        found from had happen happened has have how i in is it its last latest list long look looking me my no not of
-        on one or output please print printed problem ran recent rejected result run running said say says search see
-        seen show since so stop stopped succeed succeeded take tell that the their then there they this time to today
-        took us was we went were what when where which why will with work worked works wrong yesterday you""",
+        """a about again all an and any anything are at be been broke broken by can cannot code command commands could
+        crash crashed did do does done duration error errors everything exit explain fail failed failing fails failure
+        failures far find fix for found from had happen happened has have hour how i in is it its keep keeps last
+        lately latest list long look looking many me morning my no not of often on one or output past please print
+        printed problem ran recent recently rejected result run running said say says search see seen show since so
+        stop stopped succeed succeeded take tell that the their then there they things this time times to today took
+        us was we week went were what when where which why will with work worked works wrong yesterday you""",
     )
 )
 _TESTS = r"\b(?:py\.?test|tests?|jest|vitest|ctest|rspec|tox|nox|busted|unittest|check|spec)\b"
@@ -65,12 +80,38 @@ _TOPICS: Mapping[str, re.Pattern[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Period:
+    """The last so many hours, or whole days from one so many days ago on."""
+
+    hours: int = 0
+    days_ago: int = 0
+    days: int = 1
+
+    def since_ns(self, now_ns: int) -> int:
+        return now_ns - self.hours * _HOUR_NS if self.hours else midnight_ns(now_ns, self.days_ago)
+
+    def until_ns(self, now_ns: int) -> int:
+        ends = self.days_ago - self.days
+        return midnight_ns(now_ns, ends) if not self.hours and ends >= 0 else now_ns
+
+
+_HOUR_NS = 3600 * 10**9
+_PERIODS: Sequence[tuple[str, Period]] = (
+    (r"(?:last|past|this) hour|过去一小时|最近一小时|一小时", Period(hours=1)),
+    (r"\btoday\b|this morning|so far|今天|今早", Period()),
+    (r"yesterday|昨天", Period(days_ago=1)),
+    (r"(?:last|past) day\b", Period(hours=24)),
+    (r"(?:last|this|past) week|上周|本周|这周|lately|recently|最近", Period(days_ago=6, days=7)),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     text: str
     kind: Kind
     words: tuple[str, ...]
-    since_s: int | None = None
-    """How far back, where the question says it."""
+    period: Period | None = None
+    """From when to when, where the question says it."""
     is_of_last: bool = False
     """Whether it speaks of the last command by that name."""
 
@@ -95,7 +136,7 @@ def understood(text: str) -> Question:
     kind: Kind = next((kind for kind, pattern in _KINDS if re.search(pattern, folded)), "failure")
     words = [word.rstrip(".:") for found in _WORD.findall(folded) for word in _parts(found)]
     named = tuple(dict.fromkeys(word for word in words if word and word not in _STOP))
-    return Question(text, kind, named, _since(folded), bool(_LAST.search(folded)))
+    return Question(text, kind, named, _period(folded), bool(_LAST.search(folded)))
 
 
 def _parts(word: str) -> list[str]:
@@ -114,11 +155,5 @@ def _fits(word: str, folded: str, line: str) -> int:
     return 1 if len(word) > 3 and word in folded else 0
 
 
-def _since(folded: str) -> int | None:
-    if re.search(r"last hour|过去一小时|最近一小时", folded):
-        return 3600
-    if re.search(r"\btoday\b|今天", folded):
-        return _DAY_S
-    if re.search(r"yesterday|昨天", folded):
-        return 2 * _DAY_S
-    return _DAY_S * 7 if re.search(r"last week|this week|上周|本周", folded) else None
+def _period(folded: str) -> Period | None:
+    return next((period for pattern, period in _PERIODS if re.search(pattern, folded)), None)

@@ -10,6 +10,7 @@ import pytest
 from dragoman.phrases import Language
 from dragoman.redaction import Redactor
 from dragoman.terminal.answers import Answers
+from dragoman.terminal.days import midnight_ns
 from dragoman.terminal.port import Scope
 from tests.domain.terminal.recorded import Recorded, recorded, session, session_names
 
@@ -259,3 +260,70 @@ async def test_answers_are_given_in_chinese(record: Recorded) -> None:
 async def test_a_question_about_the_build_means_a_compiler_whose_name_ends_in_signs(record: Recorded) -> None:
     await record.run("g++ main.cpp", 1, "main.cpp:1:2: error: broken\r\n")
     assert (await ask(record, "why did the build fail?")).startswith("`g++ main.cpp` failed")
+
+
+async def a_day(record: Recorded) -> None:
+    """Yesterday's failure, then today's: two that stay broken, one that works again, and what is none."""
+    record.clock.advance((midnight_ns(record.clock.wall_ns(), -1) - record.clock.wall_ns()) / 1e9 + 9 * 3600)
+    await record.run("npm test", 1, NPM_FAILS)
+    record.clock.advance(24 * 3600)
+    for _ in range(3):
+        await record.run("pytest -q", 1, "FAILED test_a.py::test_b - assert 1 == 2\r\n")
+    await record.run("make", 2, "x.c:1:2: error: broken\r\n")
+    await record.run("make", 0)
+    await record.run("grep nothing here", 1)
+    await record.run("sleep 100", 130)
+    await record.run("git push", 128, "fatal: no upstream\r\n")
+    await record.run("ls", 0)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what failed today",
+        "What went wrong today?",
+        "which errors did I get so far today",
+        "show me today's failures",
+        "today, what broke?",
+        "今天失败了什么",
+        "今天有哪些命令出错",
+    ],
+)
+async def test_all_failures_of_a_day_are_told_each_once_with_how_often_and_when(
+    record: Recorded, question: str
+) -> None:
+    await a_day(record)
+    answer = await ask(record, question)
+    title, *rows = answer.splitlines()
+    assert title == "5 failures of 3 commands, newest first (shown: 3):"
+    assert rows[:3] == [
+        "  │ 11 s ago  [128]  1×  git push",
+        "  │ 35 s ago  [2]  1×, worked since  make",
+        "  │ 41 s ago  [1]  3×  pytest -q",
+    ]
+    assert error_line("\n".join(rows[3:])) == "fatal: no upstream"
+    assert "npm" not in answer
+    assert "grep" not in answer
+
+
+async def test_failures_of_another_time_of_some_commands_and_in_chinese(record: Recorded) -> None:
+    await a_day(record)
+    assert (await ask(record, "what failed yesterday?")).splitlines()[1].endswith("[1]  1×  npm test")
+    assert "pytest" not in await ask(record, "what failed yesterday?")
+    assert (await ask(record, "which commands failed this week?")).startswith("6 failures of 4 commands")
+    of_tests = await ask(record, "which tests failed today?")
+    assert of_tests.startswith("3 failures of 1 commands")
+    assert (await ask(record, "how often did make fail this week")).startswith("1 failures of 1 commands")
+    assert (await ask(record, "昨天哪些命令失败了", language="zh")).startswith("1 条命令共失败 1 次")
+    record.clock.advance(48 * 3600)
+    await record.run("ls", 0)
+    assert "Nothing failed since" in await ask(record, "what failed today")
+
+
+@pytest.mark.parametrize(
+    "question", ["why did the tests fail today?", "why did pytest fail", "为什么今天测试失败了", "what failed?"]
+)
+async def test_why_it_failed_is_asked_of_one(record: Recorded, question: str) -> None:
+    await a_day(record)
+    await record.run("pytest -q", 1, "FAILED test_a.py::test_b - assert 1 == 2\r\n")
+    assert (await ask(record, question)).startswith("`pytest -q` failed with exit code 1")

@@ -30,7 +30,7 @@ class SearchCommands(Parameters):
     query: Annotated[str, Field(max_length=1000, description="Words of the command line or of its output.")] = ""
     failed: Annotated[bool, Field(description="Only with an exit code other than 0.")] = False
     cwd: Folder = ""
-    since: Annotated[str, Field(max_length=40, description="ISO 8601, or an age: 30m, 2h, 7d.")] = ""
+    since: Annotated[str, Field(max_length=40, description="ISO 8601, an age (30m, 2h, 7d), today, yesterday.")] = ""
     terminal: TerminalId = ""
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 20
     before: Annotated[str, Field(max_length=40, description="next_before of an answer: goes on from there.")] = ""

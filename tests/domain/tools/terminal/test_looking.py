@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.clock import SystemClock
 from dragoman.errors import DragomanError
+from dragoman.terminal.days import midnight_ns
 from dragoman.terminal.model import AGENT, UNVERIFIED
 from dragoman.terminal.screen import SIZE
+from dragoman.terminal.told import CommandTold
 from tests.domain.tools.terminal.bench import opened
 
 pytestmark = pytest.mark.anyio
@@ -141,7 +144,7 @@ async def test_what_does_not_fit_is_read_on_from_where_the_answer_says(tmp_path:
     assert first["next_before"] in first.text
 
 
-@pytest.mark.parametrize("since", ["yesterday", "3 fortnights", "2026-13-01", "\x1b[2J"])
+@pytest.mark.parametrize("since", ["tomorrow", "3 fortnights", "2026-13-01", "\x1b[2J"])
 async def test_a_moment_that_is_none_is_refused_with_how_to_write_it(tmp_path: Path, since: str) -> None:
     async with opened(tmp_path) as bench:
         with pytest.raises(DragomanError) as refused:
@@ -227,3 +230,17 @@ async def test_an_unknown_terminal_or_command_is_refused_with_what_there_is(tmp_
             with pytest.raises(DragomanError) as refused:
                 await bench.call(tool, **arguments)
             assert refused.value.code == code
+
+
+async def test_since_today_means_since_midnight_here(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("t")
+        now_ms = SystemClock().wall_ns() // 1_000_000
+        midnight_ms = midnight_ns(now_ms * 1_000_000) // 1_000_000
+        for name, at_ms in (("before", midnight_ms - 1_000), ("after", midnight_ms + 1)):
+            told = CommandTold(id=f"t:{name}", terminal="t", line=name, started_ms=at_ms, ended_ms=at_ms, exit_code=1)
+            await bench.service.command_ended(told)
+        today = await bench.call("search_commands", failed=True, since="today")
+        both = await bench.call("search_commands", failed=True, since="yesterday")
+    assert [it["command"] for it in today["commands"]] == ["after"]
+    assert [it["command"] for it in both["commands"]] == ["after", "before"]
