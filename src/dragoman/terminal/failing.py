@@ -28,16 +28,19 @@ class Failing:
     worked_since: bool = False
 
     def row(self, now_ns: int) -> Phrase:
-        line = " ".join(self.last.line.split())[:_LINE_CHARACTERS]
-        told = {
-            "when": ago(self.last.ended_ns or self.last.started_ns, now_ns),
-            "code": self.last.exit_code,
-            "count": self.times,
-            "line": line,
-        }
-        if self.worked_since:
-            return say("{when}  [{code}]  {count}×, worked since  {line}", **told)
-        return say("{when}  [{code}]  {count}×  {line}", **told)
+        last = self.last
+        when, line = ago(last.ended_ns or last.started_ns, now_ns), " ".join(last.line.split())[:_LINE_CHARACTERS]
+        if not self.worked_since:
+            return say(
+                "{when}  [{code}]  {count}×  {line}", when=when, code=last.exit_code, count=self.times, line=line
+            )
+        return say(
+            "{when}  [{code}]  {count}×, worked since  {line}",
+            when=when,
+            code=last.exit_code,
+            count=self.times,
+            line=line,
+        )
 
 
 def failing(newest_first: Iterable[Command]) -> list[Failing]:
