@@ -60,6 +60,11 @@ class Places:
         return self.runtime / "omnish.sock"
 
     @property
+    def dap_socket(self) -> Path:
+        """For editors that speak the Debug Adapter Protocol, from its first byte."""
+        return self.runtime / "dap.sock"
+
+    @property
     def terminal_folder(self) -> Path:
         """What is derived from the record of terminals and can be made again: the index of their output."""
         return self.state / "terminal"

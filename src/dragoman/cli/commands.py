@@ -25,6 +25,7 @@ _COMMANDS = (
     Command("restart", "up:restart", say("End the daemon and start it again.")),
     Command("status", "status:status", say("Show whether the daemon runs, where, and what lives in it.")),
     Command("mcp", "mcp_options:mcp", say("Serve one MCP client on standard input and output; clients start it.")),
+    Command("dap", "dap_options:dap", say("Serve one editor as its debug adapter; editors start it.")),
     Command(
         "debug", "debug.app:app", say("Debug a program from the shell; the session lives on from command to command.")
     ),

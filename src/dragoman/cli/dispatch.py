@@ -52,6 +52,8 @@ def _wants_json(arguments: list[str]) -> bool:
 def _fast(arguments: list[str]) -> Callable[[], int] | None:
     if arguments[:1] == ["debug"]:
         return _fast_move(arguments[1:])
+    if arguments[:1] == ["dap"]:
+        return _fast_dap(arguments[1:])
     *words, last = arguments or [""]
     if tuple(words) in _FAST_WITH_VALUE and not last.startswith("-"):
         return lambda: _FAST_WITH_VALUE[tuple(words)](last)
@@ -70,6 +72,29 @@ def _fast_move(words: list[str]) -> Callable[[], int] | None:
         return move(name, as_json=bool(options))
 
     return moved
+
+
+def _fast_dap(words: list[str]) -> Callable[[], int] | None:
+    """An editor waits for its adapter; what is not in the plain form is explained by who parses it slowly."""
+    flags, values = {"--stdio": False, "--read-only": False}, {"--attach": "", "--workspace": "."}
+    rest = iter(words)
+    for word in rest:
+        if word in values and (value := next(rest, "-")) and not value.startswith("-"):
+            values[word] = value
+        elif word in flags:
+            flags[word] = True
+        else:
+            return None
+
+    def served() -> int:
+        from pathlib import Path
+
+        from dragoman.cli.dap import dap
+
+        folder = Path(values["--workspace"])
+        return dap(stdio=flags["--stdio"], attach=values["--attach"], read_only=flags["--read-only"], workspace=folder)
+
+    return served
 
 
 def _version() -> int:

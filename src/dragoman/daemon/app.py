@@ -35,6 +35,8 @@ from dragoman.daemon.terminals import STORE, Terminals, terminals
 from dragoman.daemon.tool_calls import ToolCalls
 from dragoman.daemon.upkeep import keep_within_bounds
 from dragoman.daemon.wrapper_sockets import wrapper_sockets
+from dragoman.dap.guests import Guest
+from dragoman.dap.server import DapServer
 from dragoman.debug.adapters import BUILT_IN
 from dragoman.debug.adapters.declared import with_declared
 from dragoman.errors import DragomanError
@@ -120,6 +122,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
             _listen(options, settings) as tcp,
             bind_private_socket(places.socket) as control,
             wrapper_sockets(places) as wrappers,
+            bind_private_socket(places.dap_socket) as editors,
         ):
             state = _state(options, places, settings, tcp)
             async with (
@@ -140,7 +143,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
                     state, places, tokens, links, settings, journal, debugger, terminal, chat, gateway,
                     lives=lives, stop=stop,
                 )  # fmt: skip
-                await parts.live(tcp, control, wrappers, lambda: instance.publish(state), ready)
+                await parts.live(tcp, control, wrappers, editors, lambda: instance.publish(state), ready)
     finally:
         let_go()
 
@@ -206,8 +209,12 @@ class _Parts:
         self._http = HttpServer(build_app(served, self._mcp, self._gateway.serve, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table()}
+        self._editors = DapServer(debugger.service, _nameless_editor(state))
         self._control = ControlServer(
-            __version__, table, roles={"mcp": door, "tools": shell}, admits={"mcp": door.admit}
+            __version__,
+            table,
+            roles={"mcp": door, "tools": shell, "dap": self._editors},
+            admits={"mcp": door.admit, "dap": self._editors.admit},
         )
 
     async def live(
@@ -215,6 +222,7 @@ class _Parts:
         tcp: socket.socket,
         control: socket.socket,
         wrappers: Sequence[socket.socket],
+        editors: socket.socket,
         publish: Callable[[], None],
         ready: Ready,
     ) -> None:
@@ -224,6 +232,7 @@ class _Parts:
             group.start_soon(self._control.serve, control)
             for listener in wrappers:
                 group.start_soon(self._wrapped.serve, listener)
+            group.start_soon(self._editors.serve, editors)
             group.start_soon(self._lag.run)
             group.start_soon(keep_within_bounds, self._journal, self._settings)
             await self._until_listening()
@@ -294,6 +303,7 @@ def _state(options: Options, places: Places, settings: Settings, tcp: socket.soc
         wanted_port=settings.port if options.port is None else options.port,
         socket=str(places.socket),
         omnish_socket=str(places.omnish_socket),
+        dap_socket=str(places.dap_socket),
         workspace=str(options.workspace),
         started_at_ns=SystemClock().wall_ns(),
         port_was_named=options.port is not None,
@@ -304,6 +314,12 @@ def _person(state: DaemonState) -> Caller:
     """Whoever is at the page, in the folder that the daemon was started in."""
     workspace = Path(state.workspace)
     return Caller(id="page", name="the page", workspace=workspace, cwd=workspace, environment=login_environment())
+
+
+def _nameless_editor(state: DaemonState) -> Guest:
+    """Whoever connects to the editors' socket itself: its configuration says where, and with what, a program runs."""
+    workspace = Path(state.workspace)
+    return Guest(workspace, workspace, login_environment())
 
 
 def _first_of(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -35,6 +35,7 @@ _LOOK_EVERY_S = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Debugging:
+    service: DebugService
     operations: Sequence[Operation]
     waits: Waits
     runs: Runs
@@ -79,7 +80,7 @@ async def debugging(
         )
         operations += evidence_operations(service, waits, clock, sources, redactor)
         readings = SessionReadings(service, journal, Values(redactor))
-        yield Debugging(operations, waits, runs, readings, trust, supervisors)
+        yield Debugging(service, operations, waits, runs, readings, trust, supervisors)
         group.cancel_scope.cancel("the daemon ends")
 
 

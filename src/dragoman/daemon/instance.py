@@ -58,7 +58,9 @@ class Instance:
 
     def withdraw(self) -> None:
         """Take the traces away and keep the lock: the kernel lets go of it when the process has really ended."""
-        sockets = [(path, stat.S_ISSOCK) for path in (self._places.socket, self._places.omnish_socket)]
+        sockets = [
+            (path, stat.S_ISSOCK) for path in (self._places.socket, self._places.omnish_socket, self._places.dap_socket)
+        ]
         for path, is_kind in ((self._places.state_file, stat.S_ISREG), *sockets):
             with contextlib.suppress(DragomanError, OSError):
                 _remove_own(path, is_kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dragoman.debug import persons
 from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.model import Frame, Stop, ThreadSeen
 from dragoman.debug.states import State
@@ -46,7 +47,7 @@ def moved_on(stop: Stop, by: str, command: str) -> DragomanError:
         say(
             "The session moved on: {who} did `{command}`, and it is now at stop {number}.",
             number=stop.number,
-            who=by or say("another client"),
+            who=persons.told(by) or by or say("another client"),
             command=command,
         ),
         hint=say("wait_for_stop shows where it is now; then decide again."),

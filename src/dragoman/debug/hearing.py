@@ -19,6 +19,7 @@ from dragoman.debug.interrupting import Interrupting
 from dragoman.debug.mailbox import first_of
 from dragoman.debug.output import Output
 from dragoman.debug.program import Program
+from dragoman.debug.pulse import Pulse
 from dragoman.debug.threads import Threads
 from dragoman.errors import RemoteProtocolError
 from dragoman.wire.dap import Event, bodies, typed_body
@@ -40,6 +41,7 @@ class Hearing:
         bindings: Bindings,
         threads: Threads,
         interrupting: Interrupting,
+        pulse: Pulse,
     ) -> None:
         self.exit_code: int | None = None
         self.exited = anyio.Event()
@@ -54,6 +56,7 @@ class Hearing:
         self._bindings = bindings
         self._threads = threads
         self._interrupting = interrupting
+        self._pulse = pulse
         self._queue, self._queued = anyio.create_memory_object_stream[Ordered](_QUEUED)
         self._is_drained = anyio.Event()
 
@@ -62,6 +65,7 @@ class Hearing:
         async for event in self._backend.events():
             try:
                 await self._take(event)
+                self._pulse.beat()
             except RemoteProtocolError as error:
                 log.warning("an event was skipped: %s", error)
         self._queue.close()

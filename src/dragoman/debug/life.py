@@ -7,13 +7,14 @@ import anyio
 from dragoman.clock import Clock
 from dragoman.debug import faults
 from dragoman.debug.model import Ended, Stop
+from dragoman.debug.pulse import Pulse
 from dragoman.debug.states import Happening, State, after
 
 
 class Life:
     """`stops` counts on over restarts: what an agent read of a stop before never passes for one of after."""
 
-    def __init__(self, clock: Clock, stops: int = 0) -> None:
+    def __init__(self, clock: Clock, stops: int = 0, pulse: Pulse | None = None) -> None:
         self.state = State.IDLE
         self.stop: Stop | None = None
         self.ended: Ended | None = None
@@ -22,12 +23,14 @@ class Life:
         self._left = 0
         self._clock = clock
         self._changed = anyio.Event()
+        self._pulse = pulse or Pulse()
 
     def move(self, happening: Happening) -> None:
         self.state = after(self.state, happening)
         self.changed_at_ns = self._clock.wall_ns()
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
+        self._pulse.beat()
 
     def stopped_at(self, stop: Stop) -> None:
         self.stop, self.stops = stop, stop.number
@@ -37,13 +40,16 @@ class Life:
         """The same stop, of which something was changed since."""
         if self.stop is not None and self.stop.number == stop.number:
             self.stop = stop
+            self._pulse.beat()
 
     def leave(self) -> None:
         """The program was sent on from its stop; until the debugger confirms it, it stands."""
         self._left = self.stops
+        self._pulse.beat()
 
     def stay(self) -> None:
         self._left = 0
+        self._pulse.beat()
 
     @property
     def is_leaving(self) -> bool:

@@ -116,6 +116,7 @@ class Lives:
             follows=follows,
             probe=probe,
             tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body),
+            hold=prepared.hold,
         )
 
     async def _begun(self, every: Sequence[Kept], *, stop_all: bool, within_s: float) -> None:
@@ -170,7 +171,8 @@ class Lives:
 
     async def _begin(self, kept: Kept) -> None:
         session = kept.session
-        self._chronicle.tell("debug.started", session.id, session.title, {"title": session.title})
+        about = {"title": session.title, "workspace": kept.workspace, "by": kept.client}
+        self._chronicle.tell("debug.started", session.id, session.title, about)
         try:
             await self._group.start(self._live, kept, session)
         except DragomanError as error:
@@ -214,7 +216,7 @@ class Lives:
             with anyio.move_on_after(afterwards_s):
                 await self._afterwards(prepared, session)
             with anyio.move_on_after(_TIDIED_WITHIN_S):
-                await self._forget_data(kept.workspace, session)
+                await self._forget_own(kept, session)
                 await self._chronicle.flush()
         let_go.set()
 
@@ -231,12 +233,15 @@ class Lives:
         except Exception:
             log.exception("session %s: what was to be done afterwards failed", session.id)
 
-    async def _forget_data(self, workspace: str, session: Session) -> None:
-        """The adapter's names for data mean nothing to any other session."""
+    async def _forget_own(self, kept: Kept, session: Session) -> None:
+        """The adapter's names for data mean nothing to any other life; the rest goes when there is no next one."""
+        is_last = kept.restarted is None
         try:
-            await self._book.remove(workspace, lambda it: it.session == session.id)
+            await self._book.remove(
+                kept.workspace, lambda it: it.session == session.id and (is_last or it.kind == "data")
+            )
         except DragomanError as error:
-            log.warning("data breakpoints of session %s are still in the book: %s", session.id, error)
+            log.warning("breakpoints of session %s are still in the book: %s", session.id, error)
 
 
 @asynccontextmanager

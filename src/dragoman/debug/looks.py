@@ -12,7 +12,7 @@ import msgspec
 from dragoman.debug import faults
 from dragoman.debug.backend import AdapterRefusedError, Answering
 from dragoman.debug.life import Life
-from dragoman.debug.model import Evaluated, Page, Scope, ThreadSeen
+from dragoman.debug.model import Evaluated, Frame, Page, Scope, ThreadSeen, Variable
 from dragoman.debug.opening import Launch, Opening
 from dragoman.debug.paging import Pager
 from dragoman.debug.program import Program
@@ -26,6 +26,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 _ANSWERED_WITHIN_S = 10.0
 _END_TOLD_WITHIN_S = 3.0
 _THREADS_PLACED = 32  # each costs a question
+_FRAMES = 10_000  # of one thread: a recursion without end has hundreds of thousands
 
 
 class Looks:
@@ -54,6 +55,43 @@ class Looks:
             moment = self._now()
             chosen = await self._frame(moment, frame, thread_id)
             return await moment.looking.scopes(faults.top_frame(moment.stop).id if chosen is None else chosen)
+
+    async def stack(self, thread_id: int, start: int, count: int) -> tuple[tuple[Frame, ...], int]:
+        """A part of it, and how deep it is; what the stop has shown already is not asked for again."""
+        moment = self._now()
+        stop = moment.stop
+        end = start + count if count else max(start, stop.total_frames)
+        if thread_id == stop.thread_id and stop.frames and min(end, stop.total_frames) <= len(stop.frames):
+            return stop.frames[start:end], stop.total_frames
+        levels = min(start + count, _FRAMES) if count else _FRAMES
+        async with self._in_turn(_ANSWERED_WITHIN_S):
+            frames, total = await self._now().looking.stack(thread_id, levels)
+        return frames[start:], total
+
+    async def ask(self, command: str, arguments: dict[str, Any], *, frame: int | None = None) -> dict[str, Any]:
+        """What only the adapter knows, as it says it: for questions whose answers hold no numbers of a stop."""
+        if frame is not None:
+            arguments = {**arguments, "frameId": self._now().handles.take_frame(frame)}
+        response = await self._backend.request(command, arguments, timeout_s=_ANSWERED_WITHIN_S)
+        return read_body(response, dict[str, Any])
+
+    async def data_info(self, name: str, reference: int | None, frame: int | None) -> answers.DataBreakpointInfoAnswer:
+        moment = self._now()
+        asked: dict[str, Any] = {"name": name}
+        asked |= {"variablesReference": moment.handles.take_variables(reference)} if reference else {}
+        asked |= {"frameId": moment.handles.take_frame(frame)} if frame is not None and not reference else {}
+        response = await self._backend.request("dataBreakpointInfo", asked, timeout_s=_ANSWERED_WITHIN_S)
+        return read_body(response, answers.DataBreakpointInfoAnswer)
+
+    async def refresh(self) -> None:
+        """After what may have changed anything: the next answer must not show what is no longer so."""
+        async with self._in_turn(_ANSWERED_WITHIN_S):
+            await self._refresh(self._now())
+
+    async def named(self, reference: int) -> tuple[Variable, ...]:
+        """What a container holds beside its elements."""
+        async with self._in_turn(_ANSWERED_WITHIN_S):
+            return await self._now().looking.variables(reference, filter="named")
 
     async def page(self, reference: int, *, start: int, count: int) -> Page:
         async with self._in_turn(_ANSWERED_WITHIN_S):
@@ -101,11 +139,7 @@ class Looks:
         holder = (
             wanted.reference if wanted.reference is not None else await self._holder(moment, wanted.variable, frame)
         )
-        asked: dict[str, Any] = {"name": wanted.variable}
-        asked |= {"variablesReference": moment.handles.take_variables(holder)} if holder else {}
-        asked |= {"frameId": moment.handles.take_frame(frame)} if frame is not None and not holder else {}
-        response = await self._backend.request("dataBreakpointInfo", asked, timeout_s=_ANSWERED_WITHIN_S)
-        answer = read_body(response, answers.DataBreakpointInfoAnswer)
+        answer = await self.data_info(wanted.variable, holder, frame)
         if answer.data_id is None:
             raise faults.cannot_watch(answer.description)
         if answer.access_types is not None and wanted.access not in answer.access_types:

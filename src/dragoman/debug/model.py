@@ -31,6 +31,9 @@ class Frame(_Noun, frozen=True):
     is_library: bool = False
     address: str = ""
     """Where in the machine code, for those that have one."""
+    source_name: str = ""
+    source_reference: int = 0
+    """By which the adapter gives the text of a source that is no file; its own number, good for the whole session."""
 
 
 class Scope(_Noun, frozen=True):

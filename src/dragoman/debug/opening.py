@@ -39,13 +39,26 @@ class Launch:
 
 
 class Opening:
-    def __init__(self, backend: Backend, launch: Launch, send_breakpoints: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        launch: Launch,
+        send_breakpoints: Callable[[], Awaitable[None]],
+        hold: anyio.Event | None = None,
+    ) -> None:
+        """`hold` keeps the program from starting until whoever asked for it has set its breakpoints."""
         self.initialized = anyio.Event()
+        self.configurable = anyio.Event()
         self.launched = anyio.Event()
         self.capabilities = Capabilities(msgspec.Raw(b"{}"))
         self._backend = backend
         self._launch = launch
         self._send_breakpoints = send_breakpoints
+        self._hold = hold
+
+    @property
+    def is_held(self) -> bool:
+        return self._hold is not None and not self._hold.is_set()
 
     def learn(self, body: bodies.CapabilitiesBody) -> None:
         self.capabilities = self.capabilities.merged(body.capabilities)
@@ -57,6 +70,7 @@ class Opening:
             group.start_soon(self._request_launch)
             with anyio.fail_after(self._launch.dialect.ready_within_s):
                 await self._until_configurable()
+                self.configurable.set()
                 if self.initialized.is_set():
                     await self._configure()
 
@@ -94,6 +108,8 @@ class Opening:
 
     async def _configure(self) -> None:
         await self._set_properties()
+        if self._hold is not None:
+            await self._hold.wait()
         await self._send_breakpoints()
         if self.capabilities.has("supportsConfigurationDoneRequest"):
             await self._backend.request("configurationDone", timeout_s=_ANSWERED_WITHIN_S)

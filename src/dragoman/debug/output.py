@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from dragoman.debug.pulse import Pulse
+
 KEPT_CHARACTERS = 1 << 20
 _PIECES = 20_000
 _PIECE = 2048  # smaller ones are joined: a program may print a character at a time
@@ -27,8 +29,9 @@ class Reading(NamedTuple):
 class Output:
     """Positions count every character ever printed, so a cursor stays true after old pieces have gone."""
 
-    def __init__(self, kept: int = KEPT_CHARACTERS) -> None:
+    def __init__(self, kept: int = KEPT_CHARACTERS, pulse: Pulse | None = None) -> None:
         self._kept = kept
+        self._pulse = pulse or Pulse()
         self._pieces: deque[Piece] = deque()
         self._held = 0
         self.end = 0
@@ -46,6 +49,7 @@ class Output:
         self._add(Piece(self.end - len(kept), category, kept))
         while len(self._pieces) > 1 and (self._held > self._kept or len(self._pieces) > _PIECES):
             self._held -= len(self._pieces.popleft().text)
+        self._pulse.beat()
 
     def _add(self, piece: Piece) -> None:
         last = self._pieces[-1] if self._pieces else None
@@ -54,6 +58,16 @@ class Output:
             self._pieces.append(piece)
         else:
             self._pieces[-1] = last._replace(text=last.text + piece.text)
+
+    def pieces(self, cursor: int) -> list[Piece]:
+        """All after the cursor, each with its category; what has gone before the first is missing."""
+        found: list[Piece] = []
+        for piece in reversed(self._pieces):
+            if piece.start + len(piece.text) <= cursor:
+                break
+            seen = max(0, cursor - piece.start)
+            found.append(Piece(piece.start + seen, piece.category, piece.text[seen:]))
+        return found[::-1]
 
     def since(self, cursor: int, *, most: int, categories: frozenset[str] = frozenset()) -> tuple[str, int]:
         """The newest `most` characters after the cursor, and how many before them were cut or have gone."""

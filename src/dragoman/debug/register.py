@@ -67,6 +67,13 @@ class Register:
         self._turned_to(client, kept.session)
         return self.used(kept)
 
+    def anywhere(self, id: str) -> Kept:
+        """For who was told of a session by its id, and not of where it is."""
+        if id not in self._by_id:
+            self._drop_old()
+            raise faults.unknown_session(id, list(self._by_id))
+        return self._by_id[id]
+
     def active(self, client: Client) -> Kept:
         """Where this client turned last, or what stopped since then; else anyone's."""
         found = self._latest(client, lambda kept: kept.session.state in LIVE)
@@ -110,6 +117,16 @@ class Register:
     @contextmanager
     def waited_for(self, client: Client, kept: Kept) -> Iterator[None]:
         kept.client = client.id
+        kept.waiting += 1
+        try:
+            yield
+        finally:
+            kept.waiting -= 1
+            self.used(kept)
+
+    @contextmanager
+    def followed(self, kept: Kept) -> Iterator[None]:
+        """A watcher keeps a session alive, and does not become the one whose session it is."""
         kept.waiting += 1
         try:
             yield

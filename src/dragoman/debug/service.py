@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 
 from dragoman.clock import Clock
 from dragoman.debug.chronicle import Chronicle, Record
+from dragoman.debug.following import Followed
 from dragoman.debug.launch.notes import Note
 from dragoman.debug.lives import OURSELVES, Lives
 from dragoman.debug.model import (
@@ -89,6 +90,22 @@ class DebugService:
         begun_s = self._left_s(deadline_s) if within_s else preparation.begun_unawaited_within_s
         sessions = await self._lives.begin(client, preparation, within_s=begun_s, probe=probe)
         return await self.first(client, sessions, within_s=self._left_s(deadline_s))
+
+    async def open(self, client: Client, wish: Wish, hold: anyio.Event) -> Session:
+        """For who sets breakpoints once the debugger is there: nothing is waited for, and the program starts when
+        `hold` is set. Of a compound, the others start as they would."""
+        self._register.require_room(1)
+        preparation = await self._starter.prepare(client, wish)
+        first, *others = preparation.sessions
+        held = replace(preparation, sessions=(replace(first, hold=hold), *others))
+        return (await self._lives.begin(client, held, within_s=0.0))[0]
+
+    @contextmanager
+    def followed(self, session_id: str) -> Iterator[Followed]:
+        """Of any workspace: whoever knows the id was told it. As long as it is followed, it is not ended as unused."""
+        kept = self._register.anywhere(session_id)
+        with self._register.followed(kept):
+            yield Followed(kept)
 
     async def first(self, client: Client, sessions: Sequence[Session], *, within_s: float) -> Happened:
         """Of several that were started together: what comes first of any of them."""
@@ -248,6 +265,15 @@ class DebugService:
         await self._spread(client.place)
         return changed, self.binding(client, id)
 
+    async def replace_breakpoints(
+        self, client: Client, which: Callable[[Breakpoint], bool], wanted: Sequence[Breakpoint]
+    ) -> list[Breakpoint]:
+        """A whole list at once, as DAP sets them: those of `which` become those wanted, of which known ones keep their
+        id. In the order of the list."""
+        made = await self._book.replace(client.place, which, wanted)
+        await self._spread(client.place)
+        return made
+
     async def remove_breakpoints(self, client: Client, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
         gone = await self._book.remove(client.place, which)
         if gone:
@@ -256,6 +282,9 @@ class DebugService:
 
     def breakpoints(self, client: Client) -> list[tuple[Breakpoint, Binding]]:
         return [(it, self.binding(client, it.id)) for it in self._book.of(client.place)]
+
+    def has_breakpoint(self, id: int) -> bool:
+        return self._book.has(id)
 
     def binding(self, client: Client, id: int) -> Binding:
         """As the first live session that has bound it says; none has: not verified."""

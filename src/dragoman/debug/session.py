@@ -31,6 +31,7 @@ from dragoman.debug.model import Ended, StepKind, Stop, Until
 from dragoman.debug.opening import Launch, Opening
 from dragoman.debug.output import Output
 from dragoman.debug.probe import Probe
+from dragoman.debug.pulse import Pulse
 from dragoman.debug.running import Running, Tell
 from dragoman.debug.states import LIVE, Happening, State
 from dragoman.debug.stopping import Moment, Stopping
@@ -70,6 +71,7 @@ class Session:
         facts: Mapping[str, str] | None = None,
         follows: Session | None = None,
         tell: Tell = _untold,
+        hold: anyio.Event | None = None,
         probe: Probe | None = None,
     ) -> None:
         """`follows` is the one that this one starts again: its output goes on, and its stops are counted on."""
@@ -77,17 +79,20 @@ class Session:
         self.title = title
         self.facts: Mapping[str, str] = facts or {}
         self.launch = launch
-        self.output: Output = follows.output if follows else Output()
+        self.pulse: Pulse = follows.pulse if follows else Pulse()
+        self.output: Output = follows.output if follows else Output(pulse=self.pulse)
         self.bindings = Bindings(backend, launch.dialect, launch.exception_filters, id)
         self._backend = backend
-        self._life = Life(clock, follows.last_stop if follows else 0)
+        self._life = Life(clock, follows.last_stop if follows else 0, self.pulse)
         self._mailbox = Mailbox()
         self._asking = Asking(backend)
         self._threads = Threads(backend)
         self._tell = tell
-        self._opening = Opening(backend, launch, self._send_breakpoints)
+        self._opening = Opening(backend, launch, self._send_breakpoints, hold)
         self._interrupting = Interrupting(launch.dialect, self._threads, self.output, is_launch=launch.is_launch)
-        self._hearing = Hearing(backend, launch.dialect, self.output, self.bindings, self._threads, self._interrupting)
+        self._hearing = Hearing(
+            backend, launch.dialect, self.output, self.bindings, self._threads, self._interrupting, self.pulse
+        )
         self._stopping = Stopping(self._asking, launch, self.bindings, self._threads, self.output, clock)
         self._running = Running(
             self._asking, self._life, self._threads, self._mailbox, again=self._hearing.put_back, tell=tell
@@ -143,6 +148,19 @@ class Session:
         """What was there before us cannot be started anew by us."""
         return not self.launch.is_launch or self._backend.owns.restart
 
+    @property
+    def threads_alive(self) -> frozenset[int]:
+        return frozenset(self._threads.alive)
+
+    @property
+    def sent_on_by(self) -> tuple[str, str]:
+        """Who sent it on last, and with which command."""
+        return self._running.by, self._running.command
+
+    async def configurable(self) -> None:
+        """What its debugger can do is known, or it came to nothing."""
+        await self._opening.configurable.wait()
+
     def when_ended(self, act: Callable[[], None]) -> None:
         """Done the moment the end is told, while the adapter is still being let go."""
         self._when_ended = act
@@ -173,6 +191,7 @@ class Session:
         except* Exception as errors:  # noqa: BLE001  told as how it ended, and logged where it is ours
             failure = await self._explained(errors, started=started)
         finally:
+            self._opening.configurable.set()
             self._asking.close()
             self._ending.tell(str(failure) if failure else "")
             await self._let_go()
@@ -336,7 +355,7 @@ class Session:
 
     async def update_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
         self._wanted = tuple(breakpoints)
-        if self.state in LIVE and self._opening.initialized.is_set():
+        if self.state in LIVE and self._opening.initialized.is_set() and not self._opening.is_held:
             await self._mailbox.perform(self._send_breakpoints)
 
     async def probe(self, probe: Probe | None) -> None:
@@ -387,6 +406,7 @@ class Session:
         probe = self.bindings.probe
         wanted = self._wanted if probe is None else probe.breakpoints
         await self.bindings.send([*wanted, *until], self.capabilities)
+        self.pulse.beat()
 
     async def _run_until(self, until: Until | None) -> None:
         self._until = until

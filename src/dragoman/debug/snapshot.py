@@ -189,6 +189,8 @@ class Looking:
             column=frame.column,
             is_library=self._is_library(frame, path),
             address=frame.instruction_pointer_reference or "",
+            source_name=(source.name or "") if source else "",
+            source_reference=(source.source_reference or 0) if source else 0,
         )
 
     def _is_library(self, frame: answers.StackFrame, path: str) -> bool:

@@ -222,6 +222,7 @@ def _situation(client: Client, session: launches.Resolved, stdin: str | None) ->
         workspace=client.workspace,
         stdin=stdin,
         client_environment=client.environment,
+        terminal=client.terminal,
     )
 
 

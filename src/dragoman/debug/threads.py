@@ -19,6 +19,8 @@ class Threads:
     def __init__(self, backend: Backend) -> None:
         self.first: int | None = None
         """The one it told of first, which the program began with."""
+        self.alive: set[int] = set()
+        """Those that it told of; others have them looked up at a stop."""
         self._backend = backend
         self._all_stopped = False
         self._otherwise: set[int] = set()
@@ -31,6 +33,7 @@ class Threads:
         """An adapter that tells of threads that come and go need not be asked while none did."""
         self.first = body.thread_id if self.first is None else self.first
         self._is_told, self._names = True, None
+        (self.alive.discard if body.reason == "exited" else self.alive.add)(body.thread_id)
 
     def stopped(self, thread_id: int, body: bodies.StoppedBody) -> None:
         self._stops_of[None if body.all_threads_stopped else thread_id] += 1

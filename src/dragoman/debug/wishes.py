@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import anyio
+
 from dragoman.debug.backend import Backend
 from dragoman.debug.launch.notes import Note
 from dragoman.debug.opening import Launch
 
 _BEGUN_WITHIN_S = 5.0
+
+RunInTerminal = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+"""DAP's request of that name: arguments in, the answer's body out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,8 @@ class Client:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
     """Whether a person started this client in the workspace, and so said that what it holds may run."""
+    terminal: RunInTerminal | None = field(default=None, repr=False, compare=False)
+    """Where it has one of its own for programs that want one."""
 
     @property
     def place(self) -> str:
@@ -64,6 +71,8 @@ class Prepared:
     """What the configuration wants done when the session has ended."""
     takes_its_time: bool = False
     """Tasks run first, or a program is yet to come: nobody is kept until it has begun."""
+    hold: anyio.Event | None = None
+    """Its program does not start before that is set: whoever asked for it sets breakpoints meanwhile."""
     newcomers: AsyncIterator[Prepared] | None = None
     """Programs that come to where this one came: each is a session of its own, as long as one of them lives."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import anyio
@@ -78,6 +78,9 @@ class BreakpointBook:
     def of(self, workspace: str) -> list[Breakpoint]:
         return [kept.breakpoint for kept in self._by_id.values() if kept.workspace == workspace]
 
+    def has(self, id: int) -> bool:
+        return id in self._by_id
+
     def workspaces(self) -> set[str]:
         return {kept.workspace for kept in self._by_id.values()}
 
@@ -98,6 +101,23 @@ class BreakpointBook:
             await self._keep(workspace, changed, "breakpoint.changed")
             return changed
 
+    async def replace(
+        self, workspace: str, which: Callable[[Breakpoint], bool], wanted: Sequence[Breakpoint]
+    ) -> list[Breakpoint]:
+        """Those of `which` become those wanted, in one transaction; the same place keeps its id. What stays as it was
+        is not written again."""
+        async with self._changing:
+            before = [it for it in self.of(workspace) if which(it)]
+            known = {_place(it): it for it in before}
+            made = self._numbered(wanted, known)
+            kept = {it.id for it in made}
+            gone = [it for it in before if it.id not in kept]
+            changed = [it for it in dict.fromkeys(made) if it not in before]
+            if len(self.of(workspace)) - len(before) + len(kept) > MOST_IN_A_WORKSPACE:
+                raise _too_many()
+            await self._write(workspace, changed, gone)
+            return made
+
     async def remove(self, workspace: str, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
         async with self._changing:
             gone = [breakpoint for breakpoint in self.of(workspace) if which(breakpoint)]
@@ -107,6 +127,29 @@ class BreakpointBook:
             for breakpoint in gone:
                 self._by_id.pop(breakpoint.id, None)
             return gone
+
+    def _numbered(self, wanted: Sequence[Breakpoint], known: dict[tuple[object, ...], Breakpoint]) -> list[Breakpoint]:
+        ids = {place: it.id for place, it in known.items()}
+        for it in wanted:
+            if _place(it) not in ids:
+                self._last_id += 1
+                ids[_place(it)] = self._last_id
+        return [msgspec.structs.replace(it, id=ids[_place(it)]) for it in wanted]
+
+    async def _write(self, workspace: str, changed: Sequence[Breakpoint], gone: Sequence[Breakpoint]) -> None:
+        if not changed and not gone:
+            return
+        now = self._clock.wall_ns()
+        kept = {it.id: Kept(workspace=workspace, breakpoint=it) for it in changed}
+        last = Kept(workspace="", breakpoint=Breakpoint(id=self._last_id))
+        writes = [STORE.put(_key(id), it, at_ns=now) for id, it in kept.items()]
+        writes += [STORE.remove(_key(it.id)) for it in gone] + [STORE.put(_LAST, last, at_ns=now)]
+        events = [_told("breakpoint.set", workspace, it) for it in changed]
+        events += [_told("breakpoint.removed", workspace, it) for it in gone]
+        await self._journal.append(events, writes=writes)
+        self._by_id |= kept
+        for it in gone:
+            self._by_id.pop(it.id, None)
 
     def _one(self, workspace: str, id: int) -> Breakpoint:
         kept = self._by_id.get(id)

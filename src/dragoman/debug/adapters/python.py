@@ -37,7 +37,7 @@ _FOR_THE_DEBUGGER = {
 }
 # By `runInTerminal`: so it can be given something to read, what its children write is told once, and its end is the
 # end. debugpy's own way waits for whoever still holds the output open, and tells a child's output twice.
-_STARTED_BY_US = {"console": "integratedTerminal", "redirectOutput": False}
+_STARTED_BY_US = {"console": "integratedTerminal"}
 
 # `python` says the same, and debugpy refuses to be told twice.
 _SAID_OTHERWISE = frozenset({"pythonPath"})
@@ -77,6 +77,7 @@ def _arguments(situation: Situation) -> dict[str, Any]:
         "subProcess": True,
         **given,
         **_STARTED_BY_US,
+        "redirectOutput": situation.is_in_terminal,  # else its output would be in the client's terminal alone
         "python": _python(situation),
         "env": {**_FOR_THE_DEBUGGER, **held_back, **given.get("env", {})},
     }

@@ -60,6 +60,7 @@ class SpawnedAdapter:
         self._patient = curing.admit(place.glimpsed_pids)
         stack.callback(self._patient.leaves)
         self._spec = spec
+        self._terminal = situation.terminal if situation.is_in_terminal else None
         self._life = anyio.CancelScope()
         self._links = anyio.create_task_group()
         self._family: Family
@@ -176,6 +177,8 @@ class SpawnedAdapter:
             asked = read_arguments(request, StartDebuggingArguments)
             self._family.welcome(asked.request, asked.configuration)
             return {}
+        if request.command == "runInTerminal" and self._terminal is not None:
+            return await self._terminal(read_arguments(request, dict[str, Any]))
         if request.command == "runInTerminal" and self._place.terminal is not None:
             started = await self._place.terminal.run(request, self._links, self._tell, self._spec.noise)
             if self._spec.exit_code_from_process:  # else it is the adapter's launcher, which tells of the program

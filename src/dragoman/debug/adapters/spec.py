@@ -15,6 +15,8 @@ from dragoman.debug.dialect import Dialect
 from dragoman.transport.command import Command
 from dragoman.transport.supervisors import Supervisors
 
+_TERMINALS = frozenset({"integratedTerminal", "externalTerminal"})
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -31,6 +33,13 @@ class Situation:
     """Where adapter and daemon meet, for the command line: see `Transport`."""
     client_environment: Mapping[str, str] | None = field(default=None, repr=False)
     """Without the configuration's: adapters are looked for in it, or a workspace's PATH would name what we start."""
+
+    terminal: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = field(default=None, repr=False)
+    """The client's own, which serves `runInTerminal` where the configuration wants one."""
+
+    @property
+    def is_in_terminal(self) -> bool:
+        return self.terminal is not None and self.arguments.get("console") in _TERMINALS
 
     @property
     def searched(self) -> Mapping[str, str]:

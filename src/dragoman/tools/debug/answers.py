@@ -80,6 +80,7 @@ class BreakpointAnswer(Result):
     variable: Maybe[str] = None
     access: Maybe[str] = None
     session_id: Maybe[str] = None
+    set_by: Maybe[str] = None
 
 
 class NewBreakpoint(BreakpointAnswer):
@@ -249,6 +250,7 @@ class StopEventData(Result):
     source_lines: Maybe[SourceLines] = None
     other_threads: Maybe[list[OtherThread]] = None
     total_threads: Maybe[int] = None
+    sent_on_by: Maybe[str] = None
 
 
 class NoteAnswer(Result):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dragoman.clock import Clock
+from dragoman.debug import persons
 from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.debug.model import Binding
 from dragoman.debug.service import Client, DebugService
@@ -134,6 +135,7 @@ class BreakpointTools:
             variable=name(breakpoint.variable) or None,
             access=breakpoint.access if breakpoint.kind == "data" else None,
             session_id=breakpoint.session or None,
+            set_by=by.in_language(caller.language) if (by := persons.told(breakpoint.owner)) else None,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from dragoman.debug import persons
 from dragoman.debug.lives import OURSELVES
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
@@ -26,7 +27,7 @@ def who(id: str, caller: Caller) -> Phrase:
     """Who did something, for a caller: ids of others say nothing to it."""
     if id == OURSELVES:
         return say("{text}", text=OURSELVES)
-    return say("this client") if id == caller.id else say("another client")
+    return persons.told(id) or (say("this client") if id == caller.id else say("another client"))
 
 
 def files_of_stacks(service: DebugService, client: Client) -> frozenset[str]:

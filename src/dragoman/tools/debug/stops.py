@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dragoman.debug import persons
 from dragoman.debug.model import Frame, Raised, Stop
 from dragoman.debug.session import Session
 from dragoman.phrases import Phrase, say
@@ -74,6 +75,7 @@ class Stops:
             source_lines=await self._around(caller, frame),
             other_threads=other_threads(threads, stop.thread_id) or None,
             total_threads=len(threads) if len(threads) > 1 else None,
+            sent_on_by=by.in_language(caller.language) if (by := persons.told(stop.by)) else None,
         )
 
     def unbound(self, session: Session) -> list[answers.UnboundBreakpoint] | None:
@@ -144,6 +146,7 @@ def _frame(frame: Frame) -> answers.CallFrame:
 def stop_lines(stop: answers.StopEventData, seen: Stop, workspace: Path) -> list[Phrase]:
     return [
         _head(stop),
+        *_sent_on_by(seen),
         *_labelled("at", _place(seen, workspace)),
         *_exception_line(stop.exception),
         *_data(_source_lines(stop)),
@@ -165,6 +168,12 @@ def _head(stop: answers.StopEventData) -> Phrase:
         thread=stop.thread_id,
         session=stop.session_id,
     )
+
+
+def _sent_on_by(seen: Stop) -> list[Phrase]:
+    """A person's doing is worth a line: what the agent decided on may no longer be so."""
+    who = persons.told(seen.by)
+    return [say("It was sent on to here by {who}.", who=who)] if who else []
 
 
 def _data(lines: Iterable[str]) -> list[Phrase]:

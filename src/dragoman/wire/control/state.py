@@ -25,6 +25,8 @@ class DaemonState:
     """By a person, for this start: a restart keeps it, whatever the settings say."""
     omnish_socket: str = ""
     """Where shell wrappers connect; a daemon from before there were any says nothing."""
+    dap_socket: str = ""
+    """Where editors connect that speak the Debug Adapter Protocol."""
 
     @property
     def address(self) -> str:

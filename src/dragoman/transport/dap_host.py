@@ -1,0 +1,192 @@
+"""The pump of a DAP connection whose other end is an editor: requests in, answers and events out by one writer.
+
+What an editor does not read is not piled up: no request is read while too much is unsent, whoever tells it of events
+waits with `room`, and one that takes nothing for too long is let go.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import anyio
+import msgspec
+from anyio.abc import ByteStream
+from msgspec import UNSET
+
+from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.phrases import say
+from dragoman.wire import dap
+
+# No request of an editor needs a hundredth of it.
+MAX_REQUEST_BYTES = 16 * 1024 * 1024
+MAX_UNSENT_BYTES = 1024 * 1024
+MAX_OPEN_REQUESTS = 64
+SENT_WITHIN_S = 30.0
+_PIECE = 64 * 1024
+_LAST_WORDS_WITHIN_S = 1.0
+_STREAM_ENDS = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
+
+Take = Callable[[dap.Request], None]
+
+
+class _Waiter:
+    def __init__(self) -> None:
+        self.settled = anyio.Event()
+        self.response: dap.Response | None = None
+
+    def settle(self, response: dap.Response | None) -> None:
+        self.response = response
+        self.settled.set()
+
+
+class DapHost:
+    """`run` ends with the stream. What is sent where nobody can hear it any more is dropped."""
+
+    def __init__(self, stream: ByteStream, *, sent_within_s: float = SENT_WITHIN_S) -> None:
+        self.fault: RemoteProtocolError | None = None  # why it was closed, where the editor did not simply end
+        self._stream = stream
+        self._sent_within_s = sent_within_s
+        self._connection = dap.Connection(max_body=MAX_REQUEST_BYTES)
+        self._outgoing = bytearray()
+        self._unsent = 0
+        self._changed = anyio.Event()
+        self._can_send = True
+        self._is_cut_short = False  # in the middle of a piece: what follows would not be read as a message
+
+    async def run(self, take: Take, leaving: Callable[[], None], rest: bytes = b"") -> None:
+        """Until the editor ends, breaks the protocol, stops reading, or we end. `rest` is what came before; what is
+        said in `leaving` is its last words. Closes the stream."""
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._write, group.cancel_scope)
+                await self._read(take, rest)
+                await self._answered()
+                group.cancel_scope.cancel("the conversation is over")
+        finally:
+            self._abandon()
+            leaving()
+            await self._part()
+
+    async def _answered(self) -> None:
+        """Who has said everything may still listen: `… | dragoman dap --stdio`."""
+        with anyio.move_on_after(_LAST_WORDS_WITHIN_S):
+            await self._until(
+                lambda: not self._can_send or not (self._unsent or (self._connection.open_requests and not self.fault))
+            )
+
+    async def _part(self) -> None:
+        """Within bounds, though everything else ends."""
+        self._can_send = self._can_send and not self._is_cut_short
+        with anyio.CancelScope(shield=True), anyio.move_on_after(_LAST_WORDS_WITHIN_S):
+            with contextlib.suppress(*_STREAM_ENDS):
+                while self._outgoing and self._can_send:
+                    await self._stream.send(self._next_piece())
+            await self._stream.aclose()
+        self._can_send = False
+
+    def respond(self, request: dap.Request, body: Any = UNSET) -> None:
+        self._answer(request, body, success=True, message=None)
+
+    def refuse(self, request: dap.Request, message: str, body: Mapping[str, Any]) -> None:
+        self._answer(request, body, success=False, message=message)
+
+    def event(self, name: str, body: Any = UNSET) -> None:
+        """Also to one that broke the protocol: it may still be told so."""
+        raw = UNSET if body is UNSET else msgspec.Raw(msgspec.json.encode(body))
+        if self._can_send and self.fault is not None:
+            told = dap.Event(seq=self._connection.next_seq, event=name, body=raw)
+            self._send(dap.frame(msgspec.json.encode(told)))
+        elif self._can_send:
+            self._send(self._connection.send_event(name, raw))
+
+    async def ask(self, command: str, arguments: Any, *, timeout_s: float) -> dap.Response:
+        """A reverse request: `runInTerminal`."""
+        waiter = _Waiter()
+        if self._can_send:
+            self._send(self._connection.send_request(command, arguments, context=waiter))
+            with anyio.move_on_after(timeout_s):
+                await waiter.settled.wait()
+        if waiter.response is None:
+            raise DragomanError("editor_silent", say("The editor did not answer `{command}`.", command=command))
+        return waiter.response
+
+    async def sent(self) -> None:
+        """Until all that was said is, within bounds."""
+        with anyio.move_on_after(_LAST_WORDS_WITHIN_S):
+            await self._until(lambda: not self._unsent)
+
+    async def room(self) -> None:
+        """Until what was said is nearly read."""
+        await self._until(lambda: self._unsent <= MAX_UNSENT_BYTES)
+
+    def _answer(self, request: dap.Request, body: Any, *, success: bool, message: str | None) -> None:
+        if not self._can_send or self.fault is not None or request.seq not in self._connection.open_requests:
+            return
+        self._send(self._connection.send_response(request, body, success=success, message=message))
+        self._change()
+
+    def _send(self, data: bytes) -> None:
+        self._outgoing += data
+        self._unsent += len(data)
+        self._change()
+
+    async def _read(self, take: Take, data: bytes) -> None:
+        try:
+            while True:
+                self._connection.receive_data(data)
+                for got in self._connection.events():
+                    self._sort(got, take)
+                await self._until(self._reads_on)
+                data = await self._stream.receive(_PIECE)
+        except RemoteProtocolError as fault:
+            self.fault = fault
+        except _STREAM_ENDS:
+            return
+
+    def _reads_on(self) -> bool:
+        return self._unsent <= MAX_UNSENT_BYTES and len(self._connection.open_requests) < MAX_OPEN_REQUESTS
+
+    def _sort(self, got: dap.ConnectionEvent, take: Take) -> None:
+        """Events that an editor sends, and answers that nobody asked for, mean nothing."""
+        if isinstance(got, dap.RequestReceived):
+            take(got.message)
+        elif isinstance(got, dap.ResponseReceived):
+            got.request.context.settle(got.message)
+
+    async def _write(self, scope: anyio.CancelScope) -> None:
+        try:
+            while True:
+                await self._until(lambda: bool(self._outgoing))
+                data, self._is_cut_short = self._next_piece(), True
+                with anyio.fail_after(self._sent_within_s):
+                    await self._stream.send(data)
+                self._is_cut_short = False
+                self._unsent -= len(data)
+                self._change()
+        except _STREAM_ENDS:
+            self._can_send = False
+            self._outgoing, self._unsent = bytearray(), 0
+            self._change()
+        except TimeoutError:
+            self.fault = RemoteProtocolError("reads_nothing", f"nothing was read for {self._sent_within_s:g} seconds")
+            scope.cancel("the editor reads nothing")
+
+    def _next_piece(self) -> bytes:
+        data = bytes(self._outgoing[:_PIECE])
+        del self._outgoing[:_PIECE]
+        return data
+
+    def _abandon(self) -> None:
+        """Who waits for an answer of the editor's waits no longer."""
+        for pending in self._connection.pending.values():
+            pending.context.settle(None)
+
+    def _change(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        while not condition():
+            await self._changed.wait()
