@@ -56,14 +56,14 @@ class Recorder:
     def holds(self) -> bool:
         return self.output.holds
 
-    def take(self, append: AppendBytes, kind: Kind, at_ms: int, data: bytes) -> bytes:
-        """What of it was written now, as it stands in the record."""
+    def take(self, append: AppendBytes, kind: Kind, at_ms: int, data: bytes, may_hold: bool) -> bytes:
+        """What of it was written now, as it stands in the record; where nothing may be held back, all of it."""
         if kind is Kind.INPUT:
             shown = self.input.feed(data) + self.input.flush()
             self._write(append, kind, at_ms, shown)
             return b""
         self.received += len(data)
-        shown = self.output.feed(data)
+        shown = self.output.feed(data) if may_hold else self.output.feed(data) + self.output.settle()
         self._write(append, kind, at_ms, shown)
         return shown
 

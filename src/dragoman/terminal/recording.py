@@ -76,7 +76,9 @@ class Recording:
             if life.private:
                 await self._skip(life, kind, at_ms, len(fresh))
             else:
-                work = partial(life.recorder.take, kind=_KINDS[kind], at_ms=at_ms, data=fresh)
+                # Who has nothing to send again is told at once that it is kept: then it must be.
+                may_hold = life.resends
+                work = partial(life.recorder.take, kind=_KINDS[kind], at_ms=at_ms, data=fresh, may_hold=may_hold)
                 await self._write(life, at_ms, work)
 
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:

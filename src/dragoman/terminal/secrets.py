@@ -65,15 +65,24 @@ class SecretStream:
             return b""
         return self._passed(self._shapes, _View(self._context, self._held), last=True)
 
-    def _passed(self, shapes: Shapes, view: _View, *, last: bool) -> bytes:
+    def settle(self) -> bytes:
+        """All that can be seen of what was held back, at once: what may become a secret counts as one.
+
+        Only an escape sequence that is cut off waits: without its end, what comes next would be read wrongly.
+        """
+        if self._shapes is None or not self._held:
+            return b""
+        return self._passed(self._shapes, _View(self._context, self._held), last=True, in_doubt=True)
+
+    def _passed(self, shapes: Shapes, view: _View, *, last: bool, in_doubt: bool = False) -> bytes:
         secrets = [(max(start, view.old), end) for start, end in shapes.secrets(view.text) if end > view.old]
         begun = _begun(shapes, view.text)
         end = len(view.text)
         if last:
-            rest = (max(begun.secret, view.old), end) if begun and begun.likely else (end, end)
-            if rest[1] - rest[0] >= _TELLING_BYTES:
+            rest = (max(begun.secret, view.old), end) if begun and (begun.likely or in_doubt) else (end, end)
+            if rest[1] - rest[0] >= (1 if in_doubt else _TELLING_BYTES):
                 secrets = apart([*secrets, rest])
-            hold, cut = end, len(view.raw)
+            hold, cut = end, view.cut(end) if in_doubt else len(view.raw)
         else:
             hold = _held_from(secrets, max(begun.secret, view.old) if begun else end)
             cut = view.cut(hold)

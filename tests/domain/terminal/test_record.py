@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import weakref
 from contextlib import aclosing
 from pathlib import Path
@@ -180,7 +181,7 @@ async def test_bytes_are_exactly_what_came_where_redaction_is_off(tmp_path: Path
 async def test_what_was_held_back_is_shown_after_a_short_quiet(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
-        await shell.begin()
+        await shell.begin(dragoman_resumes_at="0")
         watched = service.watch(shell.terminal)
         await shell.show(b"grep sk-lear")
         assert await service.tail(shell.terminal, 100) == b"grep sk-"
@@ -194,10 +195,39 @@ async def test_what_was_held_back_is_shown_after_a_short_quiet(tmp_path: Path) -
         assert await service.tail(shell.terminal, 100) == b"grep sk-lear"
 
 
-async def test_nothing_stays_behind_at_a_boundary_or_at_the_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cut", range(1, 30))
+async def test_of_a_client_that_cannot_send_again_all_is_written_at_once_with_no_secret_in_it(
+    tmp_path: Path, cut: int
+) -> None:
+    line = b"say password=hunter2hunter2 twice\r\n"
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()
+        await shell.show(line[:cut])
+        assert not service.holds(shell.terminal)
+        first = await service.tail(shell.terminal, 100)
+        await shell.show(line[cut:])
+        whole = await service.tail(shell.terminal, 100)
+    for shown, told in ((first, cut), (whole, len(line))):
+        assert len(re.sub(rb"<redacted (\d+) chars>", lambda mark: b"x" * int(mark[1]), shown)) == told
+        assert b"=h" not in shown
+        assert b"hunt" not in shown
+
+
+async def test_of_such_a_client_an_escape_that_is_cut_off_waits_alone(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin()
+        await shell.show(b"pass\x1b[1")
+        assert await service.tail(shell.terminal, 100) == b"pass"
+        await shell.show(b"mword=hunter2hunter2\r\n")
+        assert await service.tail(shell.terminal, 100) == b"pass\x1b[1mword=<redacted 14 chars>\r\n"
+
+
+async def test_nothing_stays_behind_at_a_boundary_or_at_the_end(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin(dragoman_resumes_at="0")
         command = await shell.run("echo -n sk-ab", b"sk-ab")
         assert await output_of(service, command) == b"sk-ab"
         await shell.show(b"sk-cd")
