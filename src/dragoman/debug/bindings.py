@@ -226,8 +226,6 @@ class Bindings:
     def _log_message(self, breakpoint: Breakpoint, *, is_counted_here: bool) -> dict[str, str]:
         """An adapter that logs would log each hit: where we count them, we log as well."""
         self._logged_here.pop(breakpoint.id, None)
-        if self.probe is not None and (message := self.probe.log_message(breakpoint.id)):
-            return {"logMessage": message}
         is_heeded = self._dialect.takes_log_messages and not (self._dialect.heeds_one_alone and breakpoint.condition)
         if is_heeded and not is_counted_here:
             return {"logMessage": breakpoint.log_message} if breakpoint.log_message else {}

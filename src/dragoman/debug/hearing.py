@@ -125,8 +125,6 @@ class Hearing:
 
     def _hear(self, body: bodies.OutputBody) -> None:
         """What an adapter says of itself is no output of the program."""
-        if self._bindings.probe is not None and self._bindings.probe.hear(body.output):
-            return
         if body.category == "telemetry" or self._noise.fullmatch(body.output):
             return
         if self._bindings.learn_from(body.output):

@@ -22,14 +22,6 @@ class Probe(Protocol):
 
     def owns(self, hit: Sequence[int]) -> bool: ...
 
-    def log_message(self, id: int) -> str:
-        """What the adapter is to log there, in its own words, instead of stopping; empty: it stops."""
-        ...
-
-    def hear(self, text: str) -> bool:
-        """Whether this output was meant for it, and for nobody else."""
-        ...
-
     async def take(self, hit: Sequence[int], thread: int, top: Frame, looking: Looking) -> bool:
         """A stop at its own places: whether the program goes on."""
         ...

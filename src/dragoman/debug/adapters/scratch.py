@@ -31,6 +31,13 @@ def input_bytes(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
+def rows_file() -> Path:
+    """For what a program that is probed says of itself; who probes it removes it."""
+    fd, path = tempfile.mkstemp(dir=_folder(), prefix="rows-")
+    os.close(fd)
+    return Path(path)
+
+
 def build_file() -> Path:
     """Where to build to, instead of beside the sources; the debugger removes it, unless it is killed."""
     return _folder() / f"build-{os.urandom(8).hex()}"

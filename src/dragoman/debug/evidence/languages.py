@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dragoman.debug.evidence import javascript_rows, python_rows
 from dragoman.debug.evidence.points import Point
-from dragoman.debug.evidence.sheet import Cell
+from dragoman.debug.evidence.sheet import Cell, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +19,17 @@ class Combination:
 
 
 @dataclass(frozen=True, slots=True)
-class Logging:
-    """Rows said by logpoints, which cost the program less than stops."""
+class Writing:
+    """Rows that conditions write down, which costs a program less than a stop."""
 
-    logged: Callable[[str, int, int, Sequence[str]], str]
-    heard: Callable[[str], tuple[int, int, list[Cell]]]
+    condition: Callable[..., str]
+    written: Callable[[str], Written]
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
     combination: Combination | None = None
-    logging: Logging | None = None
+    writing: Writing | None = None
     truth: str = "{claim}"
     """An expression that is shown as true or false for a claim."""
 
@@ -49,7 +49,7 @@ def is_true(cell: Cell) -> bool:
 _BY_ADAPTER: Mapping[str, Language] = {
     "debugpy": Language(
         Combination(python_rows.asked, python_rows.answered),
-        Logging(python_rows.logged, python_rows.heard),
+        Writing(python_rows.condition, python_rows.written),
         truth="bool({claim})",
     ),
     "pwa-node": Language(Combination(javascript_rows.asked, javascript_rows.answered), truth="!!({claim})"),

@@ -6,12 +6,16 @@ While it is there, the session has no other breakpoints: those of clients are ke
 from __future__ import annotations
 
 import re
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
+import msgspec
+
+from dragoman.debug.adapters.scratch import rows_file
 from dragoman.debug.evidence.languages import Language, language_of
 from dragoman.debug.evidence.points import Point, id_of, point_of
-from dragoman.debug.evidence.sheet import CELL_CHARACTERS, Cell, Row, Sheet
+from dragoman.debug.evidence.sheet import CELL_CHARACTERS, Cell, Row, Sheet, Written
 from dragoman.debug.model import Evaluated, Frame
 from dragoman.debug.snapshot import Looking
 from dragoman.errors import DragomanError
@@ -21,6 +25,7 @@ EVALUATED_WITHIN_S = 2.0
 _TOO_SLOW = frozenset({"adapter_silent", "adapter_busy"})
 
 _MEMBERS = 20
+_READ = 1 << 20
 _ADDRESS = re.compile(r"\S* ?@ ?0x[0-9a-f]+|\{\.\.\.\}")
 _PREFIX = re.compile(r"(?:^|.*\b)error: (?:<[^>]*>:\d+:\d+: )?")
 
@@ -47,10 +52,14 @@ class Probing:
         self.never_ended = ""
         """An expression that was not evaluated in time."""
         self._goes_on = goes_on
-        # At functions debuggers log nothing, and rows of both kinds would come out of their order.
-        self._by_stops = by_stops or any(point.function for point in self.points)
+        self._by_stops = by_stops
+        self.faults: dict[int, str] = {}
+        """Of points whose condition cannot be judged: why."""
+        self.under_way: dict[int, int] = {}
+        """By thread, the point whose expressions are being evaluated, as far as the program says."""
         self._language = Language()
-        self._mark = f"<{secrets.token_hex(8)}>"
+        self._file: Path | None = None
+        self._read = 0
         self._one_by_one: set[int] = set()
 
     def speak(self, adapter_id: str) -> None:
@@ -59,39 +68,75 @@ class Probing:
 
     @property
     def breakpoints(self) -> list[Breakpoint]:
-        asked = [point.as_breakpoint(id_of(at)) for at, point in enumerate(self.points)]
+        asked = [self._breakpoint(at) for at in range(len(self.points))]
         return asked if self.watched is None else [*asked, self.watched]
+
+    def _breakpoint(self, at: int) -> Breakpoint:
+        plain, writing = self.points[at].as_breakpoint(id_of(at)), self._language.writing
+        if writing is None or self._file is None:
+            return plain
+        point = self.points[at]
+        condition = writing.condition(
+            self._file,
+            self.sheet.limits.hits,
+            at,
+            self._language.asked(point),
+            claims=bool(point.claim),
+            only_if=point.condition,
+        )
+        return msgspec.structs.replace(plain, condition=condition)
 
     def owns(self, hit: Sequence[int]) -> bool:
         return bool(hit) and all(0 <= point_of(id) < len(self.points) for id in hit)
 
+    # Rows that the program writes down by itself.
+
+    @contextmanager
+    def written_down(self) -> Iterator[None]:
+        if self._by_stops:
+            yield
+            return
+        self._file = rows_file()
+        try:
+            yield
+        finally:
+            self._file.unlink(missing_ok=True)
+
     @property
-    def is_logging(self) -> bool:
-        """Whether it runs on while its rows are heard."""
-        return self._language.logging is not None and not self._by_stops
+    def is_written_down(self) -> bool:
+        """Whether the program runs on while its rows come."""
+        return self._language.writing is not None and self._file is not None
 
-    # Rows that the debugger says by itself.
+    def read(self) -> None:
+        """All that is there by now, up to the last whole line."""
+        if self._file is None or self._language.writing is None:
+            return
+        with self._file.open("rb") as file:
+            file.seek(self._read)
+            *lines, rest = file.read(_READ).split(b"\n")
+        self._read += sum(len(line) + 1 for line in lines)
+        for line in lines:
+            self._take_written(self._language.writing.written(line.decode("utf-8", "replace")))
+        if lines and len(rest) + sum(map(len, lines)) >= _READ - len(lines):
+            self.read()
 
-    def log_message(self, id: int) -> str:
-        """Empty: it is a stop."""
-        logging, at = self._language.logging, point_of(id)
-        if logging is None or self._by_stops or not self.owns([id]):
-            return ""
-        return logging.logged(self._mark, self.sheet.limits.hits, at, self._language.asked(self.points[at]))
+    def _take_written(self, told: Written) -> None:
+        self.under_way = {**self.under_way, told.thread: told.point} if told.kind == "begun" else self._without(told)
+        if told.kind == "condition":
+            self.faults[told.point] = told.fault
+        if told.kind == "row" and 0 <= told.point < len(self.points) and not self.sheet.is_over.is_set():
+            self._judge(self.sheet.add(told.point, told.thread, told.cells))
 
-    def hear(self, text: str) -> bool:
-        """Whether what was printed is a row of ours, which is then nobody else's to see."""
-        if self._language.logging is None or not text.startswith(self._mark):
-            return False
-        at, thread, cells = self._language.logging.heard(text[len(self._mark) :])
-        if 0 <= at < len(self.points) and not self.sheet.is_over.is_set():
-            self._judge(self.sheet.add(at, thread, cells))
-        return True
+    def _without(self, told: Written) -> dict[int, int]:
+        return {thread: point for thread, point in self.under_way.items() if thread != told.thread}
 
     # Rows that are asked for at a stop.
 
     async def take(self, hit: Sequence[int], thread: int, top: Frame, looking: Looking) -> bool:
         """Whether the program goes on."""
+        self.read()
+        if self.sheet.is_over.is_set():
+            return False
         is_going_on = True
         for at in dict.fromkeys(map(point_of, hit)):
             if not self.sheet.has_room:
@@ -99,7 +144,9 @@ class Probing:
                 return False
             cells = await self._cells(at, top, looking)
             is_going_on &= self._judge(self.sheet.add(at, thread, cells))
-        return is_going_on
+        if self.never_ended:
+            self.sheet.end("expression")
+        return is_going_on and not self.never_ended
 
     def _judge(self, row: Row | None) -> bool:
         if row is None or self.sheet.is_over.is_set():
@@ -148,7 +195,6 @@ class Probing:
     def _given_up(self, expression: str) -> Cell:
         """The debugger may be busy with it for ever: nothing more is asked."""
         self.never_ended = self.never_ended or expression
-        self.sheet.end("expression")
         return Cell(f"not evaluated within {EVALUATED_WITHIN_S:g} s", failed=True)
 
 

@@ -1,7 +1,9 @@
-"""Several Python expressions in one question, each with its own error; also as the text of a logpoint.
+"""Several Python expressions in one question, each with its own error; also as a condition that writes its row down.
 
-Breakpoints are evaluated by pydevd in the frame itself, where nothing can be caught by an expression. So the question
-first makes a module that can, once a process: it evaluates, shows what it gets within bounds, and counts.
+An expression catches nothing. So the question first makes a module that can, once a process: it evaluates, shows what
+it gets within bounds, and counts. As a condition it is never true while all goes well, so the program does not stop:
+the row is in a file before the program goes on, and is there also when the next line ends it. It is true, and the
+program stops, where there are more hits than asked for, where a claim is false, and where it cannot write.
 """
 
 from __future__ import annotations
@@ -9,17 +11,18 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
-from dragoman.debug.evidence.sheet import CELL_CHARACTERS, Cell
+from dragoman.debug.evidence.sheet import CELL_CHARACTERS, Cell, Written
 
 _MODULE = "_dragoman_evidence"
 _ITEMS = 40
 _DEPTH = 5
 
 _SOURCE = f"""
-import json, sys, threading, types
+import json, os, sys, threading, types
 MOST, ITEMS, DEPTH = {CELL_CHARACTERS}, {_ITEMS}, {_DEPTH}
-codes, seen = dict(), dict()
+codes, seen, failed = dict(), dict(), set()
 BRACKETS = dict(list=("[", "]"), tuple=("(", ")"), set=("{{", "}}"), frozenset=("frozenset({{", "}})"))
 def show(value, depth=0):
     kind = type(value)
@@ -59,20 +62,42 @@ def cells(texts, g, l):
     return [cell(text, scope) for text in texts]
 def asked(texts, g, l):
     return json.dumps(cells(texts, g, l))
-def logged(mark, most, point, texts, g, l):
-    count = seen[mark] = seen.get(mark, 0) + 1
-    if count > most + 1:
-        return ""
-    found = cells(texts, g, l) if count <= most else []
-    return mark + json.dumps([point, threading.get_ident(), found])
+def wrote(file, kind, point, told):
+    os.write(file, (json.dumps([kind, point, threading.get_ident(), told]) + "\\n").encode())
+def stops(path, most, point, condition, claims, texts, g, l):
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+    except OSError:
+        return not condition or bool(eval(condition, g, l))
+    try:
+        scope = dict(g)
+        scope.update(l)
+        if condition:
+            try:
+                if not eval(condition, scope):
+                    return False
+            except Exception as error:
+                if point not in failed:
+                    failed.add(point)
+                    wrote(file, "condition", point, cut("%s: %s" % (type(error).__name__, error)))
+                return False
+        count = seen[path] = seen.get(path, 0) + 1
+        if count > most:
+            return True
+        wrote(file, "begun", point, None)
+        found = [cell(text, scope) for text in texts]
+        wrote(file, "row", point, found)
+        return claims and found[0] != [0, "True"]
+    finally:
+        os.close(file)
 module = types.ModuleType({_MODULE!r})
-module.asked, module.logged = asked, logged
+module.asked, module.stops = asked, stops
 sys.modules[{_MODULE!r}] = module
 """
 
 
 def asked(expressions: Sequence[str]) -> str:
-    return f"{_HELPER}.asked({_literal(list(expressions))}, {_SCOPE})"
+    return f"{_HELPER}.asked({list(expressions)!a}, {_SCOPE})"
 
 
 def answered(shown: str) -> list[Cell]:
@@ -80,27 +105,24 @@ def answered(shown: str) -> list[Cell]:
     return _cells(json.loads(ast.literal_eval(shown)))
 
 
-def logged(mark: str, most: int, point: int, expressions: Sequence[str]) -> str:
-    """The message of a logpoint that says a row behind the mark; one row more than `most` says that there are more."""
-    return f"{{{_HELPER}.logged({mark!r}, {most}, {point}, {_literal(list(expressions))}, {_SCOPE})}}"
+def condition(
+    file: Path, most: int, point: int, expressions: Sequence[str], *, claims: bool = False, only_if: str = ""
+) -> str:
+    """Writes a row into the file at each hit where `only_if` holds. `claims`: the first expression is to be true."""
+    told = f"{str(file)!a}, {most}, {point}, {only_if!a}, {claims}, {list(expressions)!a}"
+    return f"{_HELPER}.stops({told}, {_SCOPE})"
 
 
-def heard(text: str) -> tuple[int, int, list[Cell]]:
-    """The point, the thread and the cells of what came behind the mark."""
-    point, thread, cells = json.loads(text)
-    return int(point), int(thread), _cells(cells)
+def written(line: str) -> Written:
+    kind, point, thread, told = json.loads(line)
+    return Written(str(kind), int(point), int(thread), _cells(told) if kind == "row" else [], str(told or ""))
 
 
 def _cells(told: list[tuple[int, str]]) -> list[Cell]:
     return [Cell(text, failed=bool(failed)) for failed, text in told]
 
 
-def _literal(value: object) -> str:
-    """Without braces: those of a logpoint's text are its own."""
-    return ascii(value).replace("{", r"\x7b").replace("}", r"\x7d")
-
-
 _MODULES = "__import__('sys').modules"
-_MADE = f"(__import__('builtins').exec({_literal(_SOURCE)}, dict()), {_MODULES}[{_MODULE!r}])[1]"
+_MADE = f"(__import__('builtins').exec({_SOURCE!a}, dict()), {_MODULES}[{_MODULE!r}])[1]"
 _HELPER = f"({_MODULES}.get({_MODULE!r}) or {_MADE})"
 _SCOPE = "__import__('builtins').globals(), __import__('builtins').locals()"

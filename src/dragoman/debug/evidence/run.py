@@ -28,7 +28,7 @@ How = Literal["exited", "exception", "stopped", "limit", "lost"]
 _OVER_WITHIN_S = 5.0
 _PAUSED_WITHIN_S = 3.0
 _STOP_TOLD_WITHIN_S = 5.0
-_LOGGED_ON_WITHIN_S = 0.1  # what is over by what it logged runs on: nothing is waited for
+_READ_EVERY_S = 0.1
 _ASKED_AGAIN_AT_LEAST_S = 0.05
 OUTPUT_CHARACTERS = 4000
 
@@ -124,10 +124,11 @@ class Run:
 
             async def give_up() -> None:
                 await sheet.is_over.wait()
-                await anyio.sleep(_LOGGED_ON_WITHIN_S if self.probing.is_logging else _STOP_TOLD_WITHIN_S)
+                await anyio.sleep(_STOP_TOLD_WITHIN_S if sheet.limit != "characters" else 0)
                 group.cancel_scope.cancel("the run is over")
 
             group.start_soon(give_up)
+            group.start_soon(self._read)
             try:
                 found.append((await wait(self.left_s)).outcome)
             except DragomanError as raised:  # raised outside of the group, by itself
@@ -137,6 +138,11 @@ class Run:
             raise error
         return found[0] if found else None
 
+    async def _read(self) -> None:
+        while self.probing.is_written_down:
+            await anyio.sleep(_READ_EVERY_S)
+            self.probing.read()
+
     def _is_unasked(self, stop: Stop) -> bool:
         """Places in the program itself where it asks for a debugger: they are not what is asked about."""
         is_asked = stop.reason == "exception" or stop.reason.startswith("data")
@@ -144,13 +150,12 @@ class Run:
 
     async def _told(self, outcome: Stop | Ended | None) -> End:
         sheet = self.probing.sheet
-        if self.probing.is_logging and sheet.is_over.is_set():  # what came after it is of no run that was asked for
-            return End("limit" if sheet.limit else "stopped", sheet.limit, output=self._output())
+        self.probing.read()
         if isinstance(outcome, Ended):
             how: How = "lost" if outcome.message or outcome.is_untold else "exited"
             return End(how, sheet.limit, ended=outcome, output=self._output())
         if outcome is None and not sheet.is_over.is_set():
-            sheet.end("seconds")
+            sheet.end("expression" if self.probing.under_way else "seconds")
         stop = outcome or await self._halted()
         if stop is not None and stop.reason == "exception" and not sheet.limit:
             return End("exception", stop=stop, output=self._output())
@@ -187,6 +192,12 @@ class Evidence:
     async def _own(self, client: Client, wish: Wish, probing: Probing) -> AsyncIterator[Run]:
         """By a client of its own, so that what its owner does next is not meant for it."""
         asking = replace(client, id=new_id("evidence"))
+        with probing.written_down():
+            async with self._started(client, asking, wish, probing) as run:
+                yield run
+
+    @asynccontextmanager
+    async def _started(self, client: Client, asking: Client, wish: Wish, probing: Probing) -> AsyncIterator[Run]:
         with anyio.CancelScope(shield=True):  # who goes away during a start would leave a program behind
             happened = await self.service.start(asking, wish, within_s=0, probe=probing)
         run = Run(self.service, self._clock, asking, happened.session, probing, is_own=True)

@@ -21,6 +21,16 @@ class Cell(NamedTuple):
     failed: bool = False
 
 
+class Written(NamedTuple):
+    """What a program that is probed says: that a row is `begun`, the `row`, or why a `condition` failed."""
+
+    kind: str
+    point: int
+    thread: int
+    cells: list[Cell]
+    fault: str = ""
+
+
 class Row(NamedTuple):
     number: int
     point: int

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from dragoman.debug.evidence.points import Point, id_of
 from dragoman.debug.evidence.probing import GoesOn, Probing
@@ -23,6 +23,7 @@ class Trace:
     end: End
     never_ended: str = ""
     broke_off: Row | None = None
+    faults: Mapping[int, str] = field(default_factory=dict)
     session_id: str = ""
     """Of a session that is left to go on with."""
     state: str = ""
@@ -73,6 +74,7 @@ async def traced(
         end,
         probing.never_ended,
         probing.broke_off,
+        probing.faults,
         session.id if is_left else "",
         session.state.value if is_left else "",
     )

@@ -58,7 +58,8 @@ class PlaceFinder:
         program = subject.program or str(subject.configuration.get("program", ""))
         if program and "$" not in program:
             return program
-        stop = self.service.find(client_of(caller), subject.session_id).stop if subject.session_id else None
-        if stop is not None and stop.frame is not None and stop.frame.path:
-            return stop.frame.path
+        if subject.session_id:
+            frame = self.service.find(client_of(caller), subject.session_id).require_stopped().frame
+            if frame is not None and frame.path:
+                return frame.path
         raise ToolError("bad_arguments", say("Give the `file_path` of the place: the configuration does not say it."))

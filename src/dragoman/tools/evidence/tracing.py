@@ -89,17 +89,17 @@ def points_seen(trace: Trace, workspace: Path, room: Room) -> list[PointSeen]:
             expressions=[escaped(it) for it in point.expressions],
             hits=trace.sheet.hits_of(at),
             condition=escaped(point.condition) or None,
-            not_bound=why_not_bound(trace.sheet, at, binding, room),
+            not_bound=_why_not_bound(trace, at, binding, room),
         )
         for at, (point, binding) in enumerate(zip(trace.points, trace.bindings, strict=True))
     ]
 
 
-def why_not_bound(sheet: Sheet, at: int, binding: Binding, room: Room) -> str | None:
-    """A place that no code stands at is no place that was not reached."""
-    if sheet.hits_of(at) or (binding.verified and not binding.message):
+def _why_not_bound(trace: Trace, at: int, binding: Binding, room: Room) -> str | None:
+    """A place that no code stands at, or whose condition cannot be judged, is no place that was not reached."""
+    if trace.sheet.hits_of(at):
         return None
-    return room.values.text(binding.message, _REASON) or None
+    return room.values.text(trace.faults.get(at) or binding.message, _REASON) or None
 
 
 def _place(point: Point, binding: Binding, workspace: Path) -> str:
@@ -112,18 +112,20 @@ def _place(point: Point, binding: Binding, workspace: Path) -> str:
 
 
 def table_lines(answer: Traced, sheet: Sheet) -> list[Phrase]:
-    several = len(answer.points) > 1
-    heads = [line for at, it in enumerate(answer.points, 1) for line in _head(at if several else 0, it)]
+    several, is_over = len(answer.points) > 1, answer.ended.how != "limit"
+    heads = [
+        line for at, it in enumerate(answer.points, 1) for line in _head(at if several else 0, it, is_over=is_over)
+    ]
     return [*heads, *(say("{text}", text=line) for line in _rows(answer, sheet, several=several))]
 
 
-def _head(at: int, point: PointSeen) -> Iterator[Phrase]:
+def _head(at: int, point: PointSeen, *, is_over: bool) -> Iterator[Phrase]:
     asked = " | ".join(one_line(it, _EXPRESSION_IN_TEXT) for it in point.expressions)
     condition = f" if {one_line(point.condition, _EXPRESSION_IN_TEXT)}" if point.condition else ""
     yield say("{text}", text=f"{f'@{at} ' if at else ''}{point.place}{condition}: {asked}")
     if point.not_bound:
         yield say("  not bound: {reason}", reason=one_line(point.not_bound))
-    elif not point.hits:
+    elif not point.hits and is_over:
         yield say("  never reached")
 
 

@@ -1,0 +1,116 @@
+"""The tools for evidence as an agent calls them: over a debugger that a test steers, and over real ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from dragoman.clock import SystemClock
+from dragoman.debug.launch import configurations
+from dragoman.debug.service import DebugService
+from dragoman.debug.starting import AdapterStarter
+from dragoman.journal import Journal
+from dragoman.redaction import Redactor
+from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.tools import Caller, Toolbox
+from dragoman.tools.debug import FileSources, Waits, debug_operations
+from dragoman.tools.evidence import evidence_operations
+from dragoman.transport.supervisors import Supervisors
+from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
+
+
+@asynccontextmanager
+async def steered(tmp_path: Path, *, adapters: int = 1) -> AsyncIterator[Bench]:
+    """Its program is `app.py`, whose line 5 it comes to whenever the test lets it."""
+    async with opened(tmp_path, adapters=adapters) as bench:
+        operations = evidence_operations(bench.service, bench.waits, bench.clock, FileSources(), Redactor())
+        bench.toolbox = Toolbox([*bench.toolbox.operations, *operations])
+        yield bench
+
+
+def passes(adapter: FakeAdapter, count: int, then: Callable[[], None], *, on: str = "continue") -> None:
+    """The program comes by so many times, the first time when it begins, and then does something else."""
+    left = [count]
+
+    def go_on() -> None:
+        left[0] -= 1
+        adapter.stop("breakpoint") if left[0] >= 0 else then()
+
+    adapter.when("configurationDone", go_on)
+    adapter.when(on, go_on)
+
+
+def exits(adapter: FakeAdapter, code: int = 0) -> Callable[[], None]:
+    def act() -> None:
+        adapter.emit("exited", exitCode=code)
+        adapter.emit("terminated")
+
+    return act
+
+
+def says(adapter: FakeAdapter, values: dict[str, Sequence[str]]) -> None:
+    """Each expression has its values in turn, the last of them for ever; others are refused."""
+    asked = dict.fromkeys(values, 0)
+
+    def evaluate(arguments: dict[str, Any]) -> Any:
+        expression = arguments["expression"]
+        if expression not in values:
+            raise_ = adapter.answers["refusal"]
+            return raise_(arguments)
+        at = min(asked[expression], len(values[expression]) - 1)
+        asked[expression] += 1
+        return {"result": values[expression][at], "variablesReference": 0}
+
+    adapter.refuse("refusal", "no such name")
+    adapter.answers["evaluate"] = evaluate
+
+
+def at_line(bench: Bench, line: int, function: str = "total", depth: int = 1) -> None:
+    frames = [frame(at + 1, function, str(bench.file), line) for at in range(depth)]
+    bench.adapter.answers["stackTrace"] = lambda _: stack_of(*frames)
+
+
+class Agent:
+    """Real programs in a real workspace."""
+
+    def __init__(self, toolbox: Toolbox, caller: Caller, service: DebugService) -> None:
+        self.toolbox, self.caller, self.service = toolbox, caller, service
+
+    async def call(self, tool: str, **arguments: Any) -> Answer:
+        with anyio.fail_after(60):
+            outcome = await self.toolbox.call(tool, arguments, self.caller)
+        text = "\n".join(line.in_language(self.caller.language) for line in outcome.lines)
+        return Answer(outcome.data.model_dump(mode="json"), text, outcome.is_error)
+
+    def write(self, name: str, text: str) -> Path:
+        file = self.caller.workspace / name
+        file.write_text(text)
+        return file
+
+
+@asynccontextmanager
+async def agent_in(workspace: Path, *, trusted: bool = True) -> AsyncIterator[Agent]:
+    path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
+    environment = {"PATH": path, "LANG": "C.UTF-8"}
+    caller = Caller("agent", workspace, workspace, environment=environment, trusts_workspace=trusted)
+    clock = SystemClock()
+    async with (
+        Journal.open(workspace / "journal", stores=[STORE]) as journal,
+        Supervisors() as supervisors,
+        anyio.create_task_group() as group,
+    ):
+        book = BreakpointBook(journal, clock)
+        await book.load()
+        service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock)
+        waits = Waits(clock)
+        operations = debug_operations(service, configurations, waits, clock)
+        operations += evidence_operations(service, waits, clock, FileSources(), Redactor())
+        yield Agent(Toolbox(operations), caller, service)
+        group.cancel_scope.cancel()

@@ -1,0 +1,197 @@
+"""The tools for evidence over debugpy: what only a real program can show, and what hostile ones do to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.domain.evidence.room import Agent, agent_in
+from tests.domain.tools.bench import Answer
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+BILL = """\
+def rate(n):
+    return 0.1 if n % 4 else 0.25
+
+
+def bill(prices):
+    total, count, last = 0.0, 0, None
+    for i, price in enumerate(prices):
+        discount = price * rate(i)
+        total += price - discount
+        count += 1
+        last = price
+    return total
+
+
+def main():
+    total = bill([10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120])
+    assert round(total, 2) == 702.0, f"total is {total}"
+
+
+main()
+"""
+VALUES = ["i", "price", "discount", "total", "count"]
+
+
+async def test_five_values_over_twelve_passes_and_the_failing_assertion_are_one_small_answer(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("bill.py", BILL)
+        point = {"line_text": "total += price", "expressions": VALUES}
+        answer = await agent.call("trace", program="bill.py", points=[point])
+    assert len(answer.text) <= 1200
+    assert answer["rows"][8]["values"] == {
+        "i": "8", "price": "90", "discount": "22.5", "total": "315.0", "count": "8",
+    }  # fmt: skip
+    ended = answer["ended"]
+    assert (answer["hits"], ended["how"], ended["exit_code"]) == (12, "exception", 1)
+    assert ended["exception"] == {"type": "AssertionError", "message": "total is 679.5"}
+    assert [(it["function"], it["line"]) for it in ended["frames"]] == [("main", 17), ("<module>", 20)]
+
+
+async def test_functions_conditions_and_a_stopped_session_that_is_given_back(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("bill.py", BILL)
+        await agent.call("set_breakpoint", file_path="bill.py", line_number=6)
+        await agent.call("set_breakpoint", file_path="bill.py", line_number=10)
+        started = await agent.call("start_debugging", program="bill.py")
+        points = [
+            {"function": "rate", "expressions": ["n"], "condition": "n > 9"},
+            {"line_number": 9, "expressions": ["i"], "condition": "i > 9"},
+        ]
+        answer = await agent.call("trace", session_id=started["session_id"], points=points, max_hits=3)
+        stopped = await agent.call("continue_debugging", session_id=started["session_id"])
+    rows = [(it["point"], it["values"]) for it in answer["rows"]]
+    assert rows == [(1, {"n": "10"}), (2, {"i": "10"}), (1, {"n": "11"})]
+    assert (answer["ended"]["limit"], answer["state"]) == ("hits", "Stopped")
+    assert stopped["stop_event_data"]["line"] == 10
+
+
+async def test_a_claim_breaks_and_a_change_is_found_in_what_then_stands_there(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("bill.py", BILL)
+        broken = await agent.call("check", program="bill.py", line_number=10, claim="total < 300", stop=True)
+        found = await agent.call(
+            "find_change", session_id=broken["session_id"], expression="discount", invariant="discount != 11"
+        )
+    assert (broken["verdict"], broken["hits"]) == ("broken", 8)
+    assert (broken["before"], broken["at_break"]) == ({"total": "243.0"}, {"total": "315.0"})
+    assert (found["place"], found["old"], found["new"]) == ("bill.py:8", "10.0", "11.0")
+    assert found["source"] == "discount = price * rate(i)"
+
+
+HOSTILE = """\
+import os, sys, threading
+
+class Loud:
+    def __repr__(self):
+        return "loud " * 100_000
+
+def leave(n):
+    big = list(range(1_000_000))
+    loud, text = Loud(), "x" * 5_000_000
+    if n == 2:
+        os._exit(3)
+
+def spin():
+    n = 0
+    while True:
+        n += 1
+
+def many():
+    for n in range(1_000_000):
+        pass
+    print("done")
+
+def crowd():
+    gate = threading.Barrier(4)
+    threads = [threading.Thread(target=lambda: [leave(0) for _ in range(3)] + [gate.wait()]) for _ in range(4)]
+    [it.start() for it in threads]
+    [it.join() for it in threads]
+
+if sys.argv[1] == "leave":
+    for n in range(9):
+        leave(n)
+else:
+    globals()[sys.argv[1]]()
+"""
+
+
+async def hostile(agent: Agent, name: str, line: int, *expressions: str, **more: object) -> Answer:
+    agent.write("hostile.py", HOSTILE)
+    point = {"line_number": line, "expressions": expressions}
+    return await agent.call("trace", program="hostile.py", args=[name], points=[point], **more)
+
+
+async def test_a_program_that_leaves_in_the_middle_has_its_rows_and_huge_values_are_cut(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        answer = await hostile(agent, "leave", 10, "n", "big", "loud", "text", "nope")
+    assert (answer["hits"], answer["ended"]) == (3, {"how": "exited", "exit_code": 3})
+    first = answer["rows"][0]
+    assert first["values"]["big"].endswith("… (1000000 in all)]")
+    assert first["values"]["loud"].endswith("… (500000 long)")
+    assert first["values"]["text"].endswith("… (5000000 long)")
+    assert first["errors"] == {"nope": "NameError: name 'nope' is not defined"}
+    assert len(answer.text) < 1500
+
+
+async def test_of_a_million_hits_so_many_as_asked_for_are_told_and_the_program_is_ended(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        answer = await hostile(agent, "many", 20, "n", max_hits=50)
+        sessions = await agent.call("list_sessions")
+    assert (answer["hits"], answer["ended"]["limit"]) == (50, "hits")
+    assert answer["ended"]["frames"][0] == {"function": "many", "file_path": "hostile.py", "line": 20}
+    assert [it["state"] for it in sessions["sessions"]] == ["Terminated"]
+
+
+async def test_an_endless_loop_ends_with_the_time_and_says_where_it_was(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        answer = await hostile(agent, "spin", 14, "n", timeout_s=4)
+    assert answer["hits"] == 1
+    assert (answer["ended"]["how"], answer["ended"]["limit"]) == ("limit", "seconds")
+    assert answer["ended"]["frames"][0]["function"] == "spin"
+
+
+async def test_an_expression_that_never_ends_costs_the_time_that_was_given_and_no_more(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        began = anyio.current_time()
+        answer = await hostile(agent, "many", 20, "exec('while True: pass')", timeout_s=4)
+        assert anyio.current_time() - began < 30
+        (session,) = (await agent.call("list_sessions"))["sessions"]
+    assert answer["ended"]["limit"] == "expression"
+    assert "never reached" not in answer.text
+    assert answer["side_effects"] == ["exec('while True: pass')"]
+    assert session["state"] == "Terminated"
+
+
+async def test_hits_of_several_threads_are_all_told_with_their_thread(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        answer = await hostile(agent, "crowd", 8, "n")
+    assert answer["hits"] == 12
+    assert {row["thread"] for row in answer["rows"]} == {1, 2, 3, 4}
+
+
+async def test_side_effects_happen_and_are_flagged(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("pop.py", "items = [1, 2, 3]\nfor _ in range(3):\n    pass\nprint(len(items))\n")
+        point = {"line_number": 3, "expressions": ["items.pop()", "len(items)"]}
+        answer = await agent.call("trace", program="pop.py", points=[point])
+    assert answer["side_effects"] == ["items.pop()"]
+    assert answer["ended"]["output"] == "0\n"
+    assert "may have changed the program: items.pop()" in answer.text
+
+
+async def test_nothing_is_run_in_a_workspace_that_nobody_trusts(tmp_path: Path) -> None:
+    async with agent_in(tmp_path, trusted=False) as agent:
+        agent.write("bill.py", f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+        point = {"line_number": 1, "expressions": ["1"]}
+        answers = [
+            await agent.call("trace", program="bill.py", points=[point]),
+            await agent.call("check", program="bill.py", line_number=1, claim="True"),
+            await agent.call("find_change", program="bill.py", line_number=1, expression="x"),
+        ]
+    assert {it["code"] for it in answers} == {"needs_trust"}
+        assert not [it for it in agent.caller.workspace.iterdir() if it.name == "ran"]
