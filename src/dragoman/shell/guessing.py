@@ -22,12 +22,12 @@ class PromptGuess:
         return bool(self._prompt) and not self._is_entered
 
     def printed(self, data: bytes) -> None:
-        """On the hot path: only the end is kept, and looked at when it has been quiet for a moment."""
-        self._last = data[-_KEPT:] if len(data) >= _KEPT else (self._last + data)[-_KEPT:]
+        """On the hot path: the end is cut and looked at when it has been quiet for a moment."""
+        self._last = data if len(data) >= _KEPT else (self._last[-_KEPT:] + data)[-_KEPT:]
 
     def look(self) -> None:
         """The last line is a prompt if it looks like one."""
-        self._last = self._last.rpartition(b"\n")[2]
+        self._last = self._last[-_KEPT:].rpartition(b"\n")[2]
         shown = _shown(self._last)
         if not self._prompt and len(shown) <= _LONGEST_PROMPT and _PROMPT.fullmatch(shown):
             self._prompt = shown
@@ -42,7 +42,7 @@ class PromptGuess:
 
     def line(self) -> str:
         """The line that was entered, once its end is on the screen."""
-        shown = _shown(self._last.rstrip(b"\r\n").rpartition(b"\n")[2])
+        shown = _shown(self._last[-_KEPT:].rstrip(b"\r\n").rpartition(b"\n")[2])
         line = shown.removeprefix(self._prompt) if shown.startswith(self._prompt) else ""
         self._prompt, self._is_entered, self._last = "", False, b""
         return line.strip()

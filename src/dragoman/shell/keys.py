@@ -109,6 +109,9 @@ def _classic(raw: bytes) -> bytes:
     return bytes([code]) if modifiers == b"1" and code < 0x80 else raw
 
 
+LETTERS = frozenset(bytes([code]) for code in range(0x20, 0x7F))
+
+
 def sequences(setting: str) -> frozenset[bytes]:
     """The bytes by which terminals may tell of a key such as `alt-/` or `ctrl-alt-p`: the classic ones, and those of
     xterm's and kitty's extended keyboards."""

@@ -30,19 +30,16 @@ class Link:
         self._places, self._environment = places, environment
         self._socket: socket.socket | None = None
         self._connection = ClientConnection(SEED)
-        self._unsent = b""
+        self._unsent: list[bytes | memoryview] = []
         self._retry_s = _FIRST_RETRY_S / 2
         self._looked_at_s = 0.0
         self.retry_at_s: float | None = 0.0
+        self.fd: int | None = None
         self.heard: list[object] = []
 
     @property
     def connected(self) -> bool:
         return self._socket is not None
-
-    @property
-    def fd(self) -> int | None:
-        return None if self._socket is None else self._socket.fileno()
 
     @property
     def events(self) -> int:
@@ -56,6 +53,7 @@ class Link:
         """Is there a daemon? A connect to a Unix socket answers at once, also that it cannot."""
         if self._socket is None and self.retry_at_s is not None and now_s >= self.retry_at_s:
             self._socket = _connected(self._address())
+            self.fd = None if self._socket is None else self._socket.fileno()
             self._looked_at_s = now_s
             self.retry_at_s = None if self._socket else self._later(now_s)
 
@@ -64,20 +62,20 @@ class Link:
         budget = _AT_ONCE
         while self._socket is not None and budget > 0 and (self._unsent or self._encode_next()):
             try:
-                sent = self._socket.send(self._unsent)
+                sent = self._socket.sendmsg(self._unsent)
             except _NOT_TAKEN:
                 return
             except OSError:
                 self._lost(now_s)
                 return
-            self._unsent = self._unsent[sent:]
+            self._unsent = _after(self._unsent, sent)
             budget -= sent
 
     def ask(self, message: object) -> bool:
         """Something that counts only now: not kept, and not asked where nobody listens."""
         if self._socket is None:
             return False
-        self._unsent += self._connection.request(message, streams=isinstance(message, Request))[1]
+        self._unsent.append(self._connection.request(message, streams=isinstance(message, Request))[1])
         return True
 
     def receive(self, now_s: float) -> None:
@@ -99,7 +97,7 @@ class Link:
     def close(self) -> None:
         if self._socket is not None:
             self._socket.close()
-            self._socket = None
+            self._socket = self.fd = None
 
     def _take_events(self) -> None:
         for event in self._connection.events():
@@ -120,14 +118,15 @@ class Link:
         if taken is None:
             return False
         message, entry = taken
-        request_id, self._unsent = self._connection.request(message)
+        request_id, parts = self._connection.request_parts(message)
+        self._unsent += parts
         if entry is not None:
             self._outbox.sent(request_id, entry)
         return True
 
     def _lost(self, now_s: float) -> None:
         self.close()
-        self._connection, self._unsent = ClientConnection(SEED), b""
+        self._connection, self._unsent = ClientConnection(SEED), []
         self._outbox.disconnected()
         if now_s - self._looked_at_s > _LAST_RETRY_S:
             self._retry_s = _FIRST_RETRY_S / 2
@@ -145,6 +144,15 @@ class Link:
 
 def link_for(outbox: Outbox, environment: Mapping[str, str] = os.environ) -> Link:
     return Link(outbox, find_places(environment), environment)
+
+
+def _after(parts: list[bytes | memoryview], sent: int) -> list[bytes | memoryview]:
+    """What is left of them, nothing of it copied."""
+    for at, part in enumerate(parts):
+        if sent < len(part):
+            return [memoryview(part)[sent:], *parts[at + 1 :]]
+        sent -= len(part)
+    return []
 
 
 def _from_state(state_file: Path) -> str:

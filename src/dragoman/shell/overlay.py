@@ -15,7 +15,7 @@ from dragoman.shell.consent import HANDS_OFF_S, Consent, typed_form
 from dragoman.shell.explanation import AFTER_S as EXPLAINED_AFTER_S
 from dragoman.shell.explanation import Explanation
 from dragoman.shell.ghost import QUIET_S, Ghost
-from dragoman.shell.keys import Key, KeyReader, sequences
+from dragoman.shell.keys import LETTERS, Key, KeyReader, sequences
 from dragoman.shell.panel import GhostText, Panel, Row, spoken
 from dragoman.shell.question import Questions
 from dragoman.shell.stage import Stage
@@ -37,6 +37,7 @@ class Overlay:
         self.wakes_at_s: float | None = None
         self._wishes = wishes
         self._ask_keys, self._pause_keys = sequences(wishes.ask_key), sequences(wishes.pause_key)
+        self._letters = LETTERS - self._ask_keys - self._pause_keys
         self._accept_keys = {"end", "tab" if wishes.accept_key == "tab" else "right"}
         self._reader, self._stage = KeyReader(), Stage(columns, rows)
         self._panel, self._ghost_text = Panel(), GhostText()
@@ -65,6 +66,27 @@ class Overlay:
         if connected != self._connected:
             self._connected, self.wakes_at_s = connected, 0.0
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing of ours is on the screen or on its way there: the shell's bytes are shown as they are."""
+        return not (self._screen or self._ghost_text.text or self._panel.is_drawn or self._marks_pastes)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is drawn or waits to be: text that is typed then changes nothing on the screen."""
+        waits = self._above or self._questions.answer is not None or self._consent.asked is not None
+        return self.is_clear and not waits
+
+    @property
+    def speaks(self) -> bool:
+        """Whether there is something to take."""
+        return bool(self._screen or self._keys or self._messages)
+
+    def free_keys(self) -> frozenset[bytes]:
+        """Those that are the shell's whatever else is true: it can have them before `typed` hears of them."""
+        is_ours = self._questions.line is not None or self._consent.is_drawn
+        return frozenset() if is_ours else self._letters
+
     def typed(self, data: bytes, now_s: float) -> bytes:
         self._stage.key_at_s = now_s
         if not self._stage.at_line and not self._reader.is_pasting and not self._has_pause_key(data):
@@ -78,7 +100,7 @@ class Overlay:
 
     def printed(self, data: bytes, now_s: float) -> bytes:
         """Nothing of ours is worked out before these bytes are on the screen: that is for the tick right after."""
-        before = self.take_screen() + self._erased() if self._stage.is_drawing or self._screen else b""
+        before = b"" if self.is_clear else self.take_screen() + self._erased()
         self._stage.printed(data, now_s)
         if self._stage.is_drawing:
             self.wakes_at_s = now_s

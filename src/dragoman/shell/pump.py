@@ -17,13 +17,15 @@ from typing import TypeVar
 
 from dragoman.shell.child import Child, exit_code_of
 from dragoman.shell.outer import OuterTerminal, rows_and_columns
+from dragoman.shell.outlet import Outlet
 from dragoman.shell.signals import ENDING, Signals, stop_here
 
 TYPE_CHECKING = False  # it is imported once the first prompt is on the screen
 if TYPE_CHECKING:
     from dragoman.shell.side import Side
 
-_READ = 64 * 1024
+_READ = 8 * 1024
+"""More than a terminal gives at once."""
 _LAST_WORDS_S = 0.05
 """How long a terminal must be still after its shell's end, where something in the background keeps it open."""
 _FIRST_WORDS_S = 0.005
@@ -34,38 +36,13 @@ _PATIENCE_S = 0.5
 _FULL = 64 * 1024
 _MORE = 1024
 """After so large a piece there is more, as a rule; after a key's echo there is not."""
+_ECHO_MS = 2.0
+"""So long the echo of a key may take and still be shown before anything of ours is done about that key."""
 _LOCAL = 3
 
 _Answer = TypeVar("_Answer")
-
-
-_NOTHING = memoryview(b"")
-
-
-class Outlet:
-    """Bytes on their way to a descriptor that may not take all of them at once."""
-
-    __slots__ = ("fd", "pending")
-
-    def __init__(self, fd: int) -> None:
-        self.fd = fd
-        self.pending = _NOTHING
-
-    def write(self, data: bytes | memoryview) -> None:
-        if self.pending:
-            self.pending = memoryview(bytes(self.pending) + data)
-            return
-        try:
-            sent = os.write(self.fd, data)
-        except BlockingIOError:
-            sent = 0
-        if sent < len(data):
-            self.pending = memoryview(data)[sent:]
-
-    def flush(self) -> None:
-        data, self.pending = self.pending, _NOTHING
-        if data:
-            self.write(data)
+_Typed = tuple[bytes, int, float]
+"""Keys, the terminal's modes when they came, and that moment."""
 
 
 class Pump:
@@ -77,6 +54,12 @@ class Pump:
         self._interests: dict[int, int] = {}
         self._state: object = None
         self._quiet_at_s: float | None = None
+        self._key_came, self._output_came = [(outer.keys, select.POLLIN)], [(child.master, select.POLLIN)]
+        # What the next key and the next byte may do without anybody being asked: found out before they come.
+        self._free_keys: frozenset[bytes] = frozenset()
+        self._is_clear = self._is_idle = False
+        self._later: _Typed | None = None
+        """A key that the shell has and nobody else has heard of: its answer comes first."""
         self._drained = False
         self.fault: Exception | None = None
         """What ended the recording, where something of ours failed."""
@@ -98,6 +81,7 @@ class Pump:
         """Until the shell has ended and its last byte is on the screen."""
         while not self._drained:
             self._turn()
+        self._catch_up()
         self._say_last(self._side.ended(self._exit_code(), time.monotonic()) if self._side else b"")
 
     def settle(self) -> None:
@@ -119,25 +103,39 @@ class Pump:
 
     def _turn(self) -> None:
         self._update_interests()
-        ready = dict(self._poll.poll(self._timeout_ms()))
-        now_s = time.monotonic()
+        self._look_ahead()
+        came = self._poll.poll(self._timeout_ms())
+        if came == self._key_came:
+            came = self._poll.poll(_ECHO_MS) if self._read_keys() else []
+        if came == self._output_came:
+            self._read_output()
+        else:
+            self._take(dict(came))
+        if self._side is not None:
+            self._beside(time.monotonic())
+        is_still = not came or self.ended_by is not None  # who ignores a hang-up is not waited for
+        if self._quiet_at_s is not None and is_still and time.monotonic() >= self._quiet_at_s:
+            self._drained = True
+
+    def _take(self, ready: dict[int, int]) -> None:
+        self._catch_up()
+        self._is_clear = False  # whatever is done first may draw
         if self._signals.fd in ready:
             self._signalled(self._signals.take())
         if self._outer.screen in ready and ready[self._outer.screen] & ~select.POLLIN:
             self._screen_ready(ready[self._outer.screen])
         if self._outer.keys in ready and ready[self._outer.keys] & select.POLLIN:
-            self._read_keys(now_s)
+            self._read_keys()
+            self._catch_up()
         if self._child.master in ready:
-            self._master_ready(ready[self._child.master], now_s)
-        if self._side is not None:
-            self._beside(ready, now_s)
-        is_still = not ready or self.ended_by is not None  # who ignores a hang-up is not waited for
-        if self._quiet_at_s is not None and is_still and time.monotonic() >= self._quiet_at_s:
-            self._drained = True
+            self._master_ready(ready[self._child.master])
+        if self._side is not None and self._side.fd in ready:
+            self._guarded(lambda side: side.ready(time.monotonic()))
 
     def _update_interests(self) -> None:
         """Who reads too slowly is not read for: that is how a terminal holds a program back."""
-        link = None if self._side is None else (self._side.fd, self._side.events)
+        side = self._side
+        link = () if side is None else (side.fd, side.events)
         state = (bool(self._screen.pending), len(self._keys.pending), link, self.ended_by)
         if state == self._state:
             return
@@ -166,60 +164,92 @@ class Pump:
         self._interests = wanted
 
     def _timeout_ms(self) -> float | None:
-        moments = [self._quiet_at_s, None if self._side is None else self._side.wakes_at_s()]
-        soonest = min((each for each in moments if each is not None), default=None)
+        soonest = None if self._side is None else self._side.wakes_at_s()
+        if self._quiet_at_s is not None:
+            soonest = self._quiet_at_s if soonest is None else min(soonest, self._quiet_at_s)
         return None if soonest is None else max(0.0, (soonest - time.monotonic()) * 1000 + 0.5)
 
-    def _read_keys(self, now_s: float) -> None:
+    def _look_ahead(self) -> None:
+        side = self._side
+        if side is not None:
+            self._free_keys, self._is_clear, self._is_idle = side.free_keys(), side.is_clear(), side.is_idle()
+
+    def _read_keys(self) -> bool:
+        """Whether the echo may come before anything else. Modes are asked for before the shell has the key, which may
+        change them."""
         try:
             data = os.read(self._outer.keys, _READ)
         except BlockingIOError:
-            return
+            return False
         except OSError:
             data = b""
         if not data:
             self._hung_up(signal.SIGHUP)
-            return
-        typed = data
-        if self._side is not None:
-            flags = _local_flags(self._child.master)
-            echoes, by_lines = bool(flags & termios.ECHO), bool(flags & termios.ICANON)
-            answer = self._guarded(lambda side: side.typed(data, now_s, echoes=echoes, by_lines=by_lines))
-            typed = data if answer is None else answer
-        self._type(typed)
+            return False
+        typed = (data, _local_flags(self._child.master), time.monotonic())
+        if data in self._free_keys:
+            self._type(data)
+            self._later = typed
+            return self._is_idle
+        self._type(data if self._side is None else self._hear_typed(self._side, typed))
+        return False
+
+    def _hear_typed(self, side: Side, typed: _Typed) -> bytes:
+        data, flags, now_s = typed
+        try:
+            return side.typed(data, now_s, echoes=bool(flags & termios.ECHO), by_lines=bool(flags & termios.ICANON))
+        except Exception as error:  # noqa: BLE001  a fault of ours must not cost a person the shell
+            self._give_up(error)
+            return data
+
+    def _catch_up(self) -> None:
+        typed, self._later = self._later, None
+        if typed is not None and self._side is not None:
+            self._hear_typed(self._side, typed)
 
     def _type(self, data: bytes) -> None:
         if data:
-            with contextlib.suppress(OSError):
+            try:  # noqa: SIM105  a key waits for it: the other form takes as long as the write
                 self._keys.write(data)
+            except OSError:
+                pass
 
-    def _master_ready(self, events: int, now_s: float) -> None:
+    def _master_ready(self, events: int) -> None:
         if events & select.POLLOUT:
             with contextlib.suppress(OSError):
                 self._keys.flush()
         if events & ~select.POLLOUT:
-            self._read_output(now_s)
+            self._read_output()
 
-    def _read_output(self, now_s: float) -> None:
+    def _read_output(self) -> None:
         data = self._read_available()
         if not data:
             return
+        is_shown = self._side is None or (self._is_clear and self._side.passes(data))
+        if is_shown:
+            self._show(data)
+        now_s = time.monotonic()
         if self._quiet_at_s is not None and self.ended_by is None:
             self._quiet_at_s = now_s + _LAST_WORDS_S
-        shown = data
-        if self._side is not None:
-            try:
-                shown = self._side.printed(data, now_s)
-            except Exception as error:  # noqa: BLE001  a fault of ours must not cost a person the shell
-                self._give_up(error)
+        self._catch_up()
+        shown = data if self._side is None else self._hear_printed(self._side, data, now_s)
+        if is_shown:
+            shown = shown.removesuffix(data)
         if shown:
             self._show(shown)
+
+    def _hear_printed(self, side: Side, data: bytes, now_s: float) -> bytes:
+        try:
+            return side.printed(data, now_s)
+        except Exception as error:  # noqa: BLE001  as above
+            self._give_up(error)
+            return data
 
     def _read_available(self) -> bytes:
         """A terminal gives a flood in small pieces: those that are there already go on in one."""
         master, pieces, size = self._child.master, [], 0
         try:
-            while size < _READ:
+            while size < _FULL:
                 piece = os.read(master, _READ)
                 if not piece:
                     self._closed()
@@ -242,12 +272,13 @@ class Pump:
         except OSError:
             self._hung_up(signal.SIGHUP)
 
-    def _beside(self, ready: dict[int, int], now_s: float) -> None:
+    def _beside(self, now_s: float) -> None:
         assert self._side is not None
+        self._catch_up()
         try:
-            if self._side.fd in ready:
-                self._side.ready(now_s)
             self._side.tick(now_s)
+            if not self._side.speaks:
+                return
             screen, keys = self._side.take(now_s)
         except Exception as error:  # noqa: BLE001  as above
             self._give_up(error)
@@ -258,7 +289,7 @@ class Pump:
 
     def _screen_ready(self, events: int) -> None:
         if events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
-            self._screen.pending = _NOTHING
+            self._screen.drop()
             self._hung_up(signal.SIGHUP)
             return
         try:
@@ -332,6 +363,7 @@ class Pump:
         """Go on as a plain pump."""
         self.fault = error
         side, self._side = self._side, None
+        self._free_keys = frozenset()
         with contextlib.suppress(Exception):
             if side is not None:
                 side.close()

@@ -75,14 +75,14 @@ class Recording:
         self._lines = EnteredLines()
         self._private = self._silent = private
         self._ignoring = False
-        self._paused = False
+        self.paused = False
         self._word = word
         self.is_elsewhere = False
         """A wrapper inside this one has the terminal."""
 
     @property
     def off(self) -> bool:
-        return self._private or self._paused or self.is_elsewhere
+        return self._private or self.paused or self.is_elsewhere
 
     def looks_like_prompt(self) -> bool:
         """What stands there now, where no marks tell."""
@@ -175,9 +175,9 @@ class Recording:
             self._outbox.add(self._session.start(now_ms))
 
     def pause(self, paused: bool, now_ms: int) -> None:
-        if paused != self._paused:
+        if paused != self.paused:
             self.flush()
-            self._paused = paused
+            self.paused = paused
             self._held = None if self._held is None else []
             self._follow_silence(now_ms)
 

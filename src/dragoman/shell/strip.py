@@ -121,13 +121,15 @@ class Strip:
         self._drawn = bytearray()
 
     def _remember(self, data: bytes) -> None:
-        self._recent = data[-_REMEMBERED:] if len(data) >= _REMEMBERED else (self._recent + data)[-_REMEMBERED:]
+        """A large piece is not cut before somebody looks: in a flood nobody does."""
+        self._recent = data if len(data) >= _REMEMBERED else (self._recent[-_REMEMBERED:] + data)[-_REMEMBERED:]
 
     def _read_back(self) -> None:
         """The row that was begun: known where its beginning is in what was printed last."""
-        start = self._recent.rfind(_NEW_LINE)
+        recent = self._recent[-_REMEMBERED:]
+        start = recent.rfind(_NEW_LINE)
         self._begin(Grid(self._columns, self._height))
-        self._parse(self._recent[start + len(_NEW_LINE) :])
+        self._parse(recent[start + len(_NEW_LINE) :])
         self._grid.lost = self.lost or start < 0
 
     def _parse(self, data: bytes) -> None:

@@ -64,20 +64,31 @@ class Both:
         elif isinstance(value, Mark):
             self.overlay.marked(value, True, self.now_s)
         elif kind == "type":
-            assert isinstance(value, bytes)
-            self.overlay.typed(value, self.now_s)
+            self.type(value)
         elif kind == "hear":
             self.overlay.heard(value, self.now_s)
         else:
             self.show(kind, value)
         self.flush()
 
+    def type(self, value: object) -> None:
+        """What the pump does before the overlay hears of a key rests on these three promises."""
+        assert isinstance(value, bytes)
+        is_free, was_idle = value in self.overlay.free_keys(), self.overlay.is_idle
+        typed = self.overlay.typed(value, self.now_s)
+        if is_free:
+            assert typed == value
+            assert self.overlay.is_idle or not was_idle
+
     def show(self, kind: str, value: object) -> None:
         assert isinstance(value, bytes)
         if kind == "prompt":
             self.overlay.marked(PromptStarted(), True, self.now_s)
             self.flush()
-        self._over.feed(self.overlay.printed(value, self.now_s))
+        was_clear = self.overlay.is_clear
+        shown = self.overlay.printed(value, self.now_s)
+        assert shown == value or not was_clear
+        self._over.feed(shown)
         self._bare.feed(value)
         if kind == "prompt":
             self.overlay.marked(InputStarted(), True, self.now_s)

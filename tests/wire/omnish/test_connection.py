@@ -336,3 +336,18 @@ def test_a_forgotten_request_takes_no_reply() -> None:
     client.forget(request_id)
     (event,) = received(client, [DaemonConnection(SEED).send(Ack(), request_id)])
     assert skipped(event) == (request_id, "unknown_id")
+
+
+def test_what_a_message_carries_is_sent_without_a_copy() -> None:
+    message = IoData("s", IoDirection.OUTPUT, 1, bytes(65536))
+    one, other = ClientConnection(SEED), ClientConnection(SEED)
+    number, (head, data) = one.request_parts(message)
+    assert data is message.data
+    assert (number, head + data) == other.request(message)
+    assert ClientConnection(SEED).request_parts(SessionEnd("s", 1, None))[1][1] == b""
+
+
+def test_a_byte_string_that_is_none_is_told_before_anything_is_sent() -> None:
+    with pytest.raises(LocalProtocolError) as refused:
+        ClientConnection(SEED).request_parts(IoData("s", IoDirection.OUTPUT, 1, "text"))  # type: ignore[arg-type]
+    assert refused.value.code == "bad_message"

@@ -43,6 +43,15 @@ def test_chunking_changes_no_mark(chunks: list[bytes]) -> None:
     assert placed_marks(scan(chunks)) == placed_marks(scan([b"".join(chunks)]))
 
 
+@given(NOISE, NOISE)
+def test_what_passes_comes_out_as_it_is_and_leaves_nothing_behind(before: bytes, data: bytes) -> None:
+    scanner = MarkScanner()
+    scanner.feed(before)
+    if scanner.passes(data):
+        assert scanner.feed(data) == [data] * bool(data)
+        assert not scanner.held
+
+
 @given(NOISE)
 def test_after_every_byte_only_a_possible_mark_is_held_back(stream: bytes) -> None:
     scanner, released = MarkScanner(), b""

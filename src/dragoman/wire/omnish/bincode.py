@@ -28,6 +28,7 @@ from dragoman.wire.omnish.layout import (
 
 Reader: TypeAlias = Callable[[bytes, int, int], tuple[Any, int]]
 Writer: TypeAlias = Callable[[Any], bytes]
+SplitWriter: TypeAlias = Callable[[Any], tuple[bytes, bytes]]
 
 _U32, _U64, _I32, _F32, _F64 = (struct.Struct(code) for code in ("<I", "<Q", "<i", "<f", "<d"))
 _read_u32, _read_u64 = _U32.unpack_from, _U64.unpack_from
@@ -44,6 +45,23 @@ def compile_writer(layout: Layout) -> Writer:
     if isinstance(layout, Scalar):
         return _SCALAR_WRITERS[layout]
     return _WRITERS[type(layout)](layout)
+
+
+def compile_split_writer(layout: Record) -> SplitWriter:
+    """In two parts: where a message ends with a byte string, that is the second, and it is the string itself."""
+    if list(layout.fields.values())[-1:] != [Scalar.BYTES]:
+        write = compile_writer(layout)
+        return lambda value: (write(value), b"")
+    *others, last = [(attrgetter(name), field) for name, field in layout.fields.items()]
+    fields = [(get, compile_writer(field)) for get, field in others]
+    get_last = last[0]
+
+    def split(value: Any) -> tuple[bytes, bytes]:
+        data = get_last(value)
+        size = memoryview(data).nbytes  # refuses what is no byte string
+        return b"".join([*[write(get(value)) for get, write in fields], _write_u64(size)]), data
+
+    return split
 
 
 def _bad(text: str) -> RemoteProtocolError:

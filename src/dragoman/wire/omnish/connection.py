@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.omnish.framing import MAX_FRAME, FrameSplitter, body_span, encode_wire, read_request_id
+from dragoman.wire.omnish.framing import MAX_FRAME, FrameSplitter, body_span, encode_wire_parts, read_request_id
 from dragoman.wire.omnish.messages import Ack
 from dragoman.wire.omnish.schema import SEED, Schema, schema_of_first_body
 
@@ -84,9 +84,12 @@ class Connection:
             raise self._broken
 
     def send(self, message: object, request_id: int) -> bytes:
+        return b"".join(self.send_parts(message, request_id))
+
+    def send_parts(self, message: object, request_id: int) -> tuple[bytes, bytes]:
         if self.schema is None:
             raise LocalProtocolError("schema_unknown", "the peer has not spoken yet, so its revision is unknown")
-        return encode_wire(message, request_id, self.schema, self._max_frame)
+        return encode_wire_parts(message, request_id, self.schema, self._max_frame)
 
     def _event_of(self, data: bytes, start: int, end: int) -> ConnectionEvent:
         request_id = None
@@ -132,11 +135,16 @@ class ClientConnection(Connection):
 
     def request(self, message: object, *, streams: bool = False) -> tuple[int, bytes]:
         """The id and the bytes of a new request. `streams` keeps it open for several replies, until an Ack."""
+        request_id, parts = self.request_parts(message, streams=streams)
+        return request_id, b"".join(parts)
+
+    def request_parts(self, message: object, *, streams: bool = False) -> tuple[int, tuple[bytes, bytes]]:
+        """The same, with what an IoData carries uncopied: a flood is copied no more often than it must be."""
         request_id = self._next_id
-        data = self.send(message, request_id)
+        parts = self.send_parts(message, request_id)
         self._next_id += 1
         self._streams[request_id] = streams
-        return request_id, data
+        return request_id, parts
 
     def forget(self, request_id: int) -> None:
         """Stop waiting: a later reply with this id is skipped."""

@@ -48,15 +48,18 @@ def decode_frame(data: bytes, schema: Schema) -> Frame:
     return Frame(request_id, schema.decode_body(data, *body_span(data, 8, len(data))))
 
 
-def encode_wire(message: object, request_id: int, schema: Schema, max_frame: int = MAX_FRAME) -> bytes:
-    """What goes to the socket: outer length, frame and message in one piece."""
-    body = schema.encode_body(message)
-    length = _FRAME_OVERHEAD + len(body)
+def encode_wire_parts(
+    message: object, request_id: int, schema: Schema, max_frame: int = MAX_FRAME
+) -> tuple[bytes, bytes]:
+    """What goes to the socket: outer length, frame and message, and apart from them a message's byte string."""
+    head, tail = schema.encode_parts(message)
+    size = len(head) + len(tail)
+    length = _FRAME_OVERHEAD + size
     if length > max_frame:
         raise LocalProtocolError("frame_too_large", f"a frame of {length} bytes; the cap is {max_frame}")
     if not 0 <= request_id < 1 << 64:
         raise _bad_request_id(request_id)
-    return _WIRE.pack(length, request_id, MAGIC, len(body)) + body
+    return _WIRE.pack(length, request_id, MAGIC, size) + head, tail
 
 
 def read_request_id(data: bytes, start: int, end: int) -> int:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from dragoman.errors import LocalProtocolError
-from dragoman.wire.omnish.bincode import Reader, Writer, compile_reader, compile_writer, read_index
+from dragoman.wire.omnish.bincode import Reader, SplitWriter, compile_reader, compile_split_writer, read_index
 from dragoman.wire.omnish.layout import Record
 from dragoman.wire.omnish.tables import SEED_VARIANTS
 
@@ -28,7 +28,7 @@ class Schema:
         self.plain_json = plain_json
         self.indices = {variant.of: index for index, variant in enumerate(variants)}
         self._readers: dict[int, Reader] = {}
-        self._writers: dict[type, tuple[bytes, Writer]] = {}
+        self._writers: dict[type, tuple[bytes, SplitWriter]] = {}
 
     def __repr__(self) -> str:
         return f"<Schema {self.name}>"
@@ -42,19 +42,25 @@ class Schema:
         return read(data, start + 4, end)[0]
 
     def encode_body(self, message: object) -> bytes:
+        head, tail = self.encode_parts(message)
+        return head + tail
+
+    def encode_parts(self, message: object) -> tuple[bytes, bytes]:
+        """The body in two parts, of which the second is a message's byte string as it is: 64 KiB are not copied."""
         index, write = self._writers.get(type(message)) or self._compile_writer(message)
         try:
-            return index + write(message)
+            head, tail = write(message)
+            return index + head, tail
         except _MISFITS as error:
             raise LocalProtocolError(
                 "bad_message", f"this {type(message).__name__} cannot be encoded: {error!r}"
             ) from error
 
-    def _compile_writer(self, message: object) -> tuple[bytes, Writer]:
+    def _compile_writer(self, message: object) -> tuple[bytes, SplitWriter]:
         index = self.indices.get(type(message))
         if index is None:
             raise LocalProtocolError("not_in_schema", f"{type(message).__name__} is no message of {self.name}")
-        entry = _INDEX.pack(index), compile_writer(self.variants[index])
+        entry = _INDEX.pack(index), compile_split_writer(self.variants[index])
         self._writers[type(message)] = entry
         return entry
 

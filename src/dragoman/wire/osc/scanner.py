@@ -39,8 +39,12 @@ class MarkScanner:
         """What may still become a mark."""
         return self._held
 
+    def passes(self, data: bytes) -> bool:
+        """Whether it comes out of `feed` as it is: nothing in it is of a mark."""
+        return not self._held and (b"\x1b" not in data or (b"\x1b]" not in data and not data.endswith(b"\x1b")))
+
     def feed(self, data: bytes) -> list[Piece]:
-        if not self._held and b"\x1b" not in data:
+        if self.passes(data):
             return [data] if data else []
         return self._scan(self._held + data)
 
