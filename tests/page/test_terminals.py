@@ -92,7 +92,8 @@ def test_an_agents_screen_is_watched_live_and_nothing_in_it_is_markup(view: Loca
     screen = open_screen(view)
     run(
         place,
-        "echo \"<img src=x onerror='window.pwned = 1'>\"; printf '\\033[31mred\\033[0m \\346\\274\\242\\345\\255\\227|\\n'",
+        "echo \"<img src=x onerror='window.pwned = 1'>\"; "
+        "printf '\\033[31mred\\033[0m \\346\\274\\242\\345\\255\\227|\\n'",
     )
     expect(screen.locator("#screen")).to_contain_text("<img src=x")
     expect(screen.locator("#screen img")).to_have_count(0)
@@ -107,7 +108,8 @@ def test_what_a_program_draws_over_is_drawn_over_and_its_cursor_is_followed(view
     screen = open_screen(view)
     run(
         place,
-        "printf 'one\\rtwo\\n'; printf '\\033[?1049h\\033[2J\\033[3;5Hful''l screen'; sleep 0.2; printf '\\033[?1049l'; echo back",
+        "printf 'one\\rtwo\\n'; printf '\\033[?1049h\\033[2J\\033[3;5Hful''l screen'; sleep 0.2; "
+        "printf '\\033[?1049l'; echo back",
     )
     expect(screen.locator("#screen")).to_contain_text("back")
     expect(screen.locator(".line").filter(has_text=re.compile("^two$"))).to_have_count(1)

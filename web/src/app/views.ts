@@ -12,4 +12,5 @@ export const VIEWS: readonly View[] = [
   { id: "debugger", title: "Debugger", tag: "dragoman-debugger", load: () => import("../debugger/debugger") },
   { id: "terminals", title: "Terminals", tag: "dragoman-terminals", load: () => import("../terminals/terminals") },
   { id: "activity", title: "Activity", tag: "dragoman-activity", load: () => import("../activity/activity") },
+  { id: "settings", title: "Settings", tag: "dragoman-settings", load: () => import("../settings/settings") },
 ];

@@ -5,6 +5,7 @@ export const CHINESE: Record<string, string> = {
   "Debugger": "调试器",
   "Terminals": "终端",
   "Activity": "动态",
+  "Settings": "设置",
   "Views": "视图",
   "Close": "关闭",
   "connected": "已连接",

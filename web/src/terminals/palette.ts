@@ -11,6 +11,7 @@ export const palette = css`
   @media (prefers-color-scheme: dark) {
     :host {
       --ground: #12151a; --glyph: #e2dfd7; --g0: #2a303a; --g8: #444c58;
+      --g1: #8f2a22; --g2: #1c6a30; --g3: #7a5800; --g4: #1f4f9f; --g5: #7d3687; --g6: #0b636a;
       --c0: #6f7885; --c1: #f0766a; --c2: #74c98a; --c3: #dcb65a; --c4: #7aa7f5; --c5: #d28bdb; --c6: #5fc6cf; --c7: #d3d0c8;
       --c8: #8b94a1; --c9: #ff9488; --c10: #93dfa7; --c11: #efcf7d; --c12: #9cc0ff; --c13: #e5aaec; --c14: #85dde5; --c15: #ffffff;
     }

@@ -15,7 +15,7 @@ const WORDS: Record<WatchState, string> = {
   lost: "The connection was lost. Trying again…",
   ended: "This terminal has ended.",
 };
-const SMALLEST_PX = 10.5;
+const SMALLEST_PX = 10;
 const LARGEST_PX = 14;
 const LETTERS = 40;
 
