@@ -77,6 +77,14 @@ def at_line(bench: Bench, line: int, function: str = "total", depth: int = 1) ->
     bench.adapter.answers["stackTrace"] = lambda _: stack_of(*frames)
 
 
+def stops_at(bench: Bench, line: int, reason: str, *, depth: int = 1) -> Callable[[], None]:
+    def act() -> None:
+        at_line(bench, line, depth=depth)
+        bench.adapter.stop(reason)
+
+    return act
+
+
 class Agent:
     """Real programs in a real workspace."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.debug.states import State
-from tests.domain.evidence.room import at_line, exits, passes, says, steered
+from tests.domain.evidence.room import at_line, exits, passes, says, steered, stops_at
 from tests.domain.tools.bench import Bench
 
 pytestmark = pytest.mark.anyio
@@ -125,7 +125,7 @@ async def test_steps_have_a_budget(tmp_path: Path) -> None:
 
 async def test_after_the_return_of_the_function_the_next_call_of_it_is_looked_at(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        passes(bench.adapter, 1, lambda: (at_line(bench, 5, depth=2), bench.adapter.stop("breakpoint"))[1])
+        passes(bench.adapter, 1, stops_at(bench, 5, "breakpoint", depth=2))
         steps_through(bench, [6, 0, 6, 7])
         says(bench.adapter, {"n": ["1", "1", "1", "3"]})
         answer = await found(bench)
@@ -140,7 +140,7 @@ async def test_a_debugger_that_watches_data_is_asked_to(tmp_path: Path) -> None:
         }
         says(bench.adapter, {"n": ["3", "4"]})
         bench.adapter.when("configurationDone", lambda: bench.adapter.stop("breakpoint"))
-        bench.adapter.when("continue", lambda: (at_line(bench, 8), bench.adapter.stop("data breakpoint"))[1])
+        bench.adapter.when("continue", stops_at(bench, 8, "data breakpoint"))
         answer = await found(bench)
         (asked,) = bench.adapter.sent("setDataBreakpoints")
     assert (answer["verdict"], answer["by"], answer["place"]) == ("changed", "data breakpoint", "app.py:8")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+from dragoman.debug.service import Client
 from dragoman.debug.states import State
 from tests.domain.evidence.room import at_line, exits, passes, says, steered
 from tests.domain.tools.bench import Bench, until
@@ -16,7 +18,7 @@ pytestmark = pytest.mark.anyio
 POINT = {"line_number": 5, "expressions": ["n", "total"]}
 
 
-async def traced(bench: Bench, *points: dict[str, object], **more: object) -> dict[str, object]:
+async def traced(bench: Bench, *points: dict[str, Any], **more: Any) -> dict[str, Any]:
     answer = await bench.call("trace", program="app.py", points=list(points) or [POINT], **more)
     return {**answer.data, "text": answer.text}
 
@@ -41,7 +43,7 @@ async def test_rows_in_which_nothing_changes_are_one_line(tmp_path: Path) -> Non
         passes(bench.adapter, 5, exits(bench.adapter))
         answer = await traced(bench, {"line_number": 5, "expressions": ["n"]})
     assert answer["hits"] == 5
-    assert str(answer["text"]).splitlines()[1:4] == ["1 | 1", "2-4", "5 | 5"]
+    assert answer["text"].splitlines()[1:4] == ["1 | 1", "2-4", "5 | 5"]
 
 
 async def test_an_expression_that_fails_shows_its_error_in_its_own_cell(tmp_path: Path) -> None:
@@ -50,7 +52,7 @@ async def test_an_expression_that_fails_shows_its_error_in_its_own_cell(tmp_path
         passes(bench.adapter, 1, exits(bench.adapter))
         answer = await traced(bench, {"line_number": 5, "expressions": ["nope", "n"]})
     assert answer["rows"] == [{"hit": 1, "values": {"n": "1"}, "errors": {"nope": "no such name"}}]
-    assert "1 | !no such name | 1" in str(answer["text"])
+    assert "1 | !no such name | 1" in answer["text"]
 
 
 @pytest.mark.parametrize(("limit", "value"), [("max_hits", 3), ("max_chars", 100)])
@@ -60,9 +62,9 @@ async def test_a_limit_ends_the_run_and_its_program(tmp_path: Path, limit: str, 
         passes(bench.adapter, 1000, exits(bench.adapter))
         answer = await traced(bench, **{limit: value})
         (session,) = bench.service.sessions(bench_client(bench))
-    assert len(answer["rows"]) == 3  # type: ignore[arg-type]
-    assert answer["ended"]["limit"] == {"max_hits": "hits", "max_chars": "characters"}[limit]  # type: ignore[index]
-    assert limit in str(answer["text"])
+    assert len(answer["rows"]) == 3
+    assert answer["ended"]["limit"] == {"max_hits": "hits", "max_chars": "characters"}[limit]
+    assert limit in answer["text"]
     assert session.state is State.TERMINATED
     assert "session_id" not in answer
 
@@ -132,7 +134,7 @@ async def test_who_gives_up_waiting_leaves_no_program_behind(tmp_path: Path) -> 
 
 
 async def test_a_person_can_break_it_off(tmp_path: Path) -> None:
-    answers: list[dict[str, object]] = []
+    answers: list[dict[str, Any]] = []
 
     async def ask(bench: Bench) -> None:
         answers.append(await traced(bench))
@@ -152,8 +154,8 @@ async def test_an_expression_that_does_not_end_ends_the_run(tmp_path: Path, monk
         bench.adapter.answers["evaluate"] = lambda _: None
         passes(bench.adapter, 9, exits(bench.adapter))
         answer = await traced(bench, {"line_number": 5, "expressions": ["forever()", "n"]})
-    assert answer["ended"]["limit"] == "expression"  # type: ignore[index]
-    assert "not evaluated within" in answer["rows"][0]["errors"]["forever()"]  # type: ignore[index]
+    assert answer["ended"]["limit"] == "expression"
+    assert "not evaluated within" in answer["rows"][0]["errors"]["forever()"]
     assert len(bench.adapter.sent("evaluate")) == 1
     assert answer["side_effects"] == ["forever()"]
 
@@ -177,7 +179,7 @@ async def test_a_debugger_that_dies_is_told_with_the_rows_there_were(tmp_path: P
     async with steered(tmp_path) as bench:
         passes(bench.adapter, 2, bench.adapter.die)
         answer = await traced(bench)
-    assert (answer["hits"], answer["ended"]["how"]) == (2, "lost")  # type: ignore[index]
+    assert (answer["hits"], answer["ended"]["how"]) == (2, "lost")
 
 
 async def test_a_place_without_code_is_not_told_as_one_that_was_not_reached(tmp_path: Path) -> None:
@@ -186,8 +188,8 @@ async def test_a_place_without_code_is_not_told_as_one_that_was_not_reached(tmp_
         bench.adapter.answers["setBreakpoints"] = lambda _: refusal
         passes(bench.adapter, 0, exits(bench.adapter))
         answer = await traced(bench)
-    assert answer["points"][0]["not_bound"] == "no code here"  # type: ignore[index]
-    assert "never reached" not in str(answer["text"])
+    assert answer["points"][0]["not_bound"] == "no code here"
+    assert "never reached" not in answer["text"]
 
 
 async def test_what_was_not_reached_says_so_in_the_language_of_who_asks(tmp_path: Path) -> None:
@@ -202,7 +204,7 @@ async def test_points_of_one_place_are_asked_together_or_refused(tmp_path: Path)
         passes(bench.adapter, 1, exits(bench.adapter))
         one = await traced(bench, POINT, {"line_number": 5, "expressions": ["n", "rate"]})
         two = await traced(bench, POINT, {**POINT, "condition": "n > 3"})
-    assert one["points"][0]["expressions"] == ["n", "total", "rate"]  # type: ignore[index]
+    assert one["points"][0]["expressions"] == ["n", "total", "rate"]
     assert two["code"] == "same_place"
 
 
@@ -219,11 +221,11 @@ async def test_points_of_one_place_are_asked_together_or_refused(tmp_path: Path)
         ({"configuration_name": "x", "points": [{"line_number": 1}]}, "bad_arguments"),
     ],
 )
-async def test_what_to_run_and_where_are_said_in_one_way(tmp_path: Path, subject: dict[str, object], code: str) -> None:
+async def test_what_to_run_and_where_are_said_in_one_way(tmp_path: Path, subject: dict[str, Any], code: str) -> None:
     async with steered(tmp_path) as bench:
         answer = await bench.call("trace", **{"points": [{**POINT, "file_path": "app.py"}], **subject})
     assert (answer["status"], answer["code"]) == ("error", code)
 
 
-def bench_client(bench: Bench) -> object:
+def bench_client(bench: Bench) -> Client:
     return bench.starter.wishes[0][0]

@@ -194,4 +194,4 @@ async def test_nothing_is_run_in_a_workspace_that_nobody_trusts(tmp_path: Path) 
             await agent.call("find_change", program="bill.py", line_number=1, expression="x"),
         ]
     assert {it["code"] for it in answers} == {"needs_trust"}
-        assert not [it for it in agent.caller.workspace.iterdir() if it.name == "ran"]
+    assert not [it for it in agent.caller.workspace.iterdir() if it.name == "ran"]
