@@ -32,6 +32,8 @@ class Voice:
         self._tell = tell
         self._segments = [""]
         self._calls: dict[str, Called] = {}
+        self.open_calls: set[str] = set()
+        """Ids of those that have not ended."""
         self._is_muted = False
 
     @property
@@ -54,6 +56,7 @@ class Voice:
             self._segments.append("")
         raw = msgspec.Raw(msgspec.json.encode(input))
         self._calls[id] = Called(id=id, tool=tool, input=input)
+        self.open_calls.add(id)
         self._event(ToolStart(id=id, tool=tool, title=title, input=raw))
 
     def update_tool(self, id: str, output: str) -> None:
@@ -61,6 +64,7 @@ class Voice:
 
     def end_tool(self, id: str, output: str, *, error: str | None = None, duration_ms: float | None = None) -> None:
         output = output[:OUTPUT_CHARACTERS]
+        self.open_calls.discard(id)
         begun = self._calls.get(id)
         if begun is not None:
             self._calls[id] = msgspec.structs.replace(begun, output=output, error=error)

@@ -166,11 +166,13 @@ class Methods:
     async def _history(self, _: Asker, wanted: s.ChatHistory) -> Json:
         known = self._conversations.find(wanted.session_key)
         rows = await self._conversations.history(wanted.session_key, limit=wanted.limit) if known else []
+        run = self._runs.running(wanted.session_key)
         return {
             "sessionKey": wanted.session_key,
             **({"sessionId": known.id} if known else {}),
             "messages": shapes.history(rows, wanted.max_chars or 500_000),
             "thinkingLevel": "off",
+            **({"inFlightRun": shapes.in_flight(run)} if run else {}),
         }
 
     async def _inject(self, asker: Asker, wanted: s.ChatInject) -> Json:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dragoman.chat.conversations import Conversation, Said
+from dragoman.chat.conversations import Called, Conversation, Said
+from dragoman.chat.runs import Run
 
 Json = dict[str, Any]
 
@@ -42,7 +43,7 @@ def message(said: Said, most_characters: int) -> Json:
         "content": [*content, *calls],
         "timestamp": said.at_ms,
         **stopped,
-        "__openclaw": {"id": said.id, "seq": said.seq},
+        "__openclaw": {"id": said.id, "seq": said.seq, **({"by": said.by} if said.by else {})},
     }
 
 
@@ -56,6 +57,25 @@ def history(rows: Sequence[Said], most_characters: int) -> list[Json]:
         told += [message(said, left), *reversed([_result(said, call) for call in said.calls])]
         left -= len(said.text)
     return list(reversed(told))
+
+
+def in_flight(run: Run) -> Json:
+    """What was said of a run until now: for whoever comes in the middle of it."""
+    voice = run.voice
+    calls = voice.calls if voice else ()
+    events = [
+        event for call in calls for event in _call_events(call, is_open=bool(voice and call.id in voice.open_calls))
+    ]
+    tool = [{"runId": run.id, "sessionKey": run.session_key, "stream": "tool", "data": data} for data in events]
+    return {"runId": run.id, "text": voice.text if voice else "", "events": tool}
+
+
+def _call_events(call: Called, *, is_open: bool) -> list[Json]:
+    named = {"name": call.tool, "toolCallId": call.id}
+    start = {"phase": "start", **named, "args": call.input or {}}
+    content = [{"type": "text", "text": call.output or call.error or ""}]
+    result = {"phase": "result", **named, "isError": call.error is not None, "result": {"content": content}}
+    return [start] if is_open else [start, result]
 
 
 def _result(said: Said, call: Any) -> Json:

@@ -49,7 +49,8 @@ ALLOWED: dict[str, str] = {
     "chat.history.messages has other members": "a message is there as soon as it was sent, and a stopped answer once",
     "chat.history.messages[]*": "without the provider's accounting; in the shape of 3 on 4 too",
     "chat.history.thinkingLevel is added": "as on 3",
-    "chat.history.* is left out": "of 4: what runs is told by events and `hasActiveRun`",
+    "chat.history.inFlightRun*": "on 3 too; of its events those of tools alone",
+    "chat.history.* is left out": "of 4: what runs is told by events, `inFlightRun` and `hasActiveRun`",
     # The rest.
     "agents.list.agents[].*": "our agent, our model, our workspace",
     "models.list.models[].*": "our model; what it can do is not known here",

@@ -152,6 +152,29 @@ async def test_a_run_is_told_to_every_reader_and_is_in_the_history(tmp_path: Pat
         assert (await writer.ask("agent.wait", {"runId": "r1", "timeoutMs": 1000}))["payload"]["status"] == "ok"
 
 
+async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_so_far(tmp_path: Path) -> None:
+    async def half(_: Question, voice: Voice) -> None:
+        voice.say("I look. ")
+        voice.begin_tool("one", "look", input={"at": 1})
+        voice.end_tool("one", "seen")
+        voice.begin_tool("two", "wait")
+        voice.say("Half")
+        await anyio.sleep_forever()
+
+    async with house(tmp_path, half) as it, it.member() as writer:
+        await writer.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
+        await writer.until(lambda frame: "Half" in str(frame))
+        told = (await writer.ask("chat.history", {"sessionKey": "main"}))["payload"]
+        assert told["messages"][0]["__openclaw"]["by"]
+        run = told["inFlightRun"]
+        assert (run["runId"], run["text"]) == ("r1", "I look. \n\nHalf")
+        phases = [(it["data"]["toolCallId"], it["data"]["phase"]) for it in run["events"]]
+        assert phases == [("one", "start"), ("one", "result"), ("two", "start")]
+        await writer.ask("chat.abort", {"sessionKey": "main"})
+        await writer.until(is_end)
+        assert "inFlightRun" not in (await writer.ask("chat.history", {"sessionKey": "main"}))["payload"]
+
+
 async def test_who_may_not_read_is_told_nothing_but_the_ticks(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as writer, it.member(scopes=[]) as deaf:
         await writer.ask("chat.send", {"sessionKey": "main", "message": "secret", "idempotencyKey": "r1"})
