@@ -20,11 +20,11 @@ from dragoman.terminal.exchange.recording import (
     Header,
     Item,
     bad_recording,
-    exit_code,
     instant_ms,
     json_line,
     text,
 )
+from dragoman.terminal.exchange.told import LINE_CHARACTERS, NAME_CHARACTERS, ended, header
 from dragoman.terminal.model import Piece
 from dragoman.terminal.screen import resized
 
@@ -32,9 +32,6 @@ OURS = "dragoman"
 _RESIZED = re.compile(r"\x1b\[8;\d{1,4};\d{1,4}t\x1b\[8;(\d{1,4});(\d{1,4})t")
 _SIZE = re.compile(r"(\d{1,4})x(\d{1,4})")
 _KINDS = {"output": "o", "input": "i"}
-_LINE = 100_000
-_NAMES = 200
-_ATTRIBUTES = 50
 
 
 class Writer:
@@ -108,22 +105,8 @@ def _header(first: dict[str, Any]) -> Header:
     env = first["env"] if isinstance(first.get("env"), dict) else {}
     started = instant_ms(ours["started_ms"]) if "started_ms" in ours else instant_ms(first.get("timestamp", 0)) * 1000
     columns, rows = first.get("width", term.get("cols")), first.get("height", term.get("rows"))
-    shell = {"shell": text(env.get("SHELL"), _NAMES)} if env.get("SHELL") else {}
-    return Header(
-        id=text(ours.get("id"), _NAMES),
-        started_ms=started,
-        ended_ms=instant_ms(ours["ended_ms"]) if ours.get("ended_ms") is not None else None,
-        exit_code=exit_code(ours.get("exit_code")),
-        parent=text(ours.get("parent"), _NAMES),
-        attributes=shell | attributes(ours.get("attributes")),
-        columns=columns if isinstance(columns, int) else 80,
-        rows=rows if isinstance(rows, int) else 24,
-    )
-
-
-def attributes(value: Any) -> dict[str, str]:
-    pairs = list(value.items())[:_ATTRIBUTES] if isinstance(value, dict) else []
-    return {text(name, _NAMES): text(told, 4096) for name, told in pairs if isinstance(told, str)}
+    shell = {"shell": text(env.get("SHELL"), NAME_CHARACTERS)} if env.get("SHELL") else {}
+    return header(ours, started, columns, rows, shell)
 
 
 class _Reader:
@@ -146,7 +129,7 @@ class _Reader:
         elif code == "m" and data.startswith(_END):
             yield from _ended(data.removeprefix(_END))
         elif code == "m" and data:
-            yield Began(self._at_ms, data[:_LINE])
+            yield Began(self._at_ms, data[:LINE_CHARACTERS])
         elif code == "r" and (found := _SIZE.fullmatch(data)):
             yield self._resized(int(found[1]), int(found[2]))
 
@@ -163,15 +146,3 @@ def _ended(told: str) -> Iterator[Item]:
         return
     if isinstance(value, dict):
         yield ended(value)
-
-
-def ended(value: dict[str, Any]) -> Ended:
-    started = instant_ms(value.get("started_ms", 0))
-    return Ended(
-        id=text(value.get("id"), _NAMES),
-        line=text(value.get("line"), _LINE),
-        cwd=text(value.get("cwd"), 4096),
-        started_ms=started,
-        ended_ms=max(started, instant_ms(value.get("ended_ms", started))),
-        exit_code=exit_code(value.get("exit_code")),
-    )

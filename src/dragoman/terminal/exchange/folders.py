@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from dragoman.phrases import say
-from dragoman.terminal.exchange.asciicast import attributes
 from dragoman.terminal.exchange.recording import (
     Began,
     Ended,
@@ -21,6 +20,7 @@ from dragoman.terminal.exchange.recording import (
     instant_ms,
     text,
 )
+from dragoman.terminal.exchange.told import NAME_CHARACTERS, attributes
 from dragoman.terminal.model import Piece
 
 META, COMMANDS, STREAM = "meta.json", "commands.json", "stream.bin"
@@ -31,7 +31,6 @@ _HEAD = struct.Struct(">QBI")
 _DIRECTIONS = {"input": 0, "output": 1}
 _KINDS: dict[int, Any] = {0: "input", 1: "output"}
 _MOST_PIECE = 16 << 20
-_NAMES = 200
 
 
 class Writer:
@@ -101,10 +100,10 @@ def read(meta: bytes, commands: bytes, stream: BinaryIO) -> tuple[Header, Iterat
     if started is None:
         raise bad_recording(say("a time is not a number"))
     header = Header(
-        id=text(told.get("session_id"), _NAMES),
+        id=text(told.get("session_id"), NAME_CHARACTERS),
         started_ms=started,
         ended_ms=_instant(told.get("ended_at")),
-        parent=text(told.get("parent_session_id"), _NAMES),
+        parent=text(told.get("parent_session_id"), NAME_CHARACTERS),
         attributes=attributes(told.get("attrs")),
     )
     return header, _woven(_commands(commands), _pieces(stream))
@@ -146,7 +145,7 @@ def _command(value: dict[str, Any]) -> tuple[int, int, Ended]:
     ends = value.get("ended_at")
     offset, length = instant_ms(value.get("stream_offset", 0)), instant_ms(value.get("stream_length", 0))
     ended = Ended(
-        id=text(value.get("command_id"), _NAMES),
+        id=text(value.get("command_id"), NAME_CHARACTERS),
         line=text(value.get("command_line"), 100_000),
         cwd=text(value.get("cwd"), 4096),
         started_ms=started,

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import Any
 
 from dragoman.phrases import say
-from dragoman.terminal.exchange.asciicast import attributes, ended
 from dragoman.terminal.exchange.recording import (
     Began,
     Ended,
@@ -17,16 +16,14 @@ from dragoman.terminal.exchange.recording import (
     Header,
     Item,
     bad_recording,
-    exit_code,
     instant_ms,
     json_line,
     text,
 )
+from dragoman.terminal.exchange.told import LINE_CHARACTERS, ended, header
 from dragoman.terminal.model import Piece
 
 FORMAT = "dragoman.terminal/1"
-_NAMES = 200
-_LINE = 100_000
 
 
 class Writer:
@@ -55,19 +52,8 @@ def _told(item: Item) -> dict[str, Any]:
 
 
 def read(first: dict[str, Any], lines: Iterable[Any]) -> tuple[Header, Iterator[Item]]:
-    ends = first.get("ended_ms")
-    columns, rows = first.get("columns"), first.get("rows")
-    header = Header(
-        id=text(first.get("id"), _NAMES),
-        started_ms=instant_ms(first.get("started_ms")),
-        ended_ms=None if ends is None else instant_ms(ends),
-        exit_code=exit_code(first.get("exit_code")),
-        parent=text(first.get("parent"), _NAMES),
-        attributes=attributes(first.get("attributes")),
-        columns=columns if isinstance(columns, int) else 80,
-        rows=rows if isinstance(rows, int) else 24,
-    )
-    return header, map(_item, lines)
+    head = header(first, instant_ms(first.get("started_ms")), first.get("columns"), first.get("rows"))
+    return head, map(_item, lines)
 
 
 def _item(line: Any) -> Item:
@@ -75,7 +61,7 @@ def _item(line: Any) -> Item:
         raise bad_recording(say("a line is no event"))
     kind, at_ms = line.get("kind"), line.get("at_ms", 0)
     if kind == "began":
-        return Began(instant_ms(at_ms), text(line.get("line"), _LINE))
+        return Began(instant_ms(at_ms), text(line.get("line"), LINE_CHARACTERS))
     if kind == "ended":
         return ended(line)
     if kind in ("input", "output", "gap"):
