@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import psutil
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
@@ -45,7 +46,8 @@ class Stub(FakeModel):
         if "FAIL" in prompt:
             return [Refuses(400, "the stub will not")]
         if "SLOW" in prompt:
-            return [Says(["Once ", "upon "]), Waits(), Says(["a time."]), Ends()]
+            self.go_on = anyio.Event()
+            return [Says(["Once upon "]), Waits(), Says(["a time."]), Ends()]
         call = _call(prompt, heard.body["messages"])
         return [Says(["Let me look."]), call, Ends("tool_calls")] if call else [Says(REPLY), Ends()]
 
@@ -120,7 +122,11 @@ class Lab:
         self.process.send_signal(signal.SIGCONT)
 
     def go_on(self) -> None:
-        self.portal.call(self.stub.go_on.set)
+        """What is SLOW says the rest."""
+        self.portal.call(self._let_go)
+
+    def _let_go(self) -> None:
+        self.stub.go_on.set()
 
     def _answers(self) -> bool:
         assert self.process is not None
@@ -145,7 +151,8 @@ def lab(version: str, folder: Path) -> Iterator[Lab]:
 
 def _configure(it: Lab) -> None:
     state = it.folder / ".openclaw"
-    state.mkdir(parents=True)
+    (it.folder / "workspace").mkdir(parents=True)
+    state.mkdir()
     pricing = {"pricing": {"enabled": False}} if it.protocol == 3 else {}
     model = {"id": "stub", "name": "stub", "contextWindow": 200_000, "maxTokens": 4096}
     provider = {"baseUrl": f"{it.stub.address}/v1", "apiKey": "none", "api": "openai-completions", "models": [model]}

@@ -22,7 +22,7 @@ from tests.daemons import PATIENCE
 from tests.domain.canvas.studio import studio
 from tests.openclaw.lab import TOKEN, Lab
 
-WITHIN_S = 120.0
+WITHIN_S = 90.0 * PATIENCE
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Person:
     canvas: CanvasService
 
     async def until(self, condition: Callable[[], bool], within_s: float = WITHIN_S) -> None:
-        with anyio.fail_after(within_s * PATIENCE):
+        with anyio.fail_after(within_s):
             while not condition():  # noqa: ASYNC110  what is waited for is told in many ways
                 await anyio.sleep(0.02)
 
@@ -46,7 +46,7 @@ class Person:
 
     async def said(self, session: str, text: str) -> tuple[list[ChatEvent], str]:
         """Every event of the run, and the text as a chat shows it at the end."""
-        with anyio.fail_after(WITHIN_S * PATIENCE):
+        with anyio.fail_after(WITHIN_S):
             events = [event async for event in self.talk(session, text).events()]
         return events, shown(events)
 

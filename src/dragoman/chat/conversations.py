@@ -44,6 +44,8 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
     calls: tuple[Called, ...] = ()
     outcome: Literal["final", "aborted", "error"] = "final"
+    error: str = ""
+    """Why the run failed, in the words that were told then."""
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,7 +160,7 @@ class Conversations:
             event = Event(
                 kind="chat.said",
                 session=known.key,
-                text=said.text[:500],
+                text=(said.text or said.error)[:500],
                 body={"key": known.key, "id": said.id, "role": role, "run": said.run_id, "by": said.by},
             )
             await self._journal.append([event], writes=[STORE.put(changed), *STORE.say(known.key, said)])

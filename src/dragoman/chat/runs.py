@@ -134,7 +134,7 @@ class Runs:
             with run.scope:
                 outcome, reason = await self._answered(run)
             with anyio.CancelScope(shield=True), anyio.move_on_after(5):
-                await self._keep(run, outcome)
+                await self._keep(run, outcome, reason)
         except DragomanError as error:
             log.warning("what was said in a run could not be kept: %s", error)
         finally:
@@ -155,11 +155,13 @@ class Runs:
             return "error", "internal error"
         return "final", "end_turn"
 
-    async def _keep(self, run: Run, outcome: Outcome) -> None:
-        voice = run.voice
-        if voice is not None and (voice.text or voice.calls or outcome == "final"):
+    async def _keep(self, run: Run, outcome: Outcome, reason: str) -> None:
+        """What failed without a word is kept too: who comes later must see why there is no answer."""
+        text, calls = (run.voice.text, run.voice.calls) if run.voice else ("", ())
+        if text or calls or outcome != "aborted":
+            error = reason if outcome == "error" else ""
             await self._conversations.say(
-                run.session_key, "assistant", voice.text, run_id=run.id, calls=voice.calls, outcome=outcome
+                run.session_key, "assistant", text, run_id=run.id, calls=calls, outcome=outcome, error=error
             )
 
     def _tell_end(self, run: Run, outcome: Outcome, reason: str) -> None:

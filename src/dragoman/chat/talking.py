@@ -14,10 +14,14 @@ from dragoman.chat import faults
 from dragoman.chat.listening import Listening
 from dragoman.chat.router import Router
 from dragoman.errors import DragomanError
-from dragoman.wire.gateway.vocabulary import ChatEvent, Done, Gap, TextDelta
+from dragoman.wire.gateway.vocabulary import ChatEvent, Done, Gap, Outcome, TextDelta
 
 SILENT_AT_MOST_S = 600.0
+LOOKS_EVERY_S = 5.0
+"""When a run is silent: its end may have been in frames that were lost, and real gateways call a run that has told its
+end `in_flight` for seconds."""
 _HISTORY = 20
+_ENDED = frozenset({"ok", "error", "aborted"})
 
 
 class Requests(Protocol):
@@ -36,13 +40,22 @@ class _Part(msgspec.Struct):
     text: str = ""
 
 
-class _Row(msgspec.Struct):
+class _Row(msgspec.Struct, rename="camel"):
     role: str = ""
     content: str | list[_Part] = ""
+    stop_reason: str | None = None
+    error_message: str | None = None
 
     @property
     def text(self) -> str:
         return self.content if isinstance(self.content, str) else "".join(part.text for part in self.content)
+
+    @property
+    def outcome(self) -> Outcome:
+        """A run that failed has its error in the place of an answer."""
+        if self.error_message or self.stop_reason == "error":
+            return "error"
+        return "aborted" if self.stop_reason == "aborted" else "final"
 
 
 class _History(msgspec.Struct):
@@ -58,16 +71,19 @@ class Talk:
         self._router = router
         self._session_key = session_key
         self._text = text
+        self._silent_s = 0.0
 
     async def events(self) -> AsyncGenerator[ChatEvent, None]:
         """The run's own, the last is a `Done`."""
         with self._router.listen() as heard:
             is_over = await self._send()
             while not is_over:
-                event = await _next(heard)
-                if isinstance(event, Gap):
+                event = await self._next(heard)
+                if event is None:
+                    is_over = await self._has_ended()
+                elif isinstance(event, Gap):
                     is_over = await self._send()
-                elif event.run_id == self.run_id:
+                else:
                     yield event
                     if isinstance(event, Done):
                         return
@@ -85,19 +101,35 @@ class Talk:
             return False
         return not isinstance(answer, UnsetType) and _decoded(answer, _Taken).status == "ok"
 
+    async def _next(self, heard: Listening) -> ChatEvent | None:
+        """The next of this run, or a gap; None: it has been silent for a while."""
+        with anyio.move_on_after(LOOKS_EVERY_S):
+            while True:
+                event = await heard.next()
+                if isinstance(event, Gap) or event.run_id == self.run_id:
+                    self._silent_s = 0.0
+                    return event
+        self._silent_s += LOOKS_EVERY_S
+        if self._silent_s >= SILENT_AT_MOST_S:
+            raise faults.no_answer("chat.send", SILENT_AT_MOST_S)
+        return None
+
+    async def _has_ended(self) -> bool:
+        """Asked in a way that cannot begin anything. A gateway that does not know the question says nothing by that."""
+        try:
+            answer = await self._client.request("agent.wait", {"runId": self.run_id, "timeoutMs": 1})
+        except DragomanError:
+            return False
+        return not isinstance(answer, UnsetType) and _decoded(answer, _Taken).status in _ENDED
+
     async def _reloaded(self) -> AsyncIterator[ChatEvent]:
         """The end was missed: what was said stands in the history."""
         answer = await self._client.request("chat.history", {"sessionKey": self._session_key, "limit": _HISTORY})
         rows = [] if isinstance(answer, UnsetType) else _decoded(answer, _History).messages
-        said = next((row.text for row in reversed(rows) if row.role == "assistant"), "")
-        yield TextDelta(run_id=self.run_id, session_key=self._session_key, content=said, replace=True)
-        yield Done(run_id=self.run_id, session_key=self._session_key, stop_reason="end_turn")
-
-
-async def _next(heard: Listening) -> ChatEvent:
-    with anyio.move_on_after(SILENT_AT_MOST_S):
-        return await heard.next()
-    raise faults.no_answer("chat.send", SILENT_AT_MOST_S)
+        said = next((row for row in reversed(rows) if row.role == "assistant"), _Row())
+        yield TextDelta(run_id=self.run_id, session_key=self._session_key, content=said.text, replace=True)
+        reason = said.error_message or {"final": "end_turn"}.get(said.outcome, said.outcome)
+        yield Done(run_id=self.run_id, session_key=self._session_key, stop_reason=reason, outcome=said.outcome)
 
 
 def _decoded(answer: Raw, kind: type[_Read]) -> _Read:

@@ -36,15 +36,22 @@ def message(said: Said, most_characters: int) -> Json:
     """Calls stand in the message that made them, as real gateways have it; their results follow as rows."""
     text = said.text[:most_characters]
     calls = [{"type": "toolCall", "id": it.id, "name": it.tool, "arguments": it.input or {}} for it in said.calls]
-    content = [{"type": "text", "text": text}] if text or not calls else []
-    stopped = {"stopReason": {"final": "stop"}.get(said.outcome, said.outcome)} if said.role == "assistant" else {}
+    content = [{"type": "text", "text": text}] if text or not (calls or said.error) else []
     return {
         "role": said.role,
         "content": [*content, *calls],
         "timestamp": said.at_ms,
-        **stopped,
+        **_ending(said),
         "__openclaw": {"id": said.id, "seq": said.seq, **({"by": said.by} if said.by else {})},
     }
+
+
+def _ending(said: Said) -> Json:
+    """A failed run's row has its error, and no content where nothing was said: on 3 and on 4."""
+    if said.role != "assistant":
+        return {}
+    stopped = {"stopReason": {"final": "stop"}.get(said.outcome, said.outcome)}
+    return {**stopped, "errorMessage": said.error} if said.error else stopped
 
 
 def history(rows: Sequence[Said], most_characters: int) -> list[Json]:

@@ -144,6 +144,8 @@ async def test_a_run_that_fails_ends_with_the_reason_and_the_next_one_runs(
         for run_id in ("r1", "r2"):
             end = await it.ended(run_id)
             assert (end.outcome, end.stop_reason) == ("error", reason)
+        rows = await it.conversations.history("main")
+        assert [(row.role, row.text, row.error) for row in rows[1::2]] == [("assistant", "", reason)] * 2
 
 
 async def test_each_run_has_one_end_and_nothing_is_told_after_it(tmp_path: Path) -> None:

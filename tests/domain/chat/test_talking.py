@@ -11,7 +11,7 @@ import anyio
 import msgspec
 import pytest
 
-from dragoman.chat import faults, standing
+from dragoman.chat import faults, standing, talking
 from dragoman.chat.router import Router
 from dragoman.chat.talking import Talk
 from dragoman.errors import DragomanError
@@ -134,3 +134,35 @@ async def test_a_refusal_is_the_answer() -> None:
     async with conversation(DragomanError("gateway_refused", faults.unreadable().message)) as it:
         await until(lambda: it.error is not None)
         assert len(it.client.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "outcome", "reason"),
+    [
+        ({"content": "all", "stopReason": "stop"}, "final", "end_turn"),
+        ({"content": [], "stopReason": "error", "errorMessage": "400 no"}, "error", "400 no"),
+        ({"content": "so far", "stopReason": "aborted"}, "aborted", "aborted"),
+    ],
+)
+async def test_a_run_that_is_silent_is_asked_about_and_its_end_read_from_the_history(
+    monkeypatch: pytest.MonkeyPatch, row: Any, outcome: str, reason: str
+) -> None:
+    """Real gateways call a run `in_flight` for seconds after they have told its end."""
+    monkeypatch.setattr(talking, "LOOKS_EVERY_S", 0.01)
+    history = {"messages": [{"role": "user", "content": "hello"}, {"role": "assistant", **row}]}
+    async with conversation({"status": "in_flight"}, {"status": "timeout"}, {"status": "ok"}, history) as it:
+        await until(lambda: is_over(it))
+        asked = [method for method, _ in it.client.asked]
+        assert asked == ["chat.send", "agent.wait", "agent.wait", "chat.history"]
+        end = it.heard[-1]
+        assert isinstance(end, Done)
+        assert (end.outcome, end.stop_reason) == (outcome, reason)
+
+
+async def test_a_run_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talking, "LOOKS_EVERY_S", 0.01)
+    monkeypatch.setattr(talking, "SILENT_AT_MOST_S", 0.03)
+    async with conversation({"status": "started"}, {"status": "timeout"}, {"status": "timeout"}) as it:
+        await until(lambda: it.error is not None)
+        assert it.error is not None
+        assert it.error.code == "gateway_silent"

@@ -15,6 +15,8 @@ from dragoman.chat.roles import SCOPES
 from dragoman.chat.runs import Question
 from dragoman.chat.voice import Voice
 from dragoman.clock import SystemClock
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
 from dragoman.transport.websocket_link import open_link
 from dragoman.wire.gateway import Reducer
 from dragoman.wire.gateway.vocabulary import Done, TextDelta
@@ -173,6 +175,20 @@ async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_
         await writer.ask("chat.abort", {"sessionKey": "main"})
         await writer.until(is_end)
         assert "inFlightRun" not in (await writer.ask("chat.history", {"sessionKey": "main"}))["payload"]
+
+
+@pytest.mark.parametrize("protocol", [3, 4])
+async def test_a_run_that_failed_without_a_word_is_in_the_history_with_its_error(tmp_path: Path, protocol: int) -> None:
+    async def fails(_: Question, __: Voice) -> None:
+        raise DragomanError("no_model", say("{text}", text="it refused"))
+
+    offered = {"minProtocol": 3, "maxProtocol": protocol}
+    async with house(tmp_path, fails) as it, it.member(**offered) as guest:
+        await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
+        assert (await guest.until(is_end))["payload"]["errorMessage"] == "it refused"
+        row = (await guest.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"][-1]
+        shown = [row[name] for name in ("role", "content", "stopReason", "errorMessage")]
+        assert shown == ["assistant", [], "error", "it refused"]
 
 
 async def test_who_may_not_read_is_told_nothing_but_the_ticks(tmp_path: Path) -> None:
