@@ -1,20 +1,19 @@
-"""The long versions of what `make test` does briefly: `python -m tests.soak [--minutes N] [--seed N]`.
+"""The long versions of what `make test` does briefly: `python -m tests.soak [--minutes N] [--seed N] [--only WORDS]`.
 
 Each part has a count to reach and a share of the time that bounds it; `--minutes` scales both. The result is printed
-and written to docs/soak.md.
+and written to docs/soak.md, where what was not run this time keeps its last result.
 """
 
 from __future__ import annotations
 
 import argparse
-import platform
 import secrets
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +34,7 @@ FULL_MINUTES = 45.0
 _INPUTS_A_STEP = 500
 _SPARE_FILES = 8
 _KILLS_A_RECORD = 25
+_HEAD = "| what | count | wanted | seconds | when | result |\n| --- | ---: | ---: | ---: | --- | --- |\n"
 
 Steps = Iterator[int]
 """Does the work piece by piece, and yields how much each piece was."""
@@ -56,6 +56,13 @@ class Outcome:
     goal: int
     seconds: float
     failure: str = ""
+    run: str = ""
+    """When, for how long and with which seed."""
+
+    @property
+    def row(self) -> str:
+        result = " ".join(self.result.split())[:300].replace("|", "\\|")
+        return f"| {self.name} | {self.count:,} | {self.goal:,} | {self.seconds:.0f} | {self.run} | {result} |"
 
     @property
     def result(self) -> str:
@@ -157,21 +164,16 @@ def run(part: Part, minutes: float, seed: int) -> Outcome:
     return Outcome(part.name, count, goal, time.monotonic() - began)
 
 
-def table(outcomes: list[Outcome]) -> str:
-    head = "| what | count | wanted | seconds | result |\n| --- | ---: | ---: | ---: | --- |\n"
-    return head + "".join(
-        f"| {it.name} | {it.count:,} | {it.goal:,} | {it.seconds:.0f} | {' '.join(it.result.split())[:300]} |\n"
-        for it in outcomes
-    )
-
-
-def report(outcomes: list[Outcome], minutes: float, seed: int, at: datetime) -> str:
-    system = f"Python {platform.python_version()} on {platform.system()}"
+def report(outcomes: list[Outcome], before: str) -> str:
+    """One row for each part: the new one, or else the last one."""
+    rows = {line.split("|")[1].strip(): line for line in before.splitlines() if line.startswith("| ")}
+    rows |= {outcome.name: outcome.row for outcome in outcomes}
+    kept = "".join(f"{rows[part.name]}\n" for part in PARTS if part.name in rows)
     return (
         "# The last soak\n\n"
         "Written by `make soak` (`python -m tests.soak`): the long versions of what `make test` does briefly.\n\n"
-        f"{at:%Y-%m-%d %H:%M} UTC, {minutes:g} minutes, {system}, seed {seed}.\n\n{table(outcomes)}\n"
-        f"Repeat it with `python -m tests.soak --minutes {minutes:g} --seed {seed}`.\n"
+        f"{_HEAD}{kept}\n"
+        "Repeat one with `python -m tests.soak --minutes N --seed N --only 'words of its name'`.\n"
     )
 
 
@@ -179,14 +181,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Run the long tests.")
     parser.add_argument("--minutes", type=float, default=FULL_MINUTES)
     parser.add_argument("--seed", type=int, default=secrets.randbits(32))
+    parser.add_argument("--only", default="", help="the parts with these words in their names")
     parser.add_argument("--report", type=Path, default=REPORT)
     chosen = parser.parse_args(arguments)
     print(f"seed {chosen.seed}", flush=True)
-    at, outcomes = datetime.now(UTC), []
-    for part in PARTS:
-        outcomes.append(run(part, chosen.minutes, chosen.seed))
-        print(table(outcomes[-1:]).splitlines()[-1], flush=True)
-    chosen.report.write_text(report(outcomes, chosen.minutes, chosen.seed, at))
+    told = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {chosen.minutes:g} min, seed {chosen.seed}"
+    outcomes = list[Outcome]()
+    for part in [it for it in PARTS if chosen.only in it.name]:
+        outcomes.append(replace(run(part, chosen.minutes, chosen.seed), run=told))
+        print(outcomes[-1].row, flush=True)
+    chosen.report.write_text(report(outcomes, chosen.report.read_text() if chosen.report.exists() else ""))
     return 1 if any(outcome.failure for outcome in outcomes) else 0
 
 
