@@ -24,6 +24,9 @@ TABLE: dict[str, str] = {
     "holds: {place}, hits: {hits}": "成立：{place}，命中次数：{hits}",
     "broken at hit {hits} of {place}": "在 {place} 的第 {hits} 次命中时不成立",
     "never reached: {place}": "从未到达：{place}",
+    # A crash.
+    "The program ended.": "程序已结束。",
+    "No crash: the program ended by itself.": "没有崩溃：程序自行结束。",
     # A change.
     "Give the place at which the expression begins to mean something.": "请给出表达式开始有意义的位置。",
     "A stopped session needs none: it begins where it stands.": "已停止的会话不需要：从它所在处开始。",

@@ -12,7 +12,7 @@ import msgspec
 from dragoman.debug import faults
 from dragoman.debug.backend import AdapterRefusedError, Answering
 from dragoman.debug.life import Life
-from dragoman.debug.model import Evaluated, Frame, Page, Scope, ThreadSeen, Variable
+from dragoman.debug.model import Evaluated, Frame, Locals, Page, Scope, ThreadSeen, Variable
 from dragoman.debug.opening import Launch, Opening
 from dragoman.debug.paging import Pager
 from dragoman.debug.program import Program
@@ -92,6 +92,10 @@ class Looks:
         """What a container holds beside its elements."""
         async with self._in_turn(_ANSWERED_WITHIN_S):
             return await self._now().looking.variables(reference, filter="named")
+
+    async def locals(self, frame: int) -> Locals | None:
+        async with self._in_turn(_ANSWERED_WITHIN_S):
+            return await self._now().looking.top_locals(frame)
 
     async def page(self, reference: int, *, start: int, count: int) -> Page:
         async with self._in_turn(_ANSWERED_WITHIN_S):

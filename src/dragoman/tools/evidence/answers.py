@@ -97,3 +97,20 @@ class ChangeFound(Found):
     new: Maybe[str] = None
     frames: Maybe[list[FrameSeen]] = None
     not_bound: Maybe[str] = None
+
+
+class CrashFrame(FrameSeen):
+    """`values`: of the parts of the line that failed; one that cannot be evaluated begins with an exclamation mark."""
+
+    locals: dict[str, str]
+    source: Maybe[str] = None
+    values: Maybe[dict[str, str]] = None
+    more_locals: Maybe[int] = None
+
+
+class CrashSeen(Found):
+    """Frames of the user's own code, from the one that failed up; `caused_by`, the nearest first."""
+
+    crashed: bool
+    frames: list[CrashFrame]
+    caused_by: Maybe[list[ExceptionSeen]] = None

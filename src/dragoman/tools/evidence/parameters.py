@@ -60,3 +60,7 @@ class ChangeWanted(OfSubject, OfPlace):
     invariant: Annotated[str, Field(max_length=2000, description="Find where this first is false instead.")] = ""
     max_steps: Annotated[int, Field(ge=1, le=10_000)] = 500
     timeout_s: Seconds = 30.0
+
+
+class CrashWanted(OfSubject):
+    timeout_s: Seconds = 60.0

@@ -19,6 +19,7 @@ from dragoman.tools.evidence import answers
 from dragoman.tools.evidence import parameters as take
 from dragoman.tools.evidence.changing import Changing
 from dragoman.tools.evidence.checking import Checking
+from dragoman.tools.evidence.crashing import Crashing
 from dragoman.tools.evidence.place import PlaceFinder
 from dragoman.tools.evidence.room import Room
 from dragoman.tools.evidence.tracing import Tracing
@@ -69,6 +70,16 @@ TOOLS = (
         take.ChangeWanted,
         answers.ChangeFound,
     ),
+    _Tool(
+        "explain_crash",
+        "Explain a crash",
+        (
+            "Run to the exception that nothing catches, or the fatal signal: its causes, and each frame of the user's "
+            "code with its line, locals, and the values in the line that failed. Or of a session stopped at one."
+        ),
+        take.CrashWanted,
+        answers.CrashSeen,
+    ),
 )
 
 
@@ -100,4 +111,5 @@ def _handlers(room: Room, sources: SourceReader) -> Mapping[str, _Run]:
         "trace": Tracing(room).trace,
         "check": Checking(room).check,
         "find_change": Changing(room, sources).find,
+        "explain_crash": Crashing(room, sources).explain,
     }

@@ -1,0 +1,172 @@
+"""Where a program broke down: its own frames from there up, what they hold, and the values in the line that failed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from dragoman.debug.evidence.failing_line import parts_of
+from dragoman.debug.evidence.languages import language_of
+from dragoman.debug.evidence.probing import EVALUATED_WITHIN_S, Probing, said
+from dragoman.debug.evidence.run import End, Evidence, Run, Subject
+from dragoman.debug.evidence.sheet import Cell, Limits, Sheet
+from dragoman.debug.model import Frame, Raised, Stop, Variable
+from dragoman.debug.service import Client
+from dragoman.debug.states import State
+from dragoman.errors import DragomanError
+
+FRAMES = 8
+_CAUSES = 8
+_OPENED = 5
+_MEMBERS = 20
+_ADDRESS = re.compile(r"^<[\w.<>]+ object at 0x[0-9a-f]+>$|^0x[0-9a-f]+$|^\w[\w:<>, *&]* ?@ ?0x[0-9a-f]+$|^\{\.\.\.\}$")
+_ENDS_BY_ITSELF_WITHIN_S = 2.0
+# A value that is code was not computed by the line; each adapter shows it in such words.
+_IS_CODE = ("<function", "<built-in", "<module", "<class", "<bound method", "ƒ ", "class ")
+
+Lines = Callable[[str], Awaitable[Sequence[str] | None]]
+
+# What led to an exception, the nearest first: `raise … from`, or what was being handled.
+_CAUSES_BY_ADAPTER: Mapping[str, str] = {
+    "debugpy": (
+        "[(type(e).__name__, str(e)[:400]) for e in (lambda f: f(f, __exception__[1], []))(lambda f, e, seen: seen"
+        f" if e is None or any(e is s for s in seen) or len(seen) > {_CAUSES} else f(f, e.__cause__ or"
+        " (None if e.__suppress_context__ else e.__context__), seen + [e]))][1:]"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFrame:
+    frame: Frame
+    source: str = ""
+    variables: tuple[Variable, ...] = ()
+    values: tuple[tuple[str, Cell], ...] = ()
+    """Of the parts of the line that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    end: End
+    frames: tuple[SeenFrame, ...] = ()
+    causes: tuple[Raised, ...] = ()
+    session_id: str = ""
+    """Of a session that is left to go on with."""
+    state: str = ""
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it broke down at all."""
+        ended = self.end.ended
+        return self.end.how == "exception" or bool(ended and (ended.signal or ended.exit_code))
+
+
+async def crashed(evidence: Evidence, client: Client, subject: Subject, lines: Lines, seconds: float) -> Crash:
+    """A session that stands at an exception is explained as it stands; any other goes on to its end."""
+    probing = Probing((), Sheet(Limits(seconds=seconds)), by_stops=True)
+    async with evidence.run(client, subject, probing) as run:
+        crash = await _explained(run, await _end_of(run), lines)
+        if crash.end.how == "exception" and run.is_own:
+            ended = await run.let_end(_ENDS_BY_ITSELF_WITHIN_S)
+            crash = replace(crash, end=replace(crash.end, ended=ended))
+        is_left = run.session.ended is None and not run.is_own
+    return replace(crash, session_id=run.session.id, state=run.session.state.value) if is_left else crash
+
+
+async def _end_of(run: Run) -> End:
+    stop = run.session.stop
+    if not run.is_own and stop is not None and stop.reason == "exception":
+        return End("exception", stop=stop)
+    return await run.finished()
+
+
+async def _explained(run: Run, end: End, lines: Lines) -> Crash:
+    stop = end.stop
+    if stop is None or run.session.state is not State.STOPPED:
+        return Crash(end)
+    own = [it for it in stop.frames if not it.is_library][:FRAMES] or list(stop.frames[:1])
+    seen = [await _seen(run, frame, lines) for frame in own]
+    if seen and end.how == "exception":
+        seen[0] = await _with_values(run, seen[0], lines)
+    return Crash(end, tuple(seen), await _causes(run, stop))
+
+
+async def _seen(run: Run, frame: Frame, lines: Lines) -> SeenFrame:
+    text = await lines(frame.path) if frame.path else None
+    source = text[frame.line - 1].strip() if text and 0 < frame.line <= len(text) else ""
+    try:
+        found = await run.session.looks.locals(frame.id)
+    except DragomanError:
+        found = None
+    return SeenFrame(frame, source, await _opened(run, found.variables if found else ()))
+
+
+async def _opened(run: Run, variables: Sequence[Variable]) -> tuple[Variable, ...]:
+    """Where a debugger shows an address alone, what stands there, of the first few."""
+    left, found = _OPENED, []
+    for variable in variables:
+        if left and variable.reference and _ADDRESS.search(variable.value):
+            left -= 1
+            found.append(msgspec.structs.replace(variable, value=await _members(run, variable)))
+        else:
+            found.append(variable)
+    return tuple(found)
+
+
+async def _members(run: Run, variable: Variable) -> str:
+    try:
+        page = await run.session.looks.page(variable.reference, start=0, count=_MEMBERS)
+    except DragomanError:
+        return variable.value
+    shown = [
+        f"{it.name}={it.value}" for it in page.variables if it.name.isidentifier() and not it.name.startswith("__")
+    ]
+    return f"{variable.type or ''}({', '.join(shown)})" if shown else variable.value
+
+
+async def _with_values(run: Run, seen: SeenFrame, lines: Lines) -> SeenFrame:
+    frame = seen.frame
+    text = await lines(frame.path) if frame.path else None
+    parts = parts_of(text or (), frame.line, is_python=frame.path.endswith((".py", ".pyw")))
+    cells = await _evaluated(run, parts, frame)
+    shown = [(part, cell) for part, cell in zip(parts, cells, strict=False) if not cell.text.startswith(_IS_CODE)]
+    return replace(seen, values=tuple(shown))
+
+
+async def _causes(run: Run, stop: Stop) -> tuple[Raised, ...]:
+    asked = _CAUSES_BY_ADAPTER.get(run.session.launch.adapter_id)
+    if not asked or stop.raised is None:
+        return ()
+    (cell,) = await _evaluated(run, [asked], stop.frames[0]) or [Cell("", failed=True)]
+    try:
+        told = ast.literal_eval(cell.text) if not cell.failed else []
+        return tuple(Raised(type=type, message=message) for type, message in told)
+    except (ValueError, SyntaxError, TypeError):
+        return ()
+
+
+async def _evaluated(run: Run, expressions: Sequence[str], frame: Frame) -> list[Cell]:
+    """Together where the language can say that; one by one where not, and none after one that did not end."""
+    combination = language_of(run.session.launch.adapter_id).combination
+    if not expressions:
+        return []
+    if combination is None:
+        return [await _cell(run, it, frame, "watch") for it in expressions]
+    together = await _cell(run, combination.asked(expressions), frame, combination.context)
+    try:
+        return [] if together.failed else combination.answered(together.text)
+    except (ValueError, SyntaxError):
+        return []
+
+
+async def _cell(run: Run, expression: str, frame: Frame, context: str) -> Cell:
+    looks = run.session.looks
+    try:
+        found = await looks.evaluate(expression, frame.id, context, timeout_s=EVALUATED_WITHIN_S, thread_id=None)
+    except DragomanError as error:
+        return Cell(said(error), failed=True)
+    return Cell(found.result)

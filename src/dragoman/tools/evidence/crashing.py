@@ -1,0 +1,117 @@
+"""The tool `explain_crash`: run to what nothing catches, and say what stood there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dragoman.debug.evidence.crash import Crash, Lines, SeenFrame, crashed
+from dragoman.debug.evidence.sheet import Cell
+from dragoman.debug.model import Raised, Variable
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.sources import SourceReader
+from dragoman.tools.debug.stops import short_path
+from dragoman.tools.debug.values import name
+from dragoman.tools.evidence.answers import CrashFrame, CrashSeen, ExceptionSeen
+from dragoman.tools.evidence.ends import end_lines
+from dragoman.tools.evidence.parameters import CrashWanted
+from dragoman.tools.evidence.room import Room
+from dragoman.tools.evidence.subject import subject_of
+from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import escaped, one_line
+
+_VALUE = 400
+_VALUE_IN_TEXT = 120
+_MESSAGE = 400
+_LOCALS = 20
+_SOURCE = 160
+# Names that the language made, not the user.
+_NO_ONES = ("__", "special variables", "function variables", "class variables")
+
+
+@dataclass(frozen=True, slots=True)
+class Crashing:
+    room: Room
+    sources: SourceReader
+
+    async def explain(self, caller: Caller, wanted: CrashWanted) -> Outcome:
+        subject = subject_of(wanted)
+
+        async def act() -> Crash:
+            evidence, lines = self.room.evidence, self._lines(caller)
+            return await crashed(evidence, client_of(caller), subject, lines, wanted.timeout_s)
+
+        crash = await self.room.awaited(caller, "explain_crash", wanted.timeout_s, act)
+        answer = self.answer(caller, crash)
+        return Outcome(crash_lines(answer), answer)
+
+    def _lines(self, caller: Caller) -> Lines:
+        async def lines(path: str) -> Sequence[str] | None:
+            return await self.sources.lines(path, caller.workspace, (path,))
+
+        return lines
+
+    def answer(self, caller: Caller, crash: Crash) -> CrashSeen:
+        ended = self.room.ends.data(caller, crash.end)
+        return CrashSeen(
+            status="success",
+            crashed=crash.is_one,
+            frames=[self._frame(caller, it) for it in crash.frames],
+            caused_by=[self._cause(it) for it in crash.causes] or None,
+            ended=ended.model_copy(update={"frames": None}),
+            session_id=crash.session_id or None,
+            state=crash.state or None,
+        )
+
+    def _cause(self, raised: Raised) -> ExceptionSeen:
+        return ExceptionSeen(type=name(raised.type), message=self.room.values.text(raised.message, _MESSAGE))
+
+    def _frame(self, caller: Caller, seen: SeenFrame) -> CrashFrame:
+        own = [it for it in seen.variables if not it.name.startswith(_NO_ONES) and not _is_code(it)]
+        return CrashFrame(
+            function=name(seen.frame.name),
+            file_path=short_path(seen.frame.path, caller.workspace) if seen.frame.path else None,
+            line=seen.frame.line or None,
+            source=self.room.values.text(seen.source, _SOURCE) or None,
+            values={escaped(it): self._cell(it, cell) for it, cell in seen.values} or None,
+            locals={name(it.name): self._local(it) for it in own[:_LOCALS]},
+            more_locals=max(0, len(own) - _LOCALS) or None,
+        )
+
+    def _local(self, variable: Variable) -> str:
+        return self._shown(variable.name, variable.value)
+
+    def _cell(self, expression: str, cell: Cell) -> str:
+        shown = self._shown(expression, cell.text)
+        return f"!{shown}" if cell.failed else shown
+
+    def _shown(self, expression: str, text: str) -> str:
+        shown = self.room.values.value(expression, text, _VALUE)
+        return shown.text if shown.is_whole else f"{shown.text}… ({shown.length} chars)"
+
+
+def _is_code(variable: Variable) -> bool:
+    """Functions, classes and modules of a file: what the user defined, not what went wrong."""
+    return (variable.type or "") in {"function", "type", "module", "builtin_function_or_method", "Function"}
+
+
+def crash_lines(answer: CrashSeen) -> list[Phrase]:
+    first, *rest = end_lines(answer.ended) or [say("The program ended.")]
+    is_calm = not answer.crashed and answer.ended.how == "exited"
+    calm = [say("No crash: the program ended by itself.")] if is_calm else []
+    told = [f"caused by: {one_line(f'{it.type}: {it.message}', _MESSAGE)}" for it in answer.caused_by or ()]
+    told += [line for it in answer.frames for line in _frame_lines(it)]
+    left = [say("State: {state} ({session}).", state=answer.state, session=answer.session_id)]
+    return [*calm, first, *(say("{text}", text=it) for it in told), *rest, *left[: bool(answer.session_id)]]
+
+
+def _frame_lines(frame: CrashFrame) -> list[str]:
+    source = f": {one_line(frame.source, _SOURCE)}" if frame.source else ""
+    head = f"at {frame.file_path or '?'}:{frame.line} {frame.function}{source}"
+    return [head, *_pairs(frame.values), *_pairs(frame.locals)]
+
+
+def _pairs(values: dict[str, str] | None) -> list[str]:
+    shown = [f"{name} = {one_line(value, _VALUE_IN_TEXT)}" for name, value in (values or {}).items()]
+    return [f"  {', '.join(shown)}"] if shown else []

@@ -1,0 +1,122 @@
+"""What explain_crash answers, over real programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.debug.evidence.failing_line import parts_of
+from tests.domain.evidence.room import agent_in
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+ORDERS = """\
+import json
+
+
+class Item:
+    def __init__(self, kind, price):
+        self.kind, self.price = kind, price
+
+
+def charge(item, rates):
+    try:
+        return item.price * rates[item.kind]
+    except KeyError as missing:
+        raise ValueError("no rate") from missing
+
+
+def main():
+    rates = {"book": 0.07}
+    items = [Item("book", 10), Item("film", 20)]
+    total = 0
+    for item in items:
+        total += (
+            charge(item, rates) + rates["book"] - items[0].price
+        )
+    return json.dumps(total)
+
+
+main()
+"""
+
+
+async def test_a_crash_is_told_with_its_causes_and_what_each_own_frame_held(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("orders.py", ORDERS)
+        answer = await agent.call("explain_crash", program="orders.py")
+    assert (answer["crashed"], answer["ended"]["exit_code"]) == (True, 1)
+    assert answer["ended"]["exception"] == {"type": "ValueError", "message": "no rate"}
+    assert answer["caused_by"] == [{"type": "KeyError", "message": "'film'"}]
+    failing, caller, module, cause = answer["frames"]
+    assert (failing["function"], failing["line"], failing["source"]) == (
+        "charge",
+        13,
+        'raise ValueError("no rate") from missing',
+    )
+    assert failing["locals"] == {"item": "Item(kind='film', price=20)", "rates": "{'book': 0.07}"}
+    assert (caller["function"], caller["locals"]["total"], module["function"]) == ("main", "-9.23", "<module>")
+    assert cause["source"] == "return item.price * rates[item.kind]"
+    assert "caused by: KeyError: 'film'" in answer.text
+    assert len(answer.text) < 1200
+
+
+async def test_the_values_in_the_line_that_failed_are_told(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("app.py", "class A:\n    n = 2\na, b = A(), [1, 2]\nprint(b[0] / (a.n - b[1]))\n")
+        answer = await agent.call("explain_crash", program="app.py")
+    values = answer["frames"][0]["values"]
+    assert (values["a.n"], values["b[1]"], values["a.n - b[1]"]) == ("2", "2", "0")
+    assert values["b[0] / (a.n - b[1])"].startswith("!ZeroDivisionError")
+
+
+async def test_a_session_that_stands_at_an_exception_is_explained_and_left_there(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("app.py", "def f(x):\n    return x['b']\n\nf({'a': 1})\n")
+        started = await agent.call("start_debugging", program="app.py")
+        answer = await agent.call("explain_crash", session_id=started["stop_event_data"]["session_id"])
+        assert (answer["frames"][0]["locals"], answer["state"]) == ({"x": "{'a': 1}"}, "Stopped")
+        assert (await agent.call("evaluate_expression", expression="x"))["result"] == "{'a': 1}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("print('all is well')\n", (False, "exited", 0, None)),
+        ("raise SystemExit(3)\n", (True, "exited", 3, None)),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", (True, "exited", -11, "SIGSEGV")),
+        ("while True:\n    pass\n", (False, "limit", None, None)),
+    ],
+    ids=["calm", "exit code", "signal", "endless"],
+)
+async def test_other_ends_are_told_as_what_they_are(
+    tmp_path: Path, text: str, told: tuple[bool, str, int | None, str | None]
+) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("app.py", text)
+        answer = await agent.call("explain_crash", program="app.py", timeout_s=4)
+    ended = answer["ended"]
+    assert (answer["crashed"], ended["how"], ended.get("exit_code"), ended.get("signal")) == told
+
+
+LINES = [
+    "total += (",
+    "    charge(item, rates) + rates['book']",
+    "    - items[0].price)",
+    "if a.b > f(c.d):",
+    "    x = 1",
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [(2, {"rates['book']", "items[0].price", "items[0]"}), (4, {"a.b", "c.d"}), (5, set()), (9, set())],
+)
+def test_of_a_python_statement_the_parts_that_do_nothing_when_evaluated_again(line: int, parts: set[str]) -> None:
+    assert set(parts_of(LINES, line, is_python=True)) == parts
+
+
+def test_of_another_language_members_and_elements_by_their_looks() -> None:
+    line = 'sum += order.lines[i].price * rates[order.kind]; // not.this "nor.that"'
+    assert parts_of([line], 1, is_python=False) == ("order.lines[i].price", "rates[order.kind]", "order.kind")
