@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import statistics
 import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
+import msgspec
+
 from bench.agent import PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
+from dragoman.clock import SystemClock
+from dragoman.debug.evidence.points import Point
+from dragoman.debug.evidence.run import Evidence, Subject
+from dragoman.debug.evidence.sheet import Limits
+from dragoman.debug.evidence.trace import traced
+from dragoman.debug.service import Client, DebugService, Wish
+from dragoman.debug.starting import AdapterStarter
+from dragoman.journal import Journal
+from dragoman.transport.supervisors import Supervisors
+from dragoman.workspace.breakpoints import STORE, BreakpointBook
 
 _ROUNDS = 3
 _HITS = 2000
 _MARK = "# here"
+_LINE = "        total -= odd and len(name)  # here"
 _BILL = ["i", "price", "discount", "total", "count"]
 _SQUARES = ["i", "square", "total", "odd", "name"]
 _WIDE: dict[str, Any] = {"max_hits": 5000, "max_chars": 200_000, "timeout_s": 300}
@@ -48,17 +66,42 @@ def _hit_ms(agent: Agent) -> tuple[float, float]:
     for _ in range(_ROUNDS):
         idle.append(_traced_s(agent, 1, program="squares.py"))
         written.append(_traced_s(agent, _HITS, program="squares.py"))
-        stops.append(_by_stops_s(agent))
+        stops.append(anyio.run(_by_stops_s, agent.workspace))
     own_s = statistics.median(idle)
     return statistics.median(stops) / _HITS * 1000, (statistics.median(written) - own_s) / _HITS * 1000
 
 
-def _by_stops_s(agent: Agent) -> float:
-    """A session that is stopped is asked at stops, where it can be left."""
-    agent.call("set_breakpoint", file_path="squares.py", line_text="total = 0")
-    stopped = agent.call("start_debugging", program="squares.py")
-    agent.call("remove_breakpoint", clear_all=True)
-    return _traced_s(agent, _HITS, session_id=stopped["session_id"])
+async def _by_stops_s(workspace: Path) -> float:
+    """In this process: an agent cannot ask for it, where the program says its rows by itself."""
+    caller = Client("bench", workspace, workspace, dict(os.environ), trusts_workspace=True)
+    subject = Subject(wish=Wish(program="squares.py"))
+    limits = Limits(_HITS + 1, 1_000_000, 300.0)
+    line = 1 + (workspace / "squares.py").read_text().splitlines().index(_LINE)
+    point = Point(path=str(workspace / "squares.py"), line=line, expressions=tuple(_SQUARES))
+    async with evidence_in(workspace) as evidence:
+        idle = await _seconds(evidence, caller, subject, msgspec.structs.replace(point, line=line + 1), limits)
+        return await _seconds(evidence, caller, subject, point, limits) - idle
+
+
+async def _seconds(evidence: Evidence, caller: Client, subject: Subject, point: Point, limits: Limits) -> float:
+    begun = time.perf_counter()
+    trace = await traced(evidence, caller, subject, [point], limits, by_stops=True)
+    assert trace.end.how == "exited", trace.end
+    return time.perf_counter() - begun
+
+
+@asynccontextmanager
+async def evidence_in(workspace: Path) -> AsyncIterator[Evidence]:
+    clock = SystemClock()
+    async with (
+        Journal.open(workspace / "journal", stores=[STORE]) as journal,
+        Supervisors() as supervisors,
+        anyio.create_task_group() as group,
+    ):
+        book = BreakpointBook(journal, clock)
+        await book.load()
+        yield Evidence(DebugService(group, book, AdapterStarter(supervisors, group), journal, clock), clock)
+        group.cancel_scope.cancel("measured")
 
 
 def _traced_s(agent: Agent, hits: int, **subject: str) -> float:

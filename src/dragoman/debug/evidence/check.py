@@ -52,7 +52,7 @@ async def checked(
     asked = tuple(dict.fromkeys((*names_in(claim), *besides)))
     point = msgspec.structs.replace(point, claim=claim, expressions=asked)
     limits = replace(limits, rows=2)
-    trace = await traced(evidence, client, subject, [point], limits, goes_on=_holds, by_stops=stops, is_kept=stops)
+    trace = await traced(evidence, client, subject, [point], limits, goes_on=_holds, is_kept=stops)
     rows, hits = trace.sheet.rows, trace.sheet.hits
     if trace.broke_off is not None:
         before = rows[-2] if len(rows) > 1 else None

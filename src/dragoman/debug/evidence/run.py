@@ -216,12 +216,13 @@ class Evidence:
     async def _borrowed(self, client: Client, session_id: str, probing: Probing) -> AsyncIterator[Run]:
         session = self.service.find(client, session_id)
         session.require_stopped()
-        try:
-            await session.probe(probing)
-            yield Run(self.service, self._clock, client, session, probing, is_own=False)
-        finally:
-            with anyio.CancelScope(shield=True):
-                await _given_back(session)
+        with probing.written_down():
+            try:
+                await session.probe(probing)
+                yield Run(self.service, self._clock, client, session, probing, is_own=False)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _given_back(session)
 
 
 async def _ended(session: Session) -> None:

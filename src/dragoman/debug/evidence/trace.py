@@ -56,9 +56,9 @@ async def traced(
     by_stops: bool = False,
     is_kept: bool = False,
 ) -> Trace:
-    """By stops where it must stay where it was when a row was judged to be the last, as a borrowed session must."""
+    """By stops also where the program could write its rows down: to be measured, and compared with the other way."""
     sheet = Sheet(limits)
-    probing = Probing(points, sheet, goes_on=goes_on, by_stops=by_stops or subject.wish is None)
+    probing = Probing(points, sheet, goes_on=goes_on, by_stops=by_stops)
     async with evidence.run(client, subject, probing) as run:
         end = await run.finished()
         bindings = tuple(run.session.bindings.of(id_of(at)) for at in range(len(probing.points)))
