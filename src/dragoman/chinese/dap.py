@@ -30,5 +30,5 @@ TABLE: dict[str, str] = {
     "`{command}` came before `initialize`.": "`{command}` 早于 `initialize` 到达。",
     "`{command}` needs a session, and this client has none.": "`{command}` 需要一个会话，而此客户端没有。",
     "a person in {program}": "{program} 中的用户",
-    "{who} did `{command}` a moment before, so this was not done.": "{who}刚刚执行了 `{command}`，因此未执行此操作。",
+    "{who} did `{command}` meanwhile, so this was not done.": "{who}在此期间执行了 `{command}`，因此未执行此操作。",
 }

@@ -61,13 +61,12 @@ class Moving:
         return {}
 
     async def _moved(self, command: Awaitable[None]) -> None:
-        believed = self._teller.told_stop
         with self._teller.held():
             try:
                 await command
             except DragomanError as error:
                 by, did = self._followed.session.sent_on_by
-                if believed and error.code in _ELSEWHERE and by != self._client.id:
+                if error.code in _ELSEWHERE and by not in {"", self._client.id}:
                     raise refusals.overtaken(by, did) from error
                 raise
             self._teller.went_on()

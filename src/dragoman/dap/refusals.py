@@ -88,7 +88,7 @@ def overtaken(by: str, command: str) -> DragomanError:
     """Two at the same moment: the second is told who was first."""
     return DragomanError(
         "moved_on",
-        say("{who} did `{command}` a moment before, so this was not done.", who=_who(by), command=command),
+        say("{who} did `{command}` meanwhile, so this was not done.", who=_who(by), command=command),
         hint=say("See where the program is now, then decide again."),
     )
 

@@ -20,7 +20,7 @@ from dragoman.wire.control import Hello
 
 log = logging.getLogger(__name__)
 
-FIRST_REQUEST_WITHIN_S = 10.0
+FIRST_REQUEST_WITHIN_S = 30.0
 
 
 class DapServer:

@@ -62,10 +62,14 @@ class Teller:
         beats = -1
         while not self.is_over:
             beats = await self._followed.pulse.after(beats)
+            is_over = self._followed.is_over
             await self._tell_output()
             self._tell_threads()
             self._tell_breakpoints()
-            self._tell_state()
+            if is_over:  # and what it printed to its end is told
+                self._tell_end()
+            elif not self._held:
+                self._tell_state()
             await self._host.room()
 
     @contextmanager
@@ -137,11 +141,8 @@ class Teller:
 
     def _tell_state(self) -> None:
         session = self._followed.session
-        if self._followed.is_over:
-            self._tell_end()
-            return
         stop = session.stop if session.stands else None
-        if self._held or (self._shown is stop and self.told_stop == (stop.number if stop else 0)):
+        if self._shown is stop and self.told_stop == (stop.number if stop else 0):
             return
         before, self.told_stop = self.told_stop, stop.number if stop else 0
         if before and before != self.told_stop:

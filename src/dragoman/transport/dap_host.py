@@ -6,7 +6,6 @@ waits with `room`, and one that takes nothing for too long is let go.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,7 +52,8 @@ class DapHost:
         self._unsent = 0
         self._changed = anyio.Event()
         self._can_send = True
-        self._is_cut_short = False  # in the middle of a piece: what follows would not be read as a message
+        self._is_leaving = False
+        self._writing = anyio.CancelScope(shield=True)
 
     async def run(self, take: Take, leaving: Callable[[], None], rest: bytes = b"") -> None:
         """Until the editor ends, breaks the protocol, stops reading, or we end. `rest` is what came before; what is
@@ -61,13 +61,17 @@ class DapHost:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._write, group.cancel_scope)
-                await self._read(take, rest)
-                await self._answered()
-                group.cancel_scope.cancel("the conversation is over")
+                try:
+                    await self._read(take, rest)
+                    await self._answered()
+                finally:
+                    self._abandon()
+                    leaving()
+                    self._leave()
         finally:
-            self._abandon()
-            leaving()
-            await self._part()
+            self._can_send = False
+            with anyio.CancelScope(shield=True):
+                await self._stream.aclose()
 
     async def _answered(self) -> None:
         """Who has said everything may still listen: `… | dragoman dap --stdio`."""
@@ -76,15 +80,11 @@ class DapHost:
                 lambda: not self._can_send or not (self._unsent or (self._connection.open_requests and not self.fault))
             )
 
-    async def _part(self) -> None:
-        """Within bounds, though everything else ends."""
-        self._can_send = self._can_send and not self._is_cut_short
-        with anyio.CancelScope(shield=True), anyio.move_on_after(_LAST_WORDS_WITHIN_S):
-            with contextlib.suppress(*_STREAM_ENDS):
-                while self._outgoing and self._can_send:
-                    await self._stream.send(self._next_piece())
-            await self._stream.aclose()
-        self._can_send = False
+    def _leave(self) -> None:
+        """What was said is sent, within bounds, though everything else ends."""
+        self._is_leaving = True
+        self._writing.deadline = anyio.current_time() + _LAST_WORDS_WITHIN_S
+        self._change()
 
     def respond(self, request: dap.Request, body: Any = UNSET) -> None:
         self._answer(request, body, success=True, message=None)
@@ -156,22 +156,26 @@ class DapHost:
             got.request.context.settle(got.message)
 
     async def _write(self, scope: anyio.CancelScope) -> None:
+        """Shielded: one who is cancelled in the middle of a message would make nonsense of what follows it."""
         try:
-            while True:
-                await self._until(lambda: bool(self._outgoing))
-                data, self._is_cut_short = self._next_piece(), True
-                with anyio.fail_after(self._sent_within_s):
-                    await self._stream.send(data)
-                self._is_cut_short = False
-                self._unsent -= len(data)
-                self._change()
+            with self._writing:
+                while await self._has_more():
+                    data = self._next_piece()
+                    with anyio.fail_after(self._sent_within_s):
+                        await self._stream.send(data)
+                    self._unsent -= len(data)
+                    self._change()
+        except TimeoutError:  # an OSError too
+            self.fault = RemoteProtocolError("reads_nothing", f"nothing was read for {self._sent_within_s:g} seconds")
+            scope.cancel("the editor reads nothing")
         except _STREAM_ENDS:
             self._can_send = False
             self._outgoing, self._unsent = bytearray(), 0
             self._change()
-        except TimeoutError:
-            self.fault = RemoteProtocolError("reads_nothing", f"nothing was read for {self._sent_within_s:g} seconds")
-            scope.cancel("the editor reads nothing")
+
+    async def _has_more(self) -> bool:
+        await self._until(lambda: bool(self._outgoing) or self._is_leaving)
+        return bool(self._outgoing)
 
     def _next_piece(self) -> bytes:
         data = bytes(self._outgoing[:_PIECE])

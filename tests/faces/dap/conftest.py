@@ -1,4 +1,4 @@
-"""One daemon for the tests of a module, agents at it by the real pump, and editors by its socket."""
+"""One daemon for all of them, agents at it by the real pump, and editors by its socket."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Agent:
         return stop
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
     path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
     with cli_with_home(tmp_path_factory.mktemp("h"), {"DRAGOMAN_PORT": "0", "PATH": path, "VIRTUAL_ENV": ""}) as cli:

@@ -65,6 +65,9 @@ class Editor:
     def stop_reading(self) -> None:
         self._reading.clear()
 
+    def read_on(self) -> None:
+        self._reading.set()
+
     # Hearing.
 
     def response(self, seq: int) -> Message:
@@ -80,7 +83,7 @@ class Editor:
 
         def is_it(it: Message) -> bool:
             body = it.get("body", {})
-            return it["type"] == "event" and it["event"] == name and fields.items() <= body.items()
+            return bool(it["type"] == "event" and it["event"] == name and fields.items() <= body.items())
 
         return self.next(is_it, f"{name} {fields}").get("body", {})
 

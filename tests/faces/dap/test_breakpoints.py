@@ -1,0 +1,125 @@
+"""Breakpoints of an editor: its own beside everybody's, one list to the debugger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.daemons import eventually
+from tests.faces.dap.conftest import AT_INNER, IN_LOOP, Agent, OpenEditor
+from tests.faces.dap.editor import Editor
+
+
+def test_an_editors_list_leaves_the_agents_breakpoints_where_they_are(
+    agent: Agent, editor: Editor, program: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session, {program: [AT_INNER]})
+    thread = editor.event("stopped")["threadId"]
+    (own,) = editor.set_lines(program, AT_INNER)
+    assert own["verified"]
+    editor.ask("continue", threadId=thread)
+    assert editor.event("stopped")["hitBreakpointIds"] == [own["id"]]
+    assert editor.set_lines(program) == []
+    editor.ask("continue", threadId=thread)
+    assert editor.event("stopped")["hitBreakpointIds"] != [own["id"]]
+    assert agent.call("wait_for_stop")["stop_event_data"]["line"] == IN_LOOP
+
+
+def test_the_same_list_keeps_its_ids_and_says_to_the_agent_whose_they_are(
+    agent: Agent, editor: Editor, program: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session)
+    first = editor.set_lines(program, AT_INNER, {"line": AT_INNER + 1, "condition": "value > 3"})
+    again = editor.set_lines(program, {"line": AT_INNER + 1, "condition": "value > 2"}, AT_INNER)
+    assert [it["id"] for it in again] == [first[1]["id"], first[0]["id"]]
+    listed = {it["line"]: it for it in agent.call("get_breakpoints")["breakpoints"]}
+    assert listed[AT_INNER + 1]["condition"] == "value > 2"
+    assert listed[AT_INNER]["set_by"] == "a person in Visual Studio Code"
+    assert listed[AT_INNER]["session_id"] == session
+    assert "set_by" not in listed[IN_LOOP]
+
+
+def test_what_the_agent_removes_leaves_the_editors_list_as_well(agent: Agent, editor: Editor, program: Path) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session)
+    (own,) = editor.set_lines(program, AT_INNER)
+    agent.call("remove_breakpoint", breakpoint_id=own["id"])
+    assert editor.event("breakpoint", reason="removed")["breakpoint"]["id"] == own["id"]
+
+
+def test_conditions_hits_and_log_messages_are_an_editors_too(agent: Agent, editor: Editor, program: Path) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    agent.call("remove_breakpoint", clear_all=True)
+    editor.join(session)
+    thread = editor.event("stopped")["threadId"]
+    logged, counted, bad = editor.set_lines(
+        program,
+        {"line": AT_INNER + 1, "logMessage": "doubled is {doubled}"},
+        {"line": AT_INNER, "hitCondition": "3"},
+        {"line": IN_LOOP, "hitCondition": "sometimes"},
+    )
+    assert "id" not in bad
+    assert "sometimes" in bad["message"]
+    editor.ask("continue", threadId=thread)
+    assert editor.event("stopped")["hitBreakpointIds"] == [counted["id"]]
+    assert editor.locals(editor.frames(thread)[0]["id"])["value"] == "2"
+    eventually(lambda: "doubled is 0\ndoubled is 2\n" in editor.output().replace("total 0\n", ""))
+    assert logged["id"] != counted["id"]
+
+
+def test_two_editors_have_two_lists(agent: Agent, editor: Editor, editor_at: OpenEditor, program: Path) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session, {program: [AT_INNER]})
+    with editor_at("nvim") as other:
+        other.join(session, {program: [AT_INNER]})
+        other.ask("setBreakpoints", source={"path": str(program)}, breakpoints=[])
+        other.ask("disconnect")
+    thread = editor.event("stopped")["threadId"]
+    editor.ask("continue", threadId=thread)
+    assert editor.event("stopped")["reason"] == "breakpoint"
+    assert editor.frames(thread)[0]["line"] == AT_INNER
+
+
+def test_functions_and_exceptions_are_set_where_the_debugger_can(agent: Agent, editor: Editor, program: Path) -> None:
+    program.write_text(program.read_text().replace("return doubled", "return {}[doubled]"))
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    agent.call("remove_breakpoint", clear_all=True)
+    can = editor.join(session)
+    assert {it["filter"] for it in can["exceptionBreakpointFilters"]} >= {"raised", "uncaught"}
+    thread = editor.event("stopped")["threadId"]
+    (by_name,) = editor.ask("setFunctionBreakpoints", breakpoints=[{"name": "inner"}])["breakpoints"]
+    assert by_name["verified"]
+    (raised,) = editor.ask("setExceptionBreakpoints", filters=["raised"])["breakpoints"]
+    assert raised["verified"]
+    editor.ask("continue", threadId=thread)
+    assert editor.event("stopped")["reason"] == "function breakpoint"
+    editor.ask("setFunctionBreakpoints", breakpoints=[])
+    editor.ask("continue", threadId=thread)
+    stopped = editor.event("stopped", reason="exception")
+    assert stopped["hitBreakpointIds"] == [raised["id"]]
+    info = editor.ask("exceptionInfo", threadId=thread)
+    assert (info["exceptionId"], info["breakMode"]) == ("KeyError", "always")
+
+
+def test_an_editor_that_mirrors_is_told_of_others_and_its_echo_is_not_its_own(
+    agent: Agent, editor: Editor, program: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session, initialize={"dragomanMirrorsBreakpoints": True})
+    (theirs,) = editor.event("dragomanBreakpoints")["breakpoints"]
+    assert (theirs["path"], theirs["line"], theirs["verified"]) == (str(program), IN_LOOP, True)
+    echo, own = editor.set_lines(program, IN_LOOP, AT_INNER)
+    assert echo["id"] == theirs["id"]
+    assert own["id"] != theirs["id"]
+    assert len(agent.call("get_breakpoints")["breakpoints"]) == 2
+    agent.call("remove_breakpoint", breakpoint_id=theirs["id"])
+    assert editor.event("dragomanBreakpoints")["breakpoints"] == []
+    assert [it["line"] for it in agent.call("get_breakpoints")["breakpoints"]] == [AT_INNER]
+
+
+def test_a_breakpoint_without_a_file_says_why_it_is_not_set(agent: Agent, editor: Editor, program: Path) -> None:
+    editor.join(agent.stopped_at(program, IN_LOOP)["session_id"])
+    source = {"name": "<string>", "sourceReference": 3}
+    (unset,) = editor.ask("setBreakpoints", source=source, breakpoints=[{"line": 1}])["breakpoints"]
+    assert unset == {"verified": False, "message": "A breakpoint needs the absolute path of its file."}
