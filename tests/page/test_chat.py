@@ -5,29 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from anyio.from_thread import start_blocking_portal
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, expect
 
-from dragoman.testing.fake_model import Calls, Ends, FakeModel, Says, Step, Waits
-from tests.faces.attacked import Attacked, attacked
+from dragoman.testing.fake_model import Calls, Ends, Fails, Says, Step, Waits
+from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
+from tests.page.talking import fresh, say, with_model
 
 pytestmark = pytest.mark.needs("chromium", "page")
-
-
-def say(chat: Locator, text: str) -> None:
-    chat.get_by_label("Message").fill(text)
-    chat.get_by_label("Message").press("Enter")
-
-
-def fresh(tab: Tab) -> Locator:
-    """A conversation of its own."""
-    chat = tab.show("Chat")
-    before = tab.page.evaluate("sessionStorage.chat")
-    chat.get_by_role("button", name="New conversation").click()
-    tab.page.wait_for_function("before => sessionStorage.chat !== before", arg=before)
-    expect(chat.locator("article")).to_have_count(0)
-    return chat
 
 
 @pytest.mark.requirement(
@@ -116,21 +101,16 @@ REPLIES: list[list[Step]] = [
     [Says(["I will ", "look. "]), Calls("run_in_terminal", ['{"command": "echo once"}']), Ends("tool_calls")],
     [Says(["You said **no**."]), Ends()],
     [Says(["<img src=x onerror=window.pwned=1>", " thinking"]), Waits()],
+    [Says(["Half of "]), Says(["an answer"]), Waits()],
+    [Says(["The beginning"]), Fails("the model is tired")],
+    [Says(["Now it works."]), Ends()],
 ]
 
 
 @pytest.fixture(scope="module")
 def thinking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(FakeModel.running(*REPLIES)) as model,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setenv("DRAGOMAN_MODEL", "openai")
-        patch.setenv("DRAGOMAN_MODEL_NAME", "fake")
-        patch.setenv("DRAGOMAN_MODEL_ADDRESS", model.address)
-        with attacked(tmp_path_factory.mktemp("thinking")) as daemon:
-            yield daemon
+    with with_model(tmp_path_factory.mktemp("thinking"), *REPLIES) as daemon:
+        yield daemon
 
 
 @pytest.mark.requirement("page:chat:markdown", "page:chat:text-grows", "page:chat:done-shown")
@@ -152,5 +132,41 @@ def test_a_model_asks_first_hears_a_refusal_and_is_stopped_in_mid_stream(browser
     expect(chat.locator("article.assistant").last).to_contain_text("<img src=x onerror=window.pwned=1> thinking")
     chat.get_by_role("button", name="Stop").click()
     expect(chat.locator("article.assistant").last).to_contain_text("Stopped.")
+    tab.assert_at_home()
+    context.close()
+
+
+def test_a_reload_in_the_middle_of_an_answer_loses_nothing_of_it(browser: Browser, thinking: Attacked) -> None:
+    context = browser.new_context()
+    tab = Tab.opened(context, thinking)
+    tab.log_in()
+    chat = fresh(tab)
+    say(chat, "tell me slowly")
+    expect(chat.locator("article.assistant")).to_contain_text("Half of an answer")
+    chat.get_by_label("Message").fill("meanwhile")
+    tab.page.reload()
+    expect(chat.locator("article.assistant .prose")).to_have_text("Half of an answer")
+    expect(chat.locator("article.assistant .going")).to_be_visible()
+    expect(chat.get_by_label("Message")).to_have_value("meanwhile")
+    chat.get_by_role("button", name="Stop").click()
+    expect(chat.locator("article.assistant")).to_contain_text("Stopped.")
+    expect(chat.locator("article.assistant .prose")).to_have_text("Half of an answer")
+    tab.assert_at_home()
+    context.close()
+
+
+def test_a_failed_run_stays_failed_after_a_reload_and_can_be_tried_again(browser: Browser, thinking: Attacked) -> None:
+    context = browser.new_context()
+    tab = Tab.opened(context, thinking)
+    tab.log_in()
+    chat = fresh(tab)
+    say(chat, "will it work?")
+    expect(chat.locator("article.assistant .bad")).to_be_visible()
+    tab.page.reload()
+    failed = chat.locator("article.assistant .bad")
+    expect(failed).to_be_visible()
+    failed.get_by_role("button", name="Try again").press("Enter")
+    expect(chat.locator("article.assistant").last).to_contain_text("Now it works.")
+    expect(chat.locator("article.user .words")).to_have_text(["will it work?", "will it work?"])
     tab.assert_at_home()
     context.close()

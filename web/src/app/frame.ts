@@ -4,6 +4,7 @@ import { customElement, state } from "lit/decorators.js";
 import { html as anyTag, unsafeStatic } from "lit/static-html.js";
 import { Refused, feed, gateway, t, type FeedState } from "../link";
 import { approvals } from "../chat/approvals";
+import { asked } from "./asking";
 import { shared } from "./shared";
 import { VIEWS, type View } from "./views";
 
@@ -27,6 +28,7 @@ export class DragomanApp extends LitElement {
     super.connectedCallback();
     feed.addEventListener("state", () => this.hear());
     approvals.addEventListener("change", () => this.requestUpdate());
+    asked.addEventListener("asked", () => void this.show(VIEWS[0]!));
     window.addEventListener("login-refused", (event) => {
       this.refused = (event as CustomEvent<Refused>).detail;
     });
@@ -86,7 +88,7 @@ export class DragomanApp extends LitElement {
         </p>
       </header>
       ${this.trouble ? this.problem() : nothing}
-      ${this.wasInside ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main>` : this.outside()}
+      ${this.wasInside ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.outside()}
     `;
   }
 
@@ -105,7 +107,7 @@ export class DragomanApp extends LitElement {
   private panel(view: View) {
     const tag = unsafeStatic(view.tag); // from our own table
     return html`<section
-      id="panel-${view.id}" role="tabpanel" aria-labelledby="tab-${view.id}" ?hidden=${view !== this.shown}
+      id="panel-${view.id}" role="tabpanel" data-view=${t(view.title)} aria-labelledby="tab-${view.id}" ?hidden=${view !== this.shown}
     >${this.loaded.has(view.id) ? anyTag`<${tag}></${tag}>` : nothing}</section>`;
   }
 

@@ -1,6 +1,7 @@
 /** The chat: conversations, what is said as it is said, what agents ask before they do it. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, query, state } from "lit/decorators.js";
+import { asked } from "../app/asking";
 import { shared } from "../app/shared";
 import { gateway, t } from "../link";
 import { approvals } from "./approvals";
@@ -36,8 +37,19 @@ export class DragomanChat extends LitElement {
     gateway.addEventListener("state", this.reconnected);
     gateway.subscribe(({ event }) => event === "sessions.changed" && void this.attempt(() => this.readSessions()));
     approvals.addEventListener("change", () => this.requestUpdate());
+    asked.addEventListener("asked", () => this.quote());
     this.open(this.talk.key);
     this.reconnected();
+  }
+
+  override firstUpdated(): void {
+    this.quote();
+  }
+
+  /** What was chosen elsewhere to be asked about. */
+  private quote(): void {
+    const text = this.hasUpdated ? asked.take() : "";
+    if (text) this.prompt.put(text);
   }
 
   private readonly reconnected = (): void => {
@@ -71,6 +83,7 @@ export class DragomanChat extends LitElement {
     this.talk = new Talk(key);
     sessionStorage.setItem(PLACE, key);
     this.talk.addEventListener("change", () => this.requestUpdate());
+    this.talk.addEventListener("unsent", (event) => this.prompt.put((event as CustomEvent<string>).detail));
     this.talk.begin();
     this.isAtEnd = true;
     if (gateway.connected) void this.attempt(() => this.talk.read());
@@ -120,7 +133,7 @@ export class DragomanChat extends LitElement {
         <button @click=${() => this.attempt(() => approvals.decide(id, "deny"))}>${t("Refuse")}</button>
       </div>`)}
       ${this.failed ? html`<p class="bad" role="alert">${this.failed}</p>` : nothing}
-      ${this.connected ? nothing : html`<p class="quiet" role="status">${t("The chat is not connected right now.")}</p>`}
+      ${this.connected ? nothing : html`<p class="quiet away" role="status">${t("The chat is not connected right now.")} ${gateway.reason}</p>`}
       <dragoman-prompt
         .key=${this.talk.key} .running=${this.talk.running !== undefined}
         @said=${(event: CustomEvent<string>) => this.say(event.detail)} @stopped=${() => this.attempt(() => this.talk.abort())}
@@ -149,7 +162,7 @@ export class DragomanChat extends LitElement {
     shared,
     css`
       :host { display: flex; flex-direction: column; min-height: 0; gap: .6rem; padding: .6rem 1rem 1rem; max-width: 60rem; width: 100%; margin: 0 auto; }
-      .bar { display: flex; gap: .6rem; } .bar select { max-width: 18rem; }
+      .bar { display: flex; flex-wrap: wrap; gap: .6rem; } .bar select { max-width: min(18rem, 100%); }
       .said { flex: 1; min-height: 0; overflow: auto; display: flex; flex-direction: column; gap: .8rem; }
       article { max-width: 92%; overflow-wrap: anywhere; }
       article.user { align-self: flex-end; background: var(--raised); border-radius: .8rem; padding: .4rem .9rem .6rem; }

@@ -8,16 +8,24 @@ import type { Change, Part, Said, Tool } from "./talk";
 
 const SIGNS = { running: "…", done: "✓", failed: "✕" };
 const SHOWN = 100_000;
+const PAGE = "the page";
+const ENDS: Partial<Record<Said["state"], string>> = {
+  aborted: "Stopped.", failed: "This failed.", unanswered: "No answer came: the daemon ended before, or was not asked.",
+};
 
 export function message(said: Said, retry: () => void) {
-  const who = said.role === "user" ? t("You") : t("Agent");
-  return html`<article class=${said.role} aria-label=${who}>
+  const who = said.role === "user" ? speaker(said.by) : t("Agent");
+  return html`<article class=${said.role} aria-label=${who} data-about=${said.role === "user" ? t("what was asked") : t("what the agent said")}>
     <div class="who quiet">${who}${said.atMs ? html` <time>${new Date(said.atMs).toLocaleTimeString()}</time>` : nothing}</div>
     ${said.parts.map((part) => DRAW[part.kind](part as never, said))}
     ${said.state === "running" ? html`<span class="going" role="status">${t("working…")}</span>` : nothing}
-    ${said.state === "aborted" ? html`<p class="quiet">${t("Stopped.")}</p>` : nothing}
-    ${said.state === "failed" ? html`<p class="bad">${said.reason || t("This failed.")} <button @click=${retry}>${t("Try again")}</button></p>` : nothing}
+    ${said.state in ENDS ? html`<p class=${said.state === "failed" ? "bad" : "quiet"}>${said.reason || t(ENDS[said.state]!)} <button @click=${retry}>${t("Try again")}</button></p>` : nothing}
   </article>`;
+}
+
+/** Every page is the person's; whoever else spoke is named. */
+function speaker(by: string): string {
+  return !by || by === PAGE ? t("You") : by;
 }
 
 const DRAW: { [K in Part["kind"]]: (part: Extract<Part, { kind: K }>, said: Said) => unknown } = {
@@ -43,7 +51,7 @@ function brief(input: unknown): string {
 
 function diff({ path, original, modified }: Change) {
   const changed = () => compare(original, modified).filter(({ kind }) => kind !== "same");
-  return html`<details class="tool"><summary>± <b>${path}</b></summary>
+  return html`<details class="tool diff" open><summary>± <b>${path}</b></summary>
     ${guard([original, modified], () => changed().map(({ kind, text }) => html`<div class="line ${kind}">${kind === "added" ? "+" : "−"} ${text}</div>`))}
   </details>`;
 }

@@ -23,10 +23,19 @@ export class DragomanPrompt extends LitElement {
     return `draft ${this.key}`;
   }
 
-  /** Puts a text where the person can go on with it. */
+  /** Puts a text where the person can go on with it; what they wrote meanwhile stays, after it. */
   put(text: string): void {
-    this.become(text);
-    void this.updateComplete.then(() => this.renderRoot.querySelector("textarea")?.focus());
+    this.become(this.text ? `${text.trimEnd()}\n\n${this.text}` : text);
+    this.focusEnd();
+  }
+
+  private focusEnd(): void {
+    void this.updateComplete.then(() => {
+      const box = this.renderRoot.querySelector("textarea");
+      box?.focus();
+      box?.setSelectionRange(box.value.length, box.value.length);
+      if (box) box.scrollTop = box.scrollHeight;
+    });
   }
 
   private become(text: string): void {
@@ -65,7 +74,8 @@ export class DragomanPrompt extends LitElement {
   }
 
   private take(offer: string): void {
-    this.put(`${offer} `);
+    this.become(`${offer} `);
+    this.focusEnd();
   }
 
   private send(): void {

@@ -1,5 +1,7 @@
 /** One conversation: what was said before, and what is being said now. No drawing here. */
 import { gateway, type GatewayEvent } from "../link";
+import { changesOf } from "./changes";
+import { outbox } from "./outbox";
 
 export interface Tool {
   kind: "tool";
@@ -30,11 +32,24 @@ export interface Said {
   parts: Part[];
   runId: string;
   atMs: number;
-  state: "running" | "done" | "aborted" | "failed";
+  state: "running" | "done" | "aborted" | "failed" | "unanswered";
   reason: string;
+  /** Who said it, where the daemon knows. */
+  by: string;
+  /** Begun before we came: its text is told whole, and its pieces would stand there twice. */
+  isAdopted: boolean;
 }
 
 type Json = Record<string, unknown>;
+interface InFlight {
+  runId: string;
+  text: string;
+  events?: { stream: string; data: Json }[];
+}
+interface History {
+  messages: Message[];
+  inFlightRun?: InFlight;
+}
 interface Message extends Json {
   role: string;
   content: unknown;
@@ -43,6 +58,7 @@ interface Message extends Json {
 export class Talk extends EventTarget {
   said: Said[] = [];
   private stop = () => {};
+  private isSending = false;
 
   constructor(readonly key: string) {
     super();
@@ -60,12 +76,23 @@ export class Talk extends EventTarget {
     return this.said.find(({ state }) => state === "running");
   }
 
-  /** Runs that go on keep what was heard of them; everything else is as the daemon remembers it. */
+  /** A run that goes on keeps what was heard of it; everything else is as the daemon remembers it. */
   async read(): Promise<void> {
-    const { messages } = await gateway.request<{ messages: Message[] }>("chat.history", { sessionKey: this.key });
-    const running = this.said.filter(({ role, state }) => role === "assistant" && state === "running");
-    this.said = [...remembered(messages), ...running];
+    const { messages, inFlightRun } = await gateway.request<History>("chat.history", { sessionKey: this.key });
+    const said = remembered(messages);
+    const heard = this.said.find(({ role, runId, state }) => role === "assistant" && state === "running" && runId === inFlightRun?.runId);
+    if (inFlightRun) said.push(heard ?? adopted(inFlightRun));
+    else if (said.at(-1)?.role === "user") said.at(-1)!.state = "unanswered";
+    this.said = said;
     this.changed();
+    this.giveBack();
+  }
+
+  /** What was on its way when the page was loaded anew, and never arrived. */
+  private giveBack(): void {
+    const text = this.isSending ? "" : outbox.take(this.key);
+    const arrived = this.said.some(({ role, parts }) => role === "user" && parts.some((part) => part.kind === "text" && part.text === text));
+    if (text && !arrived) this.dispatchEvent(new CustomEvent("unsent", { detail: text }));
   }
 
   async send(text: string): Promise<void> {
@@ -73,12 +100,17 @@ export class Talk extends EventTarget {
     const said = made("user", runId, "done", [{ kind: "text", id: "", text }]);
     this.said.push(said);
     this.changed();
+    this.isSending = true;
+    outbox.put(this.key, text);
     try {
       await gateway.request("chat.send", { sessionKey: this.key, message: text, idempotencyKey: runId });
     } catch (error) {
       this.said = this.said.filter((it) => it !== said);
       this.changed();
       throw error;
+    } finally {
+      this.isSending = false;
+      outbox.clear(this.key);
     }
   }
 
@@ -93,7 +125,7 @@ export class Talk extends EventTarget {
     if (!run) return;
     const data = (payload.data ?? {}) as Json;
     if (event === "chat") hearState(run, payload);
-    else HEAR[String(payload.stream)]?.(run, data);
+    else if (!(run.isAdopted && payload.stream === "assistant")) HEAR[String(payload.stream)]?.(run, data);
     this.changed();
   }
 
@@ -114,7 +146,15 @@ export class Talk extends EventTarget {
 }
 
 function made(role: Said["role"], runId: string, state: Said["state"], parts: Part[], atMs = Date.now()): Said {
-  return { role, parts, runId, atMs, state, reason: "" };
+  return { role, parts, runId, atMs, state, reason: "", by: "", isAdopted: false };
+}
+
+function adopted({ runId, text, events = [] }: InFlight): Said {
+  const run = made("assistant", runId, "running", []);
+  for (const { stream, data } of events) if (stream !== "assistant") HEAR[stream]?.(run, data);
+  if (text) run.parts.push({ kind: "text", id: "whole", text });
+  run.isAdopted = true;
+  return run;
 }
 
 const HEAR: Record<string, (run: Said, data: Json) => void> = {
@@ -129,14 +169,23 @@ const HEAR: Record<string, (run: Said, data: Json) => void> = {
     if (data.phase === "update") tool.output = textOf((data.partialResult as Json | undefined)?.content);
     if (data.phase !== "result") return;
     tool.output = textOf((data.result as Json | undefined)?.content);
+    if (tool.state === "running") addChanges(run, tool, Boolean(data.isError));
     tool.state = data.isError ? "failed" : "done";
     tool.endedMs = Date.now();
   },
   diff(run, { path, original, modified, toolCallId }) {
     const change = { path: String(path), original: String(original ?? ""), modified: String(modified ?? "") };
+    run.parts = run.parts.filter((part) => part.kind !== "diff" || part.id !== toolCallId || part.path !== change.path);
     run.parts.push({ kind: "diff", id: String(toolCallId), ...change });
   },
 };
+
+/** After the call that made them. */
+function addChanges(run: Said, tool: Tool, isError: boolean): void {
+  const changes = isError ? [] : changesOf(tool.id, tool.name, tool.input);
+  const isTold = run.parts.some((part) => part.kind === "diff" && part.id === tool.id);
+  if (changes.length && !isTold) run.parts.splice(run.parts.indexOf(tool) + 1, 0, ...changes);
+}
 
 function toolOf(run: Said, { toolCallId, name, args }: Json): Tool {
   const known = run.parts.find((it): it is Tool => it.kind === "tool" && it.id === toolCallId);
@@ -187,14 +236,18 @@ function one(role: Said["role"], message: Message): Said {
   }));
   const text = textOf(message.content);
   const words: Words[] = text ? [{ kind: "text", id: "", text }] : [];
-  return made(role, "", ended[String(message.stopReason)] ?? "done", [...tools, ...words], Number(message.timestamp ?? 0));
+  const said = made(role, "", ended[String(message.stopReason)] ?? "done", [...tools, ...words], Number(message.timestamp ?? 0));
+  said.reason = String(message.errorMessage ?? "");
+  said.by = String((message.__openclaw as Json | undefined)?.by ?? "");
+  return said;
 }
 
 function answerOf(said: Said[], { toolCallId, isError, content }: Message): void {
-  for (const { parts } of said.slice(-1))
-    for (const part of parts)
-      if (part.kind === "tool" && part.id === toolCallId) {
-        part.output = textOf(content);
-        part.state = isError ? "failed" : "done";
-      }
+  const run = said.at(-1);
+  for (const part of [...(run?.parts ?? [])])
+    if (part.kind === "tool" && part.id === toolCallId) {
+      part.output = textOf(content);
+      part.state = isError ? "failed" : "done";
+      addChanges(run!, part, Boolean(isError));
+    }
 }

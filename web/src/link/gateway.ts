@@ -25,10 +25,16 @@ interface Pending {
 
 const WITHIN_MS = 30_000;
 const LONGEST_MS = 5000;
+const WHY: Record<number, string> = {
+  1012: "The daemon is restarting.",
+  1013: "The daemon has too many connections, or this page was too slow.",
+};
 const SCOPES = ["read", "write", "approvals", "admin"].map((name) => `operator.${name}`);
 
 class Gateway extends EventTarget {
   connected = false;
+  /** Why it is not, where somebody said so. */
+  reason = "";
   private socket: WebSocket | null = null;
   private pending = new Map<string, Pending>();
   private readonly listeners = new Set<(event: GatewayEvent) => void>();
@@ -61,7 +67,7 @@ class Gateway extends EventTarget {
     }
     this.socket = new WebSocket(`ws://${location.host}/gateway`);
     this.socket.onmessage = ({ data }: MessageEvent<string>) => this.heard(JSON.parse(data) as Frame);
-    this.socket.onclose = () => this.closed();
+    this.socket.onclose = ({ code }) => this.closed(code);
   }
 
   private send<T>(method: string, params: Record<string, unknown>): Promise<T> {
@@ -98,9 +104,11 @@ class Gateway extends EventTarget {
       await this.send("connect", {
         minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth,
       });
-    } catch {
-      return; // it closes; the feed says whether the session still holds
+    } catch (error) {
+      this.reason = (error as Error).message; // it closes; the feed says whether the session still holds
+      return;
     }
+    this.reason = "";
     this.attempt = 0;
     this.lastSeq = 0;
     this.become(true);
@@ -115,7 +123,8 @@ class Gateway extends EventTarget {
     for (const listener of this.listeners) listener({ event, payload });
   }
 
-  private closed(): void {
+  private closed(code: number): void {
+    if (this.connected || !this.reason) this.reason = t(WHY[code] ?? "The daemon does not answer; it is tried again.");
     for (const { reject, timer } of this.pending.values()) {
       clearTimeout(timer);
       reject(new Error(t("The connection was lost before the answer came.")));

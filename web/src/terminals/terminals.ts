@@ -1,6 +1,7 @@
 /** Terminals: who has which, every command with how it ended, and what it printed. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
+import { asked } from "../app/asking";
 import { shared } from "../app/shared";
 import { t } from "../link";
 import "../parts/rows";
@@ -11,6 +12,7 @@ import "./question";
 
 const TYPED_FOR_MS = 200;
 const LINE_PX = 19;
+const ASKED_LINES = 60;
 const PANES: readonly [Shows, string][] = [["output", "Output"], ["screen", "Screen"], ["ask", "Ask"]];
 
 @customElement("dragoman-terminals")
@@ -129,11 +131,13 @@ export class DragomanTerminals extends LitElement {
   private output() {
     const { command, lines, left } = this.desk;
     if (!command) return html`<p class="empty">${t("Choose a command to read what it printed.")}</p>`;
+    const about = t("the output of {command}", { command: `\`${command.command}\`` });
     return html`<div class="head"><code>${command.command}</code>
         <p class="quiet small"><span class=${endOf(command)}>${endWords(command)}</span> · ${took(command)} · ${new Date(command.started_at).toLocaleString()} · ${command.cwd}
           ${command.verified ? nothing : html`· <span class="bad" title=${t("A program may have made this up by printing marks.")}>${t("unverified")}</span>`}</p>
+        ${lines.length ? html`<button id="ask-about" @click=${() => asked.about(lines.slice(-ASKED_LINES).join("\n"), about)}>${t("Ask about this")}</button>` : nothing}
         ${command.lost_bytes ? html`<p class="bad small">${t("{count} bytes of its output were lost.", { count: command.lost_bytes })}</p>` : nothing}</div>
-      ${lines.length ? this.printed(lines, t("the output of {command}", { command: command.command })) : html`<p class="none">${t("It printed nothing that can be read.")}</p>`}
+      ${lines.length ? this.printed(lines, about) : html`<p class="none">${t("It printed nothing that can be read.")}</p>`}
       ${left === null ? nothing : html`<button class="plain" @click=${() => this.desk.readOn()}>${t("More of it")}</button>`}`;
   }
 

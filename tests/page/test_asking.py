@@ -1,0 +1,92 @@
+"""What is chosen anywhere in the page is put into the chat, quoted, with where it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.faces.attacked import Attacked
+from tests.page.tab import Tab
+from tests.page.talking import fresh, say
+from tests.page.workplace import Workplace, workplace
+
+pytestmark = pytest.mark.needs("bash", "chromium", "page")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    with workplace(tmp_path_factory.mktemp("asking")) as place:
+        place.tool("run_in_terminal", command="echo first; echo second")
+        yield place
+
+
+@pytest.fixture(scope="module")
+def daemon(place: Workplace) -> Attacked:
+    return place.daemon
+
+
+def drag_over(page: Page, words: Locator) -> None:
+    box = words.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 1, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 1, middle, steps=4)
+    page.mouse.up()
+
+
+def test_terminal_output_that_was_dragged_over_is_quoted_in_the_chat(tab: Tab) -> None:
+    view = tab.show("Terminals")
+    view.locator("#commands .command").first.click()
+    line = view.locator("#output .shown").nth(1)
+    expect(line).to_have_text("second")
+    line.dblclick()
+    tab.page.get_by_role("button", name="Ask about this").last.click()
+    box = tab.page.get_by_label("Message")
+    expect(box).to_have_value("About the output of `echo first; echo second`:\n> second\n\n")
+    expect(box).to_be_focused()
+    tab.page.keyboard.type("why?")
+    expect(box).to_have_value("About the output of `echo first; echo second`:\n> second\n\nwhy?")
+    box.fill("")
+
+
+def test_by_keyboard_a_whole_output_is_asked_about_and_what_was_written_stays(tab: Tab) -> None:
+    chat = tab.show("Chat")
+    chat.get_by_label("Message").fill("half a thought")
+    view = tab.show("Terminals")
+    view.locator("#commands .command").first.press("Enter")
+    view.locator("#ask-about").press("Enter")
+    box = chat.get_by_label("Message")
+    expect(box).to_have_value("About the output of `echo first; echo second`:\n> first\n> second\n\nhalf a thought")
+    box.fill("")
+
+
+def test_words_of_a_conversation_are_asked_about_by_a_shortcut(tab: Tab) -> None:
+    chat = fresh(tab)
+    say(chat, "sesquipedalian")
+    expect(chat.locator("article.user .words")).to_be_visible()
+    chat.locator("article.user .words").dblclick()
+    expect(tab.page.get_by_role("button", name="Ask about this")).to_be_visible()
+    tab.page.keyboard.press("Alt+Shift+A")
+    expect(chat.get_by_label("Message")).to_have_value("About what was asked:\n> sesquipedalian\n\n")
+    expect(tab.page.get_by_role("button", name="Ask about this")).to_have_count(0)
+    chat.get_by_label("Message").fill("")
+
+
+def test_source_in_the_debugger_is_asked_about(tab: Tab, place: Workplace) -> None:
+    view = tab.show("Debugger")
+    view.get_by_label("File").fill(str(place.folder / "adding.py"))
+    view.get_by_label("File").press("Enter")
+    line = view.get_by_text("total += value")
+    expect(line).to_be_visible()
+    drag_over(tab.page, line)
+    tab.page.get_by_role("button", name="Ask about this").click()
+    expect(tab.page.get_by_label("Message")).to_have_value(re.compile(r"^About .*\n> .*total \+= value"))
+
+
+def test_nothing_is_offered_where_nothing_is_chosen(tab: Tab) -> None:
+    tab.show("Activity").locator(".row").first.click()
+    expect(tab.page.get_by_role("button", name="Ask about this")).to_have_count(0)
