@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
@@ -65,14 +64,18 @@ class _Look:
     def full(self) -> bool:
         return len(self.found) >= self.limit
 
-    def scan(self, read: ReadRecords, terminal: str, reach: Reach) -> None:
-        """What came after the index: forward, keeping the newest."""
-        newest: deque[_Found] = deque(maxlen=self.limit)
-        for found in self._lines(read, terminal, reach.place, None, reach.carry):
-            if len(newest) == self.limit:
-                self.complete = False
-            newest.append(found)
-        self.found += newest
+    def scan(self, read: ReadRecords, terminal: str, reach: Reach, files: Sequence[int]) -> None:
+        """What came after the index: the newest file first, each forward, until there are enough."""
+        starts = [reach.place, *(Place(number) for number in files if number > reach.place.segment)]
+        found: list[_Found] = []
+        for start, until in reversed(list(zip(starts, [*starts[1:], None], strict=True))):
+            carry = reach.carry if start == reach.place else None
+            here = list(self._lines_of_file(read, terminal, start, until, carry))
+            found = here + found
+            if len(found) > self.limit or (len(found) == self.limit and carry is None):
+                self.complete, self.back_to_ns = False, max(self.back_to_ns or 0, found[0].at_ns)
+                break
+        self.found += reversed(found[-self.limit :])
 
     def look_into(self, read: ReadRecords, blocks: Sequence[Block]) -> None:
         for block in blocks:
@@ -95,8 +98,33 @@ class _Look:
         for line in _matching(self.wanted, cut(data)[0]):
             yield _Found(block.terminal, block.start, reading.records[0].at_ns, line)
 
+    def _lines_of_file(
+        self, read: ReadRecords, terminal: str, start: Place, until: Place | None, carry: bytes | None
+    ) -> Iterator[_Found]:
+        """With the first line of the next file, which may have begun in this one, and without its own (no carry)."""
+        place, at_ns = start, 0
+        skips, carry = carry is None, carry or b""
+        for record in self._records(read, terminal, start, until):
+            frame = decoded(record.payload)
+            beyond = until is not None and record.place >= until
+            is_output = frame is not None and frame.kind is Kind.OUTPUT
+            if frame is None or (frame.kind in _BESIDE and not beyond):
+                skips = False
+                continue
+            data = frame.data if is_output else b""
+            first = data.find(b"\n") + 1 or len(data)
+            data = data[first:] if skips else data[:first] if beyond else data
+            self.scanned_bytes += len(data)
+            whole, carry = cut(carry + data) if is_output and not beyond else (carry + data, b"")
+            skips = False
+            for line in _matching(self.wanted, whole):
+                yield _Found(terminal, record.place, record.at_ns, line)
+            place, at_ns = record.place, record.at_ns
+        for line in _matching(self.wanted, carry):
+            yield _Found(terminal, place, at_ns, line)
+
     def _lines(
-        self, read: ReadRecords, terminal: str, start: Place, until: Place | None, carry: bytes, low: int = 0
+        self, read: ReadRecords, terminal: str, start: Place, until: Place, carry: bytes, low: int
     ) -> Iterator[_Found]:
         """Lines that end between two places; one that goes on after them is found where it ends."""
         last: Record | None = None
@@ -104,7 +132,7 @@ class _Look:
             frame = decoded(record.payload)
             if frame is None or frame.kind in _BESIDE:
                 continue
-            beyond = until is not None and record.place >= until
+            beyond = record.place >= until
             if frame.kind is not Kind.OUTPUT:
                 whole, carry = carry, b""
             elif beyond:
@@ -171,7 +199,8 @@ class OutputSearching:
         reaches = await self._reaches()
         behind = {name: reaches.get(name, Reach()) for name in self._indexer.waiting() if terminal in ("", name)}
         for name, reach in behind.items():
-            await self._journal.reading(partial(look.scan, terminal=name, reach=reach))
+            files = await self._journal.segments_of(name)
+            await self._journal.reading(partial(look.scan, terminal=name, reach=reach, files=files))
         if not look.full:
             await self._ask_the_index(look, behind)
         upto = min((reach.at_ns for reach in behind.values()), default=self._clock.wall_ns())

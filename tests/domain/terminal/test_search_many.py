@@ -142,3 +142,40 @@ def test_who_searches_does_not_wait_for_what_is_being_added(tmp_path: Path) -> N
         search.join(10)
         assert found == [1]
     index.close()
+
+
+@pytest.mark.parametrize("limit", [1, 5, 1000])
+async def test_what_is_not_indexed_yet_is_read_newest_file_first_and_no_line_is_lost_between_files(
+    tmp_path: Path, limit: int
+) -> None:
+    """Pieces of all lengths over files of a few records: lines end anywhere."""
+    lines = [f"request {number} took {number * 7} ms" for number in range(400)]
+    whole = "".join(f"{line}\r\n" for line in lines).encode()
+    async with recorded(tmp_path, segment_bytes=1_000) as service:
+        shell = Shell(service)
+        await shell.begin()
+        for at in range(0, len(whole), 61):
+            await shell.show(whole[at : at + 61])
+        assert len(await service._journal.segments_of(shell.terminal)) > 5
+        found = await service.search_output("request took", limit=limit)
+        assert [hit.line for hit in found.hits] == lines[::-1][:limit]
+        assert found.complete == (limit > len(lines))
+        if limit == 1:
+            assert found.back_to_ns is not None
+            assert found.back_to_ns <= found.hits[0].at_ns
+            assert found.scanned_bytes < len(whole) / 4, "older files are not read"
+        for number in (0, 123, 399):
+            only = await service.search_output(f'"request {number} took"', limit=limit)
+            assert [hit.line for hit in only.hits] == [lines[number]]
+
+
+async def test_a_file_that_begins_with_keys_or_with_a_command_keeps_its_first_line(tmp_path: Path) -> None:
+    async with recorded(tmp_path, segment_bytes=1) as service:
+        shell = Shell(service)
+        await shell.begin()
+        await shell.show(b"first request\r\nbegun ")
+        await shell.type(b"y")
+        await shell.show(b"request\r\n")
+        await shell.run("make", b"second request\r\n")
+        found = await service.search_output("request")
+        assert [hit.line for hit in found.hits] == ["second request", "request", "first request"]
