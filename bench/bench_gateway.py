@@ -5,18 +5,28 @@ One WebSocket message is one frame, so there is nothing to cut into chunks: what
 
 from __future__ import annotations
 
+import asyncio
 import json
+import statistics
+import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from bench.claims import Claim, median_s
 from dragoman.chat.router import Router
+from dragoman.events import Event
+from dragoman.journal import Journal
 from dragoman.wire.gateway import ClientConnection, ClientInfo, ConnectParams, EventFrame, Reducer, decode_frame
+from dragoman.wire.gateway.vocabulary import ChatEvent
 
 _VECTORS = Path(__file__).parents[1] / "tests" / "vectors" / "gateway"
 _CHALLENGE = b'{"type":"event","event":"connect.challenge","payload":{"nonce":"n","ts":1}}'
 _HELLO = b'{"type":"res","id":"connect","ok":true,"payload":{"type":"hello-ok","protocol":3}}'
 _GOAL = 0.5
+_BATCH = 256
 
 
 def run() -> list[Claim]:
@@ -34,6 +44,7 @@ def run() -> list[Claim]:
         *ratios,
         reduced,
         Claim("gateway: events decoded, reduced, routed", _routed_per_s(), "/s", 20_000, "higher"),
+        Claim("gateway: the same, each kept in the journal", asyncio.run(_kept_per_s()), "/s", 8_000, "higher"),
     ]
 
 
@@ -75,8 +86,7 @@ def _reduced_ratio(texts: list[bytes]) -> float:
 
 def _routed_per_s() -> float:
     """A recorded conversation, each time as other runs; three read the chat, and one of them takes nothing."""
-    rounds = [[text.replace(b'"runId":"', b'"runId":"%d-' % number) for text in _recorded()] for number in range(40)]
-    events = [text for texts in rounds for text in texts if b'"type":"event"' in text]
+    events = _events(40)
 
     def route() -> None:
         router, connection = Router(_nowhere, _nowhere), _opened()
@@ -88,6 +98,44 @@ def _routed_per_s() -> float:
                         router.heard(event)
 
     return len(events) / median_s(route, rounds=5, warm_ups=1)
+
+
+async def _kept_per_s() -> float:
+    """Everything that the chat is told is in the journal, and on disk, before the time is taken."""
+    events = _events(20)
+    with tempfile.TemporaryDirectory() as folder:
+        async with Journal.open(Path(folder)) as journal:
+            rates = [await _kept_round(journal, events) for _ in range(5)]
+    return statistics.median(rates)
+
+
+async def _kept_round(journal: Journal, events: list[bytes]) -> float:
+    told: list[ChatEvent] = []
+    router, connection = Router(_nowhere, _nowhere), _opened()
+    router.watch(told.append)
+    begun = time.perf_counter()
+    for number, text in enumerate(events):
+        connection.receive_data(text)
+        for event in connection.events():
+            if isinstance(event, EventFrame):
+                router.heard(event)
+        if number % _BATCH == _BATCH - 1:
+            await _keep(journal, told)
+    await _keep(journal, told)
+    return len(events) / (time.perf_counter() - begun)
+
+
+async def _keep(journal: Journal, told: list[ChatEvent]) -> None:
+    await journal.append(
+        [Event(kind="chat.event", session=it.session_key, body={"event": msgspec.json.encode(it).decode()}) for it in told]
+    )
+    told.clear()
+
+
+def _events(rounds: int) -> list[bytes]:
+    """A recorded conversation many times over, each time as other runs."""
+    texts = [text.replace(b'"runId":"', b'"runId":"%d-' % number) for number in range(rounds) for text in _recorded()]
+    return [text for text in texts if b'"type":"event"' in text]
 
 
 async def _nowhere(_: object) -> None:
