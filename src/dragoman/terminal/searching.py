@@ -20,7 +20,7 @@ from dragoman.terminal.index import NEWEST, Block, Candidates, OutputIndex, Reac
 from dragoman.terminal.indexing import Indexer, cut
 from dragoman.terminal.matching import Wanted, wanted
 from dragoman.terminal.plain import plain
-from dragoman.terminal.stream import Kind, decoded
+from dragoman.terminal.stream import Frame, Kind, decoded
 from dragoman.terminal.told import Hit, OutputSearch
 
 # A word that comes everywhere is found in the newest block; one that does not needs many looks.
@@ -55,6 +55,8 @@ class _Look:
     complete: bool = True
     back_to_ns: int | None = None
     """Of the oldest block that was looked at."""
+    held_at: tuple[str, Place] | None = None
+    held: tuple[Record | None, Frame | None] = (None, None)
 
     @property
     def sought(self) -> Sought:
@@ -88,15 +90,22 @@ class _Look:
 
     def _lines_of(self, read: ReadRecords, block: Block) -> Iterator[_Found]:
         """A block that is the middle of a long frame has whole lines alone: what it cuts belongs to the next one."""
-        reading = read(block.terminal, block.start, 1)
-        frame = decoded(reading.records[0].payload) if reading.records else None
-        if frame is None or reading.records[0].place != block.start or block.high >= len(frame.data):
+        record, frame = self._first_of(read, block)
+        if record is None or frame is None or record.place != block.start or block.high >= len(frame.data):
             yield from self._lines(read, block.terminal, block.start, block.until, block.carry, block.low)
             return
         data = block.carry + frame.data[block.low : block.high]
         self.scanned_bytes += block.high - block.low
         for line in _matching(self.wanted, cut(data)[0]):
-            yield _Found(block.terminal, block.start, reading.records[0].at_ns, line)
+            yield _Found(block.terminal, block.start, record.at_ns, line)
+
+    def _first_of(self, read: ReadRecords, block: Block) -> tuple[Record | None, Frame | None]:
+        """Of a long frame that is several blocks, which are looked into one after another, read once."""
+        if self.held_at != (block.terminal, block.start):
+            records = read(block.terminal, block.start, 1).records
+            self.held = (records[0], decoded(records[0].payload)) if records else (None, None)
+            self.held_at = (block.terminal, block.start)
+        return self.held
 
     def _lines_of_file(
         self, read: ReadRecords, terminal: str, start: Place, until: Place | None, carry: bytes | None
