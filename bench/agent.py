@@ -30,6 +30,8 @@ class Agent:
     process: subprocess.Popen[bytes]
     workspace: Path
     calls: int = 0
+    text: str = ""
+    """Of the last answer, as its model reads it."""
     text_bytes: int = 0
     whole_bytes: int = 0
     took_s: float = 0.0
@@ -44,7 +46,8 @@ class Agent:
         self.took_s = time.perf_counter() - begun
         result = json.loads(line)["result"]
         self.calls += 1
-        self.text_bytes += sum(len(it["text"].encode()) for it in result["content"])
+        self.text = "\n".join(it["text"] for it in result["content"])
+        self.text_bytes += len(self.text.encode())
         self.whole_bytes += len(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode())
         answer: dict[str, Any] = result["structuredContent"]
         assert answer.get("status") != "error", answer

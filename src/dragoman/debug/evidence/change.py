@@ -92,6 +92,7 @@ class _Search:
         if await self._is_watched():
             self._by = "data breakpoint"
             return await self._watch(old)
+        await self._rest(resting=True)  # a call of the same function would end a step over it
         return await self._step(old)
 
     def _told(self, verdict: Verdict, end: End, change: Change | None = None) -> Looked:
@@ -125,11 +126,26 @@ class _Search:
                 return self._told("changed", End("stopped"), Change(old, new, stood.frame, stood.frames))
             old = new
             if not is_home:
-                end = await self._on() if self._has_point else End("stopped", stop=outcome)
-                if end.how != "stopped" or not self._has_point:
+                end = await self._again(outcome)
+                if end is not None:
                     return self._told("unchanged", end)
                 home, old = self._stop().total_frames, await self._value()
         return self._told("unchanged", self._limited())
+
+    async def _again(self, left: Stop) -> End | None:
+        """The function was left: on to the next pass over the place, or what came instead."""
+        if not self._has_point:
+            return End("stopped", stop=left)
+        await self._rest(resting=False)
+        end = await self._on()
+        if end.how != "stopped":
+            return end
+        await self._rest(resting=True)
+        return None
+
+    async def _rest(self, *, resting: bool) -> None:
+        self._run.probing.is_resting = resting
+        await self._run.session.probe(self._run.probing)
 
     async def _on(self) -> End:
         self._run.probing.sheet.again()

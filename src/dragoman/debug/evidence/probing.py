@@ -47,8 +47,10 @@ class Probing:
         self.sheet = sheet
         self.broke_off: Row | None = None
         """The row that was judged to be the last."""
+        self.is_resting = False
+        """Whether nothing is asked at the points for now."""
         self.watched: Breakpoint | None = None
-        """Data at whose change the program stops."""
+        """Besides its points: data at whose change the program stops, or exceptions."""
         self.never_ended = ""
         """An expression that was not evaluated in time."""
         self._goes_on = goes_on
@@ -68,7 +70,7 @@ class Probing:
 
     @property
     def breakpoints(self) -> list[Breakpoint]:
-        asked = [self._breakpoint(at) for at in range(len(self.points))]
+        asked = [self._breakpoint(at) for at in range(len(self.points)) if not self.is_resting]
         return asked if self.watched is None else [*asked, self.watched]
 
     def _breakpoint(self, at: int) -> Breakpoint:
