@@ -78,6 +78,11 @@ class Overlay:
         return self.is_clear and not waits
 
     @property
+    def is_drawing(self) -> bool:
+        """Whether what is printed is the shell's prompt or line."""
+        return self._stage.is_drawing
+
+    @property
     def speaks(self) -> bool:
         """Whether there is something to take."""
         return bool(self._screen or self._keys or self._messages)

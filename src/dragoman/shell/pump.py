@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import select
 import signal
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from dragoman.shell.backlog import Backlog, Typed
 from dragoman.shell.child import Child, exit_code_of
 from dragoman.shell.outer import OuterTerminal, rows_and_columns
 from dragoman.shell.outlet import Outlet
@@ -38,11 +40,11 @@ _MORE = 1024
 """After so large a piece there is more, as a rule; after a key's echo there is not."""
 _ECHO_MS = 2.0
 """So long the echo of a key may take and still be shown before anything of ours is done about that key."""
+_FLOOD_S, _FLOOD = 0.02, 256 * 1024
+"""So long, or for so much of it, a flood is only copied."""
 _LOCAL = 3
 
 _Answer = TypeVar("_Answer")
-_Typed = tuple[bytes, int, float]
-"""Keys, the terminal's modes when they came, and that moment."""
 
 
 class Pump:
@@ -50,16 +52,17 @@ class Pump:
         self._outer, self._child, self._signals = outer, child, signals
         self._side: Side | None = None
         self._screen, self._keys = Outlet(outer.screen), Outlet(child.master)
-        self._poll = select.poll()
+        self._poll, self._flood_poll = select.poll(), select.poll()
+        for fd in (signals.fd, outer.keys, child.master):
+            self._flood_poll.register(fd, select.POLLIN)
         self._interests: dict[int, int] = {}
         self._state: object = None
         self._quiet_at_s: float | None = None
         self._key_came, self._output_came = [(outer.keys, select.POLLIN)], [(child.master, select.POLLIN)]
         # What the next key and the next byte may do without anybody being asked: found out before they come.
         self._free_keys: frozenset[bytes] = frozenset()
-        self._is_clear = self._is_idle = False
-        self._later: _Typed | None = None
-        """A key that the shell has and nobody else has heard of: its answer comes first."""
+        self._is_clear = self._is_idle = self._is_running = False
+        self._backlog = Backlog()
         self._drained = False
         self.fault: Exception | None = None
         """What ended the recording, where something of ours failed."""
@@ -74,6 +77,7 @@ class Pump:
         if printed:
             self._show(first_shown(printed))
         self._side = side()
+        gc.freeze()  # what lives as long as we do is not looked through in the middle of a line
         if printed:
             self._guarded(lambda side: side.printed(printed, time.monotonic()))
 
@@ -172,7 +176,8 @@ class Pump:
     def _look_ahead(self) -> None:
         side = self._side
         if side is not None:
-            self._free_keys, self._is_clear, self._is_idle = side.free_keys(), side.is_clear(), side.is_idle()
+            self._free_keys, self._is_clear = side.free_keys(), side.is_clear()
+            self._is_idle, self._is_running = side.is_idle(), side.is_running()
 
     def _read_keys(self) -> bool:
         """Whether the echo may come before anything else. Modes are asked for before the shell has the key, which may
@@ -189,12 +194,13 @@ class Pump:
         typed = (data, _local_flags(self._child.master), time.monotonic())
         if data in self._free_keys:
             self._type(data)
-            self._later = typed
+            self._backlog.add_typed(typed)
             return self._is_idle
+        self._catch_up()
         self._type(data if self._side is None else self._hear_typed(self._side, typed))
         return False
 
-    def _hear_typed(self, side: Side, typed: _Typed) -> bytes:
+    def _hear_typed(self, side: Side, typed: Typed) -> bytes:
         data, flags, now_s = typed
         try:
             return side.typed(data, now_s, echoes=bool(flags & termios.ECHO), by_lines=bool(flags & termios.ICANON))
@@ -203,9 +209,13 @@ class Pump:
             return data
 
     def _catch_up(self) -> None:
-        typed, self._later = self._later, None
-        if typed is not None and self._side is not None:
-            self._hear_typed(self._side, typed)
+        for item in self._backlog.take() if self._backlog else ():
+            if self._side is None:
+                return
+            if not isinstance(item, bytes):
+                self._hear_typed(self._side, item)
+            elif drawn := self._hear_printed(self._side, item).removesuffix(item):
+                self._show(drawn)
 
     def _type(self, data: bytes) -> None:
         if data:
@@ -223,48 +233,68 @@ class Pump:
 
     def _read_output(self) -> None:
         data = self._read_available()
-        if not data:
-            return
-        is_shown = self._side is None or (self._is_clear and self._side.passes(data))
-        if is_shown:
-            self._show(data)
         now_s = time.monotonic()
-        if self._quiet_at_s is not None and self.ended_by is None:
+        if data and self._quiet_at_s is not None and self.ended_by is None:
             self._quiet_at_s = now_s + _LAST_WORDS_S
+        is_flood = len(data) >= _MORE and self._is_running and not self._keys.pending
+        if data and self._pass_output(data):
+            data = self._flood(now_s + _FLOOD_S) if is_flood else b""
         self._catch_up()
-        shown = data if self._side is None else self._hear_printed(self._side, data, now_s)
-        if is_shown:
-            shown = shown.removesuffix(data)
-        if shown:
+        if data and (shown := data if self._side is None else self._hear_printed(self._side, data)):
             self._show(shown)
 
-    def _hear_printed(self, side: Side, data: bytes, now_s: float) -> bytes:
+    def _pass_output(self, data: bytes) -> bool:
+        """To the screen first, where it is shown as it is."""
+        if self._side is None or not self._is_clear or not self._side.passes(data):
+            return False
+        self._show(data)
+        self._backlog.add_shown(data)
+        return True
+
+    def _flood(self, until_s: float) -> bytes:
+        """Only copied, up to some frames of it: whatever else is done between two reads is paid for each time that the
+        program and we take turns. What came and cannot be shown as it is; an end shows itself in the next turn."""
+        backlog, screen, master = self._backlog, self._screen, self._child.master
+        poll, output_came, read = self._flood_poll.poll, self._output_came, os.read
+        while not screen.pending and backlog.size < _FLOOD and time.monotonic() < until_s:
+            if poll(_ECHO_MS) != output_came:
+                break
+            data = b""
+            try:
+                data = read(master, _READ)
+                data += read(master, _READ) if len(data) >= _MORE else b""
+            except OSError:
+                pass
+            if not data or b"\x1b" in data:
+                return data
+            self._show(data)
+            backlog.add_shown(data)
+        return b""
+
+    def _hear_printed(self, side: Side, data: bytes) -> bytes:
         try:
-            return side.printed(data, now_s)
+            return side.printed(data, time.monotonic())
         except Exception as error:  # noqa: BLE001  as above
             self._give_up(error)
             return data
 
     def _read_available(self) -> bytes:
-        """A terminal gives a flood in small pieces: those that are there already go on in one."""
-        master, pieces, size = self._child.master, [], 0
+        """A terminal gives much in small pieces: two go on in one. For a third the program would have to run first."""
+        data = self._read_master()
+        return data + self._read_master() if len(data) >= _MORE else data
+
+    def _read_master(self) -> bytes:
         try:
-            while size < _FULL:
-                piece = os.read(master, _READ)
-                if not piece:
-                    self._closed()
-                    break
-                pieces.append(piece)
-                size += len(piece)
-                if len(piece) < _MORE:
-                    break
+            data = os.read(self._child.master, _READ)
         except BlockingIOError:
-            pass
+            return b""
         except OSError as error:  # the end: nobody has the terminal open any more; other systems give nothing at all
             if error.errno != errno.EIO:
                 raise
+            data = b""
+        if not data:
             self._closed()
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return data
 
     def _show(self, data: bytes) -> None:
         try:

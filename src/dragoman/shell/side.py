@@ -52,6 +52,10 @@ class Side:
         """Those that the shell gets as they are: `typed` can hear of them afterwards."""
         return self._overlay.free_keys()
 
+    def is_running(self) -> bool:
+        """Whether a command prints, and nothing of ours is to be drawn: `printed` can hear of more at once."""
+        return self._overlay.is_idle and not self._overlay.is_drawing
+
     def is_idle(self) -> bool:
         """Whether `typed` can even wait for what the shell answers."""
         return self._overlay.is_idle
