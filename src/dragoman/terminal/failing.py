@@ -17,6 +17,9 @@ from dragoman.terminal.telling import Piece, Quoted, ago
 
 _LISTED = 15
 _LINE_CHARACTERS = 120
+# Around a command a line editor turns the mark of pasted text off and on.
+_UNSEEN_BYTES = 20
+_LEAVES = (["exit"], ["logout"])
 
 
 @dataclass(slots=True)
@@ -28,18 +31,20 @@ class Failing:
     worked_since: bool = False
 
     def row(self, now_ns: int) -> Phrase:
+        """Its folder too, where the shell itself told it: the same line may fail in one and work in another."""
         last = self.last
         when, line = ago(last.ended_ns or last.started_ns, now_ns), " ".join(last.line.split())[:_LINE_CHARACTERS]
+        shown = f"{last.cwd}  {line}" if last.verified and last.cwd else line
         if not self.worked_since:
             return say(
-                "{when}  [{code}]  {count}×  {line}", when=when, code=last.exit_code, count=self.times, line=line
+                "{when}  [{code}]  {count}×  {line}", when=when, code=last.exit_code, count=self.times, line=shown
             )
         return say(
             "{when}  [{code}]  {count}×, worked since  {line}",
             when=when,
             code=last.exit_code,
             count=self.times,
-            line=line,
+            line=shown,
         )
 
 
@@ -90,5 +95,8 @@ def _nothing(ran: Sequence[Command], since_ns: int) -> Phrase:
 
 
 def harmless(command: Command) -> bool:
+    """Who leaves a shell gets the code of the command before; what was typed last is no second failure."""
     assert command.exit_code is not None
-    return is_harmless(command.exit_code, words_of(command.line), printed=command.output_bytes > 0)
+    if command.line.split()[:1] in _LEAVES:
+        return True
+    return is_harmless(command.exit_code, words_of(command.line), printed=command.output_bytes > _UNSEEN_BYTES)

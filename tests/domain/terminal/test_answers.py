@@ -271,10 +271,10 @@ async def a_day(record: Recorded) -> None:
         await record.run("pytest -q", 1, "FAILED test_a.py::test_b - assert 1 == 2\r\n")
     await record.run("make", 2, "x.c:1:2: error: broken\r\n")
     await record.run("make", 0)
-    await record.run("grep nothing here", 1)
+    await record.run("grep nothing here", 1, "\x1b[?2004l\r")
     await record.run("sleep 100", 130)
     await record.run("git push", 128, "fatal: no upstream\r\n")
-    await record.run("ls", 0)
+    await record.run("exit", 128)
 
 
 @pytest.mark.parametrize(
@@ -297,9 +297,9 @@ async def test_all_failures_of_a_day_are_told_each_once_with_how_often_and_when(
     title, *rows = answer.splitlines()
     assert title == "5 failures of 3 commands, newest first (shown: 3):"
     assert rows[:3] == [
-        "  │ 11 s ago  [128]  1×  git push",
-        "  │ 35 s ago  [2]  1×, worked since  make",
-        "  │ 41 s ago  [1]  3×  pytest -q",
+        "  │ 11 s ago  [128]  1×  /home/dev/shop  git push",
+        "  │ 35 s ago  [2]  1×, worked since  /home/dev/shop  make",
+        "  │ 41 s ago  [1]  3×  /home/dev/shop  pytest -q",
     ]
     assert error_line("\n".join(rows[3:])) == "fatal: no upstream"
     assert "npm" not in answer
@@ -308,7 +308,7 @@ async def test_all_failures_of_a_day_are_told_each_once_with_how_often_and_when(
 
 async def test_failures_of_another_time_of_some_commands_and_in_chinese(record: Recorded) -> None:
     await a_day(record)
-    assert (await ask(record, "what failed yesterday?")).splitlines()[1].endswith("[1]  1×  npm test")
+    assert (await ask(record, "what failed yesterday?")).splitlines()[1].endswith("[1]  1×  /home/dev/shop  npm test")
     assert "pytest" not in await ask(record, "what failed yesterday?")
     assert (await ask(record, "which commands failed this week?")).startswith("6 failures of 4 commands")
     of_tests = await ask(record, "which tests failed today?")
