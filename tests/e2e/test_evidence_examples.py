@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from bench.agent import Agent, agent_in
+from dragoman.cli.output import ExitCode
 from tests.daemons import Cli, cli_with_home
 from tests.peers import INSTALLED, give_adapters
 
@@ -64,6 +66,30 @@ def test_the_bug_is_found_within_its_budget(agent: Agent, bug: dict[str, Any]) -
         assert "session_id" not in answer, "a program was left behind"
     assert agent.calls - calls <= bug["calls"]
     assert agent.text_bytes - characters <= bug["characters"]
+
+
+def test_a_shell_gets_the_same_table(cli: Cli, agent: Agent) -> None:
+    words = ["python/savings.py", "--trace", "python/savings.py:8", "week", "saved", "--if", "week in (1, 9)"]
+    told = cli("debug", *words, cwd=agent.workspace, within_s=60)
+    assert told.stdout.splitlines()[1:3] == ["1 | 1 | 0.2", "2 | 9 | 0.9999999999999999"], told
+    assert told.returncode == 0
+    data = json.loads(cli("debug", *words, "--json", cwd=agent.workspace, within_s=60).stdout)
+    assert [row["values"] for row in data["rows"]] == [
+        {"week": "1", "saved": "0.2"},
+        {"week": "9", "saved": "0.9999999999999999"},
+    ]
+    assert data["ended"]["output"] == "weeks 20\n"
+
+
+def test_a_shell_is_told_of_a_program_that_fails_and_of_a_trace_that_cannot_be(cli: Cli, agent: Agent) -> None:
+    (agent.workspace / "fails.py").write_text("n = 3\nassert n == 4, 'no'\n")
+    failed = cli("debug", "fails.py", "--trace=fails.py:2", "n", cwd=agent.workspace, within_s=60)
+    assert (failed.returncode, "exception: AssertionError: no" in failed.stdout) == (ExitCode.PROGRAM_FAILED, True)
+    nothing = cli("debug", "fails.py", "--trace", "fails.py:2", "--json", cwd=agent.workspace)
+    both = cli("debug", "fails.py", "--trace", "fails.py:2", "n", "--break", "fails.py:1", cwd=agent.workspace)
+    assert "nothing_to_trace" in nothing.stdout
+    assert nothing.returncode == both.returncode == ExitCode.FAILED
+    assert "--break" in both.stderr
 
 
 def test_there_are_bugs_of_every_kind_in_every_language_and_the_readme_has_each() -> None:

@@ -133,8 +133,9 @@ def _prepared(arguments: list[str]) -> list[str]:
         return arguments
     from dragoman.cli.debug.app import app
     from dragoman.cli.debug.places import folded, word_first
+    from dragoman.cli.debug.traces import folded_traces
 
-    return folded(word_first(arguments, frozenset(app)))
+    return folded(folded_traces(word_first(arguments, frozenset(app))))
 
 
 _MOVES = frozenset({"next", "step", "out", "continue", "pause", "wait", "restart", "stop"})

@@ -151,7 +151,8 @@ def tell_outcome(told: Told, *, as_json: bool) -> int:
         show_lines(told.lines, to_stderr=told.is_error)
     if told.is_error:
         return ExitCode.FAILED
-    if told.status == "completed" and (told.data.get("exit_code") or told.data.get("signal")):
+    ended = told.data.get("ended", told.data if told.status == "completed" else {})
+    if ended.get("exit_code") or ended.get("signal") or ended.get("exception"):
         return ExitCode.PROGRAM_FAILED
     return _EXITS.get(told.status, ExitCode.OK)
 

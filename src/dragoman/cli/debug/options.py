@@ -57,6 +57,14 @@ Breaks: TypeAlias = Annotated[
         ),
     ),
 ]
+Traces: TypeAlias = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--trace",
+        negative="",
+        help=shown(say("Run it whole: FILE:LINE EXPR… as a table of what changed at each hit; again for more places.")),
+    ),
+]
 Keep: TypeAlias = Annotated[
     bool, Parameter(negative="", help=shown(say("Leave the breakpoints in the workspace when the session has ended.")))
 ]

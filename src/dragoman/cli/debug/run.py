@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from dragoman.cli.debug import options as take
-from dragoman.cli.debug import targets
+from dragoman.cli.debug import targets, traces
 from dragoman.cli.debug.asking import Told, asking, tell_outcome
 from dragoman.cli.debug.places import breakpoint_of
 from dragoman.cli.output import warn
@@ -19,6 +19,7 @@ def run(
     /,
     *args: take.Args,
     break_: take.Breaks = (),
+    trace: take.Traces = (),
     if_: take.If = "",
     hit: take.Hit = "",
     log: take.Log = "",
@@ -46,13 +47,11 @@ def run(
         "inputs": dict(map(_variable, input)) or None,
         "timeout_s": timeout,
     }
-    wanted = {
-        "breakpoints": [breakpoint_of(token) for token in break_],
-        "start": {name: value for name, value in start.items() if value is not None},
-        "keep": keep,
-    }
+    given = {name: value for name, value in start.items() if value is not None}
+    wanted = {"breakpoints": [breakpoint_of(token) for token in break_], "start": given, "keep": keep}
+    traced = traces.wanted(trace, given, breaks=break_) if trace else None
     with asking(workspace, starts_daemon=True) as asker:
-        told = asker.ask("run", wanted)
+        told = asker.ask("run", wanted) if traced is None else asker.call("trace", **traced)
     status = tell_outcome(told, as_json=json)
     if not json:
         _tell_next(told)
