@@ -42,7 +42,7 @@ async def approve(it: Person) -> None:
 
 
 async def test_an_agent_draws_a_person_acts_and_the_agent_is_asked(tmp_path: Path) -> None:
-    session = f"agent:main:acp:{uuid4()}"
+    session = f"agent:main:{uuid4()}"
     with lab("2026.5.7", tmp_path / "gateway") as gateway:
         async with person(gateway, tmp_path / "person") as it:
             await approve(it)

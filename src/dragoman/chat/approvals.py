@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 import anyio
@@ -12,6 +14,8 @@ import anyio
 from dragoman.ids import new_id
 
 ANSWERED_WITHIN_S = 300.0
+APPROVED_AT_MOST = 1_000
+"""Of all conversations; who comes back after so many others is asked again."""
 _SUBJECT = 2_000
 
 
@@ -33,20 +37,40 @@ class _Open:
     allowed: bool = False
 
 
-def subject_of(tool: str, arguments: Mapping[str, Any]) -> str | None:
-    """What is run or written, as one text; None where nothing is. What is not listed here changes only the session."""
-    names = _SUBJECTS.get(tool)
-    if names is None:
+def subject_of(tool: str, arguments: Mapping[str, Any], *, reads_only: bool = False) -> str | None:
+    """What is run or written, as one text; None where nothing is. A tool that nobody has judged is asked for whole."""
+    if reads_only or tool in _IN_SESSION:
         return None
+    names = _SUBJECTS.get(tool, tuple(arguments))
     given = {name: arguments[name] for name in names if arguments.get(name)}
-    text = given["command"] if set(given) == {"command"} else json.dumps(given, ensure_ascii=False, sort_keys=True)
-    return f"{text}"[:_SUBJECT]
+    if not given and tool in _WITH_SESSION:
+        return None
+    return str(given["command"]) if set(given) == {"command"} else json.dumps(given, ensure_ascii=False, sort_keys=True)
 
 
+_PROGRAM = ("configuration_name", "configuration", "program", "args", "cwd", "env", "stdin")
+_WITH_SESSION = frozenset({"trace", "check", "find_change", "explain_crash"})
+"""They start a program, or look into one that a session holds already."""
 _SUBJECTS: Mapping[str, tuple[str, ...]] = {
-    "start_debugging": ("configuration_name", "configuration", "program", "args", "cwd", "env", "stdin"),
+    "start_debugging": _PROGRAM,
     "run_in_terminal": ("command", "input", "terminal", "cwd"),
+    "debug_test": ("test", "command", "cwd", "env"),
+    **dict.fromkeys(_WITH_SESSION, _PROGRAM),
 }
+_IN_SESSION = frozenset(
+    {"set_breakpoint", "remove_breakpoint", "continue_debugging", "step_execution", "pause_debugging"}
+    | {"stop_debugging", "restart_debugging", "evaluate_expression", "set_variable"}
+    | {"show_canvas", "update_canvas", "read_actions", "ask_user"}
+)
+"""They change what was allowed to run already, or what a person sees."""
+
+
+def _shown(subject: str) -> str:
+    """Both ends of a long one, and how much is not shown: nothing is hidden behind its length."""
+    if len(subject) <= _SUBJECT:
+        return subject
+    half = _SUBJECT // 2
+    return f"{subject[:half]} […{len(subject) - 2 * half} characters…] {subject[-half:]}"
 
 
 class Approvals:
@@ -64,15 +88,16 @@ class Approvals:
         self._settled = settled
         self._within_s = within_s
         self._open: dict[str, _Open] = {}
-        self._approved: set[tuple[str, str, str]] = set()
+        self._approved: OrderedDict[tuple[str, str, bytes], None] = OrderedDict()
 
     def waiting(self) -> tuple[Wanted, ...]:
         return tuple(it.wanted for it in self._open.values())
 
     async def ask(self, session_key: str, run_id: str, tool: str, subject: str) -> bool:
-        if (session_key, tool, subject) in self._approved:
+        approved = (session_key, tool, sha256(subject.encode(errors="replace")).digest())
+        if approved in self._approved:
             return True
-        asked = _Open(Wanted(new_id("approval"), session_key, run_id, tool, subject))
+        asked = _Open(Wanted(new_id("approval"), session_key, run_id, tool, _shown(subject)))
         self._open[asked.wanted.id] = asked
         try:
             self._told(asked.wanted)
@@ -82,8 +107,15 @@ class Approvals:
             del self._open[asked.wanted.id]
             self._settled(asked.wanted, asked.allowed)
         if asked.allowed:
-            self._approved.add((session_key, tool, subject))
+            self._approved[approved] = None
+            while len(self._approved) > APPROVED_AT_MOST:
+                self._approved.popitem(last=False)
         return asked.allowed
+
+    def forget(self, session_key: str) -> None:
+        """Leave was given in a conversation that is no more."""
+        for approved in [it for it in self._approved if it[0] == session_key]:
+            del self._approved[approved]
 
     def answer(self, id: str, *, allowed: bool) -> bool:
         """Whether it still waited: the first answer counts."""

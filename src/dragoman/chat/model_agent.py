@@ -54,8 +54,8 @@ class ModelAgent:
     async def _work(self, asked: Question, voice: Voice) -> None:
         turns = [*_turns(asked.history), Turn(role="user", text=asked.text)]
         offers = tuple(_offered(offer) for offer in self._toolbox.offers())
-        used = Usage()
-        for _ in range(self._limits.steps):
+        used, steps = Usage(), 0
+        while steps < self._limits.steps:
             thought = await self._think(tuple(turns), offers, voice)
             used = _sum(used, thought)
             voice.used(used.input_tokens, used.output_tokens)
@@ -63,6 +63,9 @@ class ModelAgent:
                 return
             if used.input_tokens + used.output_tokens > self._limits.tokens:
                 raise _over(say("It used more than {tokens} tokens.", tokens=self._limits.tokens))
+            steps += len(thought.calls)  # as many as it wants in one breath are still as many steps
+            if steps > self._limits.steps:
+                break
             turns.append(Turn(role="assistant", text=thought.text, calls=thought.calls))
             turns += [await self._act(asked, call, voice) for call in thought.calls]
         raise _over(say("It took more than {steps} steps.", steps=self._limits.steps))
@@ -80,15 +83,17 @@ class ModelAgent:
 
     async def _act(self, asked: Question, call: ToolCall, voice: Voice) -> Turn:
         arguments = _arguments(call)
-        voice.begin_tool(call.id, call.name, title=call.name, input=call.arguments if arguments is None else arguments)
+        given = call.arguments if arguments is None else arguments
+        id = voice.begin_tool(call.id, call.name, title=call.name, input=given)
         text, is_error = await self._done(asked, call, arguments)
-        voice.end_tool(call.id, text, error=text if is_error else None)
+        voice.end_tool(id, text, error=text if is_error else None)
         return Turn(role="tool", text=_marked(text), call_id=call.id)
 
     async def _done(self, asked: Question, call: ToolCall, arguments: dict[str, Any] | None) -> tuple[str, bool]:
         if arguments is None:
             return "The arguments are not a JSON object. Send them again.", True
-        subject = subject_of(call.name, arguments)
+        free = any(offer.name == call.name and offer.reads_only for offer in self._toolbox.offers())
+        subject = subject_of(call.name, arguments, reads_only=free)
         if subject is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, subject):
             return "The person did not allow this. Do not try it again; say what you would need it for.", True
         answer = await self._toolbox.call(call.name, arguments, by=asked.by)

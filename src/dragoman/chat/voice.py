@@ -50,14 +50,17 @@ class Voice:
             self._segments[-1] += text[:room]
             self._event(TextDelta(content=text[:room], segment=len(self._segments) - 1))
 
-    def begin_tool(self, id: str, tool: str, *, title: str = "", input: Any = None) -> None:
-        """What is said afterwards is another segment, so that text and tools are shown in their order."""
+    def begin_tool(self, id: str, tool: str, *, title: str = "", input: Any = None) -> str:
+        """What is said afterwards is another segment, so that text and tools are shown in their order. Returns the id
+        to end it by: some models count their calls anew in each turn, and one that has ended has no second start."""
+        id = id if id not in self._calls else f"{id}-{len(self._calls)}"
         if self._segments[-1]:
             self._segments.append("")
         raw = msgspec.Raw(msgspec.json.encode(input))
         self._calls[id] = Called(id=id, tool=tool, input=input)
         self.open_calls.add(id)
         self._event(ToolStart(id=id, tool=tool, title=title, input=raw))
+        return id
 
     def update_tool(self, id: str, output: str) -> None:
         self._event(ToolUpdate(id=id, output=output[-OUTPUT_CHARACTERS:]))

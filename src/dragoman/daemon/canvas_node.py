@@ -37,6 +37,8 @@ _LAST_WITH_NODES = (2026, 5)
 _VERSION = re.compile(r"(\d{4})\.(\d{1,2})\.")
 _LISTENED_S = 3600.0
 _UNFIT = re.compile(r"[^\w.:-]")
+_ACP = ":acp:"
+"""A gateway takes no node's request into such a session, without a word; it does take a message."""
 _OPEN = frozenset({"connected", "degraded"})
 
 
@@ -83,6 +85,9 @@ class CanvasNode:
     def follow(self, operator: GatewayClient) -> None:
         """With each change of how the operator stands."""
         version = operator.hello.server.version if operator.hello else ""
+        if operator is not self._operator:
+            self._scope.cancel("another gateway was named")
+            self._client = None
         if operator.standing.state in _OPEN and draws_on_nodes(version):
             self._begin(operator)
         elif operator.standing.state == "disconnected" and self._client is not None:
@@ -110,7 +115,6 @@ class CanvasNode:
         if self._client is not None and self._operator is operator:
             self._client.connect()
             return
-        self._scope.cancel("another gateway was named")
         table = self._commands.table()
         node, identity = Node({**table, **self._commands.refused()}), Identity(self._folder)
         client = GatewayClient(
@@ -157,10 +161,15 @@ class CanvasNode:
 
     async def _is_told(self, taken: Taken) -> bool:
         """False while there is no connection. One that is lost meanwhile may have taken it: it is not sent again."""
-        if self._client is None:
+        if self._client is None or self._operator is None:
             return False
+        session, words = self.session_key, self._in_words(taken)
+        said = {"sessionKey": session, "message": words, "idempotencyKey": taken.id}
         try:
-            await request_agent(self._client, self.session_key, self._in_words(taken))
+            if _ACP in f":{session}":
+                await self._operator.request("chat.send", said)
+            else:
+                await request_agent(self._client, session, words)
         except DragomanError as error:
             if error.code == faults.NOT_CONNECTED:
                 return False

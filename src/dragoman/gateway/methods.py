@@ -221,6 +221,7 @@ class Methods:
     async def _delete(self, _: Asker, wanted: s.SessionsDelete) -> Json:
         await self._runs.abort(wanted.key)
         deleted = await self._conversations.remove(wanted.key)
+        self._approvals.forget(canonical_session_key(wanted.key))
         return {"ok": True, "key": canonical_session_key(wanted.key), "deleted": deleted, "archived": []}
 
     async def _resolve(self, _: Asker, wanted: s.OneSession) -> Json:

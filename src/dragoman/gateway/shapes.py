@@ -61,7 +61,7 @@ def history(rows: Sequence[Said], most_characters: int) -> list[Json]:
     for said in reversed(rows):
         if left <= 0:
             break
-        told += [message(said, left), *reversed([_result(said, call) for call in said.calls])]
+        told += [*reversed([_result(said, call) for call in said.calls]), message(said, left)]
         left -= len(said.text)
     return list(reversed(told))
 

@@ -46,10 +46,12 @@ log = logging.getLogger(__name__)
 HANDSHAKE_WITHIN_S = 15.0
 TICK_MS = 30_000
 CALLS_AT_ONCE = 32
+SUBSCRIBED_AT_MOST = 500
+"""As many as there are conversations."""
 _CLOSED_WITHIN_S = 1.0
 _SLOW = (1008, "slow consumer")
 _ROTATED = (4401, "the token was rotated")
-EVENTS = ("connect.challenge", "agent", "chat", "sessions.changed", "session.message", "tick", "health", "shutdown",
+EVENTS = ("connect.challenge", "agent", "chat", "sessions.changed", "tick", "health", "shutdown",
           "dragoman.approval.requested", "dragoman.approval.resolved")  # fmt: skip
 
 
@@ -105,7 +107,8 @@ class Visit:
         self.subscribes_sessions = True
 
     def subscribe_messages(self, key: str) -> None:
-        self.messages_of.add(key)
+        if len(self.messages_of) < SUBSCRIBED_AT_MOST:
+            self.messages_of.add(key)
 
     # What the hub tells it.
 

@@ -53,6 +53,7 @@ class OldGateway:
     connects: list[Json] = field(default_factory=list)
     results: dict[str, Json] = field(default_factory=dict)
     requests: list[Json] = field(default_factory=list)
+    sent: list[Json] = field(default_factory=list)
     operators: list[Visit] = field(default_factory=list)
 
     async def script(self, visit: Visit) -> None:
@@ -78,6 +79,8 @@ class OldGateway:
             await visit.event("node.pair.resolved", {"requestId": "req-1"})
         elif method == "node.invoke.result":
             self.results[params["id"]] = params
+        elif method == "chat.send":
+            self.sent.append(params)
         elif method == "node.event":
             self.requests.append(params)
             if self.cuts:
@@ -139,7 +142,7 @@ async def test_what_agents_push_is_drawn_and_what_a_person_does_starts_a_run(tmp
     async with drawn_on(tmp_path, gateway) as (link, canvas, _):
         await until(lambda: link.node.standing.state == "connected")
         tool = {"phase": "start", "name": "canvas", "toolCallId": "c1", "args": {}}
-        run = {"runId": "r", "sessionKey": "agent:main:acp:draw", "stream": "tool", "seq": 1, "ts": 1, "data": tool}
+        run = {"runId": "r", "sessionKey": "agent:main:draw", "stream": "tool", "seq": 1, "ts": 1, "data": tool}
         await gateway.operators[-1].event("agent", run)
         result = await gateway.invoke("canvas.a2ui.pushJSONL" if "jsonl" in how else "canvas.a2ui.push", **how)
         assert result["payload"] == {"ok": True, "surfaces": ["main"]}
@@ -147,9 +150,22 @@ async def test_what_agents_push_is_drawn_and_what_a_person_does_starts_a_run(tmp
         await until(lambda: len(gateway.requests) == 1)
     (sent,) = gateway.requests
     told = json.loads(sent["payloadJSON"])
-    assert (sent["event"], told["sessionKey"], told["deliver"]) == ("agent.request", "agent:main:acp:draw", False)
-    assert told["message"].startswith("CANVAS_A2UI action=clicked session=agent:main:acp:draw surface=main component=")
+    assert (sent["event"], told["sessionKey"], told["deliver"]) == ("agent.request", "agent:main:draw", False)
+    assert told["message"].startswith("CANVAS_A2UI action=clicked session=agent:main:draw surface=main component=")
     assert told["message"].endswith("ctx={} default=update_canvas")
+
+
+async def test_what_a_person_does_on_a_surface_of_an_acp_session_is_a_message_in_it(tmp_path: Path) -> None:
+    gateway = OldGateway(approved=True)
+    async with drawn_on(tmp_path, gateway) as (link, canvas, _):
+        await until(lambda: link.node.standing.state == "connected")
+        link.node.session_key = "agent:main:acp:1"
+        await gateway.invoke("canvas.a2ui.push", messages=BUTTON)
+        taken = await canvas.act(DRAWER, "main", "root", by="the page")
+        await until(lambda: len(gateway.sent) == 1)
+    (sent,) = gateway.sent
+    assert (sent["sessionKey"], sent["idempotencyKey"]) == ("agent:main:acp:1", taken.id)
+    assert gateway.requests == []
 
 
 async def test_each_command_is_obeyed_once_or_refused_with_the_reason(tmp_path: Path) -> None:

@@ -1,0 +1,119 @@
+"""Leave to act: for exactly what a person saw, in the conversation in which it was given, and never by silence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+from dragoman.chat.approvals import ANSWERED_WITHIN_S, APPROVED_AT_MOST, Approvals, Wanted, subject_of
+from tests.domain.chat.line import until
+
+pytestmark = pytest.mark.anyio
+
+
+class Ahead:
+    """The event loop's clock, set forward by the test."""
+
+    def __init__(self) -> None:
+        self.by_s = 0.0
+
+
+@contextmanager
+def clock_ahead() -> Iterator[Ahead]:
+    loop, ahead = asyncio.get_running_loop(), Ahead()
+    real = loop.time
+    loop.time = lambda: real() + ahead.by_s  # type: ignore[method-assign]
+    try:
+        yield ahead
+    finally:
+        loop.time = real  # type: ignore[method-assign]
+
+
+async def turns(count: int = 20) -> None:
+    for _ in range(count):
+        await anyio.lowlevel.checkpoint()
+
+
+async def test_no_answer_in_five_minutes_is_no() -> None:
+    wanted: list[Wanted] = []
+    settled: list[tuple[str, bool]] = []
+    approvals = Approvals(wanted.append, lambda it, allowed: settled.append((it.id, allowed)))
+    answers: list[bool] = []
+
+    async def ask() -> None:
+        answers.append(await approvals.ask("main", "r", "run_in_terminal", "make"))
+
+    with clock_ahead() as ahead:
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            await turns()
+            ahead.by_s = ANSWERED_WITHIN_S - 1
+            await turns()
+            assert (answers, len(approvals.waiting())) == ([], 1)
+            ahead.by_s = ANSWERED_WITHIN_S + 1
+    assert (answers, settled) == ([False], [(wanted[0].id, False)])
+    assert ANSWERED_WITHIN_S == 300
+    assert not approvals.answer(wanted[0].id, allowed=True)
+
+
+async def decided(approvals: Approvals, wanted: list[Wanted], subject: str, session: str = "main") -> int:
+    """How often a person was asked; every question is answered with yes."""
+    before = len(wanted)
+    async with anyio.create_task_group() as group:
+        group.start_soon(approvals.ask, session, "r", "run_in_terminal", subject)
+        with anyio.move_on_after(0.02):
+            await until(lambda: len(wanted) > before)
+        for it in approvals.waiting():
+            approvals.answer(it.id, allowed=True)
+    return len(wanted) - before
+
+
+async def test_leave_is_for_the_whole_text_however_long_and_both_its_ends_are_shown() -> None:
+    wanted: list[Wanted] = []
+    approvals = Approvals(wanted.append)
+    harmless, other = "echo " + "x" * 5_000 + " done", "echo " + "x" * 5_000 + "; rm -r ~"
+    assert await decided(approvals, wanted, harmless) == 1
+    assert await decided(approvals, wanted, harmless) == 0
+    assert await decided(approvals, wanted, other) == 1
+    assert wanted[-1].subject.startswith("echo x")
+    assert wanted[-1].subject.endswith("; rm -r ~")
+    assert "characters" in wanted[-1].subject
+
+
+async def test_leave_ends_with_its_conversation_and_the_oldest_is_forgotten() -> None:
+    wanted: list[Wanted] = []
+    approvals = Approvals(wanted.append)
+    assert await decided(approvals, wanted, "make", "one") == 1
+    assert await decided(approvals, wanted, "make", "two") == 1
+    approvals.forget("one")
+    assert await decided(approvals, wanted, "make", "one") == 1
+    assert await decided(approvals, wanted, "make", "two") == 0
+    for number in range(APPROVED_AT_MOST):
+        approvals._approved["many", "tool", number.to_bytes(4)] = None
+    assert await decided(approvals, wanted, "last", "two") == 1
+    assert len(approvals._approved) == APPROVED_AT_MOST
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "subject"),
+    [
+        ("run_in_terminal", {"command": "ls"}, "ls"),
+        ("run_in_terminal", {"command": "ls", "terminal": "t1"}, '{"command": "ls", "terminal": "t1"}'),
+        ("start_debugging", {"program": "a.py", "timeout_s": 5}, '{"program": "a.py"}'),
+        ("trace", {"program": "a.py", "points": [1]}, '{"program": "a.py"}'),
+        ("trace", {"session_id": "s1", "points": [1]}, None),
+        ("debug_test", {"test": "t.py::x"}, '{"test": "t.py::x"}'),
+        ("evaluate_expression", {"expression": "x"}, None),
+        ("a_tool_of_tomorrow", {"path": "x"}, '{"path": "x"}'),
+    ],
+)
+def test_what_runs_or_writes_is_named_and_what_nobody_judged_is_asked_for(
+    tool: str, arguments: dict[str, Any], subject: str | None
+) -> None:
+    assert subject_of(tool, arguments) == subject
+    assert subject_of(tool, arguments, reads_only=True) is None
