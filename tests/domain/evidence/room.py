@@ -106,7 +106,7 @@ class Agent:
 @asynccontextmanager
 async def agent_in(workspace: Path, *, trusted: bool = True) -> AsyncIterator[Agent]:
     path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
-    environment = {"PATH": path, "LANG": "C.UTF-8"}
+    environment = {"PATH": path, "LANG": "C.UTF-8", "HOME": os.environ["HOME"]}
     caller = Caller("agent", workspace, workspace, environment=environment, trusts_workspace=trusted)
     clock = SystemClock()
     async with (

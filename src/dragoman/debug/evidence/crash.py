@@ -69,7 +69,7 @@ async def crashed(evidence: Evidence, client: Client, subject: Subject, lines: L
     """A session that stands at an exception is explained as it stands; any other goes on to its end."""
     probing = Probing((), Sheet(Limits(seconds=seconds)), by_stops=True)
     async with evidence.run(client, subject, probing) as run:
-        crash = await _explained(run, await _end_of(run), lines)
+        crash = await explained(run, await _end_of(run), lines)
         if crash.end.how == "exception" and run.is_own:
             ended = await run.let_end(_ENDS_BY_ITSELF_WITHIN_S)
             crash = replace(crash, end=replace(crash.end, ended=ended))
@@ -84,7 +84,7 @@ async def _end_of(run: Run) -> End:
     return await run.finished()
 
 
-async def _explained(run: Run, end: End, lines: Lines) -> Crash:
+async def explained(run: Run, end: End, lines: Lines) -> Crash:
     stop = end.stop
     if stop is None or run.session.state is not State.STOPPED:
         return Crash(end)

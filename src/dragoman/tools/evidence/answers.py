@@ -114,3 +114,22 @@ class CrashSeen(Found):
     crashed: bool
     frames: list[CrashFrame]
     caused_by: Maybe[list[ExceptionSeen]] = None
+
+
+class TestFailure(Result):
+    """Where it failed, from there up; no exception where the language has none, as Go's tests."""
+
+    model_config = ConfigDict(json_schema_extra=required_alone)
+
+    frames: list[CrashFrame]
+    exception: Maybe[ExceptionSeen] = None
+    caused_by: Maybe[list[ExceptionSeen]] = None
+
+
+class TestSeen(Found):
+    """`failed`: the names of all that failed; `failures`: what stood where the first of them did."""
+
+    verdict: Literal["passed", "failed", "no tests", "limit"]
+    seconds: float
+    failed: Maybe[list[str]] = None
+    failures: Maybe[list[TestFailure]] = None

@@ -39,14 +39,14 @@ class Crashing:
         subject = subject_of(wanted)
 
         async def act() -> Crash:
-            evidence, lines = self.room.evidence, self._lines(caller)
+            evidence, lines = self.room.evidence, self.lines(caller)
             return await crashed(evidence, client_of(caller), subject, lines, wanted.timeout_s)
 
         crash = await self.room.awaited(caller, "explain_crash", wanted.timeout_s, act)
         answer = self.answer(caller, crash)
         return Outcome(crash_lines(answer), answer)
 
-    def _lines(self, caller: Caller) -> Lines:
+    def lines(self, caller: Caller) -> Lines:
         async def lines(path: str) -> Sequence[str] | None:
             return await self.sources.lines(path, caller.workspace, (path,))
 
@@ -57,7 +57,7 @@ class Crashing:
         return CrashSeen(
             status="success",
             crashed=crash.is_one,
-            frames=[self._frame(caller, it) for it in crash.frames],
+            frames=[self.frame(caller, it) for it in crash.frames],
             caused_by=[self._cause(it) for it in crash.causes] or None,
             ended=ended.model_copy(update={"frames": None}),
             session_id=crash.session_id or None,
@@ -67,7 +67,7 @@ class Crashing:
     def _cause(self, raised: Raised) -> ExceptionSeen:
         return ExceptionSeen(type=name(raised.type), message=self.room.values.text(raised.message, _MESSAGE))
 
-    def _frame(self, caller: Caller, seen: SeenFrame) -> CrashFrame:
+    def frame(self, caller: Caller, seen: SeenFrame) -> CrashFrame:
         own = [it for it in seen.variables if not it.name.startswith(_NO_ONES) and not _is_code(it)]
         return CrashFrame(
             function=name(seen.frame.name),
@@ -101,12 +101,12 @@ def crash_lines(answer: CrashSeen) -> list[Phrase]:
     is_calm = not answer.crashed and answer.ended.how == "exited"
     calm = [say("No crash: the program ended by itself.")] if is_calm else []
     told = [f"caused by: {one_line(f'{it.type}: {it.message}', _MESSAGE)}" for it in answer.caused_by or ()]
-    told += [line for it in answer.frames for line in _frame_lines(it)]
+    told += [line for it in answer.frames for line in frame_lines(it)]
     left = [say("State: {state} ({session}).", state=answer.state, session=answer.session_id)]
     return [*calm, first, *(say("{text}", text=it) for it in told), *rest, *left[: bool(answer.session_id)]]
 
 
-def _frame_lines(frame: CrashFrame) -> list[str]:
+def frame_lines(frame: CrashFrame) -> list[str]:
     source = f": {one_line(frame.source, _SOURCE)}" if frame.source else ""
     head = f"at {frame.file_path or '?'}:{frame.line} {frame.function}{source}"
     return [head, *_pairs(frame.values), *_pairs(frame.locals)]

@@ -7,9 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from dragoman.debug.evidence.sheet import Limits
-from dragoman.tools.debug.parameters import Text
+from dragoman.tools.debug.parameters import MOST_NAMED, Text
 from dragoman.tools.evidence.place import OfPlace
 from dragoman.tools.evidence.subject import OfSubject
+from dragoman.tools.operation import Parameters
 
 MOST_HITS = 100_000
 MOST_CHARACTERS = 200_000
@@ -64,3 +65,11 @@ class ChangeWanted(OfSubject, OfPlace):
 
 class CrashWanted(OfSubject):
     timeout_s: Seconds = 60.0
+
+
+class TestWanted(Parameters):
+    test: Annotated[str, Field(max_length=2000, description="An id, such as tests/test_app.py::test_total.")] = ""
+    command: Annotated[str, Field(max_length=8000, description="Or the line that runs it.")] = ""
+    cwd: Annotated[str, Field(max_length=4096)] = ""
+    env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MOST_NAMED)]
+    timeout_s: Seconds = 120.0

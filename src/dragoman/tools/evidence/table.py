@@ -22,6 +22,7 @@ from dragoman.tools.evidence.checking import Checking
 from dragoman.tools.evidence.crashing import Crashing
 from dragoman.tools.evidence.place import PlaceFinder
 from dragoman.tools.evidence.room import Room
+from dragoman.tools.evidence.testing import Testing
 from dragoman.tools.evidence.tracing import Tracing
 from dragoman.tools.operation import Caller, Effects, Failing, Operation, Outcome, Parameters, Result
 
@@ -80,6 +81,16 @@ TOOLS = (
         take.CrashWanted,
         answers.CrashSeen,
     ),
+    _Tool(
+        "debug_test",
+        "Debug a test",
+        (
+            "Run a test by its id, or a command that runs tests (pytest, unittest, node --test, go test), under the "
+            "debugger: the failing assertion, compared values, the user's frames with locals. Or that it passed."
+        ),
+        take.TestWanted,
+        answers.TestSeen,
+    ),
 )
 
 
@@ -89,7 +100,7 @@ def evidence_operations(
     values = Values(redactor)
     room = Room(Evidence(service, clock), PlaceFinder(service, Places(sources)), values, waits)
     failing = Failing(Failure, Failures(service, values).tell)
-    run_by_name = _handlers(room, sources)
+    run_by_name = _handlers(room, sources, clock)
     return [
         Operation(
             name=tool.name,
@@ -106,10 +117,12 @@ def evidence_operations(
     ]
 
 
-def _handlers(room: Room, sources: SourceReader) -> Mapping[str, _Run]:
+def _handlers(room: Room, sources: SourceReader, clock: Clock) -> Mapping[str, _Run]:
+    crashing = Crashing(room, sources)
     return {
         "trace": Tracing(room).trace,
         "check": Checking(room).check,
         "find_change": Changing(room, sources).find,
-        "explain_crash": Crashing(room, sources).explain,
+        "explain_crash": crashing.explain,
+        "debug_test": Testing(room, crashing, clock).run,
     }

@@ -1,0 +1,335 @@
+"""A command line as somebody typed it, read as something to debug; where that cannot be, why, and what can.
+
+Nothing here is run. What a shell would compute is refused rather than guessed.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from dragoman.debug.service import Wish
+from dragoman.errors import DragomanError
+from dragoman.phrases import Phrase, say
+
+Runner = Literal["", "pytest", "unittest", "node", "go"]
+
+_OPERATORS = "();<>|&"
+_COMPUTED = re.compile(r"\$[\w({]|`")
+_SINGLE_QUOTED = re.compile(r"'[^']*'")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+# They show what a program prints, and change nothing about it.
+_VIEWERS = frozenset({"tail", "head", "grep", "less", "more", "cat", "tee", "sort", "uniq", "wc", "rg", "sed", "awk"})
+# Before a command, with the words that belong to them.
+_BEFORE: Mapping[tuple[str, ...], int] = {
+    ("uv", "run"): 0,
+    ("poetry", "run"): 0,
+    ("pipenv", "run"): 0,
+    ("hatch", "run"): 0,
+    ("pdm", "run"): 0,
+    ("time",): 0,
+    ("env",): 0,
+    ("nohup",): 0,
+    ("exec",): 0,
+    ("command",): 0,
+    ("timeout",): 1,
+    ("nice",): 0,
+}
+_PYTHON = re.compile(r"python(\d(\.\d+)?)?")
+_PYTHON_WITH_VALUE = frozenset({"-W", "-X"})
+_GO_WITH_VALUE = frozenset({"-run", "-count", "-timeout", "-bench", "-cpu", "-parallel", "-skip"})
+_ELF = b"\x7fELF"
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    wish: Wish
+    runner: Runner = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Situation:
+    """What stood before the command, as far as it matters for it."""
+
+    cwd: Path
+    environment: Mapping[str, str]
+    env: Mapping[str, str] = field(default_factory=dict)
+    python: str = ""
+
+
+def read_command(
+    line: str, cwd: Path, environment: Mapping[str, str], env: Mapping[str, str] | None = None
+) -> Runnable:
+    """`environment` is where it would have been run, `env` what it is given besides."""
+    if _COMPUTED.search(_SINGLE_QUOTED.sub("", line)):
+        raise cannot_debug(
+            say("Its words are computed by the shell."), say("Give the command with the words filled in.")
+        )
+    situation = _Situation(cwd, environment, env or {})
+    *before, words = _parts(line)
+    for part in before:
+        situation = _prepared(situation, part)
+    situation, words = _stripped(situation, words)
+    if not words:
+        raise cannot_debug(say("There is no command in it."), say("Give a command such as `pytest tests/test_app.py`."))
+    return _chosen(situation, words)
+
+
+def cannot_debug(why: Phrase, hint: Phrase) -> DragomanError:
+    return DragomanError(
+        "cannot_debug", say("This command cannot be run under the debugger: {why}", why=why), hint=hint
+    )
+
+
+# From a line to words.
+
+
+def _parts(line: str) -> list[list[str]]:
+    """Commands joined by `&&` or `;`; of the last, without what only shows or redirects its output."""
+    reader = shlex.shlex(line, posix=True, punctuation_chars=_OPERATORS)
+    reader.whitespace_split = True
+    reader.commenters = ""
+    try:
+        words = list(reader)
+    except ValueError as error:
+        raise cannot_debug(say("A quotation in it does not end."), say("Close the quotation.")) from error
+    parts: list[list[str]] = [[]]
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word in {"&&", ";"}:
+            parts.append([])
+        elif word == "|":
+            _require_viewers(words[at + 1 :])
+            break
+        elif set(word) <= set("<>&") and word:
+            at += 1  # with the file that it names, or the other stream
+            _drop_stream(parts[-1])
+        elif set(word) <= set(_OPERATORS):
+            raise cannot_debug(say("It is more than one command."), say("Give the one that fails."))
+        else:
+            parts[-1].append(word)
+        at += 1
+    return [part for part in parts if part] or [[]]
+
+
+def _drop_stream(words: list[str]) -> None:
+    """Of `2>&1`, the 2."""
+    if words and words[-1] in {"1", "2"}:
+        words.pop()
+
+
+def _require_viewers(words: Sequence[str]) -> None:
+    commands = [words[0], *(words[at + 1] for at, word in enumerate(words[:-1]) if word == "|")] if words else [""]
+    if not _VIEWERS.issuperset(commands):
+        raise cannot_debug(
+            say("Its output goes to another command."),
+            say("Give the first command alone, with what it reads in `stdin`."),
+        )
+
+
+def _prepared(situation: _Situation, words: Sequence[str]) -> _Situation:
+    """`cd`, `export` and the activation of an environment, which stand before many a command."""
+    match words:
+        case ["cd", folder]:
+            return replace(situation, cwd=situation.cwd / Path(folder).expanduser())
+        case ["export", *pairs] if all(_ASSIGNMENT.fullmatch(it) for it in pairs):
+            return replace(situation, env={**situation.env, **dict(_pair(it) for it in pairs)})
+        case ["source" | ".", file] if Path(file).name.startswith("activate"):
+            return replace(situation, python=str(situation.cwd / Path(file).parent / "python"))
+        case _:
+            raise cannot_debug(say("It is more than one command."), say("Give the one that fails."))
+
+
+def _stripped(situation: _Situation, words: list[str]) -> tuple[_Situation, list[str]]:
+    while words:
+        if _ASSIGNMENT.fullmatch(words[0]):
+            situation = replace(situation, env={**situation.env, **dict([_pair(words[0])])})
+            words = words[1:]
+            continue
+        found = next((it for it in _BEFORE if tuple(words[: len(it)]) == it), None)
+        if found is None:
+            return situation, _expanded(words, situation.cwd)
+        words = words[len(found) + _BEFORE[found] :]
+    return situation, words
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    return name, value
+
+
+def _expanded(words: Sequence[str], cwd: Path) -> list[str]:
+    """Patterns of files as a shell fills them in; one that fits nothing stays as it is."""
+    found = [sorted(glob.glob(word, root_dir=cwd)) or [word] if "*" in word else [word] for word in words]  # noqa: PTH207
+    return [word for some in found for word in some]
+
+
+# From words to what is debugged.
+
+
+def _chosen(situation: _Situation, words: list[str]) -> Runnable:
+    command = Path(words[0]).name
+    if _PYTHON.fullmatch(command):
+        return _python(situation, words)
+    chosen = _BY_COMMAND.get(command)
+    if chosen is not None:
+        return chosen(situation, words)
+    return _file(situation, words)
+
+
+def _python(situation: _Situation, words: Sequence[str]) -> Runnable:
+    situation = replace(situation, python=_interpreter(situation, words[0]))
+    at = 1
+    while at < len(words) and words[at].startswith("-") and words[at] not in {"-m", "-c", "-"}:
+        at += 2 if words[at] in _PYTHON_WITH_VALUE else 1
+    if at >= len(words) or words[at] in {"-c", "-"}:
+        raise cannot_debug(say("Its code stands in no file."), say("Put the code into a file and run that."))
+    if words[at] == "-m":
+        return _module(situation, words[at + 1 : at + 2], words[at + 2 :])
+    return Runnable(
+        _wish(situation, type="debugpy", program=str(situation.cwd / words[at]), args=list(words[at + 1 :]))
+    )
+
+
+def _interpreter(situation: _Situation, word: str) -> str:
+    """As it was said, where it says more than `python`."""
+    if "/" in word:
+        return str(situation.cwd / Path(word).expanduser())
+    return situation.python
+
+
+def _module(situation: _Situation, name: Sequence[str], args: Sequence[str]) -> Runnable:
+    if not name:
+        raise cannot_debug(say("It names no module."), say("Give the name of the module after -m."))
+    runners: Mapping[str, Runner] = {"pytest": "pytest", "py.test": "pytest", "unittest": "unittest"}
+    wish = _wish(situation, type="debugpy", module=name[0], args=list(args))
+    return Runnable(wish, runners.get(name[0], ""))
+
+
+def _pytest(situation: _Situation, words: Sequence[str]) -> Runnable:
+    """Of a script the first line says whose it is."""
+    found = words[0] if "/" in words[0] else shutil.which("pytest", path=situation.environment.get("PATH")) or ""
+    python = situation.python or _shebang(situation.cwd / Path(found).expanduser()) if found else situation.python
+    return _module(replace(situation, python=python), ["pytest"], words[1:])
+
+
+def _shebang(script: Path) -> str:
+    try:
+        with script.open("rb") as file:
+            first = file.readline(1000)
+    except OSError:
+        return ""
+    word = first[2:].split()[0].decode("utf-8", "replace") if first.startswith(b"#!/") else ""
+    return word if _PYTHON.fullmatch(Path(word).name) else ""
+
+
+def _node(situation: _Situation, words: Sequence[str]) -> Runnable:
+    flags = [word for word in words[1:] if word.startswith("-")]
+    files = [word for word in words[1:] if not word.startswith("-")]
+    is_test = "--test" in flags
+    if not files:
+        raise cannot_debug(say("It names no file."), say("Give the file, such as `node --test test/app.test.js`."))
+    if is_test and len(files) == 1:  # a file of tests runs them by itself, without a process more for each
+        flags.remove("--test")
+    args = [] if is_test and len(files) == 1 else files[1:]
+    program = str(situation.cwd / files[0])
+    # What is thrown in Node's own `assert` is not told where its files are skipped.
+    skipped = {"skipFiles": []} if is_test else {}
+    wish = _wish(situation, type="pwa-node", program=program, runtimeArgs=flags, args=args, **skipped)
+    return Runnable(wish, "node" if is_test else "")
+
+
+def _go(situation: _Situation, words: Sequence[str]) -> Runnable:
+    match list(words[1:]):
+        case ["test", *rest]:
+            flags, packages = _go_words(rest)
+            package = str(situation.cwd / (packages[0] if packages else "."))
+            return Runnable(_wish(situation, type="go", mode="test", program=package, args=flags), "go")
+        case ["run", *rest]:
+            files = [it for it in rest if it.endswith(".go") or it.startswith(".")]
+            args = rest[rest.index(files[-1]) + 1 :] if files else []
+            program = str(situation.cwd / (files[0] if files else "."))
+            return Runnable(_wish(situation, type="go", mode="debug", program=program, args=args))
+        case _:
+            raise cannot_debug(say("Of go, `test` and `run` can be."), say("Give `go test -run NAME ./package`."))
+
+
+def _go_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Flags as the test program itself calls them, and packages."""
+    flags, packages, at = [], [], 0
+    while at < len(words):
+        word = words[at]
+        if not word.startswith("-"):
+            packages.append(word)
+        elif word in _GO_WITH_VALUE:
+            flags += [f"-test.{word[1:]}", *words[at + 1 : at + 2]]
+            at += 1
+        elif word.partition("=")[0] in _GO_WITH_VALUE or word == "-v":
+            flags.append(f"-test.{word[1:]}")
+        at += 1
+    return flags, packages
+
+
+def _of_files(situation: _Situation, words: Sequence[str]) -> Runnable:
+    """An interpreter and its file: the file says which debugger."""
+    files = [at for at, word in enumerate(words) if at and not word.startswith("-")]
+    if not files:
+        raise cannot_debug(say("It names no file."), say("Put the code into a file and run that."))
+    return _program(situation, words[files[0]], words[files[0] + 1 :])
+
+
+def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
+    path = situation.cwd / Path(words[0]).expanduser()
+    found = path if "/" in words[0] else Path(shutil.which(words[0], path=situation.environment.get("PATH")) or path)
+    try:
+        with found.open("rb") as file:
+            first = file.read(4)
+    except OSError as error:
+        raise cannot_debug(
+            say("{name} is no file that can be read.", name=ascii(words[0])[:80]), say("Give the path of the program.")
+        ) from error
+    python = _shebang(found)
+    if python:
+        situation = replace(situation, python=python)
+        return Runnable(_wish(situation, type="debugpy", program=str(found), args=list(words[1:])))
+    if first != _ELF or "/" not in words[0]:
+        raise cannot_debug(
+            say("{name} is a program that Dragoman has no debugger for.", name=ascii(words[0])[:80]),
+            say("Give what it runs in the end: a Python, JavaScript, Go, Lua or Ruby file, or a compiled program."),
+        )
+    return _program(situation, words[0], words[1:])
+
+
+def _program(situation: _Situation, program: str, args: Sequence[str]) -> Runnable:
+    return Runnable(
+        Wish(
+            program=str(situation.cwd / Path(program).expanduser()),
+            args=tuple(args),
+            cwd=str(situation.cwd),
+            env=situation.env,
+        )
+    )
+
+
+def _wish(situation: _Situation, **given: Any) -> Wish:
+    python = {"python": situation.python} if situation.python and given["type"] == "debugpy" else {}
+    env = {"env": dict(situation.env)} if situation.env else {}
+    named = {"request": "launch", "name": "evidence", "cwd": str(situation.cwd)}
+    return Wish(configuration={**named, **python, **env, **given})
+
+
+_BY_COMMAND: Mapping[str, Callable[[_Situation, Sequence[str]], Runnable]] = {
+    "pytest": _pytest,
+    "py.test": _pytest,
+    "node": _node,
+    "nodejs": _node,
+    "go": _go,
+    **dict.fromkeys(("lua", "lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit", "ruby", "tsx", "ts-node"), _of_files),
+}

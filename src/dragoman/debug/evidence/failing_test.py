@@ -1,0 +1,119 @@
+"""A test under the debugger: where it fails, before its runner catches that, and what stood there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dragoman.clock import Clock
+from dragoman.debug.evidence.command_lines import Runnable, Runner
+from dragoman.debug.evidence.crash import Crash, Lines, explained
+from dragoman.debug.evidence.points import Point, id_of
+from dragoman.debug.evidence.probing import Probing
+from dragoman.debug.evidence.run import End, Evidence, Run, Subject
+from dragoman.debug.evidence.sheet import Limits, Sheet
+from dragoman.debug.service import Client
+from dragoman.workspace.breakpoints import Breakpoint
+
+FAILURES = 5
+Verdict = Literal["passed", "failed", "no tests", "limit"]
+_SEEN = 60  # a runner that catches much, and throws it again
+_EXCEPTIONS = 1000  # no point has that number
+_NO_TESTS = 5  # as pytest, and unittest since Python 3.12, say it by their exit code
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a runner is seen to fail, and by which words it names what failed."""
+
+    names: re.Pattern[str]
+    fails_in: str = ""
+    stops_at_caught: bool = False
+
+
+_WAYS: Mapping[Runner, _Way] = {
+    "pytest": _Way(re.compile(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$", re.MULTILINE)),
+    "unittest": _Way(re.compile(r"^(?:FAIL|ERROR): (.+)$", re.MULTILINE)),
+    "go": _Way(re.compile(r"^\s*--- FAIL: (\S+)", re.MULTILINE), fails_in="testing.(*common).Fail"),
+    "node": _Way(re.compile(r"^\s*(?:not ok \d+ - |✖ )(.+?)(?: \([\d.]+ms\))?$", re.MULTILINE), stops_at_caught=True),
+    "": _Way(re.compile(r"(?!)")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    end: End
+    failures: tuple[Crash, ...]
+    seconds: float
+    names: tuple[str, ...] = ()
+    """Of what failed, as the runner calls it."""
+    has_none: bool = False
+    """Whether there was no test to run."""
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.has_none:
+            return "no tests"
+        if self.end.ended is None:
+            return "limit"
+        return "failed" if self.end.ended.exit_code else "passed"
+
+
+async def tested(
+    evidence: Evidence, client: Client, what: Runnable, lines: Lines, seconds: float, clock: Clock
+) -> Tested:
+    """What a runner catches is looked at where it stops and kept; the runner's own verdict decides what it was."""
+    way = _WAYS[what.runner]
+    points = [Point(function=way.fails_in)] if way.fails_in else []
+    probing = Probing(points, Sheet(Limits(seconds=seconds, rows=1)), goes_on=lambda _: False, by_stops=True)
+    if way.stops_at_caught:
+        probing.watched = Breakpoint(id=id_of(_EXCEPTIONS), kind="exception", filter="raised")
+    began_s = clock.monotonic_s()
+    async with evidence.run(client, Subject(wish=what.wish), probing) as run:
+        found, end = await _failures(run, lines)
+    names = tuple(dict.fromkeys(way.names.findall(end.output)))
+    code = end.ended.exit_code if end.ended is not None else None
+    return Tested(
+        end,
+        _real(found, names, end.output, way) if code != 0 else (),
+        clock.monotonic_s() - began_s,
+        names,
+        code == _NO_TESTS and what.runner in {"pytest", "unittest"},
+    )
+
+
+async def _failures(run: Run, lines: Lines) -> tuple[list[Crash], End]:
+    found: list[Crash] = []
+    end = await run.finished()
+    while end.stop is not None and end.how in {"exception", "stopped"} and len(found) < _SEEN and run.left_s:
+        found.append(await explained(run, end, lines))
+        run.probing.sheet.again()
+        end = await run.went_on()
+    return found, end
+
+
+def _real(found: Sequence[Crash], names: Sequence[str], output: str, way: _Way) -> tuple[Crash, ...]:
+    """Each once, though it is seen again on its way up: of those the runner speaks of, what it calls failed."""
+    told: dict[object, Crash] = {}
+    for crash in found:
+        raised = crash.end.raised
+        places = tuple((it.frame.path, it.frame.line) for it in crash.frames)
+        told.setdefault((raised.type, raised.message) if raised else places, crash)
+    seen = list(told.values())
+    spoken_of = [it for it in seen if it.frames and _is_spoken_of(it, output)] if way.stops_at_caught else seen
+    named = [it for it in spoken_of if _is_named(it, names)]
+    return tuple((named or spoken_of or seen[-1:])[:FAILURES])
+
+
+def _is_spoken_of(crash: Crash, output: str) -> bool:
+    raised = crash.end.raised
+    first = raised.message.strip().splitlines()[:1] if raised else []
+    return bool(first) and first[0] in output
+
+
+def _is_named(crash: Crash, names: Sequence[str]) -> bool:
+    """A test that is expected to fail fails as well, and is not among them."""
+    functions = {it.frame.name.rpartition(".")[2] for it in crash.frames}
+    return any(re.search(rf"\b{re.escape(function)}\b", name) for function in functions for name in names if function)
