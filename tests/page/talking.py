@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Locator, expect
+from websockets.sync.client import ClientConnection, connect
 
 from dragoman.testing.fake_model import FakeModel, Step
 from tests.faces.attacked import Attacked, attacked
@@ -43,3 +47,24 @@ def with_model(room: Path, *replies: Sequence[Step]) -> Iterator[Attacked]:
         patch.setenv("DRAGOMAN_MODEL_ADDRESS", model.address)
         with attacked(room) as daemon:
             yield daemon
+
+
+def speak_as(daemon: Attacked, name: str, key: str, text: str, *, label: str = "") -> None:
+    """As another client of the gateway, which says what it is called; with a label it names the conversation."""
+    token = json.loads(daemon.places.tokens_file.read_text())["gateway"]
+    scopes = [f"operator.{it}" for it in ("read", "write", "admin")]
+    client = {"id": "cli", "displayName": name, "version": "1", "platform": "linux", "mode": "cli"}
+    hello = {"minProtocol": 4, "maxProtocol": 4, "client": client, "role": "operator", "scopes": scopes}
+    with connect(f"ws://127.0.0.1:{daemon.port}/gateway", proxy=None) as socket:
+        _ask(socket, "connect", {**hello, "auth": {"token": token}})
+        if text:
+            _ask(socket, "chat.send", {"sessionKey": key, "message": text, "idempotencyKey": str(uuid.uuid4())})
+        if label:
+            _ask(socket, "sessions.patch", {"key": key, "label": label})
+
+
+def _ask(socket: ClientConnection, method: str, params: dict[str, Any]) -> None:
+    socket.send(json.dumps({"type": "req", "id": method, "method": method, "params": params}))
+    while (frame := json.loads(socket.recv(timeout=10))).get("id") != method:
+        pass
+    assert frame["ok"], frame

@@ -29,7 +29,7 @@ def test_a_command_shows_its_tool_folded_and_its_answer_and_a_reload_keeps_both(
     expect(tool.locator("pre")).to_have_count(2)  # what it was given, what it gave
     answer = chat.locator("article.assistant .prose").inner_text()
     tab.page.reload()
-    expect(chat.locator("details.tool.done")).to_have_count(1)
+    expect(chat.locator("details.tool.done pre")).to_have_count(2)
     expect(chat.locator("article.user")).to_have_count(1)
     assert chat.locator("article.assistant .prose").inner_text() == answer
 

@@ -174,7 +174,9 @@ async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_
         assert phases == [("one", "start"), ("one", "result"), ("two", "start")]
         await writer.ask("chat.abort", {"sessionKey": "main"})
         await writer.until(is_end)
-        assert "inFlightRun" not in (await writer.ask("chat.history", {"sessionKey": "main"}))["payload"]
+        ended = (await writer.ask("chat.history", {"sessionKey": "main"}))["payload"]
+        assert "inFlightRun" not in ended
+        assert [row["role"] for row in ended["messages"]] == ["user", "assistant", "toolResult", "toolResult"]
 
 
 @pytest.mark.parametrize("protocol", [3, 4])

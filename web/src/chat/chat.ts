@@ -146,7 +146,7 @@ export class DragomanChat extends LitElement {
     const here = this.talk.key.split(":").slice(2).join(":") || this.talk.key;
     return html`<div class="bar">
       <label><span class="unseen">${t("Conversation")}</span>
-        <select @change=${(event: Event) => this.open((event.target as HTMLSelectElement).value)}>
+        <select @focus=${() => this.attempt(() => this.readSessions())} @change=${(event: Event) => this.open((event.target as HTMLSelectElement).value)}>
           ${known ? nothing : html`<option selected value=${this.talk.key}>${here}</option>`}
           ${this.sessions.map(({ key, displayName, hasActiveRun }) => html`<option value=${key} ?selected=${key === this.talk.key}>${displayName}${hasActiveRun ? " …" : ""}</option>`)}
         </select></label>

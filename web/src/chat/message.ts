@@ -36,12 +36,16 @@ const DRAW: { [K in Part["kind"]]: (part: Extract<Part, { kind: K }>, said: Said
 };
 
 function tool({ name, input, output, state, startedMs, endedMs }: Tool) {
-  const took = endedMs ? `${((endedMs - startedMs) / 1000).toFixed(1)} s` : "";
+  const took = endedMs ? lasted(endedMs - startedMs) : "";
   return html`<details class="tool ${state}">
     <summary><span class="sign">${SIGNS[state]}</span> <b>${name}</b> <span class="quiet">${brief(input)} ${took}</span></summary>
     <pre>${JSON.stringify(input ?? {}, null, 2)}</pre>
     ${output ? html`<pre>${output.slice(0, SHOWN)}</pre>` : nothing}
   </details>`;
+}
+
+function lasted(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 function brief(input: unknown): string {

@@ -27,6 +27,11 @@ export class DragomanTerminals extends LitElement {
     if (this.desk.shows === "screen" && this.desk.chosen && !this.canDraw) void import("./screen").then(() => (this.canDraw = true));
   }
 
+  /** In a narrow window what is read stands below what was chosen. */
+  private reveal(): void {
+    if (matchMedia("(max-width: 60rem)").matches) this.renderRoot.querySelector(".read")?.scrollIntoView({ block: "start" });
+  }
+
   override updated(): void {
     if (this.desk.found === this.sought) return;
     this.sought = this.desk.found;
@@ -51,7 +56,7 @@ export class DragomanTerminals extends LitElement {
 
   private choice(terminal: string, content: unknown) {
     const isChosen = terminal === this.desk.chosen;
-    return html`<button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${terminal} @click=${() => this.desk.choose(terminal)}>
+    return html`<button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${terminal} @click=${() => { this.desk.choose(terminal); if (terminal) this.reveal(); }}>
       ${content}</button>`;
   }
 
@@ -92,7 +97,7 @@ export class DragomanTerminals extends LitElement {
 
   private oneCommand(it: Command) {
     const isChosen = it.command_id === this.desk.command?.command_id;
-    return html`<button class="plain command ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.command} @click=${() => this.desk.read(it.command_id)}>
+    return html`<button class="plain command ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.command} @click=${() => { void this.desk.read(it.command_id); this.reveal(); }}>
       <span class="end ${endOf(it)}" title=${endWords(it)} aria-label=${endWords(it)}>${endMark(it)}</span>
       <span class="grow"><span class="mono">${it.command}</span><br /><span class="quiet small">${this.doer(it)}${it.cwd}</span></span>
       <span class="when quiet small">${took(it)}<br />${new Date(it.started_at).toLocaleTimeString([], { hour12: false })}</span></button>`;
@@ -110,7 +115,7 @@ export class DragomanTerminals extends LitElement {
   }
 
   private oneHit(it: Hit) {
-    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title=${it.line} @click=${() => this.desk.read(it.command_id, it.line)}>
+    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title=${it.line} @click=${() => { void this.desk.read(it.command_id, it.line); this.reveal(); }}>
       <span class="grow">${it.line}</span></button></li>`;
   }
 
