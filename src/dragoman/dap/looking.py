@@ -10,6 +10,7 @@ from dragoman.dap import arguments as take
 from dragoman.dap import refusals, shapes
 from dragoman.dap.places import Places
 from dragoman.debug.following import Followed
+from dragoman.debug.model import Evaluated
 from dragoman.debug.service import Client, DebugService
 from dragoman.wire.dap.bodies import Source
 
@@ -63,17 +64,26 @@ class Looking:
         context = asked.context or "watch"
         if not self._may_change and not _PLAIN.fullmatch(asked.expression.strip()):
             raise refusals.read_only("evaluate")
+        return shapes.evaluated(await (self._said if context == "repl" else self._glanced)(asked, context))
+
+    async def _glanced(self, asked: take.Evaluate, context: str) -> Evaluated:
+        """What an editor looks at by itself, at each stop and under the mouse, is nobody's doing, and not recorded."""
+        looks, within_s = self._followed.session.looks, _EVALUATED_WITHIN_S.get(context, _USUALLY_WITHIN_S)
+        return await looks.evaluate(asked.expression, asked.frame_id, context, timeout_s=within_s, thread_id=None)
+
+    async def _said(self, asked: take.Evaluate, context: str) -> Evaluated:
+        """By a person, and perhaps to change something: whoever looks next sees what is so then."""
         found = await self._service.evaluate(
             self._client,
             self._id,
             asked.expression,
             frame=asked.frame_id,
             context=context,
-            within_s=_EVALUATED_WITHIN_S.get(context, _USUALLY_WITHIN_S),
+            within_s=_EVALUATED_WITHIN_S[context],
         )
-        if context == "repl" and self._followed.session.stands:
+        if self._followed.session.stands:
             await self._followed.session.looks.refresh()
-        return shapes.evaluated(found)
+        return found
 
     async def set_variable(self, asked: take.SetVariable) -> dict[str, Any]:
         found = await self._service.set_variable(

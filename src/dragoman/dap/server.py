@@ -38,8 +38,7 @@ class DapServer:
         """Before the welcome, so that the pump can say it both to its editor and to a person."""
         guest = Guest.of(hello)
         if guest.session:
-            with self._service.followed(guest.session):
-                pass
+            self._service.known(guest.session)
 
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
         """Role `dap` of the control socket: what follows the welcome is the protocol, as on a socket of its own."""

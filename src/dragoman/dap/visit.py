@@ -20,6 +20,7 @@ from dragoman.dap.wishes import starts_something, wish_of
 from dragoman.debug.faults import already_ended
 from dragoman.debug.persons import person_at
 from dragoman.debug.service import DebugService
+from dragoman.debug.wishes import RunInTerminal
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Language, say
 from dragoman.transport.dap_host import DapHost
@@ -136,8 +137,7 @@ class Visit:
         """Of the session that it was started for, where there is one: some editors never look at them again."""
         if not self._guest.session:
             return capabilities(None, read_only=self._guest.read_only)
-        with self._service.followed(self._guest.session) as followed:
-            return capabilities(followed.session, read_only=self._guest.read_only)
+        return capabilities(self._service.known(self._guest.session).session, read_only=self._guest.read_only)
 
     async def _attach(self, request: dap.Request) -> None:
         given = dap.read_arguments(request, take.Configuration)
@@ -162,9 +162,8 @@ class Visit:
         if self._guest.read_only:
             raise refusals.read_only(request.command)
         guest, hold = self._guest.at(given.get("workspace")), anyio.Event()
-        terminal = self._run_in_terminal if self._asked and self._asked.supports_run_in_terminal_request else None
         with self._joining():
-            client = guest.client(self._id, terminal=terminal)
+            client = guest.client(self._id, terminal=self._terminal)
             session = await self._service.open(client, wish_of(given, request.command), hold)
             part = await self._join(session.id, read_only=False, hold=hold)
             self._introduce()
@@ -175,8 +174,8 @@ class Visit:
         return self._service.find(self._guest.at(given.get("workspace")).client(self._id)).id
 
     async def _join(self, id: str, *, read_only: bool, hold: anyio.Event | None = None) -> Part:
-        followed = self._followings.enter_context(self._service.followed(id))
-        client = self._guest.client(self._id, followed.workspace)
+        followed = self._followings.enter_context(self._service.followed(id, self._id))
+        client = self._guest.client(self._id, followed.workspace, self._terminal)
         part = Part(self._service, client, followed, self._host, self._manners(read_only=read_only), hold)
         self._part = part if hold is not None else None  # who leaves now leaves a start behind
         await followed.session.configurable()
@@ -245,6 +244,11 @@ class Visit:
     def _language(self) -> Language:
         locale = (self._asked.locale or "").lower() if self._asked else ""
         return "zh" if locale.startswith("zh") else self._guest.language if not locale else "en"
+
+    @property
+    def _terminal(self) -> RunInTerminal | None:
+        has_one = self._asked is not None and self._asked.supports_run_in_terminal_request
+        return self._run_in_terminal if has_one else None
 
     async def _run_in_terminal(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         response = await self._host.ask("runInTerminal", dict(arguments), timeout_s=_IN_TERMINAL_WITHIN_S)

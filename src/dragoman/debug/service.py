@@ -101,11 +101,19 @@ class DebugService:
         return (await self._lives.begin(client, held, within_s=0.0))[0]
 
     @contextmanager
-    def followed(self, session_id: str) -> Iterator[Followed]:
+    def followed(self, session_id: str, by: str) -> Iterator[Followed]:
         """Of any workspace: whoever knows the id was told it. As long as it is followed, it is not ended as unused."""
-        kept = self._register.anywhere(session_id)
-        with self._register.followed(kept):
-            yield Followed(kept)
+        followed = self.known(session_id)
+        with self._register.followed(followed.kept):
+            self._chronicle.tell("debug.joined", session_id, "", {"by": by})
+            try:
+                yield followed
+            finally:
+                self._chronicle.tell("debug.left", session_id, "", {"by": by})
+
+    def known(self, session_id: str) -> Followed:
+        """As it is at this moment."""
+        return Followed(self._register.anywhere(session_id))
 
     async def first(self, client: Client, sessions: Sequence[Session], *, within_s: float) -> Happened:
         """Of several that were started together: what comes first of any of them."""
@@ -198,6 +206,10 @@ class DebugService:
         """Live ones, and ended ones for ten minutes."""
         return self._register.of(client)
 
+    def workspaces(self) -> set[str]:
+        """Those that have sessions."""
+        return self._register.workspaces()
+
     async def end_unused(self, linger_s: float) -> None:
         """A session lives by a lease: so long after the last call, and with nobody waiting, it is ended."""
         for session in self._register.unused(linger_s):
@@ -275,7 +287,7 @@ class DebugService:
         return made
 
     async def remove_breakpoints(self, client: Client, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
-        gone = await self._book.remove(client.place, which)
+        gone = await self._book.remove(client.place, which, by=client.id)
         if gone:
             await self._spread(client.place)
         return gone

@@ -46,7 +46,8 @@ class Agent:
     told: list[dict[str, Any]] = field(default_factory=list)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = self.client.call(tool, **arguments)
+        asked = self.client.request("tools/call", {"name": tool, "arguments": arguments})
+        result = self.client.answer(asked)["result"]
         self.told.append(result)
         structured: dict[str, Any] = result["structuredContent"]
         return structured

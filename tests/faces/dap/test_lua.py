@@ -70,3 +70,22 @@ def test_an_editor_starts_a_lua_program_and_the_agent_joins(
     editor.ask("continue", threadId=stopped["threadId"])
     editor.event("terminated")
     assert "total\t20" in editor.output()
+
+
+def test_data_is_watched_and_loaded_sources_are_listed(agent: Agent, editor: Editor, lua: Path) -> None:
+    can = editor.join(agent.stopped_at(lua, IN_LOOP)["session_id"])
+    assert can["supportsDataBreakpoints"]
+    agent.call("remove_breakpoint", clear_all=True)
+    thread = editor.event("stopped")["threadId"]
+    assert str(lua) in {it.get("path") for it in editor.ask("loadedSources")["sources"]}
+    scopes = editor.ask("scopes", frameId=editor.frames(thread)[0]["id"])["scopes"]
+    found = editor.ask("dataBreakpointInfo", variablesReference=scopes[0]["variablesReference"], name="total")
+    (watched,) = editor.ask("setDataBreakpoints", breakpoints=[{"dataId": found["dataId"], "accessType": "write"}])[
+        "breakpoints"
+    ]
+    assert watched["verified"], watched
+    editor.ask("continue", threadId=thread)
+    assert editor.event("stopped")["reason"] == "data breakpoint"
+    assert editor.ask("setDataBreakpoints", breakpoints=[])["breakpoints"] == []
+    editor.ask("continue", threadId=thread)
+    editor.event("terminated")
