@@ -17,8 +17,8 @@ _FD_VARIABLE = "DRAGOMAN_HOOK_FD"
 _LOGIN_VARIABLE = "DRAGOMAN_HOOK_LOGIN"
 _ZDOTDIR_VARIABLE = "DRAGOMAN_HOOK_ZDOTDIR"
 _RC_VARIABLE = "DRAGOMAN_HOOK_RC"
-_PROMPT_VARIABLE = "DRAGOMAN_HOOK_PS1"
-_BASH_PROMPT = r"\s-\v\$ "
+_AT_PROMPT_VARIABLE = "DRAGOMAN_HOOK_AT_PROMPT"
+_COMMAND_VARIABLE = "DRAGOMAN_HOOK_PROMPT_COMMAND"
 _BARE_VARIABLE = "DRAGOMAN_HOOK_BARE"
 _LOGIN = frozenset({"-l", "--login"})
 _WITH_FILE = frozenset({"--rcfile", "--init-file"})
@@ -110,10 +110,18 @@ def _bash(program: str, login: bool, words: list[str], environment: dict[str, st
         environment[_LOGIN_VARIABLE] = "1"
     if rc := _bash_rc(words, login=login):
         environment[_RC_VARIABLE] = rc
-    if rc == os.devnull:  # some builds read the system's file whatever is asked for: its prompt is undone
-        environment[_PROMPT_VARIABLE] = environment.get("PS1", _BASH_PROMPT)
     kept = ["--noediting"] if "--noediting" in words else []
+    if rc == os.devnull:
+        return Launch(program, [program, "--norc", *kept, "-i"], _hooked_at_prompt(environment))
     return Launch(program, [program, "--rcfile", f"{HOOKS}/bash.sh", *kept, "-i"], environment)
+
+
+def _hooked_at_prompt(environment: dict[str, str]) -> dict[str, str]:
+    """Some builds read the system's file beside any --rcfile: who wants none of them has the hook from PROMPT_COMMAND."""
+    if "PROMPT_COMMAND" in environment:
+        environment[_COMMAND_VARIABLE] = environment["PROMPT_COMMAND"]
+    quoted = HOOKS.replace("'", "'\\''")
+    return environment | {_AT_PROMPT_VARIABLE: "1", "PROMPT_COMMAND": f"builtin source '{quoted}/bash.sh'"}
 
 
 def _bash_rc(words: list[str], *, login: bool) -> str:

@@ -366,6 +366,23 @@ def test_a_shell_with_words_of_its_own_is_hooked_and_reads_what_those_say(comman
     assert not [it.command_id for it in daemon.records() if it.command_id.endswith(":unverified")]
 
 
+@pytest.mark.parametrize("words", [["--norc"], ["--login", "--noprofile"]])
+def test_a_bash_that_is_to_read_no_file_reads_none_of_the_systems_either(words: list[str], tmp_path: Path) -> None:
+    """Debian's build reads /etc/bash.bashrc beside any --rcfile; that one turns checkwinsize on or sets a prompt."""
+    with opened("bash", tmp_path, words=words, prompt=_ANY_PROMPT, PROMPT_COMMAND="COUNT=x$COUNT") as both:
+        both[0].run(
+            "echo [$debian_chroot:$(type -t command_not_found_handle)]",
+            shown="[:]\r\n",
+            prompt=_ANY_PROMPT,
+        )
+        both[0].run("echo =$COUNT=${PROMPT_COMMAND[0]}=", shown="=xx=COUNT=x$COUNT=\r\n", prompt=_ANY_PROMPT)
+        both[0].run("env | grep -c -e HOOK -e bash.sh", shown="0\r\n", prompt=_ANY_PROMPT)
+        assert b"bash-" in both[0].screen
+        daemon = finish(both)
+    assert [it.exit_code for it in daemon.records()] == [0, 0, 1, 1]
+    assert not [it.command_id for it in daemon.records() if it.command_id.endswith(":unverified")]
+
+
 def test_what_a_private_fish_keeps_out_of_its_history_is_kept_out_of_ours(tmp_path: Path) -> None:
     with opened("fish", tmp_path, words=["--private"]) as both:
         both[0].run("echo hush-(math 40 + 2)", shown="hush-42")

@@ -9,8 +9,16 @@ if [[ -n ${DRAGOMAN_HOOK_FD-} ]]; then
 fi
 __dragoman_login=${DRAGOMAN_HOOK_LOGIN-}
 __dragoman_file=${DRAGOMAN_HOOK_RC-}
-PS1=${DRAGOMAN_HOOK_PS1-$PS1}
-builtin unset DRAGOMAN_HOOK_FD DRAGOMAN_HOOK_LOGIN DRAGOMAN_HOOK_RC DRAGOMAN_HOOK_PS1
+__dragoman_at_prompt=${DRAGOMAN_HOOK_AT_PROMPT-}
+if [[ -n $__dragoman_at_prompt ]]; then
+  # Read before the first prompt by a shell without files: what stood there is put back, and runs for this prompt too.
+  builtin unset PROMPT_COMMAND
+  if [[ -n ${DRAGOMAN_HOOK_PROMPT_COMMAND+x} ]]; then
+    builtin export PROMPT_COMMAND=$DRAGOMAN_HOOK_PROMPT_COMMAND
+    builtin eval "$DRAGOMAN_HOOK_PROMPT_COMMAND"
+  fi
+fi
+builtin unset DRAGOMAN_HOOK_FD DRAGOMAN_HOOK_LOGIN DRAGOMAN_HOOK_RC DRAGOMAN_HOOK_AT_PROMPT DRAGOMAN_HOOK_PROMPT_COMMAND
 
 # VS Code's way of writing a text inside a mark.
 __dragoman_quote() {
@@ -126,3 +134,5 @@ if [[ -n ${__dragoman_nonce-} ]] && builtin shopt -q promptvars; then
   fi
 fi
 builtin unset -f __dragoman_install
+if [[ -n $__dragoman_at_prompt && -n ${__dragoman_nonce-} ]]; then __dragoman_prompt 2>/dev/null; fi
+builtin unset __dragoman_at_prompt
