@@ -23,8 +23,6 @@ class Initialize(_Arguments, frozen=True):
     supports_variable_type: bool = False
     supports_run_in_terminal_request: bool = False
     supports_invalidated_event: bool = False
-    mirrors_breakpoints: bool = msgspec.field(default=False, name="dragomanMirrorsBreakpoints")
-    """Ours: it shows others' breakpoints as its own, and so sends them back."""
 
     @property
     def name(self) -> str:
@@ -32,8 +30,12 @@ class Initialize(_Arguments, frozen=True):
 
 
 class Join(_Arguments, frozen=True):
+    """Of an `attach` or a `launch`, what is for us."""
+
     session: str = ""
     read_only: bool = False
+    mirrors_breakpoints: bool = False
+    """It shows others' breakpoints as its own, and so sends them back."""
 
 
 class Thread(_Arguments, frozen=True):

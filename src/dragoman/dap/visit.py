@@ -29,6 +29,7 @@ from dragoman.wire import dap
 log = logging.getLogger(__name__)
 
 _IN_TERMINAL_WITHIN_S = 30.0
+_OPENED_WITHIN_S = 60.0
 
 
 class Visit:
@@ -147,7 +148,7 @@ class Visit:
         asked = dap.read_arguments(request, take.Join)
         with self._joining():
             id = self._guest.session or asked.session or self._active(given)
-            await self._join(id, read_only=self._guest.read_only or asked.read_only)
+            await self._join(id, self._manners(asked))
             self._host.respond(request)
             self._introduce()
 
@@ -164,8 +165,10 @@ class Visit:
         guest, hold = self._guest.at(given.get("workspace")), anyio.Event()
         with self._joining():
             client = guest.client(self._id, terminal=self._terminal)
-            session = await self._service.open(client, wish_of(given, request.command), hold)
-            part = await self._join(session.id, read_only=False, hold=hold)
+            wish = wish_of(given, request.command)
+            with anyio.fail_after(_OPENED_WITHIN_S, shield=True):  # who leaves meanwhile leaves a session to be ended
+                session = await self._service.open(client, wish, hold)
+            part = await self._join(session.id, self._manners(dap.read_arguments(request, take.Join)), hold)
             self._introduce()
         await part.followed.begun()
         self._host.respond(request)
@@ -173,10 +176,10 @@ class Visit:
     def _active(self, given: Mapping[str, Any]) -> str:
         return self._service.find(self._guest.at(given.get("workspace")).client(self._id)).id
 
-    async def _join(self, id: str, *, read_only: bool, hold: anyio.Event | None = None) -> Part:
+    async def _join(self, id: str, manners: Manners, hold: anyio.Event | None = None) -> Part:
         followed = self._followings.enter_context(self._service.followed(id, self._id))
         client = self._guest.client(self._id, followed.workspace, self._terminal)
-        part = Part(self._service, client, followed, self._host, self._manners(read_only=read_only), hold)
+        part = Part(self._service, client, followed, self._host, manners, hold)
         self._part = part if hold is not None else None  # who leaves now leaves a start behind
         await followed.session.configurable()
         if followed.is_over:
@@ -229,15 +232,15 @@ class Visit:
             raise refusals.not_joined(command)
         return self._part
 
-    def _manners(self, *, read_only: bool) -> Manners:
+    def _manners(self, wanted: take.Join) -> Manners:
         asked = self._asked or take.Initialize()
         places = Places(int(asked.lines_start_at1), int(asked.columns_start_at1), as_uri=asked.path_format == "uri")
         return Manners(
             places,
             self._language,
             invalidates=asked.supports_invalidated_event,
-            mirrors=asked.mirrors_breakpoints,
-            may_change=not read_only,
+            mirrors=wanted.mirrors_breakpoints,
+            may_change=not (self._guest.read_only or wanted.read_only),
         )
 
     @property

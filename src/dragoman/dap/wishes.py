@@ -13,7 +13,9 @@ OURS = "dragoman"
 _EDITORS = frozenset(
     {"preLaunchTask", "postDebugTask", "internalConsoleOptions", "presentation", "serverReadyAction", "debugServer"}
 )
-_TAKEN = frozenset({"dragomanType", "configuration", "configurationName", "workspace", "inputs", "noDebug"})
+_TAKEN = frozenset(
+    {"dragomanType", "configuration", "configurationName", "workspace", "inputs", "noDebug", "mirrorsBreakpoints"}
+)
 _TARGETS = frozenset({"program", "module", "code", "dragomanType", "configuration", "configurationName"})
 _ATTACHED_TO = frozenset({"processId", "pid", "port", "connect", "listen"})
 

@@ -106,7 +106,7 @@ def test_an_editor_that_mirrors_is_told_of_others_and_its_echo_is_not_its_own(
     agent: Agent, editor: Editor, program: Path
 ) -> None:
     session = agent.stopped_at(program, IN_LOOP)["session_id"]
-    editor.join(session, initialize={"dragomanMirrorsBreakpoints": True})
+    editor.join(session, mirrorsBreakpoints=True)
     (theirs,) = editor.event("dragomanBreakpoints")["breakpoints"]
     assert (theirs["path"], theirs["line"], theirs["verified"]) == (str(program), IN_LOOP, True)
     echo, own = editor.set_lines(program, IN_LOOP, AT_INNER)
