@@ -20,6 +20,14 @@ TABLE: dict[str, str] = {
     "Give one of them, with the condition as an expression.": "请只给出其中一个，并把条件作为表达式。",
     "  not bound: {reason}": "  未绑定：{reason}",
     "  never reached": "  从未到达",
+    # Two runs.
+    "The workspace could not be had at that commit: `git {command}`: {reason}.": "无法得到该提交时的工作区：`git {command}`：{reason}。",
+    "Give a commit, branch or tag of the repository that the workspace lies in.": "请给出工作区所在仓库的提交、分支或标签。",
+    "Two runs are started for this: a session cannot be one of them.": "这需要启动两次运行：会话不能是其中之一。",
+    "Give in `against` what the other run has of its own.": "请在 `against` 中给出另一次运行的不同之处。",
+    "The runs are the same, hits: {hits}.": "两次运行相同，命中次数：{hits}。",
+    "The runs end differently, after hits: {hits}.": "两次运行的结束不同，此前命中次数：{hits}。",
+    "The runs differ first at hit {hit}, {place}.": "两次运行在第 {hit} 次命中（{place}）首次不同。",
     # The command line.
     "--trace needs at least one expression behind its place.": "--trace 的位置后面至少需要一个表达式。",
     "For example: dragoman debug app.py --trace app.py:12 n total --if 'n > 3'": "例如：dragoman debug app.py --trace app.py:12 n total --if 'n > 3'",

@@ -133,3 +133,16 @@ class TestSeen(Found):
     seconds: float
     failed: Maybe[list[str]] = None
     failures: Maybe[list[TestFailure]] = None
+
+
+class RunsCompared(Found):
+    """`hits`: of the one, of the other. `one` and `other`: what differs at `hit`; missing where a run had none."""
+
+    verdict: Literal["same", "different"]
+    hits: list[int]
+    other_ended: RunEnd
+    hit: Maybe[int] = None
+    place: Maybe[str] = None
+    one: Maybe[dict[str, str]] = None
+    other: Maybe[dict[str, str]] = None
+    before: Maybe[list[dict[str, str]]] = None

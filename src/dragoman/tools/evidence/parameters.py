@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from dragoman.debug.evidence.sheet import Limits
-from dragoman.tools.debug.parameters import MOST_NAMED, Text
+from dragoman.tools.debug.parameters import MOST_NAMED, MOST_STDIN, Maybe, Text
 from dragoman.tools.evidence.place import OfPlace
 from dragoman.tools.evidence.subject import OfSubject
 from dragoman.tools.operation import Parameters
@@ -73,3 +73,18 @@ class TestWanted(Parameters):
     cwd: Annotated[str, Field(max_length=4096)] = ""
     env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MOST_NAMED)]
     timeout_s: Seconds = 120.0
+
+
+class Against(Parameters):
+    configuration_name: Annotated[str, Field(max_length=1000)] = ""
+    configuration: Annotated[dict[str, Any], Field(default_factory=dict)]
+    program: Annotated[str, Field(max_length=4096)] = ""
+    args: Annotated[list[Text], Field(default_factory=list, max_length=1000)]
+    cwd: Annotated[str, Field(max_length=4096)] = ""
+    env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MOST_NAMED)]
+    stdin: Annotated[Maybe[str], Field(max_length=MOST_STDIN)] = None
+    commit: Annotated[str, Field(max_length=200, description="The workspace as it was there.")] = ""
+
+
+class CompareWanted(TraceWanted):
+    against: Annotated[Against, Field(description="What the other run has of its own.")]

@@ -13,7 +13,7 @@ from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import MOST_NAMED, MOST_STDIN, Maybe, Text
 from dragoman.tools.operation import Parameters
 
-_WAYS = ("configuration_name", "configuration", "program", "session_id")
+WAYS = ("configuration_name", "configuration", "program", "session_id")
 _OF_A_START = ("args", "cwd", "env", "stdin")
 
 
@@ -31,7 +31,7 @@ class OfSubject(Parameters):
 
 
 def subject_of(wanted: OfSubject) -> Subject:
-    given = [way for way in _WAYS if getattr(wanted, way)]
+    given = [way for way in WAYS if getattr(wanted, way)]
     if len(given) != 1:
         raise ToolError(
             "bad_arguments",

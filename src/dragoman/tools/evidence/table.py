@@ -19,6 +19,7 @@ from dragoman.tools.evidence import answers
 from dragoman.tools.evidence import parameters as take
 from dragoman.tools.evidence.changing import Changing
 from dragoman.tools.evidence.checking import Checking
+from dragoman.tools.evidence.comparing import Comparing
 from dragoman.tools.evidence.crashing import Crashing
 from dragoman.tools.evidence.place import PlaceFinder
 from dragoman.tools.evidence.room import Room
@@ -72,6 +73,16 @@ TOOLS = (
         answers.ChangeFound,
     ),
     _Tool(
+        "compare_runs",
+        "Compare two runs",
+        (
+            "The same trace twice, the second with what `against` changes (arguments, input, configuration, commit): "
+            "the first difference, with what came before."
+        ),
+        take.CompareWanted,
+        answers.RunsCompared,
+    ),
+    _Tool(
         "explain_crash",
         "Explain a crash",
         (
@@ -123,6 +134,7 @@ def _handlers(room: Room, sources: SourceReader, clock: Clock) -> Mapping[str, _
         "trace": Tracing(room).trace,
         "check": Checking(room).check,
         "find_change": Changing(room, sources).find,
+        "compare_runs": Comparing(room).compare,
         "explain_crash": crashing.explain,
         "debug_test": Testing(room, crashing, clock).run,
     }

@@ -1,0 +1,150 @@
+"""The tool `compare_runs`: the same trace twice, on two inputs, configurations or commits; where do they part?"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dragoman.debug.evidence.difference import Difference, first_difference
+from dragoman.debug.evidence.effects import suspicious
+from dragoman.debug.evidence.points import Point
+from dragoman.debug.evidence.sheet import Cell, Row
+from dragoman.debug.evidence.trace import Trace, together, traced
+from dragoman.debug.evidence.worktree import workspace_at
+from dragoman.phrases import Phrase, say
+from dragoman.tools.debug.client import client_of
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.evidence.answers import RunsCompared
+from dragoman.tools.evidence.ends import end_lines
+from dragoman.tools.evidence.parameters import CompareWanted
+from dragoman.tools.evidence.room import Room
+from dragoman.tools.evidence.subject import WAYS, subject_of
+from dragoman.tools.evidence.tracing import points_seen, require_apart
+from dragoman.tools.operation import Caller, Outcome
+from dragoman.tools.showing import escaped, one_line
+
+_CELL_IN_TEXT = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    room: Room
+
+    async def compare(self, caller: Caller, wanted: CompareWanted) -> Outcome:
+        if wanted.session_id:
+            raise ToolError("bad_arguments", say("Two runs are started for this: a session cannot be one of them."))
+
+        changed = _changed(wanted)
+
+        async def act() -> tuple[Trace, Trace]:
+            one = await self._traced(caller, wanted)  # first: it says whether the workspace is trusted
+            async with self._other(caller, changed) as (elsewhere, other):
+                return one, await self._traced(elsewhere, other)
+
+        one, other = await self.room.awaited(caller, "compare_runs", 2 * wanted.timeout_s, act)
+        answer = self._answer(caller, one, other, first_difference(one, other))
+        return Outcome(self._lines(answer), answer)
+
+    @asynccontextmanager
+    async def _other(self, caller: Caller, wanted: CompareWanted) -> AsyncIterator[tuple[Caller, CompareWanted]]:
+        if not wanted.against.commit:
+            yield caller, wanted
+            return
+        async with workspace_at(wanted.against.commit, caller.workspace, caller.environment) as tree:
+            environment = _with_its_python(caller)
+            elsewhere = replace(caller, workspace=tree, cwd=tree, environment=environment, trusts_workspace=True)
+            yield elsewhere, _moved(wanted, caller.workspace, tree)
+
+    async def _traced(self, caller: Caller, wanted: CompareWanted) -> Trace:
+        points = together([await self._point(caller, wanted, at) for at in range(len(wanted.points))])
+        require_apart(points)
+        return await traced(self.room.evidence, client_of(caller), subject_of(wanted), points, wanted.limits)
+
+    async def _point(self, caller: Caller, wanted: CompareWanted, at: int) -> Point:
+        point = wanted.points[at]
+        return await self.room.finder.point(caller, wanted, point, tuple(point.expressions), point.condition)
+
+    def _answer(self, caller: Caller, one: Trace, other: Trace, found: Difference | None) -> RunsCompared:
+        expressions = [it for point in one.points for it in (*point.expressions, point.condition) if it]
+        row = found and (found.one or found.other)
+        places = [it.place for it in points_seen(one, caller.workspace, self.room)]
+        return RunsCompared(
+            status="success",
+            verdict="different" if found else "same",
+            hits=[one.sheet.hits, other.sheet.hits],
+            hit=row.number if row else None,
+            place=places[row.point] if row else None,
+            one=self._values(one, found, found.one) if found and found.one else None,
+            other=self._values(other, found, found.other) if found and found.other else None,
+            before=[self._values(one, None, it) for it in found.before] if found and found.before else None,
+            ended=self.room.ends.data(caller, one.end),
+            other_ended=self.room.ends.data(caller, other.end),
+            side_effects=[escaped(it) for it in suspicious(expressions)] or None,
+        )
+
+    def _values(self, trace: Trace, found: Difference | None, row: Row) -> dict[str, str]:
+        """Those that differ; all, where that is not what differs."""
+        pairs = list(zip(trace.points[row.point].expressions, row.cells, strict=False))
+        chosen = [pairs[at] for at in found.cells if at < len(pairs)] if found and found.cells else pairs
+        return {escaped(it): self._shown(it, cell) for it, cell in chosen}
+
+    def _shown(self, expression: str, cell: Cell) -> str:
+        shown = self.room.values.value(expression, cell.text, len(cell.text)).text
+        return f"!{shown}" if cell.failed else shown
+
+    def _lines(self, answer: RunsCompared) -> list[Phrase]:
+        ends = [("one", answer.ended), ("other", answer.other_ended)]
+        if answer.verdict == "same":
+            return [say("The runs are the same, hits: {hits}.", hits=answer.hits[0]), *end_lines(answer.ended)]
+        head = say("The runs end differently, after hits: {hits}.", hits=answer.hits[0])
+        if answer.hit is not None:
+            head = say("The runs differ first at hit {hit}, {place}.", hit=answer.hit, place=answer.place)
+        told = [("before", it) for it in answer.before or ()]
+        told += [
+            (name, values) for name, values in (("one", answer.one), ("other", answer.other)) if values is not None
+        ]
+        lines = [_labelled(label, _pairs(values)) for label, values in told]
+        if answer.hit is not None and (answer.one is None or answer.other is None):
+            lines.append(_labelled("one" if answer.one is None else "other", "-"))
+        for name, ended in ends:
+            lines += [_labelled(f"{name} ended", ended.how), *end_lines(ended)]
+        return [head, *lines]
+
+
+def _changed(wanted: CompareWanted) -> CompareWanted:
+    """The first run with what the other has of its own; another thing to run takes the place of the first one's."""
+    given = {name: getattr(wanted.against, name) for name in wanted.against.model_fields_set - {"commit"}}
+    if not given and not wanted.against.commit:
+        raise ToolError("bad_arguments", say("Give in `against` what the other run has of its own."))
+    cleared: dict[str, Any] = {**dict.fromkeys(WAYS, ""), "configuration": {}} if given.keys() & set(WAYS) else {}
+    return wanted.model_copy(update={**cleared, **given})
+
+
+def _with_its_python(caller: Caller) -> Mapping[str, str]:
+    """A virtual environment lies in the workspace and in no commit: the tree runs with that of the workspace."""
+    found = [folder for name in (".venv", "venv") if (folder := caller.workspace / name).is_dir()]
+    return {"VIRTUAL_ENV": str(found[0]), **caller.environment} if found else caller.environment
+
+
+def _moved(wanted: CompareWanted, workspace: Path, tree: Path) -> CompareWanted:
+    """Paths of the workspace as paths of the tree."""
+
+    def moved(path: str) -> str:
+        inside = path and Path(path).is_absolute() and Path(path).is_relative_to(workspace)
+        return str(tree / Path(path).relative_to(workspace)) if inside else path
+
+    points = [it.model_copy(update={"file_path": moved(it.file_path)}) for it in wanted.points]
+    update = {"program": moved(wanted.program), "cwd": moved(wanted.cwd), "points": points}
+    return wanted.model_copy(update=update)
+
+
+def _pairs(values: dict[str, str]) -> str:
+    shown: Sequence[str] = [f"{name} = {one_line(value, _CELL_IN_TEXT)}" for name, value in values.items()]
+    return ", ".join(shown)
+
+
+def _labelled(label: str, text: str) -> Phrase:
+    return say("{text}", text=f"{label}: {text}")
