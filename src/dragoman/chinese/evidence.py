@@ -73,6 +73,14 @@ TABLE: dict[str, str] = {
     "Give the path of the program.": "请给出程序的路径。",
     "{name} is a program that Dragoman has no debugger for.": "Dragoman 没有适用于 {name} 的调试器。",
     "Give what it runs in the end: a Python, JavaScript, Go, Lua or Ruby file, or a compiled program.": "请给出它最终运行的内容：Python、JavaScript、Go、Lua 或 Ruby 文件，或编译好的程序。",
+    # The last failure of a terminal.
+    "No command that failed is on record.": "记录中没有失败的命令。",
+    "Commands are recorded in terminals that were opened with `dragoman shell`.": "只有用 `dragoman shell` 打开的终端会记录命令。",
+    "Whether it was ever typed is not certain: text in a terminal can look like a command.": "无法确定它是否真的被输入过：终端里的文本可能看起来像命令。",
+    "Ask the user, and give the command to debug_test or its program to explain_crash.": "请询问用户，再把命令交给 debug_test，或把程序交给 explain_crash。",
+    "Its line holds a secret, or was not kept.": "命令行含有机密，或没有保存。",
+    "Give its program to explain_crash, with what it needs in `env`.": "请把它的程序交给 explain_crash，并用 `env` 给出所需的变量。",
+    "This time it did not fail.": "这一次没有失败。",
     # A change.
     "Give the place at which the expression begins to mean something.": "请给出表达式开始有意义的位置。",
     "A stopped session needs none: it begins where it stands.": "已停止的会话不需要：从它所在处开始。",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from dragoman.tools import Operation
 from dragoman.tools.debug import FileSources, Waits, debug_operations
 from dragoman.tools.debug.reading import SessionReadings
 from dragoman.tools.debug.values import Values
-from dragoman.tools.evidence import evidence_operations
+from dragoman.tools.evidence import FailedCommands, evidence_operations
 from dragoman.tools.readings import Readings
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import BreakpointBook
@@ -37,6 +37,8 @@ _LOOK_EVERY_S = 15.0
 class Debugging:
     service: DebugService
     operations: Sequence[Operation]
+    evidence: Callable[[FailedCommands], Sequence[Operation]]
+    """The operations that need the record of the terminals as well."""
     waits: Waits
     runs: Runs
     readings: Readings
@@ -78,9 +80,9 @@ async def debugging(
         operations = debug_operations(
             service, partial(configurations, rule=rule), waits, clock, sources=sources, redactor=redactor
         )
-        operations += evidence_operations(service, waits, clock, sources, redactor)
+        evidence = partial(evidence_operations, service, waits, clock, sources, redactor)
         readings = SessionReadings(service, journal, Values(redactor))
-        yield Debugging(service, operations, waits, runs, readings, trust, supervisors)
+        yield Debugging(service, operations, evidence, waits, runs, readings, trust, supervisors)
         group.cancel_scope.cancel("the daemon ends")
 
 

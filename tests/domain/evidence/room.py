@@ -17,6 +17,7 @@ from dragoman.debug.service import DebugService
 from dragoman.debug.starting import AdapterStarter
 from dragoman.journal import Journal
 from dragoman.redaction import Redactor
+from dragoman.terminal.model import Command
 from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.tools import Caller, Toolbox
 from dragoman.tools.debug import FileSources, Waits, debug_operations
@@ -30,7 +31,7 @@ from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
 async def steered(tmp_path: Path, *, adapters: int = 1) -> AsyncIterator[Bench]:
     """Its program is `app.py`, whose line 5 it comes to whenever the test lets it."""
     async with opened(tmp_path, adapters=adapters) as bench:
-        operations = evidence_operations(bench.service, bench.waits, bench.clock, FileSources(), Redactor())
+        operations = evidence_operations(bench.service, bench.waits, bench.clock, FileSources(), Redactor(), Typed())
         bench.toolbox = Toolbox([*bench.toolbox.operations, *operations])
         yield bench
 
@@ -85,11 +86,25 @@ def stops_at(bench: Bench, line: int, reason: str, *, depth: int = 1) -> Callabl
     return act
 
 
+class Typed:
+    """What a terminal's record says, for tests of who reads it: recorded terminals have tests of their own."""
+
+    def __init__(self) -> None:
+        self.failed: list[Command] = []
+
+    async def last_failure(self, *, terminal: str = "", cwd: str = "", verified: bool = True) -> Command | None:
+        chosen = [it for it in self.failed if it.terminal.startswith(terminal) and it.verified >= verified]
+        return chosen[-1] if chosen else None
+
+    async def command(self, command_id: str) -> Command:
+        return next(it for it in self.failed if it.id == command_id)
+
+
 class Agent:
     """Real programs in a real workspace."""
 
-    def __init__(self, toolbox: Toolbox, caller: Caller, service: DebugService) -> None:
-        self.toolbox, self.caller, self.service = toolbox, caller, service
+    def __init__(self, toolbox: Toolbox, caller: Caller, service: DebugService, typed: Typed) -> None:
+        self.toolbox, self.caller, self.service, self.typed = toolbox, caller, service, typed
 
     async def call(self, tool: str, **arguments: Any) -> Answer:
         with anyio.fail_after(60):
@@ -119,6 +134,6 @@ async def agent_in(workspace: Path, *, trusted: bool = True) -> AsyncIterator[Ag
         service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock)
         waits = Waits(clock)
         operations = debug_operations(service, configurations, waits, clock)
-        operations += evidence_operations(service, waits, clock, FileSources(), Redactor())
-        yield Agent(Toolbox(operations), caller, service)
+        operations += evidence_operations(service, waits, clock, FileSources(), Redactor(), typed := Typed())
+        yield Agent(Toolbox(operations), caller, service, typed)
         group.cancel_scope.cancel()

@@ -20,6 +20,7 @@ def facts(found: Runnable) -> dict[str, Any]:
 
 
 PY: dict[str, Any] = {"type": "debugpy"}
+NODE: dict[str, Any] = {"type": "pwa-node"}
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,8 @@ PY: dict[str, Any] = {"type": "debugpy"}
         (". v/bin/activate; pytest", "pytest", PY | {"module": "pytest", "args": [], "python": "{cwd}/v/bin/python"}),
         ("tools/check 1", "", PY | {"program": "{cwd}/tools/check", "args": ["1"], "python": "/opt/py/bin/python3"}),
         ("pytest *.py", "pytest", PY | {"module": "pytest", "args": ["one.py", "two.py"]}),
-        ("node app.js 1", "", {"type": "pwa-node", "program": "{cwd}/app.js", "runtimeArgs": [], "args": ["1"]}),
-        ("node --test a.js", "node", {"type": "pwa-node", "program": "{cwd}/a.js", "runtimeArgs": [], "args": [], "skipFiles": []}),
+        ("node app.js 1", "", NODE | {"program": "{cwd}/app.js", "runtimeArgs": [], "args": ["1"]}),
+        ("node --test a.js", "node", NODE | {"program": "{cwd}/a.js", "runtimeArgs": [], "args": [], "skipFiles": []}),
         (
             "go test -v -run '^TestSum$' ./sums",
             "go",

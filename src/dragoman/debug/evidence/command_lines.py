@@ -241,7 +241,7 @@ def _node(situation: _Situation, words: Sequence[str]) -> Runnable:
     args = [] if is_test and len(files) == 1 else files[1:]
     program = str(situation.cwd / files[0])
     # What is thrown in Node's own `assert` is not told where its files are skipped.
-    skipped = {"skipFiles": []} if is_test else {}
+    skipped: dict[str, Any] = {"skipFiles": []} if is_test else {}
     wish = _wish(situation, type="pwa-node", program=program, runtimeArgs=flags, args=args, **skipped)
     return Runnable(wish, "node" if is_test else "")
 

@@ -146,3 +146,15 @@ class RunsCompared(Found):
     one: Maybe[dict[str, str]] = None
     other: Maybe[dict[str, str]] = None
     before: Maybe[list[dict[str, str]]] = None
+
+
+class LastFailureSeen(Found):
+    """What the record says of the command, and what came of it under the debugger: a test, or a program."""
+
+    command: str
+    command_id: str
+    cwd: str
+    fails_again: bool
+    failed_with: Maybe[int] = None
+    test: Maybe[TestSeen] = None
+    crash: Maybe[CrashSeen] = None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dragoman.debug.evidence.crash import Crash, Lines, SeenFrame, crashed
+from dragoman.debug.evidence.run import Subject
 from dragoman.debug.evidence.sheet import Cell
 from dragoman.debug.model import Raised, Variable
 from dragoman.phrases import Phrase, say
@@ -36,15 +37,15 @@ class Crashing:
     sources: SourceReader
 
     async def explain(self, caller: Caller, wanted: CrashWanted) -> Outcome:
-        subject = subject_of(wanted)
+        answer = await self.explained(caller, subject_of(wanted), wanted.timeout_s)
+        return Outcome(crash_lines(answer), answer)
 
+    async def explained(self, caller: Caller, subject: Subject, within_s: float) -> CrashSeen:
         async def act() -> Crash:
             evidence, lines = self.room.evidence, self.lines(caller)
-            return await crashed(evidence, client_of(caller), subject, lines, wanted.timeout_s)
+            return await crashed(evidence, client_of(caller), subject, lines, within_s)
 
-        crash = await self.room.awaited(caller, "explain_crash", wanted.timeout_s, act)
-        answer = self.answer(caller, crash)
-        return Outcome(crash_lines(answer), answer)
+        return self._answer(caller, await self.room.awaited(caller, "explain_crash", within_s, act))
 
     def lines(self, caller: Caller) -> Lines:
         async def lines(path: str) -> Sequence[str] | None:
@@ -52,7 +53,7 @@ class Crashing:
 
         return lines
 
-    def answer(self, caller: Caller, crash: Crash) -> CrashSeen:
+    def _answer(self, caller: Caller, crash: Crash) -> CrashSeen:
         ended = self.room.ends.data(caller, crash.end)
         return CrashSeen(
             status="success",

@@ -88,3 +88,9 @@ class Against(Parameters):
 
 class CompareWanted(TraceWanted):
     against: Annotated[Against, Field(description="What the other run has of its own.")]
+
+
+class LastFailureWanted(Parameters):
+    terminal: Annotated[str, Field(max_length=200, description="Of one terminal; without it, of any.")] = ""
+    command_id: Annotated[str, Field(max_length=200, description="Or this command.")] = ""
+    timeout_s: Seconds = 120.0

@@ -21,6 +21,7 @@ from dragoman.tools.evidence.changing import Changing
 from dragoman.tools.evidence.checking import Checking
 from dragoman.tools.evidence.comparing import Comparing
 from dragoman.tools.evidence.crashing import Crashing
+from dragoman.tools.evidence.last_failure import FailedCommands, LastFailures
 from dragoman.tools.evidence.place import PlaceFinder
 from dragoman.tools.evidence.room import Room
 from dragoman.tools.evidence.testing import Testing
@@ -102,16 +103,31 @@ TOOLS = (
         take.TestWanted,
         answers.TestSeen,
     ),
+    _Tool(
+        "debug_last_failure",
+        "Debug the last failure",
+        (
+            "Run the last command that failed in a recorded terminal again, under the debugger (Python, pytest, node, "
+            "go, Lua, compiled programs), and answer as debug_test or explain_crash. Else: why it cannot."
+        ),
+        take.LastFailureWanted,
+        answers.LastFailureSeen,
+    ),
 )
 
 
 def evidence_operations(
-    service: DebugService, waits: Waits, clock: Clock, sources: SourceReader, redactor: Redactor
+    service: DebugService,
+    waits: Waits,
+    clock: Clock,
+    sources: SourceReader,
+    redactor: Redactor,
+    failed: FailedCommands,
 ) -> list[Operation]:
     values = Values(redactor)
     room = Room(Evidence(service, clock), PlaceFinder(service, Places(sources)), values, waits)
     failing = Failing(Failure, Failures(service, values).tell)
-    run_by_name = _handlers(room, sources, clock)
+    run_by_name = _handlers(room, sources, clock, failed)
     return [
         Operation(
             name=tool.name,
@@ -128,13 +144,15 @@ def evidence_operations(
     ]
 
 
-def _handlers(room: Room, sources: SourceReader, clock: Clock) -> Mapping[str, _Run]:
+def _handlers(room: Room, sources: SourceReader, clock: Clock, failed: FailedCommands) -> Mapping[str, _Run]:
     crashing = Crashing(room, sources)
+    testing = Testing(room, crashing, clock)
     return {
         "trace": Tracing(room).trace,
         "check": Checking(room).check,
         "find_change": Changing(room, sources).find,
         "compare_runs": Comparing(room).compare,
         "explain_crash": crashing.explain,
-        "debug_test": Testing(room, crashing, clock).run,
+        "debug_test": testing.run,
+        "debug_last_failure": LastFailures(failed, crashing, testing).debug,
     }
