@@ -55,8 +55,10 @@ def shown(events: list[ChatEvent]) -> str:
     segments: list[str] = []
     for event in events:
         if isinstance(event, TextDelta):
+            if event.replace:
+                del segments[event.segment :]
             segments += [""] * (event.segment + 1 - len(segments))
-            segments[event.segment] = event.content if event.replace else segments[event.segment] + event.content
+            segments[event.segment] += event.content
     return "".join(segments)
 
 

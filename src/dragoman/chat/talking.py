@@ -76,11 +76,12 @@ class Talk:
     async def events(self) -> AsyncGenerator[ChatEvent, None]:
         """The run's own, the last is a `Done`."""
         with self._router.listen() as heard:
-            is_over = await self._send()
+            is_over, said_ended = await self._send(), False
             while not is_over:
                 event = await self._next(heard)
                 if event is None:
-                    is_over = await self._has_ended()
+                    # Its last frames may have come with that answer: only when there still are none, there are none.
+                    is_over, said_ended = said_ended, await self._has_ended()
                 elif isinstance(event, Gap):
                     is_over = await self._send()
                 else:
@@ -126,10 +127,17 @@ class Talk:
         """The end was missed: what was said stands in the history."""
         answer = await self._client.request("chat.history", {"sessionKey": self._session_key, "limit": _HISTORY})
         rows = [] if isinstance(answer, UnsetType) else _decoded(answer, _History).messages
-        said = next((row for row in reversed(rows) if row.role == "assistant"), _Row())
-        yield TextDelta(run_id=self.run_id, session_key=self._session_key, content=said.text, replace=True)
-        reason = said.error_message or {"final": "end_turn"}.get(said.outcome, said.outcome)
-        yield Done(run_id=self.run_id, session_key=self._session_key, stop_reason=reason, outcome=said.outcome)
+        text, last = _answer(rows)
+        yield TextDelta(run_id=self.run_id, session_key=self._session_key, content=text, replace=True)
+        reason = last.error_message or {"final": "end_turn"}.get(last.outcome, last.outcome)
+        yield Done(run_id=self.run_id, session_key=self._session_key, stop_reason=reason, outcome=last.outcome)
+
+
+def _answer(rows: list[_Row]) -> tuple[str, _Row]:
+    """Everything since the person spoke: what was said before a tool call is a row of its own."""
+    asked = max((number for number, row in enumerate(rows) if row.role == "user"), default=-1)
+    said = [row for row in rows[asked + 1 :] if row.role == "assistant"]
+    return "\n\n".join(row.text for row in said if row.text), said[-1] if said else _Row()
 
 
 def _decoded(answer: Raw, kind: type[_Read]) -> _Read:

@@ -150,13 +150,38 @@ async def test_a_run_that_is_silent_is_asked_about_and_its_end_read_from_the_his
     """Real gateways call a run `in_flight` for seconds after they have told its end."""
     monkeypatch.setattr(talking, "LOOKS_EVERY_S", 0.01)
     history = {"messages": [{"role": "user", "content": "hello"}, {"role": "assistant", **row}]}
-    async with conversation({"status": "in_flight"}, {"status": "timeout"}, {"status": "ok"}, history) as it:
+    answers = [{"status": "in_flight"}, {"status": "timeout"}, {"status": "ok"}, {"status": "ok"}, history]
+    async with conversation(*answers) as it:
         await until(lambda: is_over(it))
         asked = [method for method, _ in it.client.asked]
-        assert asked == ["chat.send", "agent.wait", "agent.wait", "chat.history"]
+        assert asked == ["chat.send", "agent.wait", "agent.wait", "agent.wait", "chat.history"]
         end = it.heard[-1]
         assert isinstance(end, Done)
         assert (end.outcome, end.stop_reason) == (outcome, reason)
+
+
+async def test_frames_that_come_with_the_word_that_it_has_ended_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine everything comes late and at once."""
+    monkeypatch.setattr(talking, "LOOKS_EVERY_S", 0.05)
+    async with conversation({"status": "started"}, {"status": "ok"}, {"status": "ok"}) as it:
+        await until(lambda: len(it.client.asked) == 2)
+        it.say("final", "late, and whole")
+        await until(lambda: is_over(it))
+        assert it.text == "late, and whole"
+        assert len(it.client.asked) == 2
+
+
+async def test_an_answer_in_several_rows_is_read_whole() -> None:
+    rows = [
+        {"role": "assistant", "content": "of before"},
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Let me look."}, {"type": "toolCall"}]},
+        {"role": "toolResult", "content": "seen"},
+        {"role": "assistant", "content": "It is 3."},
+    ]
+    async with conversation({"status": "ok"}, {"messages": rows}) as it:
+        await until(lambda: is_over(it))
+        assert it.text == "Let me look.\n\nIt is 3."
 
 
 async def test_a_run_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
