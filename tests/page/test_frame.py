@@ -101,6 +101,10 @@ def test_a_daemon_that_is_killed_is_told_plainly_and_the_page_comes_back_with_it
         cli.kill()
         expect(page.locator("#connection.bad")).to_contain_text("The daemon is not there")
         expect(page.locator("dragoman-chat")).to_contain_text("The chat is not connected right now.")
+        expect(page.locator("dragoman-chat .away")).to_contain_text("it is tried again")
+        page.get_by_label("Message").press("Enter")
+        expect(page.get_by_label("Message")).to_have_value("half a thought")  # it was not sent, so it is not gone
+        expect(page.locator("article.user")).to_have_count(0)
         assert cli("up", "--port", str(port)).returncode == 0
         expect(page.locator("#connection.good")).to_be_visible(timeout=15_000 * PATIENCE)
         expect(page.get_by_label("Message")).to_have_value("half a thought")

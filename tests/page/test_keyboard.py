@@ -1,0 +1,118 @@
+"""Every view by keyboard alone: what can be clicked can be reached, and does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.faces.attacked import Attacked
+from tests.page.tab import Tab
+from tests.page.workplace import Workplace, workplace
+
+pytestmark = pytest.mark.needs("bash", "chromium", "page")
+
+FOCUSED = """selector => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return at?.matches(selector) ?? false;
+}"""
+RING = """() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return at?.matches(":focus-visible") && getComputedStyle(at).outlineStyle !== "none";
+}"""
+MOST_STEPS = 80
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    with workplace(tmp_path_factory.mktemp("keys")) as place:
+        place.tool("run_in_terminal", command="echo by keys")
+        yield place
+
+
+@pytest.fixture(scope="module")
+def daemon(place: Workplace) -> Attacked:
+    return place.daemon
+
+
+def step_to(page: Page, selector: str, *, key: str = "Tab") -> None:
+    for _ in range(MOST_STEPS):
+        page.keyboard.press(key)
+        if page.evaluate(FOCUSED, selector):
+            assert page.evaluate(RING), f"no ring around {selector}"
+            return
+    raise AssertionError(f"{selector} is not reached by {key}")
+
+
+def walk_to(page: Page, view: str) -> None:
+    """Back to the tabs, and along them by the arrow keys."""
+    step_to(page, "[role=tablist] > [role=tab]", key="Shift+Tab")
+    for _ in range(6):
+        if page.get_by_role("tab", name=view).get_attribute("aria-selected") == "true":
+            return
+        page.keyboard.press("ArrowRight")
+    raise AssertionError(view)
+
+
+def test_every_view_is_used_without_a_mouse(tab: Tab) -> None:
+    page = tab.page
+    walk_to(page, "Chat")
+    step_to(page, "textarea")
+    page.keyboard.type("/status")
+    page.keyboard.press("Enter")
+    expect(page.locator("dragoman-chat article.assistant .prose")).to_be_visible()
+    walk_to(page, "Chat")
+    step_to(page, "details.tool summary")
+    page.keyboard.press("Enter")
+    expect(page.locator("dragoman-chat details.tool pre").first).to_be_visible()
+
+    walk_to(page, "Terminals")
+    step_to(page, "#commands .command")
+    page.keyboard.press("Enter")
+    expect(page.locator("dragoman-terminals #output")).to_contain_text("by keys")
+    walk_to(page, "Terminals")
+    step_to(page, "#terminals .item[title]:not([title=''])")
+    page.keyboard.press("Enter")
+    expect(page.locator("#screen")).to_contain_text("by keys")
+    step_to(page, "#screen")
+    walk_to(page, "Terminals")
+    step_to(page, "#shows-ask")
+    page.keyboard.press("Space")
+    step_to(page, "#question")
+
+    walk_to(page, "Activity")
+    step_to(page, ".row")
+    page.keyboard.press("Enter")
+    expect(page.locator("dragoman-activity aside")).to_be_visible()
+
+    walk_to(page, "Settings")
+    step_to(page, "input[type=checkbox]")
+    page.keyboard.press("Space")
+    expect(page.locator("dragoman-settings").get_by_text("Saved.")).to_be_visible()
+    page.keyboard.press("Space")
+
+    walk_to(page, "Debugger")
+    step_to(page, "input")
+    walk_to(page, "Canvas")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_view_fits_a_window_as_narrow_as_a_telephone(browser: Browser, daemon: Attacked, scheme: str) -> None:
+    context = browser.new_context(
+        locale="zh-CN",
+        color_scheme=scheme,  # type: ignore[arg-type]
+        viewport={"width": 360, "height": 640},
+    )
+    tab = Tab.opened(context, daemon)
+    tab.page.goto(tab.link())
+    for view in ("chat", "canvas", "debugger", "terminals", "activity", "settings"):
+        tab.page.locator(f"#tab-{view}").click()
+        shown = tab.page.locator(f"dragoman-{view}")
+        expect(shown).to_be_visible()
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 360, view
+        assert shown.evaluate("it => it.scrollWidth <= it.clientWidth"), view
+    tab.assert_at_home()
+    context.close()
