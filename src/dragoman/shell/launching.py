@@ -56,7 +56,7 @@ class Launch:
         self.environment[_FD_VARIABLE] = str(reading)
 
     def enter(self, terminal: str) -> None:
-        self.environment[VARIABLE] = offer(self.word, terminal)
+        self.environment[VARIABLE] = offer(self.word, terminal, self.environment)
 
     def close(self) -> None:
         """Our copy, once the child has its own."""
@@ -117,7 +117,7 @@ def _bash(program: str, login: bool, words: list[str], environment: dict[str, st
 
 
 def _hooked_at_prompt(environment: dict[str, str]) -> dict[str, str]:
-    """Some builds read the system's file beside any --rcfile: who wants none of them has the hook from PROMPT_COMMAND."""
+    """Some builds read the system's file beside any --rcfile: who wants none has the hook from PROMPT_COMMAND."""
     if "PROMPT_COMMAND" in environment:
         environment[_COMMAND_VARIABLE] = environment["PROMPT_COMMAND"]
     quoted = HOOKS.replace("'", "'\\''")

@@ -9,7 +9,7 @@ import sys
 from dragoman.shell.arguments import Options
 from dragoman.shell.child import Child, exit_code_of
 from dragoman.shell.launching import Launch, plan
-from dragoman.shell.nesting import ELSEWHERE, HERE, saying, word_in
+from dragoman.shell.nesting import ELSEWHERE, HERE, saying, tell_around, word_in
 from dragoman.shell.outer import OuterTerminal
 from dragoman.shell.signals import Signals, die_of
 
@@ -32,6 +32,7 @@ def run(options: Options) -> int:
     session_id = os.urandom(8).hex()
     environment.update(dict.fromkeys(_IDS, session_id))
     launch = plan(options.command, login=options.login, environment=environment, nonce=os.urandom(16).hex())
+    tell_around(os.environ, os.ttyname(0))
     word = word_in(os.environ, os.ttyname(0))
     signals, outer = Signals(), OuterTerminal(opening=saying(ELSEWHERE, word), closing=saying(HERE, word))
     try:

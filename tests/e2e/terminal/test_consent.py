@@ -80,8 +80,9 @@ def test_while_a_program_runs_the_person_is_not_asked_and_keys_for_it_grant_noth
 ) -> None:
     with wrapped_pane("bash", tmp_path, cli.variables()) as opened:
         terminal = terminal_of(opened, cli)
-        opened.type("cat")
+        opened.type("echo begun-$((40 + 2)); cat")
         opened.press("Enter")
+        opened.has("begun-42")  # the shell's line is over: what is typed now is shown by the terminal itself
         answer = agent.submit(ask, cli, terminal, "touch forbidden", 1)
         opened.type("y")
         opened.press("Enter")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -232,6 +233,41 @@ def test_what_a_nested_wrapper_keeps_to_itself_the_outer_one_does_not_record(
     assert b"Recorded=" not in bash.screen
     assert how != "private" or b"recorded already" not in bash.screen
     assert b"Nothing is recorded" not in bash.screen
+
+
+@pytest.mark.needs("tmux")
+def test_what_a_private_wrapper_shows_in_a_tmux_inside_this_one_is_not_recorded(bash: Held, daemon: StandIn) -> None:
+    """Also once it has ended: what it showed is drawn again with the next window."""
+    inner = shlex.join([*WRAPPER, "--private", "--", "bash"])
+    socket = f"dragoman-test-{os.getpid()}-private"
+    after = len(bash.screen)
+    bash.type(f"tmux -L {socket} -f /dev/null new {shlex.quote(inner)}\r")
+    bash.until(b"prompt> ", after=after + 80)
+    after = len(bash.screen)
+    bash.type("echo hidden-$((1 + 1))-word\r")
+    bash.until(b"hidden-2-word", after=after)
+    after = len(bash.screen)
+    bash.type("exit\r")
+    bash.until(b"[exited]", after=after)
+    bash.run("echo outer-$((1 + 1))-word", shown="outer-2-word")
+    bash.type("exit\r")
+    assert bash.ended() == 0
+    eventually(lambda: len(daemon.ends()) == 2)
+    assert b"hidden" not in daemon.output() + daemon.typed()
+    assert b"outer-2-word" in daemon.output()
+    assert [(line or "").partition(" ")[0] for line in daemon.lines()] == ["tmux", "echo", "exit"]
+
+
+def test_a_window_of_another_program_silences_nothing(bash: Held, daemon: StandIn) -> None:
+    """It has this terminal's variables and neither tmux nor screen around it."""
+    script = "import pty, sys; pty.spawn(sys.argv[1:])"
+    bash.run(
+        shlex.join([sys.executable, "-c", script, *WRAPPER, "--private", "--", "true"]) + "; echo still-$((1 + 1))"
+    )
+    bash.type("exit\r")
+    assert bash.ended() == 0
+    eventually(lambda: len(daemon.ends()) == 2)
+    assert b"still-2" in daemon.output()
 
 
 def test_what_a_wrapped_shell_tells_its_programs_is_no_setting_that_nobody_knows(bash: Held) -> None:
