@@ -1,20 +1,55 @@
-/** Builds dist/: the extension for Node. With --watch again at each change. */
+/** Builds dist/: the extension for Node, and its views for the browser. With --watch again at each change. */
+import { copyFile, mkdir, readFile, readdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { build, context } from "esbuild";
 
 const watch = process.argv.includes("--watch");
 const shared = { bundle: true, sourcemap: watch, minify: !watch, logLevel: "warning", legalComments: "none" };
 
-const builds = [
-  {
-    ...shared,
-    entryPoints: ["src/extension.ts"],
-    outfile: "dist/extension.js",
-    platform: "node",
-    format: "cjs",
-    target: "node22",
-    external: ["vscode"],
+/** The page's parts speak to the daemon through one module; in a view another one stands in its place. */
+const throughTheExtension = {
+  name: "through-the-extension",
+  setup({ onResolve }) {
+    const page = resolve("../web/src/link");
+    onResolve({ filter: /\/link$/ }, ({ importer, path }) =>
+      resolve(dirname(importer), path) === page ? { path: resolve("src/webview/link.ts") } : undefined,
+    );
   },
-];
+};
 
-if (watch) await Promise.all(builds.map(async (one) => (await context(one)).watch()));
-else await Promise.all(builds.map((one) => build(one)));
+/** The page's bundler imports a whole folder by a pattern; here it is spelled out. */
+const wholeFolders = {
+  name: "whole-folders",
+  setup({ onLoad }) {
+    onLoad({ filter: /canvas\/components\/all\.ts$/ }, async ({ path }) => {
+      if (!(await readFile(path, "utf8")).includes("import.meta.glob")) return undefined;
+      const names = (await readdir(dirname(path))).filter((name) => name.endsWith(".ts") && name !== "all.ts");
+      return { contents: names.map((name) => `import "./${name}";`).join("\n"), loader: "ts", resolveDir: dirname(path) };
+    });
+  },
+};
+
+const extension = {
+  ...shared,
+  entryPoints: ["src/extension.ts"],
+  outfile: "dist/extension.js",
+  platform: "node",
+  format: "cjs",
+  target: "node22",
+  external: ["vscode"],
+};
+
+const views = {
+  ...shared,
+  entryPoints: ["src/webview/chat.ts", "src/webview/canvas.ts"],
+  outdir: "dist/webview",
+  platform: "browser",
+  format: "esm",
+  target: "chrome120",
+  plugins: [throughTheExtension, wholeFolders],
+};
+
+await mkdir("dist/webview", { recursive: true });
+await copyFile("src/webview/view.css", "dist/webview/view.css");
+if (watch) await Promise.all([extension, views].map(async (one) => (await context(one)).watch()));
+else await Promise.all([extension, views].map((one) => build(one)));

@@ -29,11 +29,7 @@ def vsix() -> Path:
 
 @pytest.fixture(scope="session")
 def edited(tmp_path_factory: pytest.TempPathFactory, vsix: Path) -> Iterator[Editor]:
-    """The editor. Its daemon takes any free port, so that nobody else's is in the way."""
-    room = tmp_path_factory.mktemp("editor")
-    (room / "home" / "config").mkdir(parents=True)
-    (room / "home" / "config" / "settings.toml").write_text("port = 0\n")
-    with editor(room, vsix) as started:
+    with editor(tmp_path_factory.mktemp("editor"), vsix) as started:
         yield started
 
 
@@ -65,6 +61,25 @@ def second(first: Window, edited: Editor, context: BrowserContext, folders: tupl
     """Another window, opened while the first has started the server."""
     first.expect_status(RUNNING)
     return Window.opened(context, edited, folders[1])
+
+
+@pytest.fixture
+def running(edited: Editor, first: Window) -> Iterator[Editor]:
+    """The server runs for the first window, which knows it, and nothing is in the way."""
+    if edited.cli.status().get("workspace") != str(first.folder):
+        edited.cli("up", "--take-over", "--yes", "--workspace", str(first.folder))
+    first.page.keyboard.press("Escape")
+    first.expect_status(f"Dragoman {edited.cli.status()['port']}")
+    yield edited
+    edited.cli("debug", "stop", cwd=first.folder)
+
+
+@pytest.fixture
+def both(running: Editor, second: Window) -> Editor:
+    """And the second window knows it too."""
+    second.page.keyboard.press("Escape")
+    second.expect_status(f"Dragoman {running.cli.status()['port']}")
+    return running
 
 
 RUNNING = r"Dragoman \d+"

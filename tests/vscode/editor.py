@@ -34,7 +34,7 @@ SETTINGS = {
     "remote.autoForwardPorts": False,
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.colorTheme": "Default Light Modern",
-    "debug.openDebug": "neverOpen",
+    "debug.openDebug": "openOnDebugBreak",
     "debug.internalConsoleOptions": "neverOpen",
 }
 _NOBODY = '{"serviceUrl":"http://127.0.0.1:9/none","itemUrl":"http://127.0.0.1:9/none"}'
@@ -99,14 +99,18 @@ def node() -> Path:
 
 
 @contextlib.contextmanager
-def editor(room: Path, vsix: Path, *, runs_tests: bool = False) -> Iterator[Editor]:
+def editor(room: Path, vsix: Path | None, *, runs_tests: bool = False) -> Iterator[Editor]:
     """With `runs_tests` a page may bring tests into the extension host; such a server shows no notifications."""
     tools = room / "person" / ".local" / "bin"
     tools.mkdir(parents=True)
     (tools / "dragoman").symlink_to(Path(sys.executable).with_name("dragoman"))
+    (room / "home" / "config").mkdir(parents=True)
+    # Any free port, so that nobody else's is in the way.
+    (room / "home" / "config" / "settings.toml").write_text("port = 0\n")
     started = Editor(room, free_port(), Cli(room / "home", {"HOME": str(room / "person")}))
     started.configure()
-    started.install(vsix)
+    if vsix is not None:
+        started.install(vsix)
     arguments = ["--auth", "none", "--bind-addr", f"127.0.0.1:{started.port}", "--disable-telemetry",
                  "--disable-update-check", "--disable-workspace-trust", "--disable-getting-started-override",
                  "--reconnection-grace-time", "5"]  # fmt: skip

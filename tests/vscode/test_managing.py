@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
@@ -18,20 +17,7 @@ from tests.vscode.conftest import RUNNING
 from tests.vscode.editor import Editor, free_port
 from tests.vscode.window import Window
 
-pytestmark = pytest.mark.needs("editor", "chromium")
-
-
-@pytest.fixture
-def running(edited: Editor, first: Window, second: Window) -> Iterator[Editor]:
-    """The server runs for the first window, both windows know it, and nothing is in the way."""
-    if edited.cli.status().get("workspace") != str(first.folder):
-        edited.cli("up", "--take-over", "--yes", "--workspace", str(first.folder))
-    port = edited.cli.status()["port"]
-    for window in (first, second):
-        window.page.keyboard.press("Escape")
-        window.expect_status(f"Dragoman {port}")
-    yield edited
-    edited.cli("debug", "stop")
+pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(120 * PATIENCE)]
 
 
 @pytest.mark.requirement("vscode:manage:typescript-extension")
@@ -62,8 +48,7 @@ def test_a_click_on_the_status_bar_opens_a_menu_of_the_editor_itself(running: Ed
     rows = first.menu().all_text_contents()
     wanted = ("Stop", "Restart", "Status", "Change port", "Automatic start", "Copy client", "Write client", "Show log")
     assert [name for name in wanted if not any(name in row for row in rows)] == []
-    first.settle()
-    first.page.screenshot(path=running.room / "menu.png")
+    first.picture("menu")
     assert first.page.locator("iframe.webview").count() == 0
     first.page.keyboard.press("Escape")
 
@@ -71,17 +56,17 @@ def test_a_click_on_the_status_bar_opens_a_menu_of_the_editor_itself(running: Ed
 @pytest.mark.requirement("vscode:manage:stop")
 @pytest.mark.requirement("vscode:manage:start")
 @pytest.mark.requirement("vscode:panel:start-stop")
-def test_both_windows_know_within_a_second_what_one_did(running: Editor, first: Window, second: Window) -> None:
+def test_both_windows_know_within_a_second_what_one_did(both: Editor, first: Window, second: Window) -> None:
     first.menu()
     first.choose("Stop")
     first.expect_stopped()
     second.expect_stopped(within_s=1)
-    eventually(lambda: daemons_of(running.cli.home) == [])
+    eventually(lambda: daemons_of(both.cli.home) == [])
     second.menu()
     second.choose("Start")
     second.expect_status(RUNNING)
     first.expect_status(RUNNING, within_s=1)
-    assert running.cli.status()["workspace"] == str(second.folder)
+    assert both.cli.status()["workspace"] == str(second.folder)
 
 
 @pytest.mark.requirement("vscode:manage:restart")
@@ -89,7 +74,7 @@ def test_both_windows_know_within_a_second_what_one_did(running: Editor, first: 
 def test_restarted_by_command_it_is_another_process_and_the_status_says_where(running: Editor, first: Window) -> None:
     before = running.cli.status()
     first.command("Dragoman: Restart server")
-    eventually(lambda: running.cli.status().get("pid", before["pid"]) != before["pid"], every_s=0.1)
+    eventually(lambda: running.cli.status().get("pid", before["pid"]) != before["pid"], within_s=30, every_s=0.1)
     status = running.cli.status()
     first.expect_status(f"Dragoman {status['port']}")
     first.command("Dragoman: Show server status")
@@ -98,26 +83,26 @@ def test_restarted_by_command_it_is_another_process_and_the_status_says_where(ru
 
 @pytest.mark.requirement("vscode:manage:windows-take-over")
 def test_started_by_hand_in_another_window_it_asks_before_live_sessions_end(
-    running: Editor, first: Window, second: Window
+    both: Editor, first: Window, second: Window
 ) -> None:
-    before = running.cli.status()
-    started = running.cli("debug", "adding.py", "--break", "adding.py:4", cwd=first.folder)
+    before = both.cli.status()
+    started = both.cli("debug", "adding.py", "--break", "adding.py:4", cwd=first.folder)
     assert started.returncode == 0, started.stdout + started.stderr
     for window in (first, second):
         window.expect_status(f"Dragoman {before['port']} · 1")
 
     _take_over(second)
     expect(second.dialog()).to_contain_text("adding.py")
-    second.page.screenshot(path=running.room / "asking.png")
+    second.picture("asking")
     second.dialog().get_by_role("button", name="Cancel").click()
     second.expect_status(f"Dragoman {before['port']} · 1")
-    assert running.cli.status()["pid"] == before["pid"]
+    assert both.cli.status()["pid"] == before["pid"]
 
     _take_over(second)
     second.dialog().get_by_role("button", name="End them").click()
     second.expect_status(RUNNING)
     first.expect_status(RUNNING, within_s=2)
-    after = running.cli.status()
+    after = both.cli.status()
     assert (after["workspace"], after["sessions"]) == (str(second.folder), [])
     assert after["pid"] != before["pid"]
 
@@ -134,7 +119,7 @@ def test_a_take_over_leaves_no_old_token_alive(running: Editor, first: Window) -
     assert running.cli("token", "rotate", "page").returncode == 0
     first.expect_status(f"Dragoman {old_port}")  # it came back by itself, with the new one from the file
     first.command("Dragoman: Start server for this window")
-    port = eventually(lambda: _other_port(running, old_port), every_s=0.1)
+    port = eventually(lambda: _other_port(running, old_port), within_s=30, every_s=0.1)
     first.expect_status(f"Dragoman {port}")
     assert _status_with(port, old) == 401
     assert _status_with(port, running.cli.token("page")) == 200
@@ -155,24 +140,24 @@ def _status_with(port: int, token: str) -> int:
 @pytest.mark.requirement("vscode:manage:port")
 @pytest.mark.requirement("vscode:panel:port")
 def test_the_port_is_changed_from_the_menu_and_one_that_is_taken_changes_nothing(
-    running: Editor, first: Window, second: Window
+    both: Editor, first: Window, second: Window
 ) -> None:
-    before = running.cli.status()
+    before = both.cli.status()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         _change_port(first, str(taken.getsockname()[1]))
         first.toast("is taken by")
-        assert running.cli.status()["pid"] == before["pid"]
+        assert both.cli.status()["pid"] == before["pid"]
     _change_port(first, "65536", is_taken=False)
     expect(first.page.locator(".quick-input-message")).to_contain_text("whole number from 1 to 65535")
     wanted = free_port()
     first.enter(str(wanted))
     for window in (first, second):
         window.expect_status(f"Dragoman {wanted}")
-    assert running.cli.status()["workspace"] == before["workspace"]
-    assert running.cli("config", "get", "port").stdout == f"{wanted}\n"
-    eventually(lambda: running.machine_settings().get("dragoman.port") == wanted)
+    assert both.cli.status()["workspace"] == before["workspace"]
+    assert both.cli("config", "get", "port").stdout == f"{wanted}\n"
+    eventually(lambda: both.machine_settings().get("dragoman.port") == wanted)
 
 
 def _change_port(window: Window, port: str, *, is_taken: bool = True) -> None:
@@ -224,9 +209,9 @@ def test_a_clients_configuration_is_written_into_its_file(running: Editor, first
 
 
 def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
-    running: Editor, first: Window, second: Window
+    both: Editor, first: Window, second: Window
 ) -> None:
-    pid, workspace = running.cli.status()["pid"], running.cli.status()["workspace"]
+    pid, workspace = both.cli.status()["pid"], both.cli.status()["workspace"]
     os.kill(pid, signal.SIGSTOP)
     try:
         expect(first.status.locator(".codicon-warning")).to_be_visible(timeout=20_000 * PATIENCE)
@@ -236,7 +221,7 @@ def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
     os.kill(pid, signal.SIGKILL)
     for window in (first, second):
         window.expect_stopped(within_s=2)
-    assert running.cli("up", "--workspace", workspace).returncode == 0
+    assert both.cli("up", "--workspace", workspace).returncode == 0
     for window in (first, second):
         window.expect_status(RUNNING, within_s=2)
 
@@ -253,17 +238,17 @@ def test_no_token_is_in_an_address_or_an_argument(running: Editor, first: Window
 @pytest.mark.requirement("vscode:manage:auto-start-off")
 @pytest.mark.requirement("foundation:auto-start:off")
 @pytest.mark.requirement("vscode:panel:auto-start")
-def test_with_automatic_start_off_a_window_starts_nothing(running: Editor, second: Window) -> None:
+def test_with_automatic_start_off_a_window_starts_nothing(both: Editor, second: Window) -> None:
     second.menu()
     second.choose("Automatic start is on")
     second.toast("no longer starts with the editor")
-    assert running.cli("config", "get", "auto_start").stdout == "false\n"
-    running.cli("down", "--yes")
+    assert both.cli("config", "get", "auto_start").stdout == "false\n"
+    both.cli("down", "--yes")
     try:
         second.reload()
         second.command("Dragoman: Show server status")
         second.toast("The server is not running")
-        assert daemons_of(running.cli.home) == []
+        assert daemons_of(both.cli.home) == []
         second.menu()
         second.choose("Start")
         second.expect_status(RUNNING)  # by hand it still does
@@ -272,8 +257,8 @@ def test_with_automatic_start_off_a_window_starts_nothing(running: Editor, secon
         second.toast("starts with the editor from now on")
 
 
-def test_the_server_outlives_the_window_that_started_it(running: Editor, second: Window) -> None:
-    pid = running.cli.status()["pid"]
+def test_the_server_outlives_the_window_that_started_it(both: Editor, second: Window) -> None:
+    pid = both.cli.status()["pid"]
     second.reload()
     second.expect_status(RUNNING)
-    assert running.cli.status()["pid"] == pid
+    assert both.cli.status()["pid"] == pid

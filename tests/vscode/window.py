@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ class Window:
     def opened(cls, context: BrowserContext, editor: Editor, folder: Path) -> Window:
         window = cls(context.new_page(), editor, folder)
         window.page.set_default_timeout(15_000 * PATIENCE)
-        window.page.goto(f"{editor.address}/?folder={folder}")
+        window.page.goto(f"{editor.address}/?folder={folder}", wait_until="commit")
         expect(window.status).to_be_visible(timeout=OPENS_WITHIN_MS)
         return window
 
@@ -65,6 +66,12 @@ class Window:
         box.fill(f">{title}")
         self.rows.filter(has_text=title).first.click()
 
+    def open(self, name: str) -> None:
+        """A file of the folder, with the cursor in it."""
+        self.page.keyboard.press("Control+P")
+        self.enter(name)
+        expect(self.page.locator(f'.tab.active[aria-label^="{name}"]')).to_be_visible()
+
     def enter(self, text: str) -> None:
         box = self.page.locator(".quick-input-widget input[type=text]")
         expect(box).to_be_visible()
@@ -83,9 +90,11 @@ class Window:
     def dialog(self) -> Locator:
         return self.page.locator(".monaco-dialog-box")
 
-    def settle(self) -> None:
-        """What fades in has faded in: for pictures."""
+    def picture(self, name: str) -> None:
+        """When what fades in has faded in. `PICTURES` names a folder that keeps it, for the guides."""
         self.page.evaluate("Promise.all(document.getAnimations().map((it) => it.finished.catch(() => 0)))")
+        folder = Path(os.environ.get("PICTURES") or self.editor.room)
+        self.page.screenshot(path=folder / f"{name}.png")
 
     def clipboard(self) -> str:
         return str(self.page.evaluate("navigator.clipboard.readText()"))
@@ -101,7 +110,7 @@ class Window:
 
     def reload(self) -> None:
         """As if closed and opened again: its extension host ends, and another begins."""
-        self.page.reload()
+        self.page.reload(wait_until="commit")
         expect(self.status).to_be_visible(timeout=OPENS_WITHIN_MS)
 
     def close(self) -> None:

@@ -8,10 +8,17 @@ import { registerCommands } from "./manage/commands";
 import { Programs } from "./manage/program";
 import { Server } from "./manage/server";
 import { showStatus } from "./manage/statusBar";
+import { registerDebugging } from "./together/debugging";
+import { offerSessions } from "./together/offering";
+import { registerViews } from "./views/register";
+
+const loadedAt = performance.now();
 
 /** What tests and other extensions may use. */
 export interface Exported {
   readonly server: Server;
+  /** From the moment our code began to run. */
+  readonly activatedWithinMs: number;
 }
 
 export function activate(context: vscode.ExtensionContext): Exported {
@@ -21,7 +28,8 @@ export function activate(context: vscode.ExtensionContext): Exported {
   const server = new Server(watch, programs, context.globalState, log);
   context.subscriptions.push(log, watch, programs, server);
   context.subscriptions.push(showStatus(server), registerCommands(server), registerWithAgents(programs));
+  context.subscriptions.push(registerDebugging(server), offerSessions(server), registerViews(server, context));
   watch.begin();
   void server.startByItself();
-  return { server };
+  return { server, activatedWithinMs: performance.now() - loadedAt };
 }

@@ -56,7 +56,13 @@ function together({ known }: Server): Item[] {
   if (known.state !== "running") return [];
   const count = known.status.sessions.filter(({ kind }) => kind === "debug").length;
   const join = item("debug-alt", t("Join a live session…"), "dragoman.joinSession", t("Live sessions: {0}", count));
-  return [separator(t("Together")), ...(count ? [join] : []), item("globe", t("Open the page"), "dragoman.openPage")];
+  return [
+    separator(t("Together")),
+    ...(count ? [join] : []),
+    item("comment-discussion", t("Open the chat"), "dragoman.openChat"),
+    item("paintcan", t("Open the canvas"), "dragoman.openCanvas"),
+    item("globe", t("Open the page"), "dragoman.openPage"),
+  ];
 }
 
 function more(): Item[] {

@@ -1,0 +1,106 @@
+"""An agent and a person at one debug session, the person in the editor's own debugger."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.daemons import PATIENCE, eventually
+from tests.vscode.agent import Agent, agent
+from tests.vscode.editor import Editor
+from tests.vscode.window import Window
+
+pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(120 * PATIENCE)]
+
+
+def test_an_agents_session_is_joined_by_its_notification_and_stepped_by_hand(running: Editor, first: Window) -> None:
+    with agent(running, first.folder) as it:
+        session = _stopped_in_add(it, first)
+        first.toast("A debug session began in this folder: adding.py").get_by_role("button", name="Join").click()
+        _expect_line(first, 4)
+        _variables(first).filter(has_text="Locals").click()
+        expect(_variables(first).filter(has_text="total")).to_contain_text("0")
+        first.picture("joined")
+
+        first.page.keyboard.press("F10")  # a person steps …
+        _expect_line(first, 3)
+        seen = it.tool("wait_for_stop", session_id=session, timeout_s=0)
+        assert seen["stop_event_data"]["line"] == 3  # … and the agent's next answer is true to it
+
+        it.tool("step_execution", session_id=session, step_type="over")  # … and the other way round
+        _expect_line(first, 4)
+        expect(_variables(first).filter(has_text="total")).to_contain_text("1")
+
+        first.page.keyboard.press("Shift+F5")  # a client that leaves ends nothing
+        expect(first.page.locator(".debug-toolbar")).to_be_hidden()
+        assert it.tool("list_sessions")["sessions"][0]["state"] == "Stopped"
+        it.tool("stop_debugging", session_id=session)
+    first.expect_status(r"Dragoman \d+")
+
+
+def test_a_window_that_is_reloaded_in_the_middle_ends_nothing_and_joins_again_by_the_menu(
+    running: Editor, first: Window
+) -> None:
+    with agent(running, first.folder) as it:
+        session = _stopped_in_add(it, first)
+        first.toast("A debug session began in this folder: adding.py").get_by_role("button", name="Join").click()
+        _expect_line(first, 4)
+        first.reload()
+        first.expect_status(r"Dragoman \d+ · 1")
+        first.menu()
+        first.choose("Join a live session")
+        _expect_line(first, 4)
+        first.page.keyboard.press("Shift+F5")
+        expect(first.page.locator(".debug-toolbar")).to_be_hidden()
+        it.tool("stop_debugging", session_id=session)
+
+
+def test_what_a_person_starts_runs_through_the_daemon_and_an_agent_joins_it(running: Editor, first: Window) -> None:
+    (first.folder / ".vscode").mkdir(exist_ok=True)
+    launch = {"name": "Adding", "type": "dragoman", "request": "launch", "program": "${workspaceFolder}/adding.py"}
+    (first.folder / ".vscode" / "launch.json").write_text(json.dumps({"version": "0.2.0", "configurations": [launch]}))
+    with agent(running, first.folder) as it:
+        it.tool("set_breakpoint", file_path="adding.py", line_number=5)
+        first.command("Debug: Start Debugging")
+        _expect_line(first, 5)
+        listed = [session for session in it.tool("list_sessions")["sessions"] if session["state"] == "Stopped"]
+        assert [session["name"] for session in listed] == ["Adding"]
+        expect(first.toasts.filter(has_text="A debug session began in this folder: Adding")).to_have_count(
+            0
+        )  # it is the person's own
+        told = it.tool("evaluate_expression", expression="total", session_id=listed[0]["session_id"])
+        assert told["result"] == "6"
+        it.tool("remove_breakpoint", clear_all=True)
+        first.page.keyboard.press("F5")
+        expect(first.page.locator(".debug-toolbar")).to_be_hidden()
+    first.expect_status(r"Dragoman \d+")
+
+
+def _stopped_in_add(it: Agent, window: Window) -> str:
+    it.tool("set_breakpoint", file_path="adding.py", line_number=4)
+    wanted = {"type": "debugpy", "request": "launch", "program": "adding.py", "python": sys.executable}
+    started = it.tool(
+        "start_debugging", configuration={**wanted, "name": "adding.py", "program": str(window.folder / "adding.py")}
+    )
+    it.tool("remove_breakpoint", clear_all=True)
+    return str(started["session_id"])
+
+
+def _expect_line(window: Window, line: int) -> None:
+    """The yellow line of the editor."""
+    mark = window.page.locator(".codicon-debug-stackframe")
+    expect(mark.first).to_be_visible(timeout=20_000)
+
+    def shown() -> bool:
+        text = window.page.locator(".debug-call-stack .stack-frame .line-number").first.text_content() or ""
+        return re.match(rf"{line}:", text) is not None
+
+    eventually(shown, within_s=15, every_s=0.1)
+
+
+def _variables(window: Window) -> Locator:
+    return window.page.locator(".debug-variables .monaco-list-row")

@@ -1,0 +1,93 @@
+"""The chat in the side bar and the canvas beside the editors, in the real editor."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Frame, expect
+
+from tests.daemons import PATIENCE
+from tests.vscode.agent import agent
+from tests.vscode.editor import Editor
+from tests.vscode.window import Window
+
+pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(120 * PATIENCE)]
+
+COMPONENTS = [
+    {"id": "root", "component": "Column", "children": ["words", "press"]},
+    {"id": "words", "component": "Text", "text": "Shall I?"},
+    {"id": "press", "component": "Button", "child": "label", "action": {"event": {"name": "agreed"}}},
+    {"id": "label", "component": "Text", "text": "Yes"},
+]
+
+
+@pytest.fixture
+def chat(running: Editor, first: Window) -> Frame:
+    first.command("Dragoman: Open the chat")
+    frame = first.frame_with("dragoman-chat")
+    expect(frame.get_by_role("status").filter(has_text="not connected")).to_have_count(0)
+    return frame
+
+
+@pytest.mark.requirement("vscode:chat-view:life", "vscode:chat-view:send", "vscode:from-chat:send")
+@pytest.mark.requirement("vscode:to-chat:tool-start", "vscode:to-chat:tool-result", "vscode:to-chat:done")
+def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: Window, chat: Frame) -> None:
+    chat.get_by_label("Message").fill("/status")
+    chat.get_by_label("Message").press("Enter")
+    expect(chat.locator("article.user").last).to_contain_text("/status")
+    expect(chat.locator("article.assistant").last.locator("details.tool.done")).to_contain_text("dragoman_status")
+    expect(chat.locator("article.assistant .prose").last).to_contain_text(str(running.cli.status()["port"]))
+    first.picture("chat")
+
+
+@pytest.mark.requirement("vscode:command:send-selection", "vscode:to-chat:inject-prompt")
+def test_the_selection_is_put_where_the_person_can_go_on_with_it(first: Window, chat: Frame) -> None:
+    first.open("adding.py")
+    first.page.keyboard.press("Control+A")
+    first.command("Dragoman: Send selection to the chat")
+    expect(chat.get_by_label("Message")).to_have_value(_begins("adding.py:1\n```python\ndef add(values):"))
+    chat.get_by_label("Message").fill("")
+
+
+@pytest.mark.requirement("vscode:chat-view:switch-session", "vscode:chat-view:list-sessions")
+@pytest.mark.requirement("vscode:from-chat:switch-session", "vscode:from-chat:request-sessions")
+@pytest.mark.requirement("vscode:to-chat:sessions", "vscode:to-chat:history")
+def test_conversations_are_listed_and_what_was_said_in_one_comes_back(first: Window, chat: Frame) -> None:
+    chat.get_by_label("Message").fill("/help")
+    chat.get_by_label("Message").press("Enter")
+    expect(chat.locator("article.assistant .prose").last).to_contain_text("/status")
+    said = chat.locator("article").count()
+    chat.get_by_role("button", name="New conversation").click()
+    expect(chat.locator("article")).to_have_count(0)
+    chat.get_by_label("Conversation").first.select_option(index=1)
+    expect(chat.locator("article")).to_have_count(said)
+
+
+@pytest.mark.requirement("vscode:chat-view:connection-state", "vscode:to-chat:connection-state")
+def test_the_chat_says_when_the_daemon_is_away_and_goes_on_when_it_is_back(
+    running: Editor, first: Window, chat: Frame
+) -> None:
+    running.cli("down", "--yes")
+    away = chat.get_by_role("status").filter(has_text="not connected")
+    expect(away).to_be_visible()
+    running.cli("up", "--workspace", str(first.folder))
+    expect(away).to_have_count(0)
+
+
+@pytest.mark.requirement("vscode:canvas-view:panel", "vscode:to-canvas:a2ui", "vscode:from-canvas:user-action")
+def test_what_an_agent_draws_is_shown_and_a_click_reaches_it(running: Editor, first: Window) -> None:
+    first.command("Dragoman: Open the canvas")
+    canvas = first.frame_with("dragoman-canvas")
+    with agent(running, first.folder) as it:
+        it.tool("show_canvas", surface_id="question", title="A question", components=COMPONENTS)
+        expect(canvas.get_by_text("Shall I?")).to_be_visible()
+        first.picture("canvas")
+        canvas.get_by_role("button", name="Yes").click()
+        expect(canvas.get_by_text("Told: agreed")).to_be_visible()
+        assert "agreed" in str(it.tool("read_actions"))
+    first.command("View: Close Editor")
+
+
+def _begins(text: str) -> re.Pattern[str]:
+    return re.compile("^" + re.escape(text))

@@ -1,0 +1,160 @@
+/** The chat's connection: the gateway protocol, version 4, with the daemon's token. One for the window. */
+import type { Api } from "../daemon/api";
+
+export interface GatewayEvent {
+  event: string;
+  payload: Record<string, unknown>;
+  seq?: number;
+}
+
+/** As the seed's client names them. */
+export type State = "disconnected" | "connecting" | "connected" | "error";
+
+interface Frame extends GatewayEvent {
+  type: "req" | "res" | "event";
+  id?: string;
+  ok?: boolean;
+  error?: { code: string; message: string };
+}
+
+interface Pending {
+  resolve(payload: Record<string, unknown>): void;
+  reject(error: Error): void;
+  timer: NodeJS.Timeout;
+}
+
+export interface Listener {
+  event?(event: GatewayEvent): void;
+  state?(state: State): void;
+}
+
+const WITHIN_MS = 30_000;
+const LONGEST_MS = 30_000;
+const FIRST_MS = 1000;
+const MOST_ATTEMPTS = 10;
+const SCOPES = ["read", "write", "approvals", "admin"].map((name) => `operator.${name}`);
+
+export class Gateway {
+  state: State = "disconnected";
+  /** Somebody asked for it once: it comes back when the daemon does. */
+  isWanted = false;
+  private socket: WebSocket | undefined;
+  private readonly pending = new Map<string, Pending>();
+  private readonly listeners = new Set<Listener>();
+  private nextId = 1;
+  private lastSeq = 0;
+  private attempt = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** `api`: the daemon that runs now, or nothing. */
+  constructor(private readonly api: () => Api | undefined) {}
+
+  listen(listener: Listener): { dispose(): void } {
+    this.listeners.add(listener);
+    return { dispose: () => this.listeners.delete(listener) };
+  }
+
+  /** Connects unless it is connected; asked for again, it begins anew to count attempts. */
+  connect(): void {
+    this.isWanted = true;
+    if (this.state === "connecting" || this.state === "connected") return;
+    this.attempt = 0;
+    void this.open();
+  }
+
+  disconnect(): void {
+    clearTimeout(this.timer);
+    const { socket } = this;
+    this.socket = undefined;
+    socket?.close();
+    this.fail();
+    this.become("disconnected");
+  }
+
+  request<T = Record<string, unknown>>(method: string, params: Record<string, unknown> = {}): Promise<T> {
+    if (this.state !== "connected") return Promise.reject(new Error("not connected"));
+    return this.send<T>(method, params);
+  }
+
+  private async open(): Promise<void> {
+    clearTimeout(this.timer);
+    const api = this.api();
+    if (!api) return this.become("disconnected");
+    this.become("connecting");
+    const socket = new WebSocket(`${api.address.replace("http", "ws")}/gateway`);
+    this.socket = socket;
+    socket.onmessage = ({ data }) => this.heard(JSON.parse(String(data)) as Frame, api);
+    socket.onclose = () => socket === this.socket && this.closed();
+  }
+
+  private send<T>(method: string, params: Record<string, unknown>): Promise<T> {
+    const id = String(this.nextId++);
+    return new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.pending.delete(id);
+        reject(new Error(`${method}: no answer within ${WITHIN_MS / 1000} s`));
+      }, WITHIN_MS);
+      this.pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
+      this.socket?.send(JSON.stringify({ type: "req", id, method, params }));
+    });
+  }
+
+  private heard(frame: Frame, api: Api): void {
+    if (frame.type === "res") this.answered(frame);
+    else if (frame.event === "connect.challenge") void this.greet(api);
+    else if (this.isNew(frame)) for (const { event } of this.listeners) event?.(frame);
+  }
+
+  /** What came already is passed over; what has no number counts always. */
+  private isNew({ seq }: Frame): boolean {
+    if (seq === undefined) return true;
+    if (seq <= this.lastSeq) return false;
+    this.lastSeq = seq;
+    return true;
+  }
+
+  private answered({ id = "", ok, payload = {}, error }: Frame): void {
+    const waiting = this.pending.get(id);
+    this.pending.delete(id);
+    clearTimeout(waiting?.timer);
+    if (ok) waiting?.resolve(payload);
+    else waiting?.reject(new Error(error?.message ?? "?"));
+  }
+
+  private async greet(api: Api): Promise<void> {
+    const client = { id: "gateway-client", version: "1", platform: process.platform, mode: "ui" };
+    try {
+      const auth = { token: await api.token() };
+      await this.send("connect", {
+        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth,
+      });
+    } catch {
+      this.socket?.close();
+      return;
+    }
+    this.attempt = 0;
+    this.lastSeq = 0;
+    this.become("connected");
+  }
+
+  private closed(): void {
+    this.fail();
+    if (++this.attempt > MOST_ATTEMPTS) return this.become("error");
+    this.become("connecting");
+    this.timer = setTimeout(() => void this.open(), Math.min(FIRST_MS * 2 ** (this.attempt - 1), LONGEST_MS));
+  }
+
+  private fail(): void {
+    for (const { reject, timer } of this.pending.values()) {
+      clearTimeout(timer);
+      reject(new Error("the connection was lost before the answer came"));
+    }
+    this.pending.clear();
+  }
+
+  private become(state: State): void {
+    if (state === this.state) return;
+    this.state = state;
+    for (const listener of this.listeners) listener.state?.(state);
+  }
+}

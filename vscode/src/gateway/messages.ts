@@ -1,0 +1,37 @@
+/** What travels between the extension and its views. `runId` and `id` are ours: which answer, and which question. */
+
+export type ToChat =
+  | { kind: "text_delta"; content: string; runId: string; itemId?: string }
+  | { kind: "tool_start"; id: string; tool: string; title: string; input: unknown; runId: string }
+  | { kind: "tool_result"; id: string; output: string; error: string | null; runId: string }
+  | { kind: "diff"; path: string; original: string | null; modified: string; runId: string }
+  | { kind: "done"; stopReason: string; runId: string; text?: string }
+  | { type: "connection_state"; state: string }
+  | { type: "inject_prompt"; text: string }
+  | { type: "sessions"; sessions: unknown[] }
+  | { type: "error"; message: string }
+  | { type: "history"; messages: unknown[] }
+  | { type: "history_loading" }
+  | { type: "event"; event: string; payload: Record<string, unknown> }
+  | Answered;
+
+export type FromChat =
+  | { type: "ready" }
+  | { type: "send"; text: string; runId?: string; id?: number }
+  | { type: "abort"; id?: number }
+  | { type: "switch_session"; key: string; id?: number }
+  | { type: "request_sessions"; id?: number }
+  | { type: "request"; id: number; method: string; params: Record<string, unknown> };
+
+export type ToCanvas =
+  | { type: "a2ui"; payload: Record<string, unknown>; drawn?: unknown }
+  | { type: "connection_state"; state: string }
+  | Answered;
+
+export type FromCanvas =
+  | { type: "ready" }
+  | { type: "userAction"; action: string; context: Record<string, unknown>; id?: number }
+  | { type: "removeSurface"; drawer: string; surface_id: string; id: number };
+
+/** How a question with a number was answered. */
+export type Answered = { type: "answer"; id: number; ok: boolean; payload?: unknown; message?: string };

@@ -1,0 +1,74 @@
+/** The debug type `dragoman`: a live session of an agent's is joined, or a program is started through the server. */
+import * as vscode from "vscode";
+
+import type { Life } from "../daemon/status";
+import { folderPaths } from "../manage/program";
+import type { Server } from "../manage/server";
+
+const t = vscode.l10n.t;
+export const TYPE = "dragoman";
+
+export function registerDebugging(server: Server): vscode.Disposable {
+  const provider: vscode.DebugConfigurationProvider = {
+    provideDebugConfigurations: () => [launching()],
+    resolveDebugConfiguration: (_, configuration) => resolved(server, configuration),
+  };
+  const joining: vscode.DebugConfigurationProvider = { provideDebugConfigurations: () => lives(server).map(attached) };
+  return vscode.Disposable.from(
+    vscode.debug.registerDebugAdapterDescriptorFactory(TYPE, { createDebugAdapterDescriptor: (session) => adapter(server, session) }),
+    vscode.debug.registerDebugConfigurationProvider(TYPE, provider),
+    vscode.debug.registerDebugConfigurationProvider(TYPE, joining, vscode.DebugConfigurationProviderTriggerKind.Dynamic),
+    vscode.commands.registerCommand("dragoman.joinSession", (id?: unknown) => join(server, typeof id === "string" ? id : undefined)),
+  );
+}
+
+export function lives({ known }: Server): Life[] {
+  return known.state === "running" ? known.status.sessions.filter(({ kind }) => kind === "debug") : [];
+}
+
+/** Every editor can run a program as its adapter; this one carries bytes between us and the daemon's own socket. */
+async function adapter(server: Server, { configuration }: vscode.DebugSession): Promise<vscode.DebugAdapterDescriptor> {
+  const dragoman = await server.programs.find();
+  if (!dragoman) throw new Error(t("No dragoman was found: not in this workspace's environment, on PATH, nor with pipx or uv."));
+  const { path, args } = dragoman.program;
+  const session = configuration.request === "attach" && configuration.session ? ["--attach", String(configuration.session)] : [];
+  const looks = configuration.readOnly === true ? ["--read-only"] : [];
+  const workspace = folderPaths()[0];
+  const folder = workspace ? ["--workspace", workspace] : [];
+  return new vscode.DebugAdapterExecutable(path, [...args, "dap", "--stdio", ...session, ...looks, ...folder], options(dragoman.environment));
+}
+
+function options(environment: NodeJS.ProcessEnv): vscode.DebugAdapterExecutableOptions {
+  return { env: Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)) };
+}
+
+/** F5 without a launch.json runs the file that is open; an attach without a session asks for one. */
+async function resolved(server: Server, configuration: vscode.DebugConfiguration): Promise<vscode.DebugConfiguration | undefined> {
+  if (!configuration.type && !configuration.request) return vscode.window.activeTextEditor ? launching() : undefined;
+  if (configuration.request !== "attach" || configuration.session || configuration.processId || configuration.connect) return configuration;
+  const life = await choose(server);
+  return life && { ...configuration, session: life.id };
+}
+
+function launching(): vscode.DebugConfiguration {
+  return { name: t("Run with an agent"), type: TYPE, request: "launch", program: "${file}" };
+}
+
+function attached({ id, title }: Life): vscode.DebugConfiguration {
+  return { name: t("Join {0}", title), type: TYPE, request: "attach", session: id };
+}
+
+async function join(server: Server, id: string | undefined): Promise<void> {
+  const life = id === undefined ? await choose(server) : lives(server).find((one) => one.id === id);
+  if (life) await vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], attached(life));
+}
+
+async function choose(server: Server): Promise<Life | undefined> {
+  const all = lives(server);
+  if (all.length <= 1) {
+    if (!all.length) void vscode.window.showInformationMessage(t("No agent debugs anything right now."));
+    return all[0];
+  }
+  const items = all.map((life) => ({ label: life.title, description: life.id, life }));
+  return (await vscode.window.showQuickPick(items, { title: t("Join a live session…") }))?.life;
+}

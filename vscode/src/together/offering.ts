@@ -1,0 +1,27 @@
+/** A notification when something begins to be debugged in this window's folder, by an agent or from elsewhere. */
+import * as vscode from "vscode";
+
+import type { Row } from "../daemon/status";
+import { folderPaths } from "../manage/program";
+import type { Server } from "../manage/server";
+
+const t = vscode.l10n.t;
+const PERSON = /^person\b/;
+
+export function offerSessions(server: Server): vscode.Disposable {
+  return server.watch.listen({ events: (rows) => rows.filter(isForUs).forEach((row) => void offer(row)) });
+}
+
+/** What a person starts, here or in another editor, is theirs already. */
+function isForUs({ event }: Row): boolean {
+  if (event.kind !== "debug.started" || !vscode.workspace.getConfiguration("dragoman").get("offerSessions", true)) return false;
+  const { workspace, by } = event.body ?? {};
+  return folderPaths().includes(String(workspace)) && !PERSON.test(String(by));
+}
+
+async function offer({ event }: Row): Promise<void> {
+  const join = t("Join");
+  const words = t("A debug session began in this folder: {0}. Join it to see where it stands, and step yourself.", String(event.body?.title ?? ""));
+  if ((await vscode.window.showInformationMessage(words, join)) === join)
+    await vscode.commands.executeCommand("dragoman.joinSession", event.session);
+}

@@ -1,0 +1,75 @@
+/** The canvas as a panel beside the editors: the page's own part, relayed. */
+import * as vscode from "vscode";
+
+import type { Watch } from "../daemon/watch";
+import type { FromCanvas, ToCanvas } from "../gateway/messages";
+import { Drawing } from "./drawing";
+import { html } from "./html";
+import { Port } from "./port";
+
+const KIND = "dragoman.canvas";
+
+export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Disposable {
+  private panel: vscode.WebviewPanel | undefined;
+  private readonly port = new Port<ToCanvas>();
+  private readonly drawing: Drawing;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly extension: vscode.Uri,
+    watch: Watch,
+  ) {
+    this.drawing = new Drawing(() => watch.api, this.port);
+    let wasRunning = false;
+    this.subscriptions = [
+      vscode.window.registerWebviewPanelSerializer(KIND, this),
+      watch.listen({
+        known: ({ state }) => {
+          if ((state === "running") !== wasRunning && this.panel) void this.drawing.begin();
+          wasRunning = state === "running";
+        },
+        events: (rows) => {
+          if (this.panel && rows.some(({ event }) => event.kind.startsWith("canvas."))) void this.drawing.read();
+        },
+      }),
+    ];
+  }
+
+  dispose(): void {
+    this.panel?.dispose();
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  show(): void {
+    if (this.panel) return this.panel.reveal(undefined, true);
+    const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    this.fill(vscode.window.createWebviewPanel(KIND, vscode.l10n.t("Canvas"), place, { retainContextWhenHidden: true }));
+  }
+
+  /** A window that is opened again brings its panel back. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
+    this.fill(panel);
+  }
+
+  private fill(panel: vscode.WebviewPanel): void {
+    const { webview } = panel;
+    const built = vscode.Uri.joinPath(this.extension, "dist", "webview");
+    const at = (name: string) => String(webview.asWebviewUri(vscode.Uri.joinPath(built, name)));
+    this.panel = panel;
+    panel.iconPath = vscode.Uri.joinPath(this.extension, "media", "icon.png");
+    webview.options = { enableScripts: true, localResourceRoots: [built] };
+    webview.onDidReceiveMessage((message: FromCanvas) => this.heard(webview, message));
+    panel.onDidDispose(() => {
+      this.panel = undefined;
+      this.port.close();
+    });
+    const language = vscode.env.language;
+    webview.html = html({ title: "Dragoman", language, tag: "dragoman-canvas", script: at("canvas.js"), style: at("view.css"), source: webview.cspSource });
+  }
+
+  private heard(webview: vscode.Webview, message: FromCanvas): void {
+    if (message.type !== "ready") return void this.drawing.take(message);
+    this.port.open(webview);
+    void this.drawing.begin();
+  }
+}

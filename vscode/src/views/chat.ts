@@ -1,0 +1,59 @@
+/** The chat in the side bar: the page's own part, relayed. */
+import * as vscode from "vscode";
+
+import type { Gateway } from "../gateway/client";
+import type { FromChat, ToChat } from "../gateway/messages";
+import type { Changes } from "./changes";
+import { html } from "./html";
+import { Port } from "./port";
+import { Talking } from "./talking";
+
+export const VIEW = "dragoman.chat";
+const PLACE = "dragoman.conversation";
+
+export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
+  private readonly port = new Port<ToChat>();
+  private readonly talking: Talking;
+  private readonly registered: vscode.Disposable;
+
+  constructor(
+    private readonly extension: vscode.Uri,
+    private readonly gateway: Gateway,
+    memory: vscode.Memento,
+    changes: Changes,
+  ) {
+    const kept = { get: () => memory.get<string>(PLACE), set: (key: string) => void memory.update(PLACE, key) };
+    this.talking = new Talking(gateway, this.port, kept, (change) => void changes.offer(change));
+    const options = { webviewOptions: { retainContextWhenHidden: true } };
+    this.registered = vscode.window.registerWebviewViewProvider(VIEW, this, options);
+  }
+
+  dispose(): void {
+    this.registered.dispose();
+    this.talking.dispose();
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    const { webview } = view;
+    const built = vscode.Uri.joinPath(this.extension, "dist", "webview");
+    const at = (name: string) => String(webview.asWebviewUri(vscode.Uri.joinPath(built, name)));
+    webview.options = { enableScripts: true, localResourceRoots: [built] };
+    webview.onDidReceiveMessage((message: FromChat) => this.heard(webview, message));
+    view.onDidDispose(() => this.port.close());
+    const language = vscode.env.language;
+    webview.html = html({ title: "Dragoman", language, tag: "dragoman-chat", script: at("chat.js"), style: at("view.css"), source: webview.cspSource });
+  }
+
+  /** Shows the chat, and puts a text where the person can go on with it. */
+  async inject(text: string): Promise<void> {
+    await vscode.commands.executeCommand(`${VIEW}.focus`);
+    this.port.post({ type: "inject_prompt", text });
+  }
+
+  private heard(webview: vscode.Webview, message: FromChat): void {
+    if (message.type !== "ready") return void this.talking.take(message);
+    this.gateway.connect();
+    this.talking.begin();
+    this.port.open(webview);
+  }
+}

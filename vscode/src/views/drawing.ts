@@ -1,0 +1,89 @@
+/** What agents draw, told to the canvas view; what a person does there, told to who drew it. No editor in here. */
+import { Refused, type Api } from "../daemon/api";
+import type { FromCanvas, ToCanvas } from "../gateway/messages";
+import type { Port } from "./port";
+
+interface Surface {
+  drawer: string;
+  surface_id: string;
+  version: number;
+  messages: Record<string, unknown>[];
+}
+
+export class Drawing {
+  private readonly versions = new Map<string, number>();
+  private isReading = false;
+  private isStale = false;
+
+  constructor(
+    private readonly api: () => Api | undefined,
+    private readonly port: Port<ToCanvas>,
+  ) {}
+
+  /** All anew: for a view that has just been opened, or a daemon that has just been found. */
+  begin(): Promise<void> {
+    this.versions.clear();
+    this.port.post({ type: "connection_state", state: this.api() ? "connected" : "disconnected" });
+    return this.read();
+  }
+
+  /** One at a time: what changes while it is being read is read again after. */
+  async read(): Promise<void> {
+    this.isStale = true;
+    if (this.isReading) return;
+    this.isReading = true;
+    try {
+      while (this.isStale) {
+        this.isStale = false;
+        const answer = await this.api()?.get<{ surfaces: Surface[] }>("/api/canvas");
+        if (answer) this.tell(answer.surfaces);
+      }
+    } catch {
+      // the feed says when the daemon is back, and then all is read anew
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  async take(message: FromCanvas): Promise<void> {
+    if (message.type === "ready" || message.id === undefined) return;
+    const { id } = message;
+    try {
+      this.port.post({ type: "answer", id, ok: true, payload: await this.done(message) });
+    } catch (error) {
+      const hint = error instanceof Refused ? ` ${error.hint}` : "";
+      this.port.post({ type: "answer", id, ok: false, message: `${(error as Error).message}${hint}` });
+    }
+  }
+
+  private done(message: Exclude<FromCanvas, { type: "ready" }>): Promise<unknown> {
+    const api = this.api();
+    if (!api) throw new Error("not connected");
+    if (message.type === "removeSurface") return api.post("/api/canvas/remove", { drawer: message.drawer, surface_id: message.surface_id });
+    return api.post("/api/canvas/act", message.context);
+  }
+
+  private tell(surfaces: Surface[]): void {
+    const gone = new Set(this.versions.keys());
+    for (const surface of surfaces) {
+      const key = `${surface.drawer}\0${surface.surface_id}`;
+      gone.delete(key);
+      if (this.versions.get(key) === surface.version) continue;
+      this.versions.set(key, surface.version);
+      this.tellOne(surface);
+    }
+    for (const key of gone) {
+      this.versions.delete(key);
+      const [drawer, surfaceId] = key.split("\0");
+      this.port.post({ type: "a2ui", payload: { deleteSurface: { surfaceId }, drawer } });
+    }
+  }
+
+  /** The protocol's own messages; the last brings along what they come to, as the daemon resolved it. */
+  private tellOne(surface: Surface): void {
+    const { messages, ...drawn } = surface;
+    messages.forEach((payload, index) =>
+      this.port.post({ type: "a2ui", payload, ...(index === messages.length - 1 ? { drawn } : {}) }),
+    );
+  }
+}

@@ -1,0 +1,28 @@
+/** The page of a view: one script and one sheet of our own, and nothing else may be loaded, run or reached. */
+import { randomBytes } from "node:crypto";
+
+export interface Shell {
+  title: string;
+  language: string;
+  tag: string;
+  script: string;
+  style: string;
+  /** Where the editor serves our files from. */
+  source: string;
+}
+
+export function html({ title, language, tag, script, style, source }: Shell): string {
+  const nonce = randomBytes(16).toString("base64url");
+  const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${source}; img-src ${source}; base-uri 'none'; form-action 'none'`;
+  return `<!doctype html>
+<html lang="${language.startsWith("zh") ? "zh" : "en"}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${style}">
+</head>
+<body><${tag}></${tag}><script type="module" nonce="${nonce}" src="${script}"></script></body>
+</html>`;
+}

@@ -1,0 +1,39 @@
+/** The views and their commands. */
+import * as vscode from "vscode";
+
+import { Gateway } from "../gateway/client";
+import type { Server } from "../manage/server";
+import { CanvasPanel } from "./canvas";
+import { Changes } from "./changes";
+import { ChatView, VIEW } from "./chat";
+
+export function registerViews(server: Server, context: vscode.ExtensionContext): vscode.Disposable {
+  const gateway = new Gateway(() => server.watch.api);
+  const changes = new Changes();
+  const chat = new ChatView(context.extensionUri, gateway, context.workspaceState, changes);
+  const canvas = new CanvasPanel(context.extensionUri, server.watch);
+  return vscode.Disposable.from(
+    changes,
+    chat,
+    canvas,
+    { dispose: () => gateway.disconnect() },
+    server.watch.listen({ known: ({ state }) => (state === "running" ? reconnect(gateway) : gateway.disconnect()) }),
+    vscode.commands.registerCommand("dragoman.openChat", () => vscode.commands.executeCommand(`${VIEW}.focus`)),
+    vscode.commands.registerCommand("dragoman.openCanvas", () => canvas.show()),
+    vscode.commands.registerCommand("dragoman.sendSelection", () => sendSelection(chat)),
+  );
+}
+
+/** Only a chat that was opened needs a connection; once it was, it is kept. */
+function reconnect(gateway: Gateway): void {
+  if (gateway.isWanted) gateway.connect();
+}
+
+async function sendSelection(chat: ChatView): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const text = editor?.document.getText(editor.selection);
+  if (!editor || !text) return;
+  const { start } = editor.selection;
+  const place = `${vscode.workspace.asRelativePath(editor.document.uri)}:${start.line + 1}`;
+  await chat.inject(`${place}\n\`\`\`${editor.document.languageId}\n${text}\n\`\`\`\n`);
+}

@@ -1,0 +1,89 @@
+/** What the chat view asks for, done at the gateway. No editor in here. */
+import type { Gateway } from "../gateway/client";
+import type { FromChat, ToChat } from "../gateway/messages";
+import { translated } from "../gateway/translate";
+import type { Port } from "./port";
+
+export const MAIN = "agent:main:main";
+/** What a view may ask for beside the words of its protocol. */
+const ALLOWED = new Set([
+  "sessions.subscribe", "sessions.create", "sessions.patch", "dragoman.complete", "dragoman.approvals", "dragoman.approval.resolve",
+]);
+
+export class Talking {
+  private readonly heard: { dispose(): void };
+  key: string;
+
+  constructor(
+    private readonly gateway: Gateway,
+    private readonly port: Port<ToChat>,
+    private readonly memory: { get(): string | undefined; set(key: string): void },
+    private readonly onDiff: (change: Extract<ToChat, { kind: "diff" }>) => void,
+  ) {
+    this.key = memory.get() ?? MAIN;
+    this.heard = gateway.listen({
+      state: (state) => port.post({ type: "connection_state", state }),
+      event: (event) => this.tell(translated(event, this.key)),
+    });
+  }
+
+  dispose(): void {
+    this.heard.dispose();
+  }
+
+  /** A view that has just been opened is told where things stand. */
+  begin(): void {
+    this.port.post({ type: "connection_state", state: this.gateway.state });
+  }
+
+  async take(message: FromChat): Promise<void> {
+    const id = "id" in message ? message.id : undefined;
+    try {
+      const payload = await this.done(message);
+      if (id !== undefined) this.port.post({ type: "answer", id, ok: true, payload });
+    } catch (error) {
+      const words = (error as Error).message;
+      if (id !== undefined) this.port.post({ type: "answer", id, ok: false, message: words });
+      if (message.type !== "request") this.port.post({ type: "error", message: words });
+    }
+  }
+
+  private tell(message: ToChat | undefined): void {
+    if (!message) return;
+    this.port.post(message);
+    if ("kind" in message && message.kind === "diff") this.onDiff(message);
+  }
+
+  private async done(message: FromChat): Promise<unknown> {
+    switch (message.type) {
+      case "ready":
+        return undefined;
+      case "send":
+        return this.gateway.request("chat.send", {
+          sessionKey: this.key, message: message.text, idempotencyKey: message.runId ?? crypto.randomUUID(),
+        });
+      case "abort":
+        return this.gateway.request("chat.abort", { sessionKey: this.key });
+      case "switch_session":
+        return this.switchTo(message.key);
+      case "request_sessions":
+        return this.tellSessions();
+      case "request":
+        if (!ALLOWED.has(message.method)) throw new Error(`${message.method}: not for a view`);
+        return this.gateway.request(message.method, message.params);
+    }
+  }
+
+  private async switchTo(key: string): Promise<void> {
+    this.key = key;
+    this.memory.set(key);
+    this.port.post({ type: "history_loading" });
+    const { messages } = await this.gateway.request<{ messages: unknown[] }>("chat.history", { sessionKey: key });
+    if (this.key === key) this.port.post({ type: "history", messages });
+  }
+
+  private async tellSessions(): Promise<void> {
+    const { sessions } = await this.gateway.request<{ sessions: unknown[] }>("sessions.list", { limit: 200 });
+    this.port.post({ type: "sessions", sessions });
+  }
+}

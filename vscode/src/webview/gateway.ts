@@ -1,0 +1,79 @@
+/** What the page's chat takes for its gateway: every call and event goes through the extension, in the view's words. */
+import type { GatewayEvent } from "../../../web/src/link/gateway";
+import type { ToChat } from "../gateway/messages";
+import { ask, listen, tell } from "./relay";
+
+type Json = Record<string, unknown>;
+type Told = Exclude<ToChat, { type: "answer" }>;
+
+class Gateway extends EventTarget {
+  connected = false;
+  private key = "";
+  private readonly listeners = new Set<(event: GatewayEvent) => void>();
+  private sessions: unknown[] = [];
+  private messages: unknown[] = [];
+
+  begin(): void {
+    listen<Told>((message) => this.heard(message));
+    tell({ type: "ready" });
+  }
+
+  subscribe(listener: (event: GatewayEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  async request<T = Json>(method: string, params: Json = {}): Promise<T> {
+    const known = METHODS[method];
+    if (!known) return ask<T>({ type: "request", method, params });
+    if (method === "chat.history") this.key = String(params.sessionKey);
+    await ask({ ...known(params) });
+    return { sessions: this.sessions, messages: this.messages } as T;
+  }
+
+  private heard(message: Told): void {
+    if ("kind" in message) this.emit(EVENTS[message.kind](message as never));
+    else if (message.type === "event") this.emit(message);
+    else if (message.type === "connection_state") this.become(message.state === "connected");
+    else if (message.type === "sessions") this.sessions = message.sessions;
+    else if (message.type === "history") this.messages = message.messages;
+    else if (message.type === "history_loading") this.messages = [];
+    else if (message.type === "inject_prompt") window.dispatchEvent(new CustomEvent("inject-prompt", { detail: message.text }));
+  }
+
+  private emit({ event, payload }: GatewayEvent): void {
+    for (const listener of this.listeners) listener({ event, payload: { sessionKey: this.key, ...payload } });
+  }
+
+  private become(connected: boolean): void {
+    this.connected = connected;
+    this.dispatchEvent(new Event("state"));
+  }
+}
+
+const METHODS: Record<string, (params: Json) => object> = {
+  "chat.send": ({ message, idempotencyKey }) => ({ type: "send", text: message, runId: idempotencyKey }),
+  "chat.abort": () => ({ type: "abort" }),
+  "chat.history": ({ sessionKey }) => ({ type: "switch_session", key: sessionKey }),
+  "sessions.list": () => ({ type: "request_sessions" }),
+};
+
+type Kinds = Extract<Told, { kind: string }>;
+
+const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => GatewayEvent } = {
+  text_delta: ({ runId, content, itemId }) => stream(runId, "assistant", { delta: content, itemId }),
+  tool_start: ({ runId, id, tool, input }) => stream(runId, "tool", { phase: "start", toolCallId: id, name: tool, args: input }),
+  tool_result: ({ runId, id, output, error }) =>
+    stream(runId, "tool", { phase: "result", toolCallId: id, result: { content: output }, isError: error !== null }),
+  diff: ({ runId, path, original, modified }) => stream(runId, "diff", { path, original, modified }),
+  done: ({ runId, stopReason, text }) => {
+    const state = { end_turn: "final", aborted: "aborted" }[stopReason] ?? "error";
+    return { event: "chat", payload: { runId, state, message: { content: text ?? "" }, errorMessage: stopReason } };
+  },
+};
+
+function stream(runId: string, name: string, data: Json): GatewayEvent {
+  return { event: "agent", payload: { runId, stream: name, data } };
+}
+
+export const gateway = new Gateway();

@@ -1,0 +1,54 @@
+/** What the page's canvas takes for the daemon: surfaces as they were told, and actions on their way back. */
+import type { FeedListener, Snapshot } from "../../../web/src/link/feed";
+import type { Surface } from "../../../web/src/canvas/model";
+import type { ToCanvas } from "../gateway/messages";
+import * as relay from "./relay";
+
+type Told = Exclude<ToCanvas, { type: "answer" }>;
+type Body = Record<string, unknown>;
+
+const PRESENT: Snapshot = { sequence: 0, state: {} };
+
+class Surfaces extends EventTarget {
+  private readonly known = new Map<string, Surface>();
+  private readonly listeners = new Set<FeedListener>();
+
+  begin(): void {
+    relay.listen<Told>((message) => this.heard(message));
+    relay.tell({ type: "ready" });
+  }
+
+  subscribe(_: string | string[], listener: FeedListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  list(): { surfaces: Surface[] } {
+    return { surfaces: [...this.known.values()] };
+  }
+
+  private heard(message: Told): void {
+    if (message.type === "connection_state") return this.known.clear();
+    const { payload, drawn } = message;
+    const gone = payload.deleteSurface as { surfaceId: string } | undefined;
+    if (gone) this.known.delete(`${String(payload.drawer)}/${gone.surfaceId}`);
+    if (drawn) this.known.set(keyOf(drawn as Surface), drawn as Surface);
+    if (gone || drawn) for (const listener of this.listeners) listener.reset?.(PRESENT);
+  }
+}
+
+function keyOf({ drawer, surface_id }: Surface): string {
+  return `${drawer}/${surface_id}`;
+}
+
+export const feed = new Surfaces();
+
+export async function ask<T>(_: string): Promise<T> {
+  return feed.list() as T;
+}
+
+export function post<T>(path: string, body: unknown): Promise<T> {
+  if (path.endsWith("/remove")) return relay.ask<T>({ type: "removeSurface", ...(body as Body) });
+  const { details } = body as { details: Body };
+  return relay.ask<T>({ type: "userAction", action: String(details.event ?? "onClick"), context: body as Body });
+}

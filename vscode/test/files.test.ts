@@ -1,0 +1,44 @@
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+import { readNote, readToken } from "../src/daemon/files";
+import { findPlaces } from "../src/daemon/places";
+import { room } from "./rooms";
+
+async function places(note: string, mode = 0o600) {
+  const home = await room();
+  await mkdir(join(home, "run"));
+  await mkdir(join(home, "state"));
+  const found = findPlaces({ DRAGOMAN_HOME: home });
+  await writeFile(found.stateFile, note, { mode });
+  await writeFile(found.tokensFile, JSON.stringify({ page: "secret" }), { mode });
+  return found;
+}
+
+const NOTE = JSON.stringify({ pid: 7, bind: "127.0.0.1", port: 8177 });
+
+test("the address comes from the daemon's note", async () => {
+  expect(await readNote(await places(NOTE))).toEqual({ pid: 7, address: "http://127.0.0.1:8177" });
+  expect(await readNote(await places(NOTE.replace("127.0.0.1", "::1")))).toEqual({ pid: 7, address: "http://[::1]:8177" });
+});
+
+test("a note that is not there, or half written, is none", async () => {
+  expect(await readNote(findPlaces({ DRAGOMAN_HOME: "/nowhere" }))).toBeUndefined();
+  expect(await readNote(await places(NOTE.slice(0, 9)))).toBeUndefined();
+});
+
+test("a token is believed only from a private file of one's own", async () => {
+  const found = await places(NOTE);
+  expect(await readToken(found, "page")).toBe("secret");
+  await expect(readToken(found, "mcp")).rejects.toThrow("no token for mcp");
+  await chmod(found.tokensFile, 0o644);
+  await expect(readToken(found, "page")).rejects.toThrow("not private to you");
+});
+
+test("a link in the place of the tokens is not followed", async () => {
+  const [found, other] = [await places(NOTE), await places(NOTE)];
+  const planted = { ...found, tokensFile: join(found.tokensFile, "..", "planted.json") };
+  await symlink(other.tokensFile, planted.tokensFile);
+  await expect(readToken(planted, "page")).rejects.toThrow();
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+
+import type { Status } from "../src/daemon/status";
+import { shown } from "../src/manage/showing";
+
+const t = (template: string, ...values: (string | number)[]) => template.replace(/\{(\d)\}/g, (_, index) => String(values[Number(index)]));
+const status: Status = {
+  version: "1", pid: 2, address: "http://127.0.0.1:8177", port: 8177, wanted_port: 8177, workspace: "/w", started_at: "", sessions: [],
+};
+
+test("running: the port, and how much lives in it", () => {
+  expect(shown({ state: "running", status }, undefined, t).text).toBe("$(server-process) Dragoman 8177");
+  const lives = [{ id: "d1", kind: "debug", title: "app.py" }, { id: "d2", kind: "debug", title: "b.py" }];
+  const { text, tooltip } = shown({ state: "running", status: { ...status, sessions: lives } }, undefined, t);
+  expect(text).toBe("$(server-process) Dragoman 8177 · 2");
+  expect(tooltip.split("\n")).toEqual([
+    "The server runs on port 8177, version 1", "It was started for /w", "Live sessions: 2", "· debug app.py", "· debug b.py",
+  ]);
+});
+
+test("a port that was taken is named", () => {
+  expect(shown({ state: "running", status: { ...status, port: 8200 } }, undefined, t).tooltip).toContain("Port 8177 was taken");
+});
+
+test.each([
+  ["stopped", undefined, "$(circle-slash) Dragoman", "The server is not running", false],
+  ["unknown", undefined, "$(circle-slash) Dragoman", "Looking for the server", false],
+  ["silent", undefined, "$(warning) Dragoman", "The server does not answer", true],
+  ["stopped", "starting", "$(sync~spin) Dragoman", "Starting the server", false],
+  ["stopped", "ending", "$(sync~spin) Dragoman", "Ending the server", false],
+] as const)("%s while %s", (state, doing, text, tooltip, isWarning) => {
+  expect(shown({ state }, doing, t)).toEqual({ text, tooltip, isWarning });
+});

@@ -1,0 +1,45 @@
+/** The tables of what the chat view receives. */
+import { expect, test } from "vitest";
+
+import { translated } from "../src/gateway/translate";
+
+const KEY = "agent:main:main";
+const agent = (stream: string, data: object, sessionKey = KEY) => ({ event: "agent", payload: { sessionKey, runId: "r", stream, data } });
+const chat = (payload: object) => ({ event: "chat", payload: { sessionKey: KEY, runId: "r", ...payload } });
+
+test("text as it comes", () => {
+  expect(translated(agent("assistant", { delta: "Hel", itemId: "i" }), KEY)).toEqual({ kind: "text_delta", content: "Hel", runId: "r", itemId: "i" });
+});
+
+test("a tool that begins, and its end, well or not", () => {
+  const begun = { phase: "start", toolCallId: "t", name: "readFile", title: "Reading", args: { path: "a" } };
+  expect(translated(agent("tool", begun), KEY)).toEqual({ kind: "tool_start", id: "t", tool: "readFile", title: "Reading", input: { path: "a" }, runId: "r" });
+  const result = { content: [{ type: "text", text: "whole" }] };
+  expect(translated(agent("tool", { phase: "result", toolCallId: "t", result }), KEY)).toEqual({ kind: "tool_result", id: "t", output: "whole", error: null, runId: "r" });
+  expect(translated(agent("tool", { phase: "result", toolCallId: "t", result, isError: true }), KEY)).toMatchObject({ error: "whole" });
+  expect(translated(agent("tool", { phase: "update", toolCallId: "t" }), KEY)).toBeUndefined();
+});
+
+test("a change of a file; one that is new has no original", () => {
+  const change = { path: "a.ts", original: "old", modified: "new" };
+  expect(translated(agent("diff", change), KEY)).toEqual({ kind: "diff", ...change, runId: "r" });
+  expect(translated(agent("diff", { ...change, original: null }), KEY)).toMatchObject({ original: null });
+});
+
+test.each([
+  [{ state: "final", message: { content: "all" } }, { stopReason: "end_turn", text: "all" }],
+  [{ state: "aborted" }, { stopReason: "aborted" }],
+  [{ state: "error", errorMessage: "no model" }, { stopReason: "no model" }],
+])("the end of an answer: %j", (payload, wanted) => {
+  expect(translated(chat(payload), KEY)).toMatchObject({ kind: "done", runId: "r", ...wanted });
+});
+
+test("batches, other conversations and streams that are not shown are left out", () => {
+  expect(translated(chat({ state: "delta" }), KEY)).toBeUndefined();
+  expect(translated(agent("assistant", { delta: "x" }, "agent:main:other"), KEY)).toBeUndefined();
+  expect(translated(agent("lifecycle", {}), KEY)).toBeUndefined();
+});
+
+test("what is about the whole gateway is passed on as it is", () => {
+  expect(translated({ event: "sessions.changed", payload: { a: 1 } }, KEY)).toEqual({ type: "event", event: "sessions.changed", payload: { a: 1 } });
+});

@@ -1,0 +1,142 @@
+/** What the views say, what they are told, and that nothing is lost before they listen. */
+import { expect, test } from "vitest";
+
+import type { Gateway, Listener } from "../src/gateway/client";
+import type { FromChat, ToCanvas, ToChat } from "../src/gateway/messages";
+import type { Api } from "../src/daemon/api";
+import { Drawing } from "../src/views/drawing";
+import { html } from "../src/views/html";
+import { Port } from "../src/views/port";
+import { Talking } from "../src/views/talking";
+
+function sink<Message>() {
+  const heard: Message[] = [];
+  return { heard, postMessage: (message: unknown) => heard.push(message as Message) > 0 };
+}
+
+test("what is said before the view listens is kept in order; of too much, the newest", () => {
+  const port = new Port<number>();
+  for (let number = 0; number < 1500; number++) port.post(number);
+  const view = sink<number>();
+  port.open(view);
+  port.post(1500);
+  expect(view.heard).toHaveLength(1001);
+  expect([view.heard[0], view.heard.at(-1)]).toEqual([500, 1500]);
+});
+
+function talking(answers: Record<string, unknown> = {}) {
+  const asked: [string, object][] = [];
+  let listener: Listener = {};
+  const gateway = {
+    state: "connected",
+    listen: (it: Listener) => ((listener = it), { dispose() {} }),
+    request: async (method: string, params: object) => {
+      asked.push([method, params]);
+      if (!(method in answers)) throw new Error(`refused ${method}`);
+      return answers[method];
+    },
+  };
+  const [port, view] = [new Port<ToChat>(), sink<ToChat>()];
+  port.open(view);
+  const kept: string[] = [];
+  const changes: object[] = [];
+  const memory = { get: () => undefined, set: (key: string) => void kept.push(key) };
+  const it = new Talking(gateway as unknown as Gateway, port, memory, (change) => changes.push(change));
+  return { changes, asked, heard: view.heard, take: (message: FromChat) => it.take(message), tell: () => listener, kept };
+}
+
+test("send goes to the gateway as chat.send, abort as chat.abort", async () => {
+  const { asked, heard, take } = talking({ "chat.send": { runId: "r" }, "chat.abort": {} });
+  await take({ type: "send", text: "Hello", runId: "r", id: 1 });
+  await take({ type: "abort" });
+  expect(asked).toEqual([
+    ["chat.send", { sessionKey: "agent:main:main", message: "Hello", idempotencyKey: "r" }],
+    ["chat.abort", { sessionKey: "agent:main:main" }],
+  ]);
+  expect(heard).toEqual([{ type: "answer", id: 1, ok: true, payload: { runId: "r" } }]);
+});
+
+test("another conversation: loading, then its past; it is remembered, and later words go there", async () => {
+  const { asked, heard, take, kept } = talking({ "chat.history": { messages: ["m"] }, "chat.send": {} });
+  await take({ type: "switch_session", key: "acp:1" });
+  await take({ type: "send", text: "x", runId: "r" });
+  expect(heard).toEqual([{ type: "history_loading" }, { type: "history", messages: ["m"] }]);
+  expect(asked[1]).toMatchObject(["chat.send", { sessionKey: "acp:1" }]);
+  expect(kept).toEqual(["acp:1"]);
+});
+
+test("the sessions are told when they are asked for", async () => {
+  const { heard, take } = talking({ "sessions.list": { sessions: ["s"] } });
+  await take({ type: "request_sessions" });
+  expect(heard).toEqual([{ type: "sessions", sessions: ["s"] }]);
+});
+
+test("what the gateway refuses is an error to show", async () => {
+  const { heard, take } = talking();
+  await take({ type: "send", text: "x", id: 4 });
+  expect(heard).toEqual([
+    { type: "answer", id: 4, ok: false, message: "refused chat.send" },
+    { type: "error", message: "refused chat.send" },
+  ]);
+});
+
+test("a view asks for nothing but what is on its list", async () => {
+  const { asked, heard, take } = talking({ "chat.inject": {} });
+  await take({ type: "request", id: 1, method: "chat.inject", params: {} });
+  expect([asked, heard]).toEqual([[], [{ type: "answer", id: 1, ok: false, message: "chat.inject: not for a view" }]]);
+});
+
+test("each change of the connection is told", () => {
+  const { heard, tell } = talking();
+  tell().state?.("error");
+  expect(heard).toEqual([{ type: "connection_state", state: "error" }]);
+});
+
+test("a change of a file goes to the chat and to the editor's comparison", () => {
+  const { changes, heard, tell } = talking();
+  const data = { path: "a.py", original: null, modified: "x" };
+  tell().event?.({ event: "agent", payload: { sessionKey: "agent:main:main", runId: "r", stream: "diff", data } });
+  expect(heard).toEqual([{ kind: "diff", ...data, runId: "r" }]);
+  expect(changes).toEqual(heard);
+});
+
+function drawing(surfaces: object[]) {
+  const posted: [string, unknown][] = [];
+  const api = {
+    get: async () => ({ surfaces }),
+    post: async (path: string, body: unknown) => (posted.push([path, body]), { name: "agreed" }),
+  };
+  const [port, view] = [new Port<ToCanvas>(), sink<ToCanvas>()];
+  port.open(view);
+  return { posted, heard: view.heard, it: new Drawing(() => api as unknown as Api, port), surfaces };
+}
+
+const SURFACE = { drawer: "d", surface_id: "s", version: 1, messages: [{ createSurface: {} }, { updateComponents: {} }, { updateDataModel: {} }] };
+
+test("a surface is told in the protocol's messages, once a version, and that it is gone", async () => {
+  const { heard, it, surfaces } = drawing([SURFACE]);
+  await it.read();
+  await it.read();
+  expect(heard.map((message) => message.type === "a2ui" && Object.keys(message.payload)[0])).toEqual(["createSurface", "updateComponents", "updateDataModel"]);
+  expect(heard[2]).toMatchObject({ drawn: { drawer: "d", surface_id: "s", version: 1 } });
+  surfaces.length = 0;
+  await it.read();
+  expect(heard[3]).toEqual({ type: "a2ui", payload: { deleteSurface: { surfaceId: "s" }, drawer: "d" } });
+});
+
+test("what a person does on a surface reaches who drew it, and the view is answered", async () => {
+  const { posted, heard, it } = drawing([]);
+  const context = { drawer: "d", surface_id: "s", component_id: "c", details: {}, changes: [] };
+  await it.take({ type: "userAction", action: "onClick", context, id: 3 });
+  expect(posted).toEqual([["/api/canvas/act", context]]);
+  expect(heard).toEqual([{ type: "answer", id: 3, ok: true, payload: { name: "agreed" } }]);
+});
+
+test("a view may load one script and our own sheets, and reach nothing", () => {
+  const page = html({ title: "T", language: "zh-cn", tag: "x-y", script: "s.js", style: "s.css", source: "https://own" });
+  const policy = /content="(default-src[^"]+)"/.exec(page)?.[1] ?? "";
+  const nonce = /nonce="([\w-]{20,})"/.exec(page)?.[1];
+  expect(policy).toBe(`default-src 'none'; script-src 'nonce-${nonce}'; style-src https://own; img-src https://own; base-uri 'none'; form-action 'none'`);
+  expect(page).toContain('<html lang="zh">');
+  expect(page).not.toBe(html({ title: "T", language: "zh-cn", tag: "x-y", script: "s.js", style: "s.css", source: "https://own" }));
+});
