@@ -99,7 +99,7 @@ TABLE: dict[str, str] = {
     "Bring a recording in, as a terminal that has ended.": "导入一个录制，作为已结束的终端。",
     "Name a new folder with --output.": "请用 --output 指定一个新文件夹。",
     "A terminal's id.": "终端的编号。",
-    "Also those that have ended.": "也包括已结束的。",
+    "Also those that have ended or were lost.": "也包括已结束或失联的。",
     "What is written.": "写成什么格式。",
     "A new file, or for omnish a new folder; else it is printed.": "新文件，omnish 则为新文件夹；不给出则打印。",
     "A recording: a file, or a session folder.": "一个录制：文件或会话文件夹。",

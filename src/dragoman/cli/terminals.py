@@ -43,7 +43,7 @@ Id = Annotated[str, Parameter(help=shown(say("A terminal's id.")))]
 
 def listing(
     *,
-    ended: Annotated[bool, Parameter(negative="", help=shown(say("Also those that have ended.")))] = False,
+    ended: Annotated[bool, Parameter(negative="", help=shown(say("Also those that have ended or were lost.")))] = False,
     json: Json = False,
 ) -> int:
     with asking(None) as asker:
@@ -61,7 +61,8 @@ def _columns(it: dict[str, Any]) -> list[str]:
     owner = f"{it['owner']} {it['agent']}".strip()
     doing = " ".join(it["running"]["command"].split()) if it["running"] else "-"
     shell = Path(it["shell"]).name
-    return [it["terminal"], it["state"], owner, shell, it["cwd"], str(it["commands"]), doing]
+    state = f"{it['state']}: {it['ended_by']}" if it["ended_by"] else it["state"]
+    return [it["terminal"], state, owner, shell, it["cwd"], str(it["commands"]), doing]
 
 
 def watch(terminal: Id, /) -> int:

@@ -204,6 +204,7 @@ def test_an_own_terminal_ends_when_its_client_left_or_the_daemon_goes_down(cli: 
     ends = all_of(cli, tmp_path)
     assert ends[first["terminal"]] == ("ended", "client_left")
     assert ends[second["terminal"]] == ("ended", "daemon_ended")
+    assert "ended: client_left" in cli("terminals", "--ended").stdout
 
 
 def all_of(cli: Cli, folder: Path) -> dict[str, tuple[str, str]]:
