@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.daemons import eventually
+from tests.daemons import PATIENCE, call, eventually
 from tests.faces.attacked import Attacked
+from tests.page.desk import break_at, current, gutter, open_file, standing, start, variable
+from tests.page.hostile import assert_inert
 from tests.page.tab import Tab
-from tests.page.workplace import Workplace, workplace
+from tests.page.workplace import ADDING, Workplace, furnish, workplace
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
@@ -38,35 +41,53 @@ def view(tab: Tab, place: Workplace) -> Iterator[Locator]:
     place.tool("remove_breakpoint", clear_all=True)
 
 
-def start(view: Locator, name: str) -> None:
-    view.locator("#configuration").select_option(name)
-    view.locator("#start").click()
+def test_a_click_beside_a_line_is_never_lost(view: Locator, place: Workplace) -> None:
+    """Thirty, as fast as they go, while others set and remove breakpoints and the file is read anew."""
+    open_file(view, "adding.py")
+    expect(gutter(view, 12)).to_be_visible()
+    with ThreadPoolExecutor() as others:
+        noise = others.submit(_disturb, place)
+        for click in range(30):
+            line = 2 + click % 3
+            gutter(view, line).click()
+            shown = "true" if click // 3 % 2 == 0 else "false"
+            assert gutter(view, line).get_attribute("aria-pressed") == shown  # at once
+        gutter(view, 3).click()
+        noise.result(30)
+    eventually(lambda: [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [3])
+    expect(view.locator("#breakpoints .item")).to_have_count(1)
+    for line, shown in ((2, "false"), (3, "true"), (4, "false")):
+        expect(gutter(view, line)).to_have_attribute("aria-pressed", shown)
 
 
-def gutter(view: Locator, line: int) -> Locator:
-    return view.get_by_role("button", name=f"Breakpoint at line {line}", exact=True)
+def _disturb(place: Workplace) -> None:
+    for _ in range(4):
+        made = place.tool("set_breakpoint", file_path="adding.py", line_number=9)["breakpoint"]
+        place.tool("remove_breakpoint", breakpoint_id=made["id"])
+    place.tool("start_debugging", configuration_name="adding", timeout_s=0)  # the page reads the source anew
 
 
-def break_at(view: Locator, file: str, line: int) -> None:
-    view.locator("#file").fill(file)
-    view.locator("#file").press("Enter")
-    gutter(view, line).click()
-    expect(gutter(view, line)).to_have_attribute("aria-pressed", "true")
+def test_a_file_is_named_while_another_is_being_opened(view: Locator, tab: Tab) -> None:
+    """What the page fills in by itself does not come between a hand and its words."""
+    for _ in range(6):
+        tab.page.reload()
+        open_file(view, "endless.py")
+        expect(view.locator("dragoman-source code").nth(2)).to_have_text("count = 0")
 
 
-def current(view: Locator) -> Locator:
-    return view.locator("dragoman-source .line[aria-current]")
-
-
-def variable(view: Locator, name: str) -> Locator:
-    return view.locator("#variables .row").filter(has=view.page.locator(".name", has_text=re.compile(f"^{name}$")))
+def test_two_clicks_on_one_line_set_and_remove(view: Locator, place: Workplace) -> None:
+    open_file(view, "adding.py")
+    gutter(view, 5).dblclick()
+    start(view, "adding")  # after the breakpoints that were clicked before it
+    expect(standing(view)).to_contain_text("Terminated: exit code 0")
+    assert place.tool("get_breakpoints")["breakpoints"] == []
 
 
 def test_a_program_is_debugged_by_clicks_to_its_end(view: Locator, tab: Tab) -> None:
     break_at(view, "adding.py", 4)
     start(view, "adding")
     expect(current(view)).to_contain_text("total += value")
-    expect(view.locator("#standing")).to_contain_text("Stopped: breakpoint")
+    expect(standing(view)).to_contain_text("Stopped: breakpoint")
     expect(view.locator("#stack .item").first).to_contain_text("add")
     expect(variable(view, "total")).to_contain_text("0")
     view.locator("#over").click()
@@ -78,7 +99,7 @@ def test_a_program_is_debugged_by_clicks_to_its_end(view: Locator, tab: Tab) -> 
     gutter(view, 4).click()
     expect(gutter(view, 4)).to_have_attribute("aria-pressed", "false")
     view.locator("#continue").click()
-    expect(view.locator("#standing")).to_contain_text("Terminated: exit code 0")
+    expect(standing(view)).to_contain_text("Terminated: exit code 0")
     expect(view.locator("#output")).to_contain_text("the sum is 6")
     expect(view.locator("#output")).to_contain_text("onerror")  # as text: that it did not run is seen at the end
     expect(view.locator("#timeline")).to_contain_text("this page continued")
@@ -96,7 +117,7 @@ def test_keys_step_and_a_frame_below_is_looked_at(view: Locator, tab: Tab) -> No
     tab.page.keyboard.press("Shift+F11")
     expect(view.locator("#stack .item")).to_have_count(1)
     tab.page.keyboard.press("Shift+F8")
-    expect(view.locator("#standing")).to_contain_text("Terminated")
+    expect(standing(view)).to_contain_text("Terminated")
 
 
 def test_ten_thousand_values_are_opened_and_few_are_drawn(view: Locator) -> None:
@@ -134,33 +155,33 @@ def test_what_another_does_shows_at_once_and_who_did_it(view: Locator, place: Wo
     expect(current(view)).to_contain_text("total += value")
     place.tool("step_execution", session_id=started["session_id"], step_type="over")
     expect(current(view)).to_contain_text("for value in values")
-    expect(view.locator("#standing")).to_contain_text("the command line stepped over")
+    expect(standing(view)).to_contain_text("the command line stepped over")
     view.locator("#over").click()
     expect(current(view)).to_contain_text("total += value")
-    expect(view.locator("#standing")).to_contain_text("this page stepped over")
+    expect(standing(view)).to_contain_text("this page stepped over")
     told = place.tool("list_sessions")["sessions"]
     assert [it["stop_number"] for it in told if it["session_id"] == started["session_id"]] == [3]
 
 
 def test_a_running_program_is_paused_and_restarted(view: Locator) -> None:
     start(view, "endless")
-    expect(view.locator("#standing")).to_contain_text("Running")
+    expect(standing(view)).to_contain_text("Running")
     view.locator("#pause").click()
-    expect(view.locator("#standing")).to_contain_text("Stopped: pause")
+    expect(standing(view)).to_contain_text("Stopped: pause")
     view.locator("#restart").click()
-    expect(view.locator("#standing")).to_contain_text("Running")
+    expect(standing(view)).to_contain_text("Running")
     view.locator("#stop").click()
-    expect(view.locator("#standing")).to_contain_text("Terminated")
+    expect(standing(view)).to_contain_text("Terminated")
 
 
 def test_who_waits_for_the_program_is_answered_by_a_persons_wish(view: Locator, place: Workplace) -> None:
     start(view, "endless")
-    expect(view.locator("#standing")).to_contain_text("Running")
+    expect(standing(view)).to_contain_text("Running")
     with ThreadPoolExecutor() as others:
         waiting = others.submit(place.tool, "wait_for_stop", timeout_s=60)
         eventually(lambda: _ended_one_wait(view))
         assert waiting.result(10)["status"] == "interrupted"
-    expect(view.locator("#standing")).to_contain_text("Running")
+    expect(standing(view)).to_contain_text("Running")
 
 
 def _ended_one_wait(view: Locator) -> bool:
@@ -188,3 +209,134 @@ def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: At
     assert view.evaluate("it => it.scrollWidth <= it.clientWidth")
     tab.assert_at_home()
     context.close()
+
+
+def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab, place: Workplace) -> None:
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    expect(current(view)).to_contain_text("total += value")
+    view.locator("#watch").fill("total + 1000")
+    view.locator("#watch").press("Enter")
+    watched = view.locator("#watches .row .value")
+    expect(watched).to_have_text("1000")
+    eventually(lambda: _evaluated(place) == 1)
+    tab.show("Activity")
+    for _ in range(2):
+        place.tool("continue_debugging")
+    expect(tab.page.locator("dragoman-activity .row").first).to_contain_text("debug.stopped")
+    tab.show("Debugger")
+    expect(watched).to_have_text("1003")
+    eventually(lambda: _evaluated(place) >= 2)
+    assert _evaluated(place) == 2  # in order: what was evaluated unseen would stand before this one
+
+
+def _evaluated(place: Workplace) -> int:
+    return len(place.tool("search_journal", words='evaluated "total + 1000"', limit=50)["events"])
+
+
+def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locator, place: Workplace) -> None:
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    for total in ("0", "1", "3"):
+        expect(variable(view, "total")).to_contain_text(total)
+        if total != "3":
+            view.locator("#continue").click()
+    stops = view.locator("#timeline .stop")
+    expect(stops).to_have_count(3)
+    stops.nth(2).click()
+    then = view.locator(".then")
+    expect(then).to_contain_text("Stop 1, as it was: breakpoint")
+    expect(variable(view, "value", of="#variables-then")).to_contain_text("1")
+    expect(current(view)).to_contain_text("total += value")
+    then.get_by_label("The stop after").click()
+    expect(variable(view, "total", of="#variables-then")).to_contain_text("1")
+    expect(view.locator("#timeline .chosen")).to_have_count(1)
+    view.locator("#now").click()
+    expect(variable(view, "total")).to_contain_text("3")
+    stops.nth(2).click()
+    view.locator("#over").click()  # what the program does is the present again
+    expect(then).to_have_count(0)
+    expect(variable(view, "total")).to_contain_text("6")
+
+
+def test_the_timeline_says_who_started_and_who_removed(view: Locator, place: Workplace) -> None:
+    break_at(view, "adding.py", 4)
+    place.tool("start_debugging", configuration_name="adding")
+    timeline = view.locator("#timeline")
+    expect(timeline).to_contain_text("this page set a breakpoint")
+    expect(timeline).to_contain_text("the command line started adding")
+    view.get_by_role("button", name="Remove the breakpoint adding.py:4").click()
+    expect(timeline).to_contain_text("this page removed a breakpoint")
+    place.tool("stop_debugging")
+    expect(timeline).to_contain_text("the command line ended")
+
+
+def test_a_session_of_another_folder_is_looked_at_from_there(view: Locator, place: Workplace, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    furnish(other, {"adding": ADDING.replace("total += value", "total += value * 2"), "elsewhere": "x = 1\n"})
+    call(place.daemon.places, "trust_add", {"folder": str(other)})
+    place.tool("set_breakpoint", folder=other, file_path="adding.py", line_number=4)
+    place.tool("start_debugging", folder=other, configuration_name="adding")
+    expect(current(view)).to_contain_text("total += value * 2")
+    expect(view.locator("#folder")).to_have_value(str(other))
+    expect(view.locator("#configuration option")).to_have_text(["adding", "elsewhere"])
+    expect(view.locator("#breakpoints .item")).to_have_count(1)
+    view.locator("#over").click()
+    expect(variable(view, "total")).to_contain_text("2")
+    open_file(view, "elsewhere.py")
+    expect(view.locator("dragoman-source code").first).to_have_text("x = 1")
+    view.locator("#stop").click()
+    expect(standing(view)).to_contain_text("Terminated")
+    view.locator("#folder").select_option(str(place.folder))
+    expect(view.locator("#configuration option").first).to_have_text("adding")
+    expect(view.locator("#breakpoints .item")).to_have_count(0)
+    place.tool("remove_breakpoint", folder=other, clear_all=True)
+
+
+def test_a_hundred_thousand_lines_and_ten_thousand_values_leave_the_page_awake(view: Locator, tab: Tab) -> None:
+    break_at(view, "printing.py", 4)
+    start(view, "printing")
+    worst_s = 0.0
+    while "Stopped" not in standing(view).inner_text() or worst_s == 0:
+        for name in ("Activity", "Debugger"):
+            worst_s = max(worst_s, _answered_in_s(tab, name))
+    variable(view, "values").click()
+    expect(variable(view, "'name 0'")).to_be_visible()
+    worst_s = max(worst_s, _answered_in_s(tab, "Activity"), _answered_in_s(tab, "Debugger"))
+    assert worst_s < 0.5 * PATIENCE, worst_s
+    expect(view.locator("#output .printed").last).to_have_text("line 99999")
+    assert view.locator("#output .printed").count() < 80
+    assert view.locator("#variables .row").count() < 80
+    last = view.locator("#output [role=listitem]").last
+    expect(last).to_have_attribute("aria-setsize", "100000")
+
+
+def _answered_in_s(tab: Tab, name: str) -> float:
+    """From a click on a tab to its view being there, as the page itself measures it."""
+    return float(tab.page.get_by_role("tab", name=name, exact=True).first.evaluate(
+        """async (tab) => {
+          const begun = performance.now();
+          tab.click();
+          const view = tab.getRootNode().querySelector(`#${tab.getAttribute("aria-controls")}`);
+          while (view.hidden || !view.checkVisibility()) await new Promise(requestAnimationFrame);
+          return (performance.now() - begun) / 1000;
+        }"""
+    ))  # fmt: skip
+
+
+def test_what_a_program_says_stays_text_wherever_it_shows(view: Locator, tab: Tab) -> None:
+    open_file(view, "hostile.py")
+    start(view, "hostile")
+    expect(standing(view)).to_contain_text("Stopped: ValueError: <img src=x")
+    expect(view.locator(".threads .item")).to_have_count(2)
+    variable(view, "values").click()
+    view.locator("#watch").fill("[named, said]")
+    view.locator("#watch").press("Enter")
+    expect(view.locator("#watches .row .value").first).to_contain_text("<img src=x")
+    expect(view.locator("#output")).to_contain_text("window.pwned=1")
+    expect(view.locator("#output")).not_to_contain_text("\x1b")
+    assert_inert(tab, view)
+    activity = tab.show("Activity")
+    activity.locator("#find").fill("evaluated")
+    activity.locator(".row").first.click()
+    assert_inert(tab, activity)

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 from tests.daemons import call
 from tests.faces.attacked import Attacked
+from tests.page.hostile import ALL, SEQUENCES
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,14 +47,44 @@ while True:
 """
 
 
+PRINTING = """\
+for number in range(100_000):
+    print(f"line {number}")
+values = {f"name {number}": number for number in range(10_000)}
+print("all is printed")
+"""
+HOSTILE = f"""\
+import threading
+
+said = {ALL!r}
+values = {{said: said, "sequences": {SEQUENCES!r}}}
+globals()[said] = said
+
+
+class Named:
+    def __repr__(self):
+        return said
+
+
+named = Named()
+print(said)
+print(values["sequences"])
+worker = threading.Thread(target=threading.Event().wait, args=(30,), name=said, daemon=True)
+worker.start()
+raise ValueError(said)
+"""
+PROGRAMS = {"adding": ADDING, "endless": ENDLESS, "printing": PRINTING, "hostile": HOSTILE}
+
+
 @dataclass(frozen=True)
 class Workplace:
     folder: Path
     daemon: Attacked
 
-    def tool(self, name: str, **arguments: Any) -> Any:
-        """As somebody at a command line in the same folder would."""
-        about = {"workspace": str(self.folder), "cwd": str(self.folder), "environment": dict(os.environ)}
+    def tool(self, name: str, *, folder: Path | None = None, **arguments: Any) -> Any:
+        """As somebody at a command line in the same folder would, or in another."""
+        place = str(folder or self.folder)
+        about = {"workspace": place, "cwd": place, "environment": dict(os.environ)}
         with ControlLink.open(self.daemon.places, role="tools", about=about) as link:
             return link.call("call", {"tool": name, "arguments": arguments})["data"]
 
@@ -61,10 +92,7 @@ class Workplace:
 @contextlib.contextmanager
 def workplace(room: Path) -> Iterator[Workplace]:
     folder, home = room / "work", room / "home"
-    (folder / ".vscode").mkdir(parents=True)
-    (folder / "adding.py").write_text(ADDING)
-    (folder / "endless.py").write_text(ENDLESS)
-    (folder / ".vscode" / "launch.json").write_text(json.dumps({"configurations": [_runs("adding"), _runs("endless")]}))
+    furnish(folder, PROGRAMS)
     environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.faces.attacked"]
     with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
@@ -76,6 +104,13 @@ def workplace(room: Path) -> Iterator[Workplace]:
             yield Workplace(folder, daemon)
         finally:
             process.terminate()
+
+
+def furnish(folder: Path, programs: Mapping[str, str]) -> None:
+    (folder / ".vscode").mkdir(parents=True)
+    for name, text in programs.items():
+        (folder / f"{name}.py").write_text(text)
+    (folder / ".vscode" / "launch.json").write_text(json.dumps({"configurations": [*map(_runs, programs)]}))
 
 
 def _runs(name: str) -> dict[str, Any]:

@@ -21,6 +21,12 @@ TABLE: dict[str, str] = {
     "warning: {name} shows as a placeholder: no component {type}; see list_components.": (
         "警告：{name} 只显示为占位符：没有组件 {type}；请看 list_components。"
     ),
+    "stopped at {place}": "停在 {place}",
+    "output": "输出",
+    "errors": "错误",
+    "in {folder}, exit code {code}": "在 {folder} 中，退出码 {code}",
+    "failed: {command}": "失败：{command}",
+    "search_commands finds others; subject_id names one.": "search_commands 可以查找其他命令；subject_id 指定一个。",
     "shown: {name} (version {version})": "已显示：{name}（版本 {version}）",
     "shown: {name} (version {version}), but no page is open: `dragoman page` prints a link for the person.": (
         "已显示：{name}（版本 {version}），但没有打开的页面：`dragoman page` 会为用户打印链接。"

@@ -2,6 +2,8 @@
 
 TABLE: dict[str, str] = {
     "{text}": "{text}",
+    "Nothing is debugged in this folder.": "这个文件夹里没有正在调试的程序。",
+    "`/api/debug/folders` lists those with sessions.": "`/api/debug/folders` 会列出有会话的文件夹。",
     "The page calls more tools at once than the daemon takes.": "页面同时调用的工具超过了守护进程能接受的数量。",
     "Wait a moment, then try again.": "请稍等片刻再试。",
     "The body is not what this address takes.": "请求体不符合此地址的要求。",

@@ -31,6 +31,7 @@ from dragoman.daemon.logs import start_logging
 from dragoman.daemon.methods import Methods
 from dragoman.daemon.outward import Outward, outward
 from dragoman.daemon.report import Report
+from dragoman.daemon.subjects import subjects
 from dragoman.daemon.terminals import STORE, Terminals, terminals
 from dragoman.daemon.tool_calls import ToolCalls
 from dragoman.daemon.upkeep import keep_within_bounds
@@ -192,8 +193,12 @@ class _Parts:
         names = OwnNames.of(state.bind, state.port)
         methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust)
         feed = Feed(journal, links, report)
-        operations = [*debugger.operations, *terminal.operations, *chat.operations(lambda: feed.readers)]
-        toolbox = build_toolbox(report, journal, operations, _redactor(settings))
+        evidence = debugger.evidence(terminal.record)
+        rule, redactor = _path_rule(settings, places), _redactor(settings)
+        shown = subjects(debugger.service, terminal.operations, rule=rule, redactor=redactor)
+        drawing = chat.operations(lambda: feed.readers, shown)
+        operations = [*debugger.operations, *evidence, *terminal.operations, *drawing]
+        toolbox = build_toolbox(report, journal, operations, redactor)
         door = Door(toolbox, journal, links, __version__, debugger.readings, terminal.left)
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         relay = gateway.relay if settings.gateway_relay else None
@@ -201,7 +206,8 @@ class _Parts:
             gateway.overhear(chat.hub.pass_on)
         self._gateway = chat.serve(toolbox, settings, Path(state.workspace), self._health, relay)
         drawn = CanvasApi(chat.canvas)
-        calls = CallsApi(toolbox, _person(state), lambda session: debugger.waits.interrupt(session_id=session))
+        waits, debugged = debugger.waits, debugger.service.workspaces
+        calls = CallsApi(toolbox, _person(state), lambda session: waits.interrupt(session_id=session), debugged)
         methods_of_gateway = GatewayMethods(gateway)
         watched = TerminalApi(terminal.record, terminal.answers_in, links)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)

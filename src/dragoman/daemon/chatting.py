@@ -33,6 +33,7 @@ from dragoman.phrases import Language, preferred_language
 from dragoman.setting_table import Settings
 from dragoman.tools import Caller, Operation, Toolbox
 from dragoman.tools.canvas import canvas_operations
+from dragoman.tools.canvas.subjects import Subjects
 from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
 
 CALLER = "chat"
@@ -71,8 +72,8 @@ class Chatting:
     hub: Hub
     group: TaskGroup
 
-    def operations(self, watchers: Callable[[], int]) -> Sequence[Operation]:
-        return canvas_operations(self.canvas, watchers)
+    def operations(self, watchers: Callable[[], int], subjects: Subjects) -> Sequence[Operation]:
+        return canvas_operations(self.canvas, watchers, subjects)
 
     def serve(
         self,

@@ -93,6 +93,10 @@ class Register:
         self._drop_old()
         return [kept.session for kept in self._by_id.values() if kept.workspace == client.place]
 
+    def workspaces(self) -> set[str]:
+        self._drop_old()
+        return {kept.workspace for kept in self._by_id.values()}
+
     def live_of(self, workspace: str) -> list[Session]:
         kept = [it.session for it in self._by_id.values() if it.workspace == workspace]
         return [session for session in kept if session.state in LIVE]

@@ -67,6 +67,7 @@ def build_table(served: Served, mcp: Mounted, gateway: Socket) -> RouteTable:
             Gate(Route("/api/canvas/act", canvas.act, methods=["POST"]), "page"),
             Gate(Route("/api/canvas/remove", canvas.remove, methods=["POST"]), "page"),
             Gate(Route("/api/call", calls.call, methods=["POST"]), "page"),
+            Gate(Route("/api/debug/folders", calls.folders, methods=["GET"]), "page"),
             Gate(Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]), "page"),
             Gate(WebSocketRoute("/api/terminal", terminals.watch), "page"),
             Gate(Route("/api/terminals/ask", terminals.ask, methods=["POST"]), "page"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -25,6 +26,8 @@ AT_ONCE = 300.0
 class _Call(Body):
     tool: str
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+    workspace: str = ""
+    """Where it is not the daemon's own: one that somebody debugs in."""
 
 
 class _StopWaiting(Body):
@@ -57,26 +60,44 @@ class CallsApi:
     caller: Caller
     interrupt: Callable[[str], int]
     """Ends the waits for a session, or all; how many there were."""
+    debugged: Callable[[], Collection[str]]
+    """The folders that have sessions. A page may look into no other than these and its own."""
     pace: Pace = field(default_factory=Pace)
 
     async def call(self, request: Request) -> Response:
         """What a caller did wrong is an answer. Whoever leaves takes the call along; what it started lives on."""
         wanted = await read_as(request, _Call)
+        caller = self._caller_in(wanted.workspace)
         self.pace.require_room(anyio.current_time())
         self.pace.open += 1
         answer: dict[str, Any] = {}
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(_until_left, request, group.cancel_scope)
-                answer = await self._answer(wanted, replace(self.caller, language=language_of(request)))
+                answer = await self._answer(wanted, replace(caller, language=language_of(request)))
                 group.cancel_scope.cancel("it is answered")
         finally:
             self.pace.open -= 1
         return as_json(answer)
 
+    async def folders(self, _: Request) -> Response:
+        return as_json({"own": str(self.caller.workspace), "all": sorted(self.debugged())})
+
     async def stop_waiting(self, request: Request) -> Response:
         wanted = await read_as(request, _StopWaiting)
         return as_json({"count": self.interrupt(wanted.session_id)})
+
+    def _caller_in(self, workspace: str) -> Caller:
+        if workspace in ("", str(self.caller.workspace)):
+            return self.caller
+        if workspace not in self.debugged():
+            raise DragomanError(
+                "unknown_folder",
+                say("Nothing is debugged in this folder."),
+                hint=say("`/api/debug/folders` lists those with sessions."),
+            )
+        place = Path(workspace)
+        return replace(self.caller, workspace=place, cwd=place)
 
     async def _answer(self, wanted: _Call, caller: Caller) -> dict[str, Any]:
         try:

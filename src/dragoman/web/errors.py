@@ -18,6 +18,7 @@ _STATUS_BY_CODE = {
     "unknown_terminal": 404,
     "code_spent": 401,
     "unknown_component": 404,
+    "unknown_folder": 404,
     "unknown_surface": 404,
     "wrong_method": 405,
     "body_too_large": 413,

@@ -118,11 +118,12 @@ class BreakpointBook:
             await self._write(workspace, changed, gone)
             return made
 
-    async def remove(self, workspace: str, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
+    async def remove(self, workspace: str, which: Callable[[Breakpoint], bool], *, by: str = "") -> list[Breakpoint]:
+        """Without `by` nobody did: it went with what it belonged to."""
         async with self._changing:
             gone = [breakpoint for breakpoint in self.of(workspace) if which(breakpoint)]
             if gone:
-                events = [_told("breakpoint.removed", workspace, breakpoint) for breakpoint in gone]
+                events = [_told("breakpoint.removed", workspace, breakpoint, by=by) for breakpoint in gone]
                 await self._journal.append(events, writes=[STORE.remove(_key(breakpoint.id)) for breakpoint in gone])
             for breakpoint in gone:
                 self._by_id.pop(breakpoint.id, None)
@@ -145,7 +146,7 @@ class BreakpointBook:
         writes = [STORE.put(_key(id), it, at_ns=now) for id, it in kept.items()]
         writes += [STORE.remove(_key(it.id)) for it in gone] + [STORE.put(_LAST, last, at_ns=now)]
         events = [_told("breakpoint.set", workspace, it) for it in changed]
-        events += [_told("breakpoint.removed", workspace, it) for it in gone]
+        events += [_told("breakpoint.removed", workspace, it, by=it.owner) for it in gone]
         await self._journal.append(events, writes=writes)
         self._by_id |= kept
         for it in gone:
@@ -185,7 +186,7 @@ def _key(id: int) -> str:
     return f"{id:012}"
 
 
-def _told(kind: str, workspace: str, breakpoint: Breakpoint) -> Event:
+def _told(kind: str, workspace: str, breakpoint: Breakpoint, *, by: str = "") -> Event:
     places: dict[BreakpointKind, str] = {
         "line": f"{breakpoint.path}:{breakpoint.line}",
         "function": breakpoint.function,
@@ -193,7 +194,7 @@ def _told(kind: str, workspace: str, breakpoint: Breakpoint) -> Event:
         "data": breakpoint.variable,
     }
     place = places[breakpoint.kind]
-    body = {"workspace": workspace, "breakpoint": msgspec.to_builtins(breakpoint)}
+    body = {"workspace": workspace, "breakpoint": msgspec.to_builtins(breakpoint), **({"by": by} if by else {})}
     return Event(kind=kind, text=f"{kind.replace('.', ' ')} {place}", body=body)
 
 

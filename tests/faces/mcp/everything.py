@@ -13,5 +13,5 @@ EVERYTHING = [
     "dragoman_status",
     "search_journal",
     *(tool.name for tool in (*TOOLS, *TERMINAL_TOOLS)),
-    *(operation.name for operation in canvas_operations(_NOTHING, lambda: 0)),
+    *(operation.name for operation in canvas_operations(_NOTHING, lambda: 0, {})),
 ]

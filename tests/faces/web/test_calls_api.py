@@ -70,3 +70,13 @@ def test_whoever_leaves_takes_the_call_along(victim: Attacked) -> None:
 
 def test_waits_are_ended_by_a_persons_wish(victim: Attacked) -> None:
     assert post(victim, "/api/debug/stop-waiting", {}).json() == {"count": 0}
+
+
+def test_a_folder_that_nobody_debugs_in_is_nobodys_to_look_into(victim: Attacked) -> None:
+    folders = ask(victim.port, Ask("/api/debug/folders", headers=[victim.host, victim.bearer])).json()
+    assert folders["own"]
+    assert folders["all"] == []
+    for foreign in ("/", "/etc", f"{folders['own']}/..", "~"):
+        refused = post(victim, "/api/call", {"tool": "get_source", "arguments": {}, "workspace": foreign})
+        assert (refused.status, refused.json()["error"]["code"]) == (404, "unknown_folder")
+    assert post(victim, "/api/call", {"tool": "list_sessions", "workspace": folders["own"]}).status == 200

@@ -22,7 +22,7 @@ export const looks = css`
   .prose code { font: .9em var(--mono); background: var(--raised); padding: .05em .3em; border-radius: .25rem; }
   .prose pre code { padding: 0; }
   a { color: var(--accent); overflow-wrap: anywhere; }
-  button .quiet { color: inherit; }
+  [data-type="Button"] .quiet { color: inherit; }
   table { border-collapse: collapse; } th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: left; }
   .icon { font-size: 1.2em; }
   hr { border: 0; border-top: 1px solid var(--line); margin: .3rem 0; }

@@ -11,6 +11,8 @@ export interface Thread {
 
 export interface Session {
   session_id: string;
+  /** Where it belongs. */
+  workspace: string;
   name: string;
   state: "Idle" | "Starting" | "Running" | "Stopped" | "Terminating" | "Terminated";
   stop_number?: number;
@@ -37,6 +39,7 @@ export interface Stop {
   call_stack: Frame[];
   total_frames: number;
   at_frame_id?: number;
+  top_frame_variables?: { variables: Variable[] } | null;
   exception?: { type: string; message: string; uncaught: boolean };
 }
 
@@ -55,6 +58,7 @@ export interface Breakpoint {
   function_name?: string;
   exception?: string;
   variable?: string;
+  set_by?: string;
 }
 
 export interface Scope {

@@ -4,12 +4,13 @@ import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { t } from "../link";
 import "../parts/rows";
-import type { Breakpoint, Frame, Session, Thread } from "./answers";
+import type { Breakpoint, Frame, Session, Stop, Thread } from "./answers";
 import "./chinese";
 import { controls, keyed } from "./controls";
-import { Desk, sameFile } from "./desk";
+import { Desk } from "./desk";
 import type { Doing } from "./doings";
 import { looks } from "./looks";
+import { toldStop, valuesThen } from "./past";
 import { told } from "./source";
 import "./source";
 import type { Node } from "./values";
@@ -23,6 +24,8 @@ export class DragomanDebugger extends LitElement {
   @state() private typed: string | null = null;
   @state() private scopeNodes: Node[] = [];
   private scopesOf: unknown = null;
+  private pastNodes: Node[] = [];
+  private pastOf: Stop | null = null;
   private readonly onKey = (event: KeyboardEvent) => {
     if (this.checkVisibility()) keyed(event, this.desk);
   };
@@ -39,6 +42,10 @@ export class DragomanDebugger extends LitElement {
 
   /** New nodes only where the scopes are new: whatever is open is then read again. */
   protected override willUpdate(): void {
+    if (this.pastOf !== this.desk.then) {
+      this.pastOf = this.desk.then;
+      this.pastNodes = this.pastOf ? valuesThen(this.pastOf) : [];
+    }
     if (this.scopesOf === this.desk.scopes) return;
     this.scopesOf = this.desk.scopes;
     this.scopeNodes = this.desk.scopes.map((it) => ({ name: it.name, value: "", type: "", reference: it.variables_reference }));
@@ -50,7 +57,7 @@ export class DragomanDebugger extends LitElement {
         ${this.starter()} ${controls(this.desk)}
         <p id="standing" role="status">${this.standing()}</p>
       </div>
-      ${this.desk.trouble ? this.problem() : nothing}
+      ${this.desk.trouble ? this.problem() : nothing} ${this.desk.then ? this.backThen(this.desk.then) : nothing}
       <div class="desk">
         <div class="left">${this.sessions()} ${this.stack()} ${this.breakpoints()}</div>
         <div class="middle">${this.source()} ${this.output()}</div>
@@ -60,9 +67,21 @@ export class DragomanDebugger extends LitElement {
   }
 
   private starter() {
+    return html`${this.desk.folders.length > 1 ? this.folder() : nothing} ${this.configurations()}`;
+  }
+
+  private folder() {
+    const { folders, workspace } = this.desk;
+    return html`<label><span class="unseen">${t("Folder")}</span>
+      <select id="folder" title=${workspace} @change=${(event: Event) => this.desk.settleIn((event.target as HTMLSelectElement).value)}>
+        ${folders.map((it) => html`<option value=${it} .selected=${it === workspace}>${base(it)}</option>`)}
+      </select></label>`;
+  }
+
+  private configurations() {
     const all = this.desk.configurations;
     if (!all.length) return html`<span class="quiet">${t("launch.json has no configurations.")}</span>`;
-    const name = this.configuration || all[0]!.name;
+    const name = all.find((it) => it.name === this.configuration)?.name ?? all[0]!.name;
     return html`<form class="starter" @submit=${(event: Event) => (event.preventDefault(), void this.desk.start(name))}>
       <label><span class="unseen">${t("Configuration")}</span>
         <select id="configuration" @change=${(event: Event) => (this.configuration = (event.target as HTMLSelectElement).value)}>
@@ -78,10 +97,26 @@ export class DragomanDebugger extends LitElement {
     if (!session) return t("No session.");
     const last = doings.find((it) => it.session === session.session_id && it.who);
     const by = last ? html` <span class="quiet">${t("{who} {what}", { who: last.who, what: last.what })}</span>` : nothing;
-    const why = stop?.exception ? `${stop.exception.type}: ${stop.exception.message}` : stop ? t(stop.reason) : "";
+    const why = stop ? toldStop(stop) : "";
     const end = session.exit_code !== undefined ? t("exit code {code}", { code: session.exit_code }) : (session.signal ?? "");
     const more = why || end;
     return html`<strong class=${stop?.exception ? "bad" : ""}>${t(session.state)}${more ? `: ${more}` : ""}</strong>${by}`;
+  }
+
+  /** A stop of before: where it was, and a way through the others. */
+  private backThen(stop: Stop) {
+    const { stop: now } = this.desk;
+    const [before, after] = this.neighbours(stop);
+    const go = (to: Stop | undefined, icon: string, name: string) =>
+      html`<button class="plain" ?disabled=${!to} aria-label=${name} title=${name} @click=${() => this.desk.lookBack(to ?? null)}>${icon}</button>`;
+    return html`<p class="then" role="status"><span>${t("Stop {number}, as it was: {reason}", { number: stop.stop_number, reason: toldStop(stop) })}</span>
+      <span class="ways">${go(before, "◀", t("The stop before"))} ${go(after, "▶", t("The stop after"))}
+        <button id="now" @click=${() => this.desk.lookBack(null)}>${now ? t("Back to now") : t("Close")}</button></span></p>`;
+  }
+
+  private neighbours({ stop_number }: Stop): (Stop | undefined)[] {
+    const { past, chosen } = this.desk;
+    return [past.at(chosen, stop_number - 1), past.at(chosen, stop_number + 1)];
   }
 
   private problem() {
@@ -100,7 +135,7 @@ export class DragomanDebugger extends LitElement {
   private oneSession(it: Session) {
     const isChosen = it.session_id === this.desk.chosen;
     return html`<li><button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} @click=${() => this.desk.choose(it.session_id)}>
-        <span class="grow">${it.name || it.session_id}</span><span class="state ${it.state}">${t(it.state)}</span></button>
+        <span class="grow">${it.name || it.session_id}${this.desk.folders.length > 1 ? html` <span class="quiet">${base(it.workspace)}</span>` : nothing}</span><span class="state ${it.state}">${t(it.state)}</span></button>
       ${isChosen && (it.threads?.length ?? 0) > 1 ? html`<ul class="threads">${it.threads!.map((thread) => this.thread(thread))}</ul>` : nothing}</li>`;
   }
 
@@ -111,12 +146,13 @@ export class DragomanDebugger extends LitElement {
   }
 
   private stack() {
-    const { stop, frame } = this.desk;
+    const { then, frame } = this.desk;
+    const stop = then ?? this.desk.stop;
     const left = stop ? stop.total_frames - stop.call_stack.length : 0;
     return html`<section aria-label=${t("Call stack")}>
       <h2>${t("Call stack")}</h2>
       ${stop
-        ? html`<ul id="stack">${stop.call_stack.map((it) => this.oneFrame(it, it.frame_id === frame?.frame_id))}</ul>
+        ? html`<ul id="stack">${stop.call_stack.map((it) => this.oneFrame(it, !then && it.frame_id === frame?.frame_id))}</ul>
             ${left > 0 ? html`<p class="none">${t("and {count} more", { count: left })}</p>` : nothing}`
         : html`<p class="none">${t("The program is not stopped.")}</p>`}
     </section>`;
@@ -124,7 +160,7 @@ export class DragomanDebugger extends LitElement {
 
   private oneFrame(it: Frame, isChosen: boolean) {
     return html`<li><button
-      class="plain item mono ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.file_path} @click=${() => this.desk.look(it)}
+      class="plain item mono ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.file_path} @click=${() => (this.desk.then ? this.desk.open(it.file_path, it.line_number) : void this.desk.look(it))}
     ><span class="grow">${it.function_name}</span><span class="quiet">${base(it.file_path)}:${it.line_number}</span></button></li>`;
   }
 
@@ -139,28 +175,36 @@ export class DragomanDebugger extends LitElement {
   private oneBreakpoint(it: Breakpoint) {
     const path = it.source?.path ?? "";
     const name = path ? `${base(path)}:${it.line}` : (it.function_name ?? it.exception ?? it.variable ?? it.kind);
-    return html`<li class="pair"><button class="plain item mono" title="${path} ${told(it)}" ?disabled=${!path} @click=${() => this.desk.open(path, it.line ?? 0)}>
+    return html`<li class="pair"><button class="plain item mono" title="${path} ${told(it)}${it.set_by ? `\n${t("set by {who}", { who: it.set_by })}` : ""}" ?disabled=${!path} @click=${() => this.desk.open(path, it.line ?? 0)}>
         <span class="grow">${name}</span><span class="quiet">${it.condition ? `if ${it.condition}` : it.enabled ? "" : t("off")}</span></button>
       <button class="plain forget" aria-label=${t("Remove the breakpoint {name}", { name })} @click=${() => this.desk.remove(it.id)}>×</button></li>`;
   }
 
   private source() {
-    const { text, frame, stop, sought } = this.desk;
+    const { text, sought, then } = this.desk;
     const path = text?.path ?? "";
-    const isHere = frame !== null && sameFile(frame.file_path, path);
+    const at = this.place();
+    const isHere = at !== null && text?.is(at.path, this.desk.workspace);
     return html`<section class="source" aria-label=${t("Source")}>
       <form class="file" @submit=${this.openFile}>
         <label><span class="unseen">${t("File")}</span>
           <input id="file" class="mono" placeholder=${t("A file, in the workspace or by its whole path")} .value=${this.typed ?? path} spellcheck="false"
+            @focus=${() => (this.typed ??= path)} @blur=${() => this.typed === path && (this.typed = null)}
             @input=${(event: InputEvent) => (this.typed = (event.target as HTMLInputElement).value)} /></label>
         <button>${t("Open")}</button>
       </form>
       <dragoman-source
-        .text=${text} .at=${(line: number) => this.desk.at(path, line)} .current=${isHere ? frame.line_number : 0} .sought=${sought}
-        .isTop=${frame?.frame_id === stop?.call_stack[0]?.frame_id} .isLive=${this.desk.isLive}
-        @toggle-breakpoint=${(event: CustomEvent<number>) => this.desk.toggle(path, event.detail)}
+        .text=${text} .at=${(line: number) => text && this.desk.at(text, line)} .current=${isHere ? at.line : 0} .sought=${sought}
+        .isTop=${!then && this.desk.frame?.frame_id === this.desk.stop?.call_stack[0]?.frame_id} .isLive=${this.desk.isLive}
+        @toggle-breakpoint=${(event: CustomEvent<number>) => text && this.desk.toggle(text, event.detail)}
       ></dragoman-source>
     </section>`;
+  }
+
+  private place(): { path: string; line: number } | null {
+    const { frame, then } = this.desk;
+    if (then) return then.source && { path: then.source.path, line: then.line ?? 0 };
+    return frame && { path: frame.file_path, line: frame.line_number };
   }
 
   private readonly openFile = (event: SubmitEvent) => {
@@ -171,29 +215,28 @@ export class DragomanDebugger extends LitElement {
   };
 
   private output() {
-    const lines = this.desk.output.all;
+    const lines = this.desk.printed.lines.all;
     return html`<section class="output" aria-label=${t("Output")}>
       <h2>${t("Output")}</h2>
-      <dragoman-rows id="output" .rows=${lines} .height=${19} .render_row=${(line: string) => html`<div class="printed">${line}</div>`}></dragoman-rows>
+      <dragoman-rows id="output" stays="end" .rows=${lines} .height=${19} .render_row=${(line: string) => html`<div class="printed">${line}</div>`}></dragoman-rows>
     </section>`;
-  }
-
-  private isAtEnd = true;
-
-  /** The newest line stays in sight for whoever has not scrolled away from it. */
-  protected override updated(): void {
-    const list = this.renderRoot.querySelector<HTMLElement>("#output");
-    if (!list) return;
-    list.onscroll = () => (this.isAtEnd = list.scrollTop + list.clientHeight > list.scrollHeight - 30);
-    if (this.isAtEnd) requestAnimationFrame(() => (list.scrollTop = list.scrollHeight));
   }
 
   private variables() {
     return html`<section class="variables" aria-label=${t("Variables")}>
       <h2>${t("Variables")}</h2>
-      ${this.scopeNodes.length ? nothing : html`<p class="none">${t("The program is not stopped.")}</p>`}
-      <dragoman-values id="variables" opensFirst label=${t("Variables")} .roots=${this.scopeNodes} .load=${this.load}></dragoman-values>
+      ${this.desk.then ? this.variablesThen() : this.variablesNow()}
     </section>`;
+  }
+
+  private variablesNow() {
+    return html`${this.scopeNodes.length ? nothing : html`<p class="none">${t("The program is not stopped.")}</p>`}
+      <dragoman-values id="variables" opensFirst label=${t("Variables")} .roots=${this.scopeNodes} .load=${this.load}></dragoman-values>`;
+  }
+
+  private variablesThen() {
+    return html`${this.pastNodes.length ? nothing : html`<p class="none">${t("No variables were seen at this stop.")}</p>`}
+      <dragoman-values id="variables-then" label=${t("Variables")} .roots=${this.pastNodes}></dragoman-values>`;
   }
 
   private readonly load = (reference: number, start: number, count: number) => this.desk.variables(reference, start, count);
@@ -230,7 +273,10 @@ export class DragomanDebugger extends LitElement {
   private oneDoing(it: Doing) {
     const where = it.path ? `${base(it.path)}:${it.line}` : "";
     const what = it.who ? t("{who} {what}", { who: it.who, what: it.what }) : it.what;
-    return html`<button class="plain item ${it.isStop ? "stop" : ""}" ?disabled=${!it.path} @click=${() => this.desk.open(it.path, it.line)}>
+    const stop = it.stop ? this.desk.past.at(it.session, it.stop) : undefined;
+    const isShown = stop !== undefined && stop === (this.desk.then ?? this.desk.stop);
+    return html`<button class="plain item ${it.stop ? "stop" : ""} ${isShown ? "chosen" : ""}" aria-current=${isShown ? "true" : nothing}
+      ?disabled=${!it.path} @click=${() => (stop ? this.desk.lookBack(stop) : this.desk.open(it.path, it.line))}>
       <time>${new Date(it.at).toLocaleTimeString([], { hour12: false })}</time><span class="grow" title=${what}>${what}</span><span class="quiet mono">${where}</span></button>`;
   }
 

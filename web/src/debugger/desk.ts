@@ -1,21 +1,26 @@
 /** What the debugger view knows and does: sessions, the stop that is looked at, breakpoints, output, watches. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
-import { ask, call, feed, post, t, Refused, type Row } from "../link";
+import { ask, feed, post, t, Refused, type Row } from "../link";
 import type { Breakpoint, Configuration, Frame, Page, Scope, Session, Stop, Trouble } from "./answers";
 import { KINDS, doing, type Doing } from "./doings";
-import { Lines } from "./lines";
+import { Past } from "./past";
+import { Printed } from "./printed";
 import { Text } from "./text";
-import { Watches } from "./watches";
+import { callIn, folders } from "./tools";
+import { Watches, type Spot } from "./watches";
 
 /** A step that is over by then shows at once; of a longer one the feed tells. */
 const WAITS_S = 1;
 const OUTPUT_EVERY_MS = 500;
-const OUTPUT_AT_ONCE = 50_000;
 const KEPT = 500;
 const LIVE = new Set(["Starting", "Running", "Stopped"]);
 
 export class Desk implements ReactiveController {
   sessions: Session[] = [];
+  /** Folders with something to debug; the daemon's own is the first. */
+  folders: string[] = [];
+  /** Whose configurations, breakpoints and files these are. */
+  workspace = "";
   chosen = "";
   stop: Stop | null = null;
   frame: Frame | null = null;
@@ -28,14 +33,23 @@ export class Desk implements ReactiveController {
   sought = { line: 0, times: 0 };
   trouble: Trouble | null = null;
   busy = false;
-  readonly output = new Lines();
+  /** A stop of before that is looked at instead of the present. */
+  then: Stop | null = null;
+  readonly past = new Past();
+  readonly printed = new Printed(() => this.host.requestUpdate());
   readonly watches = new Watches(() => this.host.requestUpdate());
   private unsubscribe = () => {};
   private timer = 0;
   private soon = 0;
-  private isReading = false;
+  private reading: Promise<void> | null = null;
+  private isStale = false;
+  private toggling: Promise<void> = Promise.resolve();
+  /** The stop whose watches were evaluated: nobody's expressions are run while nobody looks. */
+  private watchedAt: Frame | null = null;
   /** What somebody started since: it is shown, unless something else is being debugged here. */
   private started = "";
+  /** A person chose a folder: what others do elsewhere does not take them from it. */
+  private stays = false;
 
   constructor(private readonly host: ReactiveControllerHost & HTMLElement) {
     host.addController(this);
@@ -46,7 +60,7 @@ export class Desk implements ReactiveController {
       events: (rows) => this.heard(rows),
       reset: ({ sequence }) => void this.begin(sequence),
     });
-    this.timer = window.setInterval(() => void this.readOutput(), OUTPUT_EVERY_MS);
+    this.timer = window.setInterval(() => this.lookAround(), OUTPUT_EVERY_MS);
   }
 
   hostDisconnected(): void {
@@ -56,6 +70,17 @@ export class Desk implements ReactiveController {
 
   get session(): Session | undefined {
     return this.sessions.find(({ session_id }) => session_id === this.chosen);
+  }
+
+  /** Somebody may have come back to this view: what waited for that is done now. */
+  lookAround(): void {
+    if (!this.isSeen) return;
+    if (this.session?.state === "Running") void this.printed.read();
+    if (this.frame && this.watchedAt !== this.frame) void this.evaluateWatches();
+  }
+
+  private get isSeen(): boolean {
+    return !document.hidden && this.host.checkVisibility();
   }
 
   get isLive(): boolean {
@@ -75,12 +100,21 @@ export class Desk implements ReactiveController {
     const past = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=200`);
     const known = this.doings[0]?.sequence ?? 0;
     this.keep(past.events.filter((row) => row.sequence > known));
-    const { data } = await call("get_debugger_configurations");
+    await this.refresh();
+    await this.readConfigurations();
+    if (!this.text) this.openFirst();
+    else this.text.again();
+  }
+
+  private async readConfigurations(): Promise<void> {
+    const { data } = await this.call("get_debugger_configurations");
     const listed = [...((data["configurations"] ?? []) as Configuration[]), ...((data["compounds"] ?? []) as Configuration[])];
     this.configurations = listed.filter(({ name }) => typeof name === "string");
-    await this.refresh();
-    if (!this.text) this.openFirst();
-    else if (!this.text.total) this.readAgain();
+    this.host.requestUpdate();
+  }
+
+  private call(tool: string, args: Record<string, unknown> = {}) {
+    return callIn(this.workspace, tool, args);
   }
 
   /** Something to set a breakpoint in before anything runs. */
@@ -96,10 +130,12 @@ export class Desk implements ReactiveController {
     const started = rows.findLast(({ event }) => event.kind === "debug.started")?.event.session;
     if (started) {
       this.started = started;
-      this.readAgain();
+      this.text?.again();
     }
-    clearTimeout(this.soon);
-    this.soon = window.setTimeout(() => void this.refresh(), 30);
+    this.soon ||= window.setTimeout(() => {
+      this.soon = 0;
+      void this.refresh();
+    }, 30);
   }
 
   private keep(rows: Row[]): void {
@@ -108,11 +144,23 @@ export class Desk implements ReactiveController {
     this.host.requestUpdate();
   }
 
+  /** One at a time, and once more for what changed meanwhile: an answer that is older never comes last. */
   async refresh(): Promise<void> {
+    this.isStale = true;
+    this.reading ??= this.readWhileStale();
+    await this.reading;
+  }
+
+  private async readWhileStale(): Promise<void> {
     try {
-      await this.read();
+      while (this.isStale) {
+        this.isStale = false;
+        await this.read();
+      }
     } catch (error) {
       this.failed(error);
+    } finally {
+      this.reading = null;
     }
     this.host.requestUpdate();
   }
@@ -123,18 +171,56 @@ export class Desk implements ReactiveController {
   }
 
   private async read(): Promise<void> {
-    const [sessions, breakpoints] = await Promise.all([call("list_sessions"), call("get_breakpoints")]);
-    this.sessions = (sessions.data["sessions"] ?? []) as Session[];
-    this.breakpoints = (breakpoints.data["breakpoints"] ?? []) as Breakpoint[];
-    if (this.started && !this.isLive) this.turnTo(this.started);
-    this.started = "";
-    if (!this.session) this.turnTo((this.sessions.find(({ state }) => LIVE.has(state)) ?? this.sessions.at(-1))?.session_id ?? "");
+    const { own, all } = await folders();
+    this.folders = [own, ...all.filter((it) => it !== own)];
+    if (!this.workspace) this.adopt(own);
+    const listed = await Promise.all(this.folders.map((workspace) => sessionsIn(workspace)));
+    this.sessions = listed.flat();
+    this.decide();
+    await this.settle();
+    const { data } = await this.call("get_breakpoints");
+    this.breakpoints = (data["breakpoints"] ?? []) as Breakpoint[];
+    this.host.requestUpdate();
+    void this.printed.read();
     await this.follow();
-    await this.readOutput(true);
+  }
+
+  /** A file may have been opened before it was known where this is. */
+  private adopt(own: string): void {
+    this.workspace = own;
+    if (this.text) this.text.workspace = own;
+  }
+
+  /** What is looked at where nobody says: what was just started, else what lives, else what ended last in this folder. */
+  private decide(): void {
+    const near = this.sessions.filter(({ workspace }) => !this.stays || workspace === this.workspace);
+    const started = near.find(({ session_id }) => session_id === this.started);
+    if (started && !this.isLive) this.turnTo(started.session_id);
+    this.started = "";
+    const ended = near.findLast(({ workspace }) => workspace === this.workspace);
+    if (!this.session) this.turnTo((near.find(({ state }) => LIVE.has(state)) ?? ended)?.session_id ?? "");
+  }
+
+  /** A session is looked at from its own folder. */
+  private async settle(): Promise<void> {
+    const workspace = this.session?.workspace ?? this.workspace;
+    if (workspace !== this.workspace) await this.move(workspace);
+  }
+
+  private async move(workspace: string): Promise<void> {
+    this.workspace = workspace;
+    if (this.session && this.session.workspace !== workspace) this.turnTo(this.sessions.find((it) => it.workspace === workspace)?.session_id ?? "");
+    await this.readConfigurations();
+  }
+
+  settleIn(workspace: string): void {
+    this.stays = true;
+    void this.move(workspace).then(() => this.refresh());
   }
 
   choose(id: string): void {
     if (id === this.chosen) return;
+    this.stays = false;
     this.turnTo(id);
     void this.refresh();
   }
@@ -143,8 +229,9 @@ export class Desk implements ReactiveController {
     this.chosen = id;
     this.stop = null;
     this.frame = null;
+    this.then = null;
     this.scopes = [];
-    this.output.clear();
+    this.printed.of(id, this.session?.workspace ?? this.workspace);
   }
 
   /** The stop that there is now; to have been told of it is also what lets this page send the program on from it. */
@@ -156,7 +243,7 @@ export class Desk implements ReactiveController {
       this.scopes = [];
       this.watches.forgetValues();
     } else if (this.stop?.session_id !== session.session_id || this.stop.stop_number !== session.stop_number) {
-      const { data } = await call("wait_for_stop", { session_id: session.session_id, timeout_s: 0 });
+      const { data } = await this.call("wait_for_stop", { session_id: session.session_id, timeout_s: 0 });
       await this.stopped(data["stop_event_data"] as Stop | undefined);
     }
   }
@@ -165,6 +252,9 @@ export class Desk implements ReactiveController {
     if (!stop || stop.session_id !== this.chosen) return;
     if (this.stop?.session_id === stop.session_id && this.stop.stop_number === stop.stop_number) return;
     this.stop = stop;
+    this.then = null;
+    this.past.keep(stop);
+    if (this.session) Object.assign(this.session, { state: "Stopped", stop_number: stop.stop_number });
     const at = stop.call_stack.find(({ frame_id }) => frame_id === stop.at_frame_id) ?? stop.call_stack[0];
     if (at) await this.look(at);
   }
@@ -174,9 +264,27 @@ export class Desk implements ReactiveController {
     if (frame.file_path) this.open(frame.file_path, frame.line_number);
     this.host.requestUpdate();
     const at = { session_id: this.chosen, frame_id: frame.frame_id };
-    const [{ data, is_error }] = await Promise.all([call("get_scopes", at), this.watches.evaluate(at)]);
+    const [{ data, is_error }] = await Promise.all([this.call("get_scopes", at), this.evaluateWatches()]);
     if (this.frame !== frame) return;
     this.scopes = is_error ? [] : (data["scopes"] as Scope[]);
+    this.host.requestUpdate();
+  }
+
+  private async evaluateWatches(): Promise<void> {
+    if (!this.isSeen) return;
+    this.watchedAt = this.frame;
+    await this.watches.evaluate(this.spot);
+  }
+
+  private get spot(): Spot | null {
+    return this.frame && { workspace: this.workspace, session_id: this.chosen, frame_id: this.frame.frame_id };
+  }
+
+  /** Back to a stop of before, or with none to the present. */
+  lookBack(stop: Stop | null): void {
+    this.then = stop?.stop_number === this.stop?.stop_number ? null : stop;
+    const at = this.then ? { path: this.then.source?.path ?? "", line: this.then.line ?? 0 } : { path: this.frame?.file_path ?? "", line: this.frame?.line_number ?? 0 };
+    if (at.path) this.open(at.path, at.line);
     this.host.requestUpdate();
   }
 
@@ -184,43 +292,46 @@ export class Desk implements ReactiveController {
 
   open(path: string, line: number): void {
     this.sought = { line, times: this.sought.times + 1 };
-    if (this.text?.path !== path) this.text = new Text(path, this.changed);
+    if (!this.text?.is(path, this.workspace)) this.text = new Text(path, this.workspace, this.changed);
     this.host.requestUpdate();
     this.text.line(Math.max(0, line - 1));
   }
 
-  /** A file may have been edited since. */
-  private readAgain(): void {
-    if (!this.text) return;
-    this.text = new Text(this.text.path, this.changed);
-    this.text.line(Math.max(0, this.sought.line - 1));
-  }
-
   async variables(reference: number, start: number, count: number): Promise<Page> {
-    const { data, is_error, text } = await call("get_variables", {
+    const { data, is_error, text } = await this.call("get_variables", {
       session_id: this.chosen, variables_reference: reference, start, count,
     });
     if (is_error) throw new Error(String(data["message"] ?? text));
     return data as unknown as Page;
   }
 
-  at(path: string, line: number): Breakpoint | undefined {
-    return this.breakpoints.find((it) => it.source && sameFile(it.source.path, path) && (it.actual_line ?? it.line) === line);
+  at(text: Text, line: number): Breakpoint | undefined {
+    return this.breakpoints.find((it) => text.is(it.source?.path ?? "", this.workspace) && (it.actual_line ?? it.line) === line);
   }
 
-  async toggle(path: string, line: number): Promise<void> {
-    const there = this.at(path, line);
-    if (there) await this.remove(there.id);
-    else await this.act("set_breakpoint", { file_path: path, line_number: line });
+  /** Shown at once; of several clicks on a line the last one counts. */
+  toggle(text: Text, line: number): void {
+    text.wishes.set(line, !(text.wishes.get(line) ?? this.at(text, line) !== undefined));
+    this.toggling = this.toggling.then(() => this.fulfil(text, line));
+    this.host.requestUpdate();
+  }
+
+  private async fulfil(text: Text, line: number): Promise<void> {
+    const wanted = text.wishes.get(line);
+    const there = this.at(text, line);
+    if (wanted === true && !there) await this.wish("set_breakpoint", { file_path: text.path, line_number: line });
+    if (wanted === false && there) await this.remove(there.id);
+    if (text.wishes.get(line) === wanted) text.wishes.delete(line);
+    this.host.requestUpdate();
   }
 
   remove(id: number): Promise<void> {
-    return this.act("remove_breakpoint", { breakpoint_id: id });
+    return this.wish("remove_breakpoint", { breakpoint_id: id });
   }
 
   async watch(expression: string): Promise<void> {
     this.watches.add(expression);
-    await this.watches.evaluate(this.frame && { session_id: this.chosen, frame_id: this.frame.frame_id });
+    await this.watches.evaluate(this.spot);
   }
 
   start(name: string): Promise<void> {
@@ -238,47 +349,42 @@ export class Desk implements ReactiveController {
     this.host.requestUpdate();
   }
 
+  /** What sends a program on: one at a time, and after the breakpoints that were clicked before it. */
   private async act(tool: string, args: Record<string, unknown>): Promise<void> {
     this.busy = true;
-    this.trouble = null;
     this.host.requestUpdate();
+    await this.toggling;
+    await this.perform(tool, args);
+    this.busy = false; // whatever is pressed next is meant for the stop that was just shown
+    this.host.requestUpdate();
+    await this.refresh();
+  }
+
+  private async wish(tool: string, args: Record<string, unknown>): Promise<void> {
+    await this.perform(tool, args);
+    await this.refresh();
+  }
+
+  private async perform(tool: string, args: Record<string, unknown>): Promise<void> {
+    this.trouble = null;
     try {
-      const { data, text, is_error } = await call(tool, args);
+      const { data, text, is_error } = await this.call(tool, args);
       if (is_error) this.trouble = { message: String(data["message"] ?? text), hint: String(data["hint"] ?? "") };
-      else if (tool === "restart_debugging" || (tool === "start_debugging" && data["session_id"] !== this.chosen))
-        this.turnTo(String(data["session_id"]));
+      else this.turnToStarted(tool, String(data["session_id"] ?? ""));
       await this.stopped(data["stop_event_data"] as Stop | undefined);
     } catch (error) {
       this.trouble = told(error);
     }
-    this.busy = false;
-    await this.refresh();
   }
 
-  private async readOutput(anyway = false): Promise<void> {
-    if (!this.chosen || this.isReading || (!anyway && (this.session?.state !== "Running" || !this.host.checkVisibility()))) return;
-    this.isReading = true;
-    const id = this.chosen;
-    try {
-      const asked = { session_id: id, cursor: this.output.cursor, max_chars: OUTPUT_AT_ONCE };
-      const { data, is_error } = await call("get_output", asked);
-      if (is_error || id !== this.chosen) return;
-      if (data["missed"]) this.output.add(`\n… ${t("{count} characters before are not shown.", { count: Number(data["missed"]) })}\n`);
-      this.output.add(data["output"] as string);
-      this.output.cursor = data["cursor"] as number;
-      this.host.requestUpdate();
-      if (Number(data["left"]) > 0) queueMicrotask(() => void this.readOutput(true));
-    } catch {
-      return; // the frame says that the daemon is not there
-    } finally {
-      this.isReading = false;
-    }
+  private turnToStarted(tool: string, id: string): void {
+    if (tool === "restart_debugging" || (tool === "start_debugging" && id !== this.chosen)) this.turnTo(id);
   }
 }
 
-/** A file opened by its place in the workspace is the one that a stack names in full. */
-export function sameFile(full: string, shown: string): boolean {
-  return full === shown || (!shown.startsWith("/") && full.endsWith(`/${shown}`));
+async function sessionsIn(workspace: string): Promise<Session[]> {
+  const { data } = await callIn(workspace, "list_sessions");
+  return ((data["sessions"] ?? []) as Session[]).map((it) => ({ ...it, workspace }));
 }
 
 function told(error: unknown): Trouble {

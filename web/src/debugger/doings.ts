@@ -9,7 +9,8 @@ export interface Doing {
   what: string;
   path: string;
   line: number;
-  isStop: boolean;
+  /** Its number, of a stop. */
+  stop: number;
 }
 
 const COMMANDS: Record<string, string> = {
@@ -20,32 +21,35 @@ const COMMANDS: Record<string, string> = {
   reverseContinue: "continued backwards",
   stepBack: "stepped back",
 };
-const OURS: Record<string, string> = { page: "this page", shell: "the command line", chat: "the chat" };
+const OURS: Record<string, string> = { page: "this page", shell: "the command line", chat: "the chat", dragoman: "Dragoman" };
+const PERSON = /^person-[^:]+:(.*)$/s;
 
 /** Names of agents by their ids: they say who they are when they connect. */
 const names = new Map<string, string>();
 
 export function who(id: unknown): string {
   if (typeof id !== "string" || !id) return "";
-  return id in OURS ? t(OURS[id]!) : (names.get(id) ?? t("an agent"));
+  if (id in OURS) return t(OURS[id]!);
+  const program = PERSON.exec(id)?.[1];
+  return program === undefined ? (names.get(id) ?? t("an agent")) : t("a person in {program}", { program });
 }
 
 type Body = Record<string, unknown>;
 const TOLD: Record<string, (body: Body) => Partial<Doing>> = {
-  "debug.started": (body) => ({ what: t("started {name}", { name: text(body["title"]) }) }),
+  "debug.started": (body) => ({ who: who(body["by"]), what: t("started {name}", { name: text(body["title"]) }) }),
   "debug.failed": (body) => ({ what: t("could not start: {name}", { name: text(body["code"]) }) }),
   "debug.resumed": (body) => ({ who: who(body["by"]), what: t(COMMANDS[text(body["command"])] ?? text(body["command"])) }),
   "debug.paused": (body) => ({ who: who(body["by"]), what: t("paused") }),
   "debug.stopped": (body) => ({
     what: t("stopped: {reason}", { reason: t(text(body["reason"])) }), path: text(body["path"]), line: Number(body["line"] ?? 0),
-    isStop: true,
+    stop: Number(body["stop"] ?? 0),
   }),
   "debug.evaluated": (body) => ({ who: who(body["by"]), what: t("evaluated {name}", { name: text(body["expression"]) }) }),
   "debug.variable_set": (body) => ({ who: who(body["by"]), what: t("set {name}", { name: text(body["name"]) }) }),
   "debug.ended": (body) => ({ who: who(body["by"]), what: ended(body["exit_code"]) }),
   "breakpoint.set": (body) => ({ ...owned(body), what: t("set a breakpoint") }),
   "breakpoint.changed": (body) => ({ ...owned(body), what: t("changed a breakpoint") }),
-  "breakpoint.removed": (body) => ({ ...owned(body), who: "", what: t("a breakpoint was removed") }),
+  "breakpoint.removed": (body) => ({ ...owned(body), who: who(body["by"]), what: t("removed a breakpoint") }),
 };
 
 export const KINDS = ["debug.", "breakpoint.", "mcp.connected"];
@@ -56,7 +60,7 @@ export function doing({ sequence, at_ns, event }: Row): Doing | null {
   if (event.kind === "mcp.connected") names.set(event.session ?? "", text(body["client"]));
   const told = TOLD[event.kind]?.(body);
   if (!told || (event.kind === "debug.evaluated" && body["by"] === "page")) return null;
-  const plain = { who: "", what: "", path: "", line: 0, isStop: false };
+  const plain = { who: "", what: "", path: "", line: 0, stop: 0 };
   return { ...plain, sequence, at: at_ns / 1e6, session: event.session ?? "", ...told };
 }
 

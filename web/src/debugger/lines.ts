@@ -1,6 +1,7 @@
 /** What a program printed, as lines: it comes in pieces that end anywhere. */
 
 const KEPT = 100_000;
+const SPARE = 20_000; // dropped at once, so that a long output is not copied at every piece
 
 export class Lines {
   all: string[] = [];
@@ -10,12 +11,11 @@ export class Lines {
   add(text: string): void {
     if (!text) return;
     const pieces = text.split("\n");
-    const first = pieces.shift() ?? "";
-    const begun = this.isOpen ? (this.all.pop() ?? "") + first : first;
-    const next = [...this.all, begun, ...pieces];
-    this.isOpen = next.at(-1) !== "";
-    if (!this.isOpen) next.pop();
-    this.all = next.slice(-KEPT);
+    if (this.isOpen) pieces[0] = (this.all.pop() ?? "") + pieces[0]!;
+    for (const piece of pieces) this.all.push(piece);
+    this.isOpen = pieces.at(-1) !== "";
+    if (!this.isOpen) this.all.pop();
+    if (this.all.length > KEPT + SPARE) this.all.splice(0, this.all.length - KEPT);
   }
 
   clear(): void {

@@ -17,6 +17,11 @@ export const looks = css`
     display: flex; justify-content: space-between; align-items: center; margin: 0; padding: .3rem .8rem;
     background: var(--bad-card); color: var(--bad); overflow-wrap: anywhere;
   }
+  .then {
+    display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: .3rem 1rem; margin: 0; padding: .2rem .8rem;
+    background: var(--marked); font-size: .9rem; overflow-wrap: anywhere;
+  }
+  .ways { display: flex; gap: .3rem; align-items: center; } .ways button { padding: .1rem .6rem; }
   .desk { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(12rem, 17rem) minmax(0, 1fr) minmax(15rem, 24rem); }
   .left, .middle, .right { display: flex; flex-direction: column; min-height: 0; min-width: 0; }
   .left { overflow-y: auto; border-right: 1px solid var(--line); }

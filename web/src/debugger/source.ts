@@ -12,7 +12,7 @@ const HEIGHT = 21;
 @customElement("dragoman-source")
 export class DragomanSource extends LitElement {
   @property({ attribute: false }) text: Text | null = null;
-  @property({ attribute: false }) at: (line: number) => Breakpoint | undefined = () => undefined;
+  @property({ attribute: false }) at: (line: number) => Breakpoint | null | undefined = () => undefined;
   @property({ type: Number }) current = 0;
   @property({ type: Boolean }) isTop = true;
   /** Whether there is a debugger that could have bound breakpoints. */
@@ -43,17 +43,18 @@ export class DragomanSource extends LitElement {
     if (this.numbers.length !== this.text.total) this.numbers = Array.from({ length: this.text.total }, (_, index) => index + 1);
     return html`<dragoman-rows
       .rows=${this.numbers} .height=${HEIGHT} .render_row=${(number: number) => this.line(number)}
-      aria-label=${this.text.path} @keydown=${this.keyed}
+      aria-label=${this.text.path} data-about=${this.text.path} @keydown=${this.keyed}
     ></dragoman-rows>`;
   }
 
   private line(number: number) {
-    const breakpoint = this.at(number);
+    const wished = this.text?.wishes.get(number);
+    const breakpoint = wished === false ? undefined : (this.at(number) ?? undefined);
     const isCurrent = number === this.current;
-    return html`<div class="line ${isCurrent ? (this.isTop ? "current" : "caller") : ""}" aria-current=${isCurrent ? "step" : nothing}>
+    return html`<div class="line ${isCurrent ? (this.isTop ? "current" : "caller") : ""}" aria-current=${isCurrent ? "step" : nothing} data-about=${`${this.text?.path}:${number}`}>
       <button
-        class="plain gutter ${look(breakpoint, this.isLive)}" data-line=${number} tabindex=${number === this.cursor ? 0 : -1}
-        aria-pressed=${breakpoint !== undefined} aria-label=${t("Breakpoint at line {line}", { line: number })}
+        class="plain gutter ${look(breakpoint, this.isLive) || (wished ? "waiting" : "")}" data-line=${number} tabindex=${number === this.cursor ? 0 : -1}
+        aria-pressed=${wished ?? breakpoint !== undefined} aria-label=${t("Breakpoint at line {line}", { line: number })}
         title=${told(breakpoint)} @click=${() => this.toggle(number)}
       ><span class="dot" aria-hidden="true"></span>${number}</button><code>${this.text?.line(number - 1) ?? ""}</code></div>`;
   }

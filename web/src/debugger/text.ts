@@ -1,5 +1,5 @@
 /** The lines of a file, read as they come into sight. */
-import { call } from "../link";
+import { callIn } from "./tools";
 
 const AT_ONCE = 400;
 const AGAIN_MS = 1000;
@@ -7,27 +7,44 @@ const AGAIN_MS = 1000;
 export class Text {
   total = 0;
   trouble = "";
-  private readonly pages = new Map<number, string[] | null>();
+  /** What clicks beside its lines wished, until it is so. */
+  readonly wishes = new Map<number, boolean>();
+  /** Its whole path, as a stack or a breakpoint names it. */
+  private full = "";
+  private readonly pages = new Map<number, string[]>();
+  private readonly asked = new Set<number>();
 
   constructor(
     readonly path: string,
+    public workspace: string,
     private readonly changed: () => void,
   ) {}
+
+  is(path: string, workspace: string): boolean {
+    return workspace === this.workspace && (path === this.path || path === this.full);
+  }
 
   /** One line; `undefined` while it is on its way. */
   line(index: number): string | undefined {
     const page = Math.floor(index / AT_ONCE);
-    if (!this.pages.has(page)) void this.read(page);
+    if (!this.asked.has(page)) void this.read(page);
     return this.pages.get(page)?.[index % AT_ONCE];
   }
 
+  /** A file may have been edited since. What was read stands there until it is read again: nothing moves under a hand. */
+  again(): void {
+    this.asked.clear();
+    this.changed();
+  }
+
   private async read(page: number): Promise<void> {
-    this.pages.set(page, null);
+    this.asked.add(page);
     const asked = { file_path: this.path, line: page * AT_ONCE + 1, count: AT_ONCE };
     try {
-      const { data, text, is_error } = await call("get_source", asked);
-      if (is_error) this.trouble = String(data["message"] ?? text);
-      else {
+      const { data, text, is_error } = await callIn(this.workspace, "get_source", asked);
+      this.trouble = is_error ? String(data["message"] ?? text) : "";
+      if (!is_error) {
+        this.full = data["file_path"] as string;
         this.pages.set(page, data["lines"] as string[]);
         this.total = data["total_lines"] as number;
       }

@@ -1,11 +1,18 @@
 /** Expressions that a person keeps an eye on. They outlive the page: nothing typed is lost. */
-import { call } from "../link";
 import type { Node } from "./values";
+import { callIn } from "./tools";
 
 const KEY = "watches";
 
+export interface Spot {
+  workspace: string;
+  session_id: string;
+  frame_id: number;
+}
+
 export class Watches {
   nodes: Node[] = load().map((name) => unread(name));
+  private round = 0;
 
   constructor(private readonly changed: () => void) {}
 
@@ -19,13 +26,15 @@ export class Watches {
   }
 
   forgetValues(): void {
+    this.round++;
     if (this.nodes.some(({ value }) => value)) this.nodes = this.nodes.map(({ name }) => unread(name));
   }
 
-  async evaluate(at: { session_id: string; frame_id: number } | null): Promise<void> {
+  async evaluate(at: Spot | null): Promise<void> {
     if (!at || !this.nodes.length) return;
-    const wanted = this.nodes.map(({ name }) => name);
-    const found = await Promise.all(wanted.map((name) => evaluated(name, at)));
+    const round = ++this.round; // what comes late, of an earlier stop, is not shown at this one
+    const found = await Promise.all(this.nodes.map(({ name }) => evaluated(name, at)));
+    if (round !== this.round) return;
     this.nodes = this.nodes.map((node) => found.find(({ name }) => name === node.name) ?? node);
     this.changed();
   }
@@ -37,8 +46,8 @@ export class Watches {
   }
 }
 
-async function evaluated(name: string, at: { session_id: string; frame_id: number }): Promise<Node> {
-  const { data, text, is_error } = await call("evaluate_expression", { ...at, expression: name, context: "watch" });
+async function evaluated(name: string, { workspace, ...at }: Spot): Promise<Node> {
+  const { data, text, is_error } = await callIn(workspace, "evaluate_expression", { ...at, expression: name, context: "watch" });
   if (is_error) return { ...unread(name), value: String(data["debugger_says"] ?? data["message"] ?? text), isBad: true };
   const type = typeof data["type"] === "string" ? data["type"] : "";
   return { name, value: String(data["result"]), type, reference: Number(data["variables_reference"]) };

@@ -13,6 +13,7 @@ from dragoman.canvas.service import CanvasService
 from dragoman.phrases import Phrase, say
 from dragoman.tools.canvas.parameters import Change, Drawing, Show, Shown
 from dragoman.tools.canvas.refusals import nothing_to_draw, refusing
+from dragoman.tools.canvas.subjects import Subjects, pictured
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
 
@@ -28,10 +29,19 @@ class Drawer:
     service: CanvasService
     watchers: Callable[[], int]
     """How many pages are open: an agent that is told nobody looks can say so."""
+    subjects: Subjects
 
     async def show(self, caller: Caller, wanted: Show) -> Outcome:
+        if wanted.subject:
+            wanted = await self._pictured(caller, wanted)
         document = wanted.messages or _new_surface(wanted, replaces=self._has(caller, wanted.surface_id))
         return await self._draw(caller, wanted, document)
+
+    async def _pictured(self, caller: Caller, wanted: Show) -> Show:
+        told = await self.subjects[wanted.subject](caller, wanted.subject_id)
+        title, components = pictured(wanted.subject, told, caller.language)
+        shown = wanted.title or title.in_language(caller.language)
+        return wanted.model_copy(update={"components": [*components, *wanted.components], "title": shown})
 
     async def update(self, caller: Caller, wanted: Change) -> Outcome:
         if wanted.remove:

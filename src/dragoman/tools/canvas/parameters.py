@@ -35,6 +35,11 @@ class Drawing(Parameters):
 
 class Show(Drawing):
     title: Annotated[str, Field(max_length=200)] = ""
+    subject: Annotated[
+        Literal["", "stop", "failure"],
+        Field(description="Instead: where the debugged program stands, or the last command that failed."),
+    ] = ""
+    subject_id: Annotated[str, Field(max_length=100, description="Its session or command; default: the last.")] = ""
 
 
 class Change(Drawing):

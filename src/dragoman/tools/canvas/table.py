@@ -10,19 +10,20 @@ from dragoman.tools.canvas.describing import list_components
 from dragoman.tools.canvas.drawing import Drawer
 from dragoman.tools.canvas.listening import Listener
 from dragoman.tools.canvas.refusals import tell
+from dragoman.tools.canvas.subjects import Subjects
 from dragoman.tools.operation import READS, Effects, Failing, Operation
 
 SET = "canvas"
 _FAILING = Failing(p.Refusal, tell)
 
 
-def canvas_operations(service: CanvasService, watchers: Callable[[], int]) -> Sequence[Operation]:
-    drawer, listener = Drawer(service, watchers), Listener(service)
+def canvas_operations(service: CanvasService, watchers: Callable[[], int], subjects: Subjects) -> Sequence[Operation]:
+    drawer, listener = Drawer(service, watchers, subjects), Listener(service)
     return (
         Operation(
             name="show_canvas",
             title="Show on the canvas",
-            description="Draw a surface for the person: text, tables, charts, code, diffs, buttons, forms.",
+            description="Draw a surface for the person: text, tables, charts, code, diffs, buttons, forms; or a stop.",
             parameters=p.Show,
             result=p.Shown,
             run=drawer.show,

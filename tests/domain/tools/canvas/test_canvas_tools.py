@@ -12,6 +12,8 @@ import pytest
 
 from dragoman.canvas.catalogue import NAMES
 from dragoman.canvas.service import CanvasService
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
 from dragoman.tools.canvas import canvas_operations
 from dragoman.tools.operation import Caller
 from dragoman.tools.toolbox import Toolbox
@@ -25,7 +27,7 @@ Call = Callable[..., Awaitable[dict[str, Any]]]
 @asynccontextmanager
 async def agent(folder: Path, *, watchers: int = 1, id: str = "mcp-1") -> AsyncIterator[tuple[Call, CanvasService]]:
     async with studio(folder / "journal") as (service, _):
-        toolbox = Toolbox(canvas_operations(service, lambda: watchers))
+        toolbox = Toolbox(canvas_operations(service, lambda: watchers, SUBJECTS))
         caller = Caller(id=id, workspace=folder, cwd=folder)
 
         async def call(name: str, **arguments: Any) -> dict[str, Any]:
@@ -36,6 +38,34 @@ async def agent(folder: Path, *, watchers: int = 1, id: str = "mcp-1") -> AsyncI
         yield call, service
 
 
+STOP = {
+    "reason": "exception",
+    "exception": {"type": "ValueError", "message": "no \x1b[2J price"},
+    "source": {"path": "/work/app.py"},
+    "line": 12,
+    "source_lines": {"start": 10, "lines": ["def total():", "    x = 1", "    raise ValueError"]},
+    "call_stack": [{"function_name": "total", "file_path": "/work/app.py", "line_number": 12}],
+    "top_frame_variables": {"scope_name": "Locals", "variables": [{"name": "x", "value": "1", "type": "int"}]},
+    "output": "so far\n",
+}
+FAILURE = {
+    "command": {"command": "make test", "cwd": "/work", "exit_code": 2},
+    "error_lines": ["app.py:3: error"],
+    "output_tail": "app.py:3: error\nmake: *** failed\n",
+}
+
+
+async def stop(_: Caller, session_id: str) -> dict[str, Any]:
+    if session_id == "running":
+        raise DragomanError("not_stopped", say("The program is not stopped: the session is {state}.", state="Running"))
+    return STOP
+
+
+async def failure(_: Caller, command_id: str) -> dict[str, Any]:
+    return {**FAILURE, "error_lines": []} if command_id else FAILURE
+
+
+SUBJECTS = {"stop": stop, "failure": failure}
 DELETED = {"deleteSurface": {"surfaceId": "no"}}
 TABLE = {"id": "t", "component": "Table", "columns": [{"key": "a"}], "rows": {"path": "/rows"}}
 
@@ -95,6 +125,34 @@ async def test_an_unknown_component_is_drawn_as_a_placeholder_and_the_agent_is_w
         assert service.surfaces()[0].surface.components["x"].type == "Tabel"
         repaired = await call("update_canvas", components=[{"id": i, "component": "Divider"} for i in ("x", "y")])
         assert repaired["warnings"] == []
+
+
+async def test_a_stop_is_shown_with_one_call(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        own = {"id": "own", "component": "Markdown", "text": "Look at `x`."}
+        assert (await call("show_canvas", subject="stop", components=[own]))["warnings"] == []
+        (drawn,) = service.surfaces()
+        parts = drawn.surface.components
+        assert drawn.surface.title == "stopped at app.py:12"
+        assert parts["root"].properties["children"] == ["why", "source", "stack", "variables", "printed", "own"]
+        assert parts["source"].properties["marked"] == [12]
+        assert parts["variables"].properties["variables"] == [{"name": "x", "value": "1", "type": "int"}]
+        refused = await call("show_canvas", subject="stop", subject_id="running")
+        assert (refused["code"], refused["is_error"]) == ("not_stopped", True)
+
+
+async def test_a_failed_command_is_shown_with_one_call(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        await call("show_canvas", subject="failure", title="Look")
+        (drawn,) = service.surfaces()
+        parts = drawn.surface.components
+        assert (drawn.surface.title, parts["command"].properties["code"]) == ("Look", "make test")
+        assert parts["errors"].properties["code"] == "app.py:3: error"
+        assert parts["facts"].properties["text"] == "in /work, exit code 2"
+        await call("show_canvas", subject="failure", subject_id="command-1")
+        (drawn,) = service.surfaces()
+        assert drawn.surface.title == "failed: make test"
+        assert "errors" not in drawn.surface.components
 
 
 async def test_an_agent_learns_that_nobody_looks(tmp_path: Path) -> None:

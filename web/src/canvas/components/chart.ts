@@ -15,6 +15,7 @@ interface Scale {
 }
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [640, 290, 56, 12, 24, 42];
+const EDGE = 0.02; // the outermost points stand beside the axis
 const MOST_POINTS = 5000;
 const DOTTED = 60; // a value between two that are not there is a point, and no line
 
@@ -50,7 +51,7 @@ function scaled(series: Series[], x: unknown[], kind: string): Scale {
   const inner = WIDTH - LEFT - RIGHT;
   const numeric = kind !== "bar" && x.length > 1 && x.every((value) => typeof value === "number");
   const [first, last] = numeric ? [Math.min(...(x as number[])), Math.max(...(x as number[]))] : [0, 0];
-  const at = (index: number) => (numeric && last > first ? ((x[index] as number) - first) / (last - first) : (index + 0.5) / x.length);
+  const at = (index: number) => (numeric && last > first ? EDGE + ((1 - 2 * EDGE) * ((x[index] as number) - first)) / (last - first) : (index + 0.5) / x.length);
   return {
     x: (index) => LEFT + at(index) * inner,
     y: (value) => HEIGHT - BOTTOM - ((value - bottom) / (top - bottom)) * (HEIGHT - TOP - BOTTOM),

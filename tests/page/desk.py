@@ -1,0 +1,39 @@
+"""How a person uses the debugger of the page."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, expect
+
+
+def start(view: Locator, name: str) -> None:
+    view.locator("#configuration").select_option(name)
+    view.locator("#start").click()
+
+
+def open_file(view: Locator, file: str) -> None:
+    view.locator("#file").fill(file)
+    view.locator("#file").press("Enter")
+
+
+def gutter(view: Locator, line: int) -> Locator:
+    return view.get_by_role("button", name=f"Breakpoint at line {line}", exact=True)
+
+
+def break_at(view: Locator, file: str, line: int) -> None:
+    open_file(view, file)
+    gutter(view, line).click()
+    expect(gutter(view, line)).to_have_attribute("aria-pressed", "true")
+
+
+def current(view: Locator) -> Locator:
+    return view.locator("dragoman-source .line[aria-current]")
+
+
+def variable(view: Locator, name: str, *, of: str = "#variables") -> Locator:
+    return view.locator(f"{of} .row").filter(has=view.page.locator(".name", has_text=re.compile(f"^{name}$")))
+
+
+def standing(view: Locator) -> Locator:
+    return view.locator("#standing")

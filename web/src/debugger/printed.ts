@@ -1,0 +1,51 @@
+/** What the chosen session printed: read on as it comes, in pieces that a page draws between two frames. */
+import { t } from "../link";
+import { Lines } from "./lines";
+import { callIn } from "./tools";
+
+const AT_ONCE = 50_000;
+
+export class Printed {
+  readonly lines = new Lines();
+  private session = "";
+  private workspace = "";
+  private isReading = false;
+  private isStale = false;
+
+  constructor(private readonly changed: () => void) {}
+
+  of(session: string, workspace: string): void {
+    [this.session, this.workspace] = [session, workspace];
+    this.lines.clear();
+  }
+
+  /** Until there is no more, with a breath between pieces: whoever clicks meanwhile is served first. */
+  async read(): Promise<void> {
+    this.isStale = true;
+    if (!this.session || this.isReading) return;
+    this.isReading = true;
+    try {
+      while (this.isStale) {
+        this.isStale = false;
+        while (await this.piece()) await new Promise((go) => setTimeout(go, 0));
+      }
+    } catch {
+      return; // the frame says that the daemon is not there
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  private async piece(): Promise<boolean> {
+    const id = this.session;
+    const asked = { session_id: id, cursor: this.lines.cursor, max_chars: AT_ONCE };
+    const { data, is_error } = await callIn(this.workspace, "get_output", asked);
+    if (id !== this.session) return true; // another was chosen meanwhile: it is read from its beginning
+    if (is_error) return false;
+    if (data["missed"]) this.lines.add(`\n… ${t("{count} characters before are not shown.", { count: Number(data["missed"]) })}\n`);
+    this.lines.add(data["output"] as string);
+    this.lines.cursor = data["cursor"] as number;
+    this.changed();
+    return Number(data["left"]) > 0;
+  }
+}
