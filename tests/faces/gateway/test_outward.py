@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from dragoman.daemon.outward import DRAWER, Outward, outward
 from dragoman.places import find_places
 from dragoman.setting_table import Settings
 from dragoman.testing.fake_gateway import Visit, fake_gateway
+from dragoman.tools.operation import Parameters
 from tests.domain.canvas.studio import studio
 from tests.domain.canvas.test_seed import component, create
 from tests.domain.chat.line import until
@@ -85,3 +88,42 @@ async def test_without_a_connection_there_is_nobody_to_ask(tmp_path: Path) -> No
         assert link.status()["address"] == "ws://127.0.0.1:18789"
         with pytest.raises(Exception, match="no connection to a gateway"):
             link.client()
+
+
+async def test_the_token_goes_to_the_gateway_of_the_settings_and_to_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN_OF_MINE", "secret-of-the-configured-one")
+    seen: dict[str, Any] = {}
+
+    def notes(name: str) -> Any:
+        async def script(visit: Visit) -> None:
+            seen[name] = (await visit.welcome())["params"].get("auth")
+            await visit.stay()
+
+        return script
+
+    async with fake_gateway(notes("own")) as own, fake_gateway(notes("other")) as other:
+        settings = Settings(gateway_address=own.url, gateway_token_variable="TOKEN_OF_MINE")
+        async with (
+            studio(tmp_path) as (canvas, journal),
+            outward(settings, find_places(), canvas, journal) as link,
+        ):
+            for url in (own.url, other.url):
+                assert (await link.connect(url)).state == "connected"
+            link.disconnect()
+            await until(lambda: link.standing.state == "disconnected")
+    assert seen == {"own": {"token": "secret-of-the-configured-one"}, "other": None}
+
+
+def test_no_tool_names_a_gateway() -> None:
+    """Agents act through tools alone: where none takes an address, none chooses whom we connect to."""
+    for name in ("debug", "terminal", "canvas", "evidence"):
+        importlib.import_module(f"dragoman.tools.{name}.table")
+    named = {(shape.__name__, name) for shape in every(Parameters) for name in shape.model_fields}
+    assert len(named) > 50
+    assert [it for it in named if re.search("url|gateway|address|host|port$", it[1])] == []
+
+
+def every(shape: type[Parameters]) -> set[type[Parameters]]:
+    return {shape}.union(*map(every, shape.__subclasses__()))
