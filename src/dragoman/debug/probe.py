@@ -22,6 +22,10 @@ class Probe(Protocol):
 
     def owns(self, hit: Sequence[int]) -> bool: ...
 
+    async def take_again(self, thread: int, frame: Frame, looking: Looking) -> bool | None:
+        """The same by a frame in which the thread stood at an earlier stop; None: it must be looked where it stands."""
+        ...
+
     async def take(self, hit: Sequence[int], thread: int, top: Frame, looking: Looking) -> bool:
         """A stop at its own places: whether the program goes on."""
         ...

@@ -62,6 +62,8 @@ class Stopping:
         self.thread_id = 0
         """Of the stop that was looked at last."""
         self._passes = Passes()
+        self._stood: dict[int, int] = {}
+        """By thread, the adapter's number of the frame in which it was probed last."""
         self._propagation = Propagation()
         self._steps = Steps(out_ends_inside=launch.dialect.out_ends_inside)
 
@@ -73,7 +75,7 @@ class Stopping:
         thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
         self.thread_id = thread_id
         self._threads.stopped(thread_id, body)
-        if "breakpoint" in body.reason and await self._is_probed(body, thread_id, looking):
+        if "breakpoint" in body.reason and await self._is_probed(body, thread_id, looking, handles):
             return None
         asks = body.reason == "exception" and not self._launch.dialect.raised_local
         is_decided_by_place = "breakpoint" in body.reason and not self._launch.dialect.raised_local
@@ -102,11 +104,16 @@ class Stopping:
         seen = await looking.from_own_code(seen, body.reason)
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
 
-    async def _is_probed(self, body: bodies.StoppedBody, thread_id: int, looking: Looking) -> bool:
+    async def _is_probed(self, body: bodies.StoppedBody, thread_id: int, looking: Looking, handles: Handles) -> bool:
         """Whether it was asked there what there was to ask, and the program goes on. Quick: there may be thousands."""
         probe = self._bindings.probe
         if probe is None:
             return False
+        if thread_id in self._stood:
+            frame = Frame(id=handles.give_frame(self._stood[thread_id]), name="")
+            is_passed = await probe.take_again(thread_id, frame, looking)
+            if is_passed is not None:
+                return is_passed and await self._goes_on(thread_id)
         try:
             frames, total = await looking.stack(thread_id, FRAMES if self._launch.dialect.several_places else 1)
         except DragomanError:
@@ -118,6 +125,7 @@ class Stopping:
             return await self._goes_on(thread_id)
         if not frames or not hit or not probe.owns(hit):
             return False
+        self._stood[thread_id] = handles.take_frame(frames[0].id)
         is_passed = self._is_same_pass(thread_id, seen, hit) or await probe.take(hit, thread_id, frames[0], looking)
         return is_passed and await self._goes_on(thread_id)
 

@@ -7,6 +7,13 @@ from pathlib import Path
 import anyio
 import pytest
 
+from dragoman.clock import SystemClock
+from dragoman.debug.evidence.points import Point
+from dragoman.debug.evidence.run import Evidence, Subject
+from dragoman.debug.evidence.sheet import Limits
+from dragoman.debug.evidence.trace import traced
+from dragoman.debug.service import Wish
+from dragoman.tools.debug.client import client_of
 from tests.domain.evidence.room import Agent, agent_in
 from tests.domain.tools.bench import Answer
 
@@ -81,6 +88,41 @@ async def test_a_claim_breaks_and_a_change_is_found_in_what_then_stands_there(tm
     assert (broken["before"], broken["at_break"]) == ({"total": "243.0"}, {"total": "315.0"})
     assert (found["place"], found["old"], found["new"]) == ("bill.py:8", "10.0", "11.0")
     assert found["source"] == "discount = price * rate(i)"
+
+
+DEEP = """\
+def deep(n):
+    left = n
+    if n:
+        deep(n - 1)
+        left = -n
+    return left
+
+for start in (3, 1):
+    deep(start)
+"""
+
+
+async def test_rows_asked_for_at_stops_are_those_that_the_program_writes_down(tmp_path: Path) -> None:
+    """Frames below the one that stands there are alive with the same names: values must be those of the right one."""
+    async with agent_in(tmp_path) as agent:
+        file = str(agent.write("deep.py", DEEP))
+        points = [Point(path=file, line=line, expressions=("n", "left", "[n for _ in 'ab']")) for line in (3, 6)]
+        both = [
+            await traced(
+                Evidence(agent.service, SystemClock()),
+                client_of(agent.caller),
+                Subject(wish=Wish(program="deep.py")),
+                points,
+                Limits(),
+                by_stops=by_stops,
+            )
+            for by_stops in (True, False)
+        ]
+    stops, written = ([(row.point, row.cells) for row in trace.sheet.rows] for trace in both)
+    assert stops == written
+    assert len(stops) == 12
+    assert [cells[1].text for point, cells in stops if point == 1] == ["0", "-1", "-2", "-3", "0", "-1"]
 
 
 HOSTILE = """\

@@ -19,6 +19,14 @@ class Combination:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """One question alone: at which point the thread stands, and the values there."""
+
+    asked: Callable[[Sequence[tuple[str, int, Sequence[str]]]], str]
+    answered: Callable[[str], tuple[int, int, list[Cell]] | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Writing:
     """Rows that conditions write down, which costs a program less than a stop."""
 
@@ -30,6 +38,7 @@ class Writing:
 class Language:
     combination: Combination | None = None
     writing: Writing | None = None
+    standing: Standing | None = None
     truth: str = "{claim}"
     """An expression that is shown as true or false for a claim."""
 
@@ -50,6 +59,7 @@ _BY_ADAPTER: Mapping[str, Language] = {
     "debugpy": Language(
         Combination(python_rows.asked, python_rows.answered),
         Writing(python_rows.condition, python_rows.written),
+        Standing(python_rows.asked_where_it_stands, python_rows.answered_where_it_stands),
         truth="bool({claim})",
     ),
     "pwa-node": Language(Combination(javascript_rows.asked, javascript_rows.answered), truth="!!({claim})"),

@@ -90,8 +90,16 @@ def stops(path, most, point, condition, claims, texts, g, l):
         return claims and found[0] != [0, "True"]
     finally:
         os.close(file)
+def standing(points):
+    frame = sys._getframe()
+    while frame and ("pydevd" in frame.f_code.co_filename or frame.f_code.co_filename.startswith("<")):
+        frame = frame.f_back
+    for at, (path, line, texts) in enumerate(points if frame else ()):
+        if frame.f_lineno == line and os.path.realpath(frame.f_code.co_filename) == os.path.realpath(path):
+            return json.dumps([at, threading.get_ident(), cells(texts, frame.f_globals, frame.f_locals)])
+    return json.dumps(None)
 module = types.ModuleType({_MODULE!r})
-module.asked, module.stops = asked, stops
+module.asked, module.stops, module.standing = asked, stops, standing
 sys.modules[{_MODULE!r}] = module
 """
 
@@ -103,6 +111,19 @@ def asked(expressions: Sequence[str]) -> str:
 def answered(shown: str) -> list[Cell]:
     """From how the debugger shows the answer, a string."""
     return _cells(json.loads(ast.literal_eval(shown)))
+
+
+def asked_where_it_stands(points: Sequence[tuple[str, int, Sequence[str]]]) -> str:
+    """In any frame of the thread: it looks itself at which of the points the thread stands, and there for the values.
+
+    So the stack need not be asked for before. It was asked in another way once, so the module is there."""
+    return f"{_MODULES}[{_MODULE!r}].standing({[(path, line, list(texts)) for path, line, texts in points]!a})"
+
+
+def answered_where_it_stands(shown: str) -> tuple[int, int, list[Cell]] | None:
+    """The point, the thread's own number, and the cells."""
+    told = json.loads(ast.literal_eval(shown))
+    return (int(told[0]), int(told[1]), _cells(told[2])) if told else None
 
 
 def condition(
