@@ -6,7 +6,7 @@ import secrets
 
 from dragoman.clock import Clock
 
-LIFETIME_S = 60.0
+LIFETIME_S = 120.0
 _AT_MOST = 32  # codes open at once; the oldest goes first
 
 

@@ -19,7 +19,7 @@ TABLE: dict[str, str] = {
     "This is not an address of this server.": "这不是本服务器的地址。",
     "Pages of other origins may not call this server.": "其他来源的页面不得访问本服务器。",
     "A token is needed.": "需要令牌。",
-    "This login link was used already, or is older than a minute.": "此登录链接已被使用，或已超过一分钟。",
+    "This login link was used already, or is older than two minutes.": "此登录链接已被使用，或已超过两分钟。",
     "Run `dragoman page` for a new one.": "请运行 `dragoman page` 获取新链接。",
     "There is no such token.": "没有这样的令牌。",
     "The purposes are: {purposes}.": "可用的用途：{purposes}。",

@@ -19,5 +19,5 @@ def page(*, json: Annotated[bool, Parameter(negative="", help=shown(say("Answer 
         show_json(answer)
     else:
         show_text(answer["link"])
-        warn(say("It works once, within a minute."))
+        warn(say("It works once, within two minutes."))
     return ExitCode.OK

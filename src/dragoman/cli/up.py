@@ -181,6 +181,6 @@ def _tell_started(started: launcher.Started, *, as_json: bool) -> int:
     if started.login_code:
         tell(
             say("Page: {address}/#code={code}", address=state.address, code=started.login_code),
-            say("      (works once, within a minute; `dragoman page` makes another)"),
+            say("      (works once, within two minutes; `dragoman page` makes another)"),
         )
     return ExitCode.OK

@@ -72,7 +72,7 @@ class Api:
         if not self.codes.spend(body.code):
             raise DragomanError(
                 "code_spent",
-                say("This login link was used already, or is older than a minute."),
+                say("This login link was used already, or is older than two minutes."),
                 hint=say("Run `dragoman page` for a new one."),
             )
         return JSONResponse({"session": self.tokens.new_session("page")})
