@@ -126,9 +126,8 @@ async def _kept_round(journal: Journal, events: list[bytes]) -> float:
 
 
 async def _keep(journal: Journal, told: list[ChatEvent]) -> None:
-    await journal.append(
-        [Event(kind="chat.event", session=it.session_key, body={"event": msgspec.json.encode(it).decode()}) for it in told]
-    )
+    written = [(it.session_key, msgspec.json.encode(it).decode()) for it in told]
+    await journal.append([Event(kind="chat.event", session=key, body={"event": text}) for key, text in written])
     told.clear()
 
 

@@ -55,7 +55,7 @@ async def _measured(home: str, state: dict[str, int]) -> list[Claim]:
 class _House:
     def __init__(self, home: str, port: int) -> None:
         self._url = f"ws://127.0.0.1:{port}/gateway"
-        self._token = json.loads((Path(home) / "state" / "tokens.json").read_text())["gateway"]
+        self._token = (Path(home) / "state" / "tokens" / "gateway").read_text().strip()
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[ClientConnection]:

@@ -78,7 +78,7 @@ def _control(environment: dict[str, str]) -> list[float]:
 def _http(agent: Agent, environment: dict[str, str]) -> list[float]:
     """On one connection, as a client keeps it."""
     address = urlsplit(agent.call("dragoman_status")["address"])
-    token = json.loads(find_places(environment).tokens_file.read_text())["mcp"]
+    token = find_places(environment).token_file("mcp").read_text().strip()
     headers = {
         "Authorization": f"Bearer {token}",
         "Accept": "application/json, text/event-stream",

@@ -103,7 +103,7 @@ class Cli:
         return value
 
     def token(self, purpose: str) -> str:
-        return str(json.loads(self.places.tokens_file.read_text())[purpose])
+        return self.places.token_file(purpose).read_text().strip()
 
     def kill(self) -> None:
         """However a test left it: end the daemon of this home, and nothing else."""

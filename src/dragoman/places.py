@@ -26,8 +26,12 @@ class Places:
         return self.config / "settings.toml"
 
     @property
-    def tokens_file(self) -> Path:
-        return self.state / "tokens.json"
+    def tokens_folder(self) -> Path:
+        return self.state / "tokens"
+
+    def token_file(self, purpose: str) -> Path:
+        """One a purpose: each can be given away, watched and taken back by itself."""
+        return self.tokens_folder / purpose
 
     @property
     def journal_folder(self) -> Path:

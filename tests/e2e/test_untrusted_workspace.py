@@ -236,8 +236,8 @@ async def test_an_agent_is_shown_no_file_of_dragoman_itself_nor_of_anywhere_else
     cli: Cli, hostile: Hostile, tmp_path: Path
 ) -> None:
     """In a workspace that holds Dragoman's own folders, as a home folder does."""
-    secrets = [cli.places.tokens_file, cli.places.state_file, Path("/proc/self/environ"), Path("/etc/hostname")]
-    (hostile.folder / "link.py").symlink_to(cli.places.tokens_file)
+    secrets = [cli.places.token_file("mcp"), cli.places.state_file, Path("/proc/self/environ"), Path("/etc/hostname")]
+    (hostile.folder / "link.py").symlink_to(cli.places.token_file("mcp"))
     (hostile.folder / "away.py").symlink_to("/etc/hostname")
     paths = [*map(str, secrets), "cloned/link.py", "cloned/away.py", f"../../..{tmp_path}/../../etc/hostname"]
     async with session_of(cli, workspace=str(tmp_path)) as agent:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import os
 import resource
 import subprocess
@@ -40,7 +39,7 @@ class Attacked:
 
     @property
     def bearer(self) -> tuple[str, str]:
-        return ("Authorization", f"Bearer {json.loads(self.places.tokens_file.read_text())['page']}")
+        return ("Authorization", f"Bearer {self.places.token_file('page').read_text().strip()}")
 
     def feed(self, *, receive_buffer: int = 0) -> WebSocket:
         return WebSocket(self.port, "/api/feed", [self.host, self.bearer], receive_buffer=receive_buffer)

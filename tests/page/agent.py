@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ class Agent:
 
     @classmethod
     def at(cls, daemon: Attacked) -> Agent:
-        wire = Wire(daemon.port, json.loads(daemon.places.tokens_file.read_text())["mcp"])
+        wire = Wire(daemon.port, daemon.places.token_file("mcp").read_text().strip())
         assert wire.initialize().status == 200
         return cls(wire)
 

@@ -51,7 +51,7 @@ def with_model(room: Path, *replies: Sequence[Step]) -> Iterator[Attacked]:
 
 def speak_as(daemon: Attacked, name: str, key: str, text: str, *, label: str = "") -> None:
     """As another client of the gateway, which says what it is called; with a label it names the conversation."""
-    token = json.loads(daemon.places.tokens_file.read_text())["gateway"]
+    token = daemon.places.token_file("gateway").read_text().strip()
     scopes = [f"operator.{it}" for it in ("read", "write", "admin")]
     client = {"id": "cli", "displayName": name, "version": "1", "platform": "linux", "mode": "cli"}
     hello = {"minProtocol": 4, "maxProtocol": 4, "client": client, "role": "operator", "scopes": scopes}

@@ -12,7 +12,8 @@ async function places(note: string, mode = 0o600) {
   await mkdir(join(home, "state"));
   const found = findPlaces({ DRAGOMAN_HOME: home });
   await writeFile(found.stateFile, note, { mode });
-  await writeFile(found.tokensFile, JSON.stringify({ page: "secret" }), { mode });
+  await mkdir(found.tokensFolder);
+  await writeFile(join(found.tokensFolder, "page"), "secret\n", { mode });
   return found;
 }
 
@@ -32,13 +33,12 @@ test("a token is believed only from a private file of one's own", async () => {
   const found = await places(NOTE);
   expect(await readToken(found, "page")).toBe("secret");
   await expect(readToken(found, "mcp")).rejects.toThrow("no token for mcp");
-  await chmod(found.tokensFile, 0o644);
+  await chmod(join(found.tokensFolder, "page"), 0o644);
   await expect(readToken(found, "page")).rejects.toThrow("not private to you");
 });
 
 test("a link in the place of the tokens is not followed", async () => {
   const [found, other] = [await places(NOTE), await places(NOTE)];
-  const planted = { ...found, tokensFile: join(found.tokensFile, "..", "planted.json") };
-  await symlink(other.tokensFile, planted.tokensFile);
-  await expect(readToken(planted, "page")).rejects.toThrow();
+  await symlink(join(other.tokensFolder, "page"), join(found.tokensFolder, "mcp"));
+  await expect(readToken(found, "mcp")).rejects.toThrow();
 });

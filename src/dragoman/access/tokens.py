@@ -1,4 +1,4 @@
-"""The tokens, one a purpose, in a 0600 file of their own that survives restarts.
+"""The tokens, one a purpose, each in a 0600 file of its own that survives restarts.
 
 A page never holds its purpose's token: it gets a session derived from it (HMAC), which a restart keeps and a rotation
 ends, without a list of sessions to store.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
 from collections.abc import Callable
 from hashlib import sha256
@@ -26,10 +27,10 @@ _NONCE_LENGTH = 22  # 16 random bytes in base64url
 
 
 class Tokens:
-    """Owns the file. Comparisons take the same time whatever was presented."""
+    """Owns the folder. Comparisons take the same time whatever was presented."""
 
-    def __init__(self, path: Path, *, system: System = REAL_SYSTEM) -> None:
-        self._path = path
+    def __init__(self, folder: Path, *, system: System = REAL_SYSTEM) -> None:
+        self._folder = folder
         self._system = system
         self._on_rotation: list[Callable[[Purpose], None]] = []
         self._tokens = self._load()
@@ -51,7 +52,7 @@ class Tokens:
     def rotate(self, purpose: Purpose) -> None:
         """What stands on disk counts, also when the write failed half-way: a restart must not change who gets in."""
         try:
-            self._save({**self._tokens, purpose: _new_token()})
+            self._save(purpose, _new_token())
         finally:
             self._adopt(self._load())
 
@@ -66,30 +67,49 @@ class Tokens:
                 tell(purpose)
 
     def _load(self) -> dict[Purpose, str]:
-        ensure_private_folder(self._path.parent)
-        try:
-            stored = _decode(self._path, read_private(self._path))
-        except FileNotFoundError:
-            stored = {}
-        tokens: dict[Purpose, str] = {purpose: stored.get(purpose) or _new_token() for purpose in PURPOSES}
-        if tokens != stored:
-            self._save(tokens)
-        return tokens
+        """Where there is no file, the token of the one file that held all of them once, else a new one."""
+        ensure_private_folder(self._folder)
+        of_before = self._folder.with_suffix(".json")
+        stored = {purpose: _read(self._folder / purpose) for purpose in PURPOSES}
+        kept = _all_in_one(of_before) if not all(stored.values()) else {}
+        for purpose in PURPOSES:
+            if not stored[purpose]:
+                stored[purpose] = kept.get(purpose) or _new_token()
+                self._save(purpose, stored[purpose])
+        of_before.unlink(missing_ok=True)
+        return stored
 
-    def _save(self, tokens: dict[Purpose, str]) -> None:
-        replace_private(self._path, json.dumps(tokens, indent=2).encode() + b"\n", system=self._system)
+    def _save(self, purpose: Purpose, token: str) -> None:
+        replace_private(self._folder / purpose, f"{token}\n".encode(), system=self._system)
 
 
-def _decode(path: Path, data: bytes) -> dict[Purpose, str]:
+def _read(path: Path) -> str:
+    """Empty where there is no file."""
     try:
-        stored = json.loads(data)
+        token = read_private(path).decode(errors="replace").strip()
+    except FileNotFoundError:
+        return ""
+    if not re.fullmatch("[!-~]+", token):
+        raise _unreadable(path)
+    return token
+
+
+def _all_in_one(path: Path) -> dict[Purpose, str]:
+    try:
+        stored = json.loads(read_private(path))
         return {purpose: str(stored[purpose]) for purpose in PURPOSES if purpose in stored}
+    except FileNotFoundError:
+        return {}
     except (ValueError, TypeError) as error:
-        raise DragomanError(
-            "bad_tokens",
-            say("The tokens in {path} cannot be read.", path=path),
-            hint=say("Remove the file: new tokens are made, and clients that used HTTP need the new one."),
-        ) from error
+        raise _unreadable(path) from error
+
+
+def _unreadable(path: Path) -> DragomanError:
+    return DragomanError(
+        "bad_tokens",
+        say("The tokens in {path} cannot be read.", path=path),
+        hint=say("Remove the file: new tokens are made, and clients that used HTTP need the new one."),
+    )
 
 
 def _new_token() -> str:

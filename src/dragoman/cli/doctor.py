@@ -128,12 +128,13 @@ def _settings_found(file: Path) -> Finding:
 
 
 def _tokens(places: Places) -> Iterator[Finding]:
-    try:
-        read_private(places.tokens_file)
-    except FileNotFoundError:
-        yield Finding("note", say("no tokens yet: the first start makes them"))
+    files = sorted(places.tokens_folder.glob("[!.]*"))
+    for file in files:
+        read_private(file)
+    if files:
+        yield Finding("ok", say("tokens {path}", path=places.tokens_folder))
     else:
-        yield Finding("ok", say("tokens {path}", path=places.tokens_file))
+        yield Finding("note", say("no tokens yet: the first start makes them"))
 
 
 def _debugging(_: Places) -> Iterator[Finding]:

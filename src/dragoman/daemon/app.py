@@ -116,7 +116,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
     let_go = instance.withdraw if options.owns_process else instance.release
     try:
         settings = load_settings(places)
-        tokens = Tokens(places.tokens_file)
+        tokens = Tokens(places.tokens_folder)
         links = Links(tokens)
         _start_logging(options, places, settings, tokens)
         with (

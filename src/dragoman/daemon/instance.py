@@ -73,9 +73,9 @@ class Instance:
     def _remove_what_a_dead_one_left(self) -> None:
         """Its state file, and drafts that were never renamed: one of the tokens would keep them in a second place."""
         _remove_own(self._places.state_file)
-        for path in (self._places.state_file, self._places.tokens_file):
-            for draft in path.parent.glob(f".{path.name}.*.new"):
-                _remove_own(draft)
+        drafts = [*self._places.runtime.glob(f".{self._places.state_file.name}.*.new")]
+        for draft in (*drafts, *self._places.tokens_folder.glob(".*.new")):
+            _remove_own(draft)
 
 
 def _remove_own(path: Path, is_kind: Callable[[int], bool] = stat.S_ISREG) -> None:

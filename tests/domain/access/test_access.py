@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import stat
@@ -22,16 +23,17 @@ from dragoman.testing.faults import FaultySystem
 
 @pytest.fixture
 def tokens(tmp_path: Path) -> Tokens:
-    return Tokens(tmp_path / "state" / "tokens.json")
+    return Tokens(tmp_path / "state" / "tokens")
 
 
-def test_tokens_survive_a_restart_in_a_file_that_only_the_owner_reads(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "tokens.json"
-    first, second = Tokens(path), Tokens(path)
+def test_tokens_survive_a_restart_in_files_that_only_the_owner_reads(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "tokens"
+    first, second = Tokens(folder), Tokens(folder)
     assert [first.of(purpose) for purpose in PURPOSES] == [second.of(purpose) for purpose in PURPOSES]
     assert len({first.of(purpose) for purpose in PURPOSES}) == len(PURPOSES)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert {path.name for path in folder.iterdir()} == set(PURPOSES)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_a_token_opens_its_own_purpose_and_no_other(tokens: Tokens) -> None:
@@ -46,7 +48,7 @@ def test_near_misses_are_refused(tokens: Tokens) -> None:
 
 
 def test_a_page_session_survives_a_restart_and_dies_with_a_rotation(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "tokens.json"
+    path = tmp_path / "state" / "tokens"
     session = Tokens(path).new_session("page")
     restarted = Tokens(path)
     assert restarted.accepts("page", session)
@@ -63,29 +65,59 @@ def test_rotation_refuses_the_old_token_at_once_and_leaves_the_others(tokens: To
     assert tokens.accepts("gateway", other)
 
 
-def test_a_file_that_lacks_a_purpose_is_completed_and_the_rest_kept(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "tokens.json"
-    path.parent.mkdir(mode=0o700)
-    path.write_text(json.dumps({"mcp": "kept"}))
-    path.chmod(0o600)
-    assert Tokens(path).of("mcp") == "kept"
-    assert len(json.loads(path.read_text())) == len(PURPOSES)
+def test_a_token_whose_file_is_gone_is_made_anew_and_the_rest_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "tokens"
+    before = Tokens(folder)
+    (folder / "mcp").unlink()
+    after = Tokens(folder)
+    assert after.of("mcp") != before.of("mcp")
+    assert [after.of(it) for it in PURPOSES[1:]] == [before.of(it) for it in PURPOSES[1:]]
 
 
-def test_unreadable_tokens_are_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "tokens.json"
-    path.parent.mkdir(mode=0o700)
-    path.write_text("[")
+def test_tokens_of_the_one_file_of_before_are_kept_and_that_file_is_gone(tmp_path: Path) -> None:
+    old = tmp_path / "state" / "tokens.json"
+    old.parent.mkdir(mode=0o700)
+    old.write_text(json.dumps({"mcp": "kept", "page": "kept-too"}))
+    old.chmod(0o600)
+    tokens = Tokens(tmp_path / "state" / "tokens")
+    assert (tokens.of("mcp"), tokens.of("page")) == ("kept", "kept-too")
+    assert (tmp_path / "state" / "tokens" / "mcp").read_text() == "kept\n"
+    assert len(tokens.of("gateway")) > 40
+    assert not old.exists()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+def test_a_move_from_the_one_file_that_fails_at_any_call_loses_no_token(tmp_path: Path, code: int) -> None:
+    for number in range(1, 100):
+        old = tmp_path / str(number) / "tokens.json"
+        old.parent.mkdir(mode=0o700)
+        old.write_text(json.dumps({purpose: f"kept-{purpose}" for purpose in PURPOSES}))
+        old.chmod(0o600)
+        system = FaultySystem(number, code=code)
+        with contextlib.suppress(OSError):
+            Tokens(old.with_suffix(""), system=system)
+        again = Tokens(old.with_suffix(""))
+        assert [again.of(purpose) for purpose in PURPOSES] == [f"kept-{purpose}" for purpose in PURPOSES]
+        if not system.reached:
+            break
+    assert number > 4
+
+
+@pytest.mark.parametrize("name", ["tokens.json", "tokens/page"])
+def test_unreadable_tokens_are_an_error_that_says_what_to_do(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "state" / name
+    path.parent.mkdir(mode=0o700, parents=True)
+    path.write_text("[ \x00")
     path.chmod(0o600)
     with pytest.raises(DragomanError, match="Remove the file") as caught:
-        Tokens(path)
+        Tokens(tmp_path / "state" / "tokens")
     assert caught.value.code == "bad_tokens"
-    assert path.read_text() == "["
+    assert path.read_text() == "[ \x00"
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
 def test_a_rotation_that_fails_at_any_call_leaves_memory_and_disk_agreed(tmp_path: Path, code: int) -> None:
-    path = tmp_path / "state" / "tokens.json"
+    path = tmp_path / "state" / "tokens"
     before = Tokens(path).of("mcp")
     system = FaultySystem(1, code=code)
     while not _rotates(tokens := Tokens(path, system=system)):
@@ -94,6 +126,7 @@ def test_a_rotation_that_fails_at_any_call_leaves_memory_and_disk_agreed(tmp_pat
     assert system.fail_at > 4
     assert not system.reached
     assert tokens.of("mcp") == Tokens(path).of("mcp") != before
+    assert {it.name for it in path.iterdir()} == set(PURPOSES)
     assert list(path.parent.iterdir()) == [path]
 
 

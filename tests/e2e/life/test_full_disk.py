@@ -115,12 +115,12 @@ async def test_tokens_survive_any_failing_call(cli: Cli, code: int) -> None:
     for n in count(1):
         system = FaultySystem(n, code=code)
         with contextlib.suppress(OSError):
-            Tokens(cli.places.tokens_file, system=system)
+            Tokens(cli.places.tokens_folder, system=system)
         async with daemon_here(cli.places):
             pass
         if not system.reached:
             break
-        cli.places.tokens_file.unlink()
+        shutil.rmtree(cli.places.tokens_folder)
     assert n > 4
 
 

@@ -133,7 +133,7 @@ def everything(cli: Cli, canary: str) -> tuple[set[str], set[str]]:
     return tokens, others
 
 
-def test_tokens_stand_in_their_file_alone_and_no_other_secret_stands_anywhere(cli: Cli) -> None:
+def test_tokens_stand_in_their_files_alone_and_no_other_secret_stands_anywhere(cli: Cli) -> None:
     canary = "c4nary-7f1e0d"
     cli.environment["SECRET_OF_MINE"] = canary
     tokens, others = everything(cli, canary)
@@ -141,7 +141,7 @@ def test_tokens_stand_in_their_file_alone_and_no_other_secret_stands_anywhere(cl
     files = {path: path.read_bytes() for path in cli.home.rglob("*") if path.is_file()}
     assert cli.places.log_file in files
     for path, data in files.items():
-        allowed = {cli.token(purpose) for purpose in PURPOSES} if path.name == "tokens.json" else set()
+        allowed = {cli.token(path.name)} if path.parent == cli.places.tokens_folder else set()
         found = {secret for secret in tokens | others if secret.encode() in data}
         assert found == allowed, path
 

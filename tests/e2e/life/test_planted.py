@@ -64,7 +64,7 @@ PLACES: dict[str, Callable[[Cli], Path]] = {
     "lock": lambda cli: cli.places.lock_file,
     "state file": lambda cli: cli.places.state_file,
     "socket": lambda cli: cli.places.socket,
-    "tokens": lambda cli: cli.places.tokens_file,
+    "tokens": lambda cli: cli.places.token_file("page"),
     "log": lambda cli: cli.places.log_file,
     "runtime": lambda cli: cli.places.runtime,
     "state": lambda cli: cli.places.state,

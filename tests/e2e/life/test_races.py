@@ -99,7 +99,7 @@ def test_drafts_that_a_killed_daemon_left_are_removed(cli: Cli) -> None:
     require_success(cli("up"))
     kill_daemons(cli)
     eventually(lambda: not daemons_of(cli.home))
-    drafts = [cli.places.state / ".tokens.json.17.new", cli.places.runtime / ".daemon.json.17.new"]
+    drafts = [cli.places.tokens_folder / ".mcp.17.new", cli.places.runtime / ".daemon.json.17.new"]
     for draft in drafts:
         draft.write_text("half")
     require_success(cli("up"))

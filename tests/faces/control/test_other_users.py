@@ -101,7 +101,7 @@ def test_without_the_check_of_the_uid_the_same_caller_would_be_welcome(victim: A
 
 @only_root
 def test_another_user_can_read_neither_token_nor_record(victim: Attacked) -> None:
-    for path in (victim.places.tokens_file, victim.places.log_file, victim.places.journal_folder):
+    for path in (victim.places.token_file("mcp"), victim.places.log_file, victim.places.journal_folder):
         assert as_nobody(lambda path=path: str(path.open("rb"))) == "PermissionError", path  # type: ignore[misc]
 
 

@@ -135,7 +135,7 @@ async def echo(asked: Question, voice: Voice) -> None:
 async def house(folder: Path, script: Script = echo, relay: Relay | None = None) -> AsyncIterator[House]:
     async with Journal.open(folder / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
         clock = SystemClock()
-        tokens = Tokens(folder / "tokens.json")
+        tokens = Tokens(folder / "tokens")
         hub = Hub(tokens, Links(tokens), clock, largest_bytes=1 << 20)
         conversations = Conversations(journal, clock)
         approvals = Approvals(hub.wanted, hub.settled)

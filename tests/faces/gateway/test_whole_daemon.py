@@ -29,7 +29,7 @@ async def guest(victim: Attacked, **options: Any) -> AsyncIterator[Guest]:
 
 
 def token(victim: Attacked, purpose: str = "gateway") -> str:
-    return str(json.loads(victim.places.tokens_file.read_text())[purpose])
+    return victim.places.token_file(purpose).read_text().strip()
 
 
 async def said(visitor: Guest, text: str, run: str) -> Json:

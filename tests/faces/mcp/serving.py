@@ -98,7 +98,7 @@ def closing_at_once(places: Places) -> Iterator[list[Hello]]:
 
 @contextlib.contextmanager
 def serving(places: Places) -> Iterator[Serving]:
-    shown = Serving(Links(Tokens(places.tokens_file)))
+    shown = Serving(Links(Tokens(places.tokens_folder)))
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(_served(places, shown)):
         yield shown
 
@@ -114,7 +114,7 @@ async def _served(places: Places, shown: Serving) -> AsyncIterator[None]:
 @contextlib.contextmanager
 def serving_http(places: Places) -> Iterator[tuple[Serving, Wire]]:
     """The same operations behind `/mcp`, without a daemon around it."""
-    tokens = Tokens(places.tokens_file)
+    tokens = Tokens(places.tokens_folder)
     shown = Serving(Links(tokens))
     with (
         start_blocking_portal() as portal,

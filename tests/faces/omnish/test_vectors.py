@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,7 +42,7 @@ def client(victim: Attacked) -> Iterator[Client]:
 
 @pytest.fixture
 def newer_client(victim: Attacked) -> Iterator[Client]:
-    token = json.loads(victim.places.tokens_file.read_text())["omnish"]
+    token = victim.places.token_file("omnish").read_text().strip()
     with Client(victim.places.omnish_socket, V25) as client:
         assert client.ask(newer.Auth(token, 25)).ok
         yield client

@@ -109,7 +109,7 @@ def bad_origins(port: int) -> list[str]:
 
 
 def bad_tokens(purpose: Purpose) -> list[list[tuple[str, str]]]:
-    tokens = Tokens(find_places().tokens_file)
+    tokens = Tokens(find_places().tokens_folder)
     right = tokens.of(purpose)
     values = [
         "",
@@ -132,7 +132,7 @@ def bad_tokens(purpose: Purpose) -> list[list[tuple[str, str]]]:
 
 
 def good(door: Door, port: int) -> tuple[tuple[str, str], ...]:
-    token = Tokens(find_places().tokens_file).of(door.purpose or "page")
+    token = Tokens(find_places().tokens_folder).of(door.purpose or "page")
     return ("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {token}")
 
 
@@ -158,7 +158,7 @@ def origin_requests(door: Door, port: int) -> list[Ask]:
 def token_requests(door: Door, port: int) -> list[Ask]:
     host = good(door, port)[0]
     purpose = door.purpose or "page"
-    token = Tokens(find_places().tokens_file).of(purpose)
+    token = Tokens(find_places().tokens_folder).of(purpose)
     in_query = Door(f"{door.path}?token={token}&access_token={token}", door.method, door.purpose, door.upgrade)
     return [door.ask(host, *headers) for headers in bad_tokens(purpose)] + [in_query.ask(host)]
 

@@ -30,7 +30,7 @@ def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 
 
 def token(victim: Attacked) -> str:
-    return str(json.loads(victim.places.tokens_file.read_text())["mcp"])
+    return victim.places.token_file("mcp").read_text().strip()
 
 
 @pytest.fixture

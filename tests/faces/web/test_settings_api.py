@@ -110,8 +110,9 @@ def test_credentials_of_an_address_and_the_commands_of_adapters_are_not_shown(vi
 
 def test_clients_are_given_their_configuration_and_never_a_token(victim: Attacked) -> None:
     told = get(victim, "/api/settings/clients")["clients"]
-    tokens = json.loads(victim.places.tokens_file.read_text())
-    assert all(token not in json.dumps(told) for token in tokens.values())
+    tokens = [file.read_text().strip() for file in victim.places.tokens_folder.iterdir()]
+    assert tokens
+    assert all(token not in json.dumps(told) for token in tokens)
     codex = next(it for it in told if it["id"] == "codex")
     assert "dragoman" in tomllib.loads(codex["stdio"]["text"])["mcp_servers"]
     claude = next(it for it in told if it["id"] == "claude-code")

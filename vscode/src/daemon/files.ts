@@ -1,6 +1,7 @@
 /** What a running daemon writes down: where it serves, and the secrets that open it. */
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
 
 import type { Places } from "./places";
 
@@ -11,7 +12,7 @@ export interface Noted {
 
 /** Where the daemon says that it serves; nothing where there is none. Whether it lives, only asking it tells. */
 export async function readNote(places: Places): Promise<Noted | undefined> {
-  const told = await readOwn(places.stateFile);
+  const told = parsed(await readOwn(places.stateFile));
   if (!told) return undefined;
   const { pid, bind, port } = told as { pid: number; bind: string; port: number };
   return { pid, address: `http://${bind.includes(":") ? `[${bind}]` : bind}:${port}` };
@@ -19,13 +20,13 @@ export async function readNote(places: Places): Promise<Noted | undefined> {
 
 /** Secrets come from the daemon's own file, never by an address or an argument. */
 export async function readToken(places: Places, purpose: "page" | "mcp"): Promise<string> {
-  const token = (await readOwn(places.tokensFile))?.[purpose];
-  if (typeof token !== "string" || !token) throw new Error(`${places.tokensFile}: no token for ${purpose}`);
+  const token = (await readOwn(join(places.tokensFolder, purpose)))?.trim();
+  if (!token) throw new Error(`${places.tokensFolder}: no token for ${purpose}`);
   return token;
 }
 
 /** Only a plain file of this user that nobody else can read or write is believed. */
-async function readOwn(path: string): Promise<Record<string, unknown> | undefined> {
+async function readOwn(path: string): Promise<string | undefined> {
   let file: FileHandle;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -36,11 +37,16 @@ async function readOwn(path: string): Promise<Record<string, unknown> | undefine
   try {
     const { uid, mode } = await file.stat();
     if (uid !== process.getuid?.() || mode & 0o077) throw new Error(`${path} is not private to you`);
-    return JSON.parse(await file.readFile("utf8")) as Record<string, unknown>;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // caught between two writes: the next look sees it whole
-    throw error;
+    return await file.readFile("utf8");
   } finally {
     await file.close();
+  }
+}
+
+function parsed(text: string | undefined): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text ?? "") as Record<string, unknown>;
+  } catch {
+    return undefined; // none, or caught between two writes: the next look sees it whole
   }
 }

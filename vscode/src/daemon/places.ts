@@ -5,7 +5,7 @@ import { isAbsolute, join, resolve } from "node:path";
 
 export interface Places {
   stateFile: string;
-  tokensFile: string;
+  tokensFolder: string;
   logFile: string;
 }
 
@@ -18,7 +18,7 @@ export function findPlaces(environment: Environment = process.env, platform: str
   const { state, runtime } = folders(environment, platform);
   return {
     stateFile: join(shortened(runtime), "daemon.json"),
-    tokensFile: join(state, "tokens.json"),
+    tokensFolder: join(state, "tokens"),
     logFile: join(state, "logs", "dragoman.log"),
   };
 }
