@@ -10,6 +10,7 @@ import fnmatch
 import re
 
 from dragoman.shell.commands import AtInput, Began, Commands, Ended, LineGivenUp, Step
+from dragoman.shell.edited import as_told
 from dragoman.shell.guessing import PromptGuess
 from dragoman.shell.lines import EnteredLines
 from dragoman.shell.nesting import ELSEWHERE, RECORDED
@@ -213,7 +214,7 @@ class Recording:
             self.flush()
             self._follow_silence(now_ms)
             return
-        self._release()
+        self._release(began.line)
         self.flush()
         # A nested one's own beginning would end the output of the command that it runs in.
         if not began.nested and not self._silent:
@@ -266,10 +267,10 @@ class Recording:
             self._held = None
         self._release()
 
-    def _release(self) -> None:
+    def _release(self, line: str | None = None) -> None:
         held, self._held = self._held, None
-        for data in held or ():
-            self.printed(data, self._since_ms)
+        if held:
+            self.printed(as_told(b"".join(held), line), self._since_ms)
 
     def _look_for_prompt(self, guess: PromptGuess, now_ms: int) -> None:
         guess.look()

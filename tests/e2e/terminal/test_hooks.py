@@ -366,6 +366,25 @@ def test_a_shell_with_words_of_its_own_is_hooked_and_reads_what_those_say(comman
     assert not [it.command_id for it in daemon.records() if it.command_id.endswith(":unverified")]
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_secret_that_was_corrected_while_it_was_typed_is_told_as_it_was_run(shell: str, tmp_path: Path) -> None:
+    """Whole, so that the daemon knows it for one; its corrections would have hidden it."""
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    with opened(shell, tmp_path) as both:
+        terminal = both[0]
+        seen = len(terminal.screen)
+        for keys in (f"echo {secret[:12]}x", "\x7f", secret[12:30] + secret[31:], "\x1b[D" * 9, secret[30]):
+            terminal.type(keys)
+        terminal.run("", shown=f"{secret}\r\n")
+        terminal.until(b"prompt> ", after=seen)
+        daemon = finish(both)
+    assert daemon.lines()[0] == f"echo {secret}"
+    output = daemon.output()
+    assert output.count(secret.encode()) == 2, "the line and what it printed"
+    assert f"{secret[:12]}x".encode() not in output
+    assert secret[12:30].encode() not in output.replace(secret.encode(), b"")
+
+
 @pytest.mark.parametrize("words", [["--norc"], ["--login", "--noprofile"]])
 def test_a_bash_that_is_to_read_no_file_reads_none_of_the_systems_either(words: list[str], tmp_path: Path) -> None:
     """Debian's build reads /etc/bash.bashrc beside any --rcfile; that one turns checkwinsize on or sets a prompt."""
