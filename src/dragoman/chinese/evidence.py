@@ -28,6 +28,9 @@ TABLE: dict[str, str] = {
     "The runs are the same, hits: {hits}.": "两次运行相同，命中次数：{hits}。",
     "The runs end differently, after hits: {hits}.": "两次运行的结束不同，此前命中次数：{hits}。",
     "The runs differ first at hit {hit}, {place}.": "两次运行在第 {hit} 次命中（{place}）首次不同。",
+    # The demo.
+    "2. See the whole run in one call": "2. 一次调用看完整个运行",
+    "The second has no codes, and its discounts are still those of the first.": "第二位没有优惠码，她的折扣却仍是第一位的。",
     # The command line.
     "--trace needs at least one expression behind its place.": "--trace 的位置后面至少需要一个表达式。",
     "For example: dragoman debug app.py --trace app.py:12 n total --if 'n > 3'": "例如：dragoman debug app.py --trace app.py:12 n total --if 'n > 3'",
@@ -81,6 +84,14 @@ TABLE: dict[str, str] = {
     "Its line holds a secret, or was not kept.": "命令行含有机密，或没有保存。",
     "Give its program to explain_crash, with what it needs in `env`.": "请把它的程序交给 explain_crash，并用 `env` 给出所需的变量。",
     "This time it did not fail.": "这一次没有失败。",
+    # Stops that are over.
+    "Give `at` as well: the two stops are compared.": "请同时给出 `at`：将比较这两次停止。",
+    "No stop is kept.": "没有保存的停止。",
+    "The same values.": "值相同。",
+    "In none of {count} stops.": "在 {count} 次停止中都没有。",
+    "The newest {count} stops were searched; older ones were not.": "只搜索了最新的 {count} 次停止，更早的没有搜索。",
+    "No stop {id} is kept.": "没有保存停止 {id}。",
+    "stop_history without arguments lists those there are.": "不带参数的 stop_history 会列出已有的停止。",
     # A change.
     "Give the place at which the expression begins to mean something.": "请给出表达式开始有意义的位置。",
     "A stopped session needs none: it begins where it stands.": "已停止的会话不需要：从它所在处开始。",

@@ -40,6 +40,7 @@ from dragoman.dap.guests import Guest
 from dragoman.dap.server import DapServer
 from dragoman.debug.adapters import BUILT_IN
 from dragoman.debug.adapters.declared import with_declared
+from dragoman.debug.history import store as stops
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Journal
@@ -71,7 +72,7 @@ log = logging.getLogger(__name__)
 
 _SERVER_ENDS_WITHIN_S = 3.0
 _RECORDED_WITHIN_S = 1.0
-STORES = (breakpoints.STORE, trust.STORE, STORE, conversations.STORE, canvas.STORE)
+STORES = (breakpoints.STORE, trust.STORE, STORE, conversations.STORE, canvas.STORE, stops.STORE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from dragoman.clock import SystemClock
 from dragoman.daemon.lives import Life, Lives
 from dragoman.daemon.runs import Runs, remove_left_over
 from dragoman.debug.adapters import AdapterSpec
+from dragoman.debug.history.keeping import keeping
+from dragoman.debug.history.service import StopHistory
 from dragoman.debug.launch import configurations
 from dragoman.debug.service import DebugService
 from dragoman.debug.session import Session
@@ -73,14 +75,15 @@ async def debugging(
             with lives.lived(Life(session.id, "debug", session.title)), runs.lived(session):
                 yield
 
-        service = DebugService(group, book, runs, journal, clock, lived, redactor.text)
+        kept = keeping(redactor.value)
+        service = DebugService(group, book, runs, journal, clock, lived, redactor.text, kept)
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.clean_up, service)
         sources = FileSources(rule)
         operations = debug_operations(
             service, partial(configurations, rule=rule), waits, clock, sources=sources, redactor=redactor
         )
-        evidence = partial(evidence_operations, service, waits, clock, sources, redactor)
+        evidence = partial(evidence_operations, service, waits, clock, sources, redactor, StopHistory(journal, clock))
         readings = SessionReadings(service, journal, Values(redactor))
         yield Debugging(service, operations, evidence, waits, runs, readings, trust, supervisors)
         group.cancel_scope.cancel("the daemon ends")

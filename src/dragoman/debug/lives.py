@@ -14,6 +14,8 @@ from anyio.abc import TaskGroup, TaskStatus
 from dragoman.clock import Clock
 from dragoman.debug import faults
 from dragoman.debug.chronicle import Chronicle
+from dragoman.debug.history.keeping import Keeping, nothing_kept
+from dragoman.debug.model import Stop
 from dragoman.debug.probe import Probe
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
@@ -44,6 +46,7 @@ class Lives:
         chronicle: Chronicle,
         clock: Clock,
         lived: Callable[[Session], AbstractContextManager[None]],
+        keeping: Keeping = nothing_kept,
     ) -> None:
         self._group = group
         self._book = book
@@ -51,6 +54,7 @@ class Lives:
         self._chronicle = chronicle
         self._clock = clock
         self._lived = lived
+        self._keeping = keeping
 
     async def begin(
         self, client: Client, preparation: Preparation, *, within_s: float, probe: Probe | None = None
@@ -60,7 +64,7 @@ class Lives:
         When the time is over they are still starting; what comes of that is told to whoever waits for them."""
         async with _let_go_on_failure(preparation):
             self._register.require_room(len(preparation.sessions))
-            sessions = [self._made(new_id("debug"), prepared, probe=probe) for prepared in preparation.sessions]
+            sessions = [self._made(new_id("debug"), client, prepared, probe=probe) for prepared in preparation.sessions]
         kept = [self._register.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
         for prepared in preparation.sessions:
             if prepared.newcomers is not None:
@@ -91,7 +95,7 @@ class Lives:
         (prepared,) = preparation.sessions
         async with _let_go_on_failure(preparation):
             await self._over(kept, client.id)
-            session = self._made(kept.session.id, prepared, follows=kept.session)
+            session = self._made(kept.session.id, client, prepared, follows=kept.session)
         kept.session, kept.prepared, kept.let_go = session, prepared, anyio.Event()
         kept.client, kept.failure = client.id, None
         await self._begun([kept], stop_all=False, within_s=within_s)
@@ -104,8 +108,17 @@ class Lives:
             await kept.let_go.wait()
 
     def _made(
-        self, id: str, prepared: Prepared, *, follows: Session | None = None, probe: Probe | None = None
+        self,
+        id: str,
+        client: Client,
+        prepared: Prepared,
+        *,
+        follows: Session | None = None,
+        probe: Probe | None = None,
     ) -> Session:
+        def keep(stop: Stop) -> None:
+            self._chronicle.keep(partial(self._keeping, id, prepared.title, client.place, stop))
+
         return Session(
             id,
             prepared.title,
@@ -116,6 +129,7 @@ class Lives:
             follows=follows,
             probe=probe,
             tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body),
+            keep=keep,
             hold=prepared.hold,
         )
 

@@ -68,6 +68,13 @@ class Locals(_Noun, frozen=True):
     variables: tuple[Variable, ...]
 
 
+class Change(_Noun, frozen=True):
+    """Of a value since the last stop in the same frame. None before: it was not there."""
+
+    name: str
+    before: str | None = None
+
+
 class Raised(_Noun, frozen=True):
     """An exception: its type, what it says, and whether anything catches it."""
 
@@ -93,6 +100,8 @@ class Stop(_Noun, frozen=True):
     """The frame to look at: the first of the user's own code, where the program stopped below that by itself."""
     top_locals: Locals | None = None
     """Of the frame to look at."""
+    changed: tuple[Change, ...] = ()
+    """Of those, since the program last stopped there."""
     hit_breakpoints: tuple[int, ...] | None = None
     raised: Raised | None = None
     output: str = ""

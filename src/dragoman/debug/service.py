@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 from dragoman.clock import Clock
 from dragoman.debug.chronicle import Chronicle, Record
 from dragoman.debug.following import Followed
+from dragoman.debug.history.keeping import Keeping, nothing_kept
 from dragoman.debug.launch.notes import Note
 from dragoman.debug.lives import OURSELVES, Lives
 from dragoman.debug.model import (
@@ -69,6 +70,7 @@ class DebugService:
         clock: Clock,
         lived: Callable[[Session], AbstractContextManager[None]] = lambda _: nullcontext(),
         redacted: Callable[[str], str] = str,
+        keeping: Keeping = nothing_kept,
     ) -> None:
         """`lived` surrounds a session's life, for whoever must know what would end with the daemon."""
         self._redacted = redacted
@@ -77,7 +79,7 @@ class DebugService:
         self._clock = clock
         self._register = Register(clock)
         self._chronicle = Chronicle(record)
-        self._lives = Lives(group, book, self._register, self._chronicle, clock, lived)
+        self._lives = Lives(group, book, self._register, self._chronicle, clock, lived, keeping)
         group.start_soon(self._chronicle.write)
 
     # Sessions.

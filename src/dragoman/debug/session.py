@@ -22,6 +22,7 @@ from dragoman.debug.asking import Asking, Question
 from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.bindings import Bindings, temporary
 from dragoman.debug.ending import ENDS_WITHIN_S, Ending
+from dragoman.debug.frame_memory import FrameMemory
 from dragoman.debug.hearing import Hearing, Ordered
 from dragoman.debug.interrupting import Interrupting
 from dragoman.debug.life import Life
@@ -71,6 +72,7 @@ class Session:
         facts: Mapping[str, str] | None = None,
         follows: Session | None = None,
         tell: Tell = _untold,
+        keep: Callable[[Stop], None] = lambda _: None,
         hold: anyio.Event | None = None,
         probe: Probe | None = None,
     ) -> None:
@@ -88,6 +90,8 @@ class Session:
         self._asking = Asking(backend)
         self._threads = Threads(backend)
         self._tell = tell
+        self._keep = keep
+        self._memory = FrameMemory()
         self._opening = Opening(backend, launch, self._send_breakpoints, hold)
         self._interrupting = Interrupting(launch.dialect, self._threads, self.output, is_launch=launch.is_launch)
         self._hearing = Hearing(
@@ -286,10 +290,12 @@ class Session:
         if was_stopped and self._moment is not None and self._moment.is_the_same(moment):
             return
         await self._forget_until()
-        stop = msgspec.structs.replace(moment.stop, output=self._stopping.output_since())
+        changed = self._memory.compared(moment.stop)
+        stop = msgspec.structs.replace(moment.stop, output=self._stopping.output_since(), changed=changed)
         self._moment = Moment(stop, moment.handles, moment.looking)
         self._life.stopped_at(stop)
         self._tell("debug.stopped", *place_of(stop))
+        self._keep(stop)
 
     def _is_beside(self, body: bodies.StoppedBody) -> bool:
         """Another thread reached a breakpoint in the same moment. They stand together and go on together, so it is seen

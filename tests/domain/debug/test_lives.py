@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from dragoman.debug.session import Launch, Session
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError
 from dragoman.events import Event
-from dragoman.journal import Journal
+from dragoman.journal import Journal, Statement
 from dragoman.phrases import say
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.fake_adapter import FakeAdapter
@@ -34,7 +34,7 @@ class Record:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    async def append(self, events: list[Event]) -> int:
+    async def append(self, events: list[Event], *, writes: Sequence[Statement] = ()) -> int:
         await anyio.lowlevel.checkpoint()
         self.events += events
         return len(self.events)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from dragoman.debug.session import Launch
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError
 from dragoman.events import Event
-from dragoman.journal import Journal
+from dragoman.journal import Journal, Statement
 from dragoman.phrases import say
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.fake_adapter import FakeAdapter
@@ -30,7 +30,7 @@ AT_5 = Breakpoint(id=0, path="/p/a.py", line=5)
 
 
 class FullRecord:
-    async def append(self, events: list[Event]) -> int:
+    async def append(self, events: list[Event], *, writes: Sequence[Statement] = ()) -> int:
         await anyio.lowlevel.checkpoint()
         raise DragomanError("disk_full", say("{text}", text="full"))
 
@@ -102,7 +102,7 @@ async def test_a_record_that_never_answers_holds_up_no_step(tmp_path: Path) -> N
     release = anyio.Event()
 
     class StuckRecord:
-        async def append(self, events: list[Event]) -> int:
+        async def append(self, events: list[Event], *, writes: Sequence[Statement] = ()) -> int:
             await release.wait()
             return 0
 

@@ -12,6 +12,9 @@ from typing import Any
 import anyio
 
 from dragoman.clock import SystemClock
+from dragoman.debug.history import store as stops
+from dragoman.debug.history.keeping import keeping
+from dragoman.debug.history.service import StopHistory
 from dragoman.debug.launch import configurations
 from dragoman.debug.service import DebugService
 from dragoman.debug.starting import AdapterStarter
@@ -31,7 +34,15 @@ from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
 async def steered(tmp_path: Path, *, adapters: int = 1) -> AsyncIterator[Bench]:
     """Its program is `app.py`, whose line 5 it comes to whenever the test lets it."""
     async with opened(tmp_path, adapters=adapters) as bench:
-        operations = evidence_operations(bench.service, bench.waits, bench.clock, FileSources(), Redactor(), Typed())
+        operations = evidence_operations(
+            bench.service,
+            bench.waits,
+            bench.clock,
+            FileSources(),
+            Redactor(),
+            StopHistory(bench.journal, bench.clock),
+            Typed(),
+        )
         bench.toolbox = Toolbox([*bench.toolbox.operations, *operations])
         yield bench
 
@@ -125,15 +136,19 @@ async def agent_in(workspace: Path, *, trusted: bool = True) -> AsyncIterator[Ag
     caller = Caller("agent", workspace, workspace, environment=environment, trusts_workspace=trusted)
     clock = SystemClock()
     async with (
-        Journal.open(workspace / "journal", stores=[STORE]) as journal,
+        Journal.open(workspace / "journal", stores=[STORE, stops.STORE]) as journal,
         Supervisors() as supervisors,
         anyio.create_task_group() as group,
     ):
         book = BreakpointBook(journal, clock)
         await book.load()
-        service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock)
+        service = DebugService(
+            group, book, AdapterStarter(supervisors, group), journal, clock, keeping=keeping(Redactor().value)
+        )
         waits = Waits(clock)
         operations = debug_operations(service, configurations, waits, clock)
-        operations += evidence_operations(service, waits, clock, FileSources(), Redactor(), typed := Typed())
+        operations += evidence_operations(
+            service, waits, clock, FileSources(), Redactor(), StopHistory(journal, clock), typed := Typed()
+        )
         yield Agent(Toolbox(operations), caller, service, typed)
         group.cancel_scope.cancel()

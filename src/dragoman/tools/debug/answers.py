@@ -223,7 +223,8 @@ class OtherThread(Result):
 
 class StopEventData(Result):
     """`at_frame_id` is there where the program stopped below the user's own code: the frame whose source, line, lines
-    and variables these are, as an editor would show it. `call_stack` begins at the top all the same."""
+    and variables these are, as an editor would show it. `call_stack` begins at the top all the same.
+    `changed`: variables whose value is another than at the last stop in that frame, with what it was."""
 
     model_config = ConfigDict(json_schema_extra=_required_alone)
 
@@ -242,6 +243,7 @@ class StopEventData(Result):
     total_frames: int
     top_frame_variables: TopFrameVariables | None
     hit_breakpoint_ids: list[int] | None
+    changed: Maybe[dict[str, str | None]] = None
     at_frame_id: Maybe[int] = None
     library_frames_left_out: Maybe[int] = None
     exception: Maybe[ExceptionAnswer] = None

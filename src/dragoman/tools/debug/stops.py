@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dragoman.debug import persons
-from dragoman.debug.model import Frame, Raised, Stop
+from dragoman.debug.model import Change, Frame, Raised, Stop
 from dragoman.debug.session import Session
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
@@ -22,6 +22,7 @@ from dragoman.tools.operation import Caller
 from dragoman.tools.showing import one_line, path, source_line
 
 LOCAL_CHARACTERS = 400
+_BEFORE_CHARACTERS = 120
 FRAMES = 20
 _LOCALS_IN_TEXT = 20
 _FRAMES_IN_TEXT = 8
@@ -68,6 +69,7 @@ class Stops:
             total_frames=max(stop.total_frames, len(stop.frames)),
             library_frames_left_out=left_out or None,
             top_frame_variables=self._locals(stop),
+            changed=self._changed(stop),
             hit_breakpoint_ids=list(stop.hit_breakpoints) if stop.hit_breakpoints is not None else None,
             exception=self._exception(stop.raised, frame),
             output=self.values.tail(stop.output, _OUTPUT_CHARACTERS) or None,
@@ -95,6 +97,12 @@ class Stops:
             return None
         variables = [self.values.variable(it, LOCAL_CHARACTERS) for it in stop.top_locals.variables]
         return answers.TopFrameVariables(scope_name=name(stop.top_locals.scope_name), variables=variables)
+
+    def _changed(self, stop: Stop) -> dict[str, str | None] | None:
+        return {name(it.name): self._before(it) for it in stop.changed} or None
+
+    def _before(self, change: Change) -> str | None:
+        return None if change.before is None else self.values.value(change.name, change.before, _BEFORE_CHARACTERS).text
 
     def _exception(self, raised: Raised | None, top: Frame | None) -> answers.ExceptionAnswer | None:
         if raised is None:

@@ -158,3 +158,42 @@ class LastFailureSeen(Found):
     failed_with: Maybe[int] = None
     test: Maybe[TestSeen] = None
     crash: Maybe[CrashSeen] = None
+
+
+class PastStop(Result):
+    """`changed`: since the stop before in the same frame; `value`: of the variable that was searched for."""
+
+    model_config = ConfigDict(json_schema_extra=required_alone)
+
+    id: str
+    at: str
+    program: str
+    reason: str
+    place: str
+    changed: Maybe[list[str]] = None
+    value: Maybe[str] = None
+
+
+class StopAt(PastStop):
+    frames: list[FrameSeen]
+    variables: dict[str, str]
+    exception: Maybe[str] = None
+
+
+class Changed(Result):
+    """None: it was not there."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class StopsFound(Result):
+    model_config = ConfigDict(json_schema_extra=required_alone)
+
+    status: Literal["success"]
+    stops: Maybe[list[PastStop]] = None
+    at: Maybe[StopAt] = None
+    changes: Maybe[list[Changed]] = None
+    searched: Maybe[int] = None
+    is_complete: Maybe[bool] = None

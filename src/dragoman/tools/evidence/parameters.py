@@ -94,3 +94,12 @@ class LastFailureWanted(Parameters):
     terminal: Annotated[str, Field(max_length=200, description="Of one terminal; without it, of any.")] = ""
     command_id: Annotated[str, Field(max_length=200, description="Or this command.")] = ""
     timeout_s: Seconds = 120.0
+
+
+class StopsWanted(Parameters):
+    at: Annotated[str, Field(max_length=200, description="A stop, as listed: read it as it was.")] = ""
+    diff_with: Annotated[str, Field(max_length=200, description="Another stop: what differs.")] = ""
+    variable: Annotated[str, Field(max_length=200, description="Stops where it changed, or had `value`.")] = ""
+    value: Annotated[str, Field(max_length=1000)] = ""
+    session_id: Annotated[str, Field(max_length=100, description="Of one session; without it, of all runs.")] = ""
+    limit: Annotated[int, Field(ge=1, le=200)] = 20

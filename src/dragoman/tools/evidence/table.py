@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from dragoman.clock import Clock
 from dragoman.debug.evidence.run import Evidence
+from dragoman.debug.history.service import StopHistory
 from dragoman.debug.service import DebugService
 from dragoman.redaction import Redactor
 from dragoman.tools.debug.answers import Failure
@@ -23,10 +24,11 @@ from dragoman.tools.evidence.comparing import Comparing
 from dragoman.tools.evidence.crashing import Crashing
 from dragoman.tools.evidence.last_failure import FailedCommands, LastFailures
 from dragoman.tools.evidence.place import PlaceFinder
+from dragoman.tools.evidence.remembering import Remembering
 from dragoman.tools.evidence.room import Room
 from dragoman.tools.evidence.testing import Testing
 from dragoman.tools.evidence.tracing import Tracing
-from dragoman.tools.operation import Caller, Effects, Failing, Operation, Outcome, Parameters, Result
+from dragoman.tools.operation import READS, Caller, Effects, Failing, Operation, Outcome, Parameters, Result
 
 _Run = Callable[[Caller, Any], Awaitable[Outcome]]
 _RUNS = Effects(destroys=True, leaves_machine=True)
@@ -113,6 +115,17 @@ TOOLS = (
         take.LastFailureWanted,
         answers.LastFailureSeen,
     ),
+    _Tool(
+        "stop_history",
+        "Look back at stops",
+        (
+            "Every stop of every run is kept. Lists them, reads one as it was (`at`), compares two (with `diff_with`), "
+            "or finds where a `variable` changed or had a `value`, across runs too."
+        ),
+        take.StopsWanted,
+        answers.StopsFound,
+        READS,
+    ),
 )
 
 
@@ -122,12 +135,13 @@ def evidence_operations(
     clock: Clock,
     sources: SourceReader,
     redactor: Redactor,
+    history: StopHistory,
     failed: FailedCommands,
 ) -> list[Operation]:
     values = Values(redactor)
     room = Room(Evidence(service, clock), PlaceFinder(service, Places(sources)), values, waits)
     failing = Failing(Failure, Failures(service, values).tell)
-    run_by_name = _handlers(room, sources, clock, failed)
+    run_by_name = _handlers(room, sources, clock, failed) | {"stop_history": Remembering(history).stops}
     return [
         Operation(
             name=tool.name,
@@ -144,7 +158,7 @@ def evidence_operations(
     ]
 
 
-def _handlers(room: Room, sources: SourceReader, clock: Clock, failed: FailedCommands) -> Mapping[str, _Run]:
+def _handlers(room: Room, sources: SourceReader, clock: Clock, failed: FailedCommands) -> dict[str, _Run]:
     crashing = Crashing(room, sources)
     testing = Testing(room, crashing, clock)
     return {

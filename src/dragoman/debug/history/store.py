@@ -1,0 +1,70 @@
+"""The table of stops. The newest are kept, so many in all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dragoman.debug.history.kept import KeptStop, packed, unpacked
+from dragoman.journal import Before, Everything, OfSession, Scope, Statement, Store
+
+MOST = 20_000
+_COLUMNS = "session, number, at_ns, title, workspace, reason, seen"
+
+
+class StopStore(Store):
+    name = "stops"
+    tables = ("store_stops",)
+    migrations = (
+        """create table store_stops (id integer primary key, session text not null, number integer not null,
+        at_ns integer not null, title text not null, workspace text not null, reason text not null, seen blob not null);
+        create unique index store_stops_session on store_stops (session, number);
+        create index store_stops_workspace on store_stops (workspace, id)""",
+    )
+
+    def keep(self, stop: KeptStop) -> list[Statement]:
+        values = (stop.session, stop.number, stop.at_ns, stop.title, stop.workspace, stop.reason, packed(stop.seen))
+        return [
+            Statement(f"replace into store_stops ({_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?)", values),  # noqa: S608
+            Statement("delete from store_stops where id <= (select max(id) from store_stops) - ?", (MOST,)),
+        ]
+
+    def one(self, session: str, number: int) -> Statement:
+        wanted = "where session = ? and number = ?"
+        return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session, number))  # noqa: S608
+
+    def newest(self, workspace: str, session: str, before: int, limit: int) -> Statement:
+        """Of a workspace, or of one session in it; before that row, where one is named."""
+        conditions = ["workspace = ?", *(["session = ?"] if session else []), *(["id < ?"] if before else [])]
+        values: list[str | int] = [workspace, *([session] if session else []), *([before] if before else []), limit]
+        wanted = f"where {' and '.join(conditions)} order by id desc limit ?"
+        return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", tuple(values))  # noqa: S608
+
+    def forget(self, scope: Scope) -> Iterable[Statement]:
+        match scope:
+            case Everything():
+                return (Statement("delete from store_stops"),)
+            case OfSession(session):
+                return (Statement("delete from store_stops where session = ?", (session,)),)
+            case Before(at_ns):
+                return (Statement("delete from store_stops where at_ns < ?", (at_ns,)),)
+
+
+STORE = StopStore()
+
+
+def rows_read(rows: Sequence[tuple[Any, ...]]) -> list[tuple[int, KeptStop]]:
+    return [(row[0], _stop(row[1:])) for row in rows]
+
+
+def _stop(row: Sequence[Any]) -> KeptStop:
+    session, number, at_ns, title, workspace, reason, seen = row
+    return KeptStop(
+        session=session,
+        number=number,
+        at_ns=at_ns,
+        title=title,
+        workspace=workspace,
+        reason=reason,
+        seen=unpacked(seen),
+    )

@@ -1,0 +1,147 @@
+"""Stops that are over, as an agent asks for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dragoman.clock import SystemClock
+from dragoman.debug.frame_memory import FrameMemory
+from dragoman.debug.history.kept import KeptFrame, KeptStop, KeptVariable, Seen, packed, seen_at, unpacked
+from dragoman.debug.history.service import StopHistory
+from dragoman.debug.history.store import MOST, STORE
+from dragoman.debug.model import Change, Frame, Locals, Stop, Variable
+from dragoman.journal import Before, Everything, Journal, OfSession
+from tests.domain.evidence.room import Agent, agent_in
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+LOOP = """\
+def total(prices):
+    found = 0
+    for price in prices:
+        found += price
+    return found
+
+
+password = "hunter2hunter2"
+print(total([3, 4, 5]))
+"""
+
+
+async def run(agent: Agent) -> str:
+    """Stops at each pass, and runs to its end."""
+    await agent.call("set_breakpoint", file_path="loop.py", line_number=4)
+    answer = await agent.call("start_debugging", program="loop.py")
+    session: str = answer["stop_event_data"]["session_id"]
+    for _ in range(3):
+        answer = await agent.call("continue_debugging")
+    assert answer["status"] == "completed"
+    return session
+
+
+async def listed(agent: Agent, count: int) -> list[dict[str, Any]]:
+    """The record is written beside the program, a little later."""
+    with anyio.fail_after(10):
+        while len(stops := (await agent.call("stop_history"))["stops"]) < count:  # noqa: ASYNC110
+            await anyio.sleep(0.02)
+    return list(stops)
+
+
+async def test_stops_are_listed_read_compared_and_searched_across_runs(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("loop.py", LOOP)
+        first, second = await run(agent), await run(agent)
+        stops = await listed(agent, 6)
+        assert [it["id"] for it in stops[:3]] == [f"{second}:{number}" for number in (3, 2, 1)]
+        assert (stops[0]["place"], stops[0]["changed"]) == ("loop.py:4 total", ["found", "price"])
+        past = await agent.call("stop_history", at=f"{first}:2")
+        assert past["at"]["variables"] == {"found": "3", "price": "4", "prices": "[3, 4, 5]"}
+        assert [it["function"] for it in past["at"]["frames"]] == ["total", "<module>"]
+        diff = await agent.call("stop_history", at=f"{first}:1", diff_with=f"{second}:3")
+        assert diff["changes"] == [
+            {"name": "found", "before": "0", "after": "7"},
+            {"name": "price", "before": "3", "after": "5"},
+        ]
+        assert "  found: 0 -> 7" in diff.text
+        had = await agent.call("stop_history", variable="found", value="3")
+        assert [it["id"] for it in had["stops"]] == [f"{second}:2", f"{first}:2"]
+        changed = await agent.call("stop_history", variable="price", session_id=first)
+        assert [it["value"] for it in changed["stops"]] == ["5", "4"]
+
+
+async def test_a_stop_says_what_changed_since_the_last_one_in_its_frame(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("loop.py", LOOP)
+        await agent.call("set_breakpoint", file_path="loop.py", line_number=4)
+        first = await agent.call("start_debugging", program="loop.py")
+        second = await agent.call("continue_debugging")
+    assert first["stop_event_data"].get("changed") is None
+    assert second["stop_event_data"]["changed"] == {"found": "0", "price": "3"}
+
+
+async def test_secrets_are_not_kept_and_other_workspaces_have_their_own(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("loop.py", LOOP)
+        await agent.call("set_breakpoint", file_path="loop.py", line_number=9)
+        answer = await agent.call("start_debugging", program="loop.py")
+        await listed(agent, 1)
+        past = await agent.call("stop_history", at=f"{answer['stop_event_data']['session_id']}:1")
+        assert past["at"]["variables"]["password"].strip("'").startswith("<redacted")
+    assert not [it for it in (tmp_path / "journal").rglob("*") if it.is_file() and b"hunter2" in it.read_bytes()]
+
+
+@pytest.mark.parametrize("id", ["", "nonsense", "debug-1:x", "debug-1:99", "../../etc:1"])
+async def test_a_stop_that_is_not_kept_is_refused_by_name(tmp_path: Path, id: str) -> None:
+    async with agent_in(tmp_path) as agent:
+        answer = await agent.call("stop_history", at=id or ":", diff_with="")
+        alone = await agent.call("stop_history", diff_with="a:1")
+    assert (answer["code"], alone["code"]) == ("unknown_stop", "bad_arguments")
+
+
+def stop(number: int = 1, *, function: str = "f", depth: int = 1, **values: str) -> Stop:
+    variables = tuple(Variable(name=name, value=value) for name, value in values.items())
+    frames = (Frame(id=1, name=function, path="/w/a.py", line=number),)
+    found = Locals(scope_name="Locals", variables=variables)
+    return Stop(
+        number=number, at_ns=number, reason="step", thread_id=1, frames=frames, total_frames=depth, top_locals=found
+    )
+
+
+def test_a_frame_is_the_same_by_function_and_depth() -> None:
+    memory = FrameMemory()
+    assert memory.compared(stop(x="1", y="1")) == ()
+    assert memory.compared(stop(2, function="g", depth=2, x="9")) == ()
+    assert memory.compared(stop(3, x="2", y="1", z="0")) == (Change(name="x", before="1"), Change(name="z"))
+    assert memory.compared(stop(4, depth=5, x="7")) == ()
+
+
+def test_what_is_kept_is_cut_after_it_was_redacted() -> None:
+    secret = "x" * 390 + "SECRET-SECRET"
+    (kept,) = seen_at(stop(v=secret), lambda _, text: text.replace("SECRET-SECRET", "<redacted>")).variables
+    assert "SECRET" not in kept.value
+    assert unpacked(packed(Seen(variables=(kept,)))).variables == (kept,)
+
+
+def past(number: int, session: str = "s") -> KeptStop:
+    values = tuple(KeptVariable(f"name_{it}", f"value {number * it}", "str") for it in range(50))
+    seen = Seen((KeptFrame("f", "/w/a.py", number),), values)
+    return KeptStop(
+        session=session, number=number, at_ns=number, title="a.py", workspace="/w", reason="step", seen=seen
+    )
+
+
+async def test_the_newest_are_kept_and_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+    async with Journal.open(tmp_path / "j", stores=[STORE]) as journal:
+        history = StopHistory(journal, SystemClock())
+        for number in range(1, 4):
+            await journal.append([], writes=STORE.keep(past(number)))
+        await journal.append([], writes=STORE.keep(past(9, "t")))
+        assert [it.number for it in await history.newest("/w", session="s")] == [3, 2, 1]
+        for scope, left in ((Before(2), 3), (OfSession("t"), 2), (Everything(), 0)):
+            await journal.append([], writes=list(STORE.forget(scope)))
+            assert len(await history.newest("/w")) == left
+    assert MOST >= 10_000
