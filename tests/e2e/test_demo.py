@@ -46,6 +46,7 @@ def test_an_agent_finds_the_bug_and_proves_it_within_thirty_seconds(cli: Cli) ->
     told = cli("demo", within_s=30)
     assert told.returncode == 0, told.stderr
     assert "codes = [], price = 200.0, rate = 0.1" in told.stdout
+    assert "2 | codes = []" in told.stdout
     assert "([0.1],)" in told.stdout
     assert "ada 90.0 / grace 200.0 / alan 45.0" in told.stdout
     assert "\x1b" not in told.stdout, "plain where it is not a terminal"

@@ -28,6 +28,7 @@ from dragoman.places import find_places
 
 PROGRAM = "orders.py"
 _LINE = "return round(price * (1 - rate), 2)"
+_RETURN = "return discounts"
 _BUG = "discounts: list[float] = []"
 _CALL, _OWN_LIST = "collect_discounts(codes)", "collect_discounts(codes, [])"
 _MOST_IN_A_LINE = 160
@@ -57,6 +58,7 @@ class _Hunt:
     def tell(self) -> None:
         self._introduce()
         self._see_it_fail()
+        self._see_all_of_it()
         self._stop_where_it_goes_wrong()
         self._look_for_the_cause()
         self._try_the_remedy()
@@ -74,8 +76,18 @@ class _Hunt:
         _require("grace 180.0" in self._printed())
         self.teller.thinks(say("grace has no discount code, and still she does not pay the full 200."))
 
+    def _see_all_of_it(self) -> None:
+        self.teller.heading(say("2. See the whole run in one call"))
+        point = {"line_number": self._line_of(_RETURN), "expressions": ["codes", "discounts"]}
+        rows = self._ask("trace", program=PROGRAM, points=[point]).get("rows", ())
+        self.teller.gets([f"{row['hit']} | {_changed(row.get('values', {}))}" for row in rows])
+        _require(
+            [row.get("values") for row in rows[:2]] == [{"codes": "['spring']", "discounts": "[0.1]"}, {"codes": "[]"}]
+        )
+        self.teller.thinks(say("The second has no codes, and its discounts are still those of the first."))
+
     def _stop_where_it_goes_wrong(self) -> None:
-        self.teller.heading(say("2. Stop where it goes wrong"))
+        self.teller.heading(say("3. Stop where it goes wrong"))
         line = self._line_of(_LINE)
         made = self._ask("set_breakpoint", file_path=PROGRAM, line_number=line, condition="not codes")
         self.teller.gets([f"breakpoint {made['breakpoint']['id']}, {PROGRAM}:{line}, if not codes"])
@@ -89,18 +101,18 @@ class _Hunt:
         self.teller.thinks(say("No codes, and yet a rate of 0.1: it must come out of collect_discounts."))
 
     def _look_for_the_cause(self) -> None:
-        self.teller.heading(say("3. Look for the cause"))
+        self.teller.heading(say("4. Look for the cause"))
         _require(self._evaluated("collect_discounts.__defaults__") == "([0.1],)")
         self.teller.thinks(say("Its default list is made once and not empty: ada's discount is still in it."))
 
     def _try_the_remedy(self) -> None:
-        self.teller.heading(say("4. Try the remedy in the stopped program"))
+        self.teller.heading(say("5. Try the remedy in the stopped program"))
         _require(self._evaluated(f"round(price * (1 - sum({_OWN_LIST})), 2)") == "200.0")
         self.teller.thinks(say("With a list of its own the total is right. That is the bug."))
         self._ask("stop_debugging")
 
     def _mend_it(self) -> None:
-        self.teller.heading(say("5. Mend it, and see"))
+        self.teller.heading(say("6. Mend it, and see"))
         cause, place = self._line_of(_BUG), self._line_of(_CALL)
         text = self.source.read_text(encoding="utf-8").replace(_CALL, _OWN_LIST)
         self.source.write_text(text, encoding="utf-8")
@@ -136,6 +148,10 @@ class _Hunt:
     def _line_of(self, text: str) -> int:
         lines = self.source.read_text(encoding="utf-8").splitlines()
         return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def _changed(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def _require(as_told: bool) -> None:
