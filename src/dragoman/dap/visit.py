@@ -184,7 +184,8 @@ class Visit:
         await followed.session.configurable()
         if followed.is_over:
             await followed.begun()
-            raise already_ended()
+            if hold is None:  # else it was short, and the editor hears how it went
+                raise already_ended()
         self._part = part
         return part
 

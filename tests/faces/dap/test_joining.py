@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from tests.daemons import Cli, eventually
 from tests.faces.dap.conftest import AT_INNER, IN_LOOP, Agent, OpenEditor
 from tests.faces.dap.editor import Editor
 
@@ -115,3 +117,22 @@ def test_the_end_of_the_program_reaches_the_editor_with_its_exit_code(
     editor.event("terminated")
     assert "result 20" in editor.output()
     assert editor.refused("next", threadId=thread)[0] == "already_ended"
+
+
+def test_the_record_has_who_joined_and_what_was_typed_but_no_glances(
+    agent: Agent, daemon: Cli, editor: Editor, program: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session)
+    top = editor.frames(editor.event("stopped")["threadId"])[0]["id"]
+    editor.ask("evaluate", expression="count - 1", frameId=top, context="hover")
+    editor.ask("evaluate", expression="count - 2", frameId=top, context="repl")
+    editor.ask("disconnect")
+
+    def told() -> list[tuple[str, str]]:
+        events = list(map(json.loads, daemon("journal", "export").stdout.splitlines()))
+        mine = [it for it in events if it["session"] == session and "Visual" in str(it["body"].get("by"))]
+        return [(it["kind"], it["body"].get("expression", "")) for it in mine]
+
+    expected = [("debug.joined", ""), ("debug.evaluated", "count - 2"), ("debug.left", "")]
+    eventually(lambda: told() == expected, every_s=0.2)

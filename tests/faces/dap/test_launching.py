@@ -54,6 +54,15 @@ def test_what_an_editor_unticks_is_not_stopped_at_where_it_started_the_program(e
     assert editor.events("stopped") == []
 
 
+def test_without_debugging_the_program_just_runs(editor: Editor, program: Path, tmp_path: Path) -> None:
+    editor.launch(
+        {program: [IN_LOOP]}, dragomanType="python", program=str(program), workspace=str(tmp_path), noDebug=True
+    )
+    assert editor.event("exited")["exitCode"] == 0
+    assert editor.events("stopped") == []
+    assert "result 20" in editor.output()
+
+
 def test_a_launch_that_fails_says_why_and_the_session_is_none(agent: Agent, editor: Editor, tmp_path: Path) -> None:
     editor.initialize()
     code, text = editor.refused("launch", dragomanType="cobol", program="x.cob", workspace=str(tmp_path))

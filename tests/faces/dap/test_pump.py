@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.daemons import PATIENCE, Cli, cli_with_home
+from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
 from tests.faces.dap.conftest import IN_LOOP, Agent
 from tests.faces.dap.editor import Editor, at_pump
 
@@ -106,3 +107,18 @@ def test_without_stdio_it_says_what_it_is_for(daemon: Cli) -> None:
     assert "--stdio" in asked.stderr
     assert str(daemon.places.state_file) in asked.stderr
     assert "--read-only" in daemon("dap", "--help").stdout
+
+
+def test_a_session_that_an_editor_follows_is_not_ended_as_unused(
+    tmp_path_factory: pytest.TempPathFactory, program: Path, tmp_path: Path
+) -> None:
+    hasty = {"DRAGOMAN_PORT": "0", "DRAGOMAN_SESSION_LINGER_S": "1"}
+    with cli_with_home(tmp_path_factory.mktemp("h"), hasty) as cli, at_pump(cli, cwd=tmp_path) as editor:
+        editor.launch({program: [IN_LOOP]}, dragomanType="python", program=str(program))
+        thread = editor.event("stopped")["threadId"]
+        (session,) = [it["id"] for it in cli.status()["sessions"]]
+        passed = time.monotonic() + 2.5  # its linger, and the look for the unused twice in that time
+        eventually(lambda: time.monotonic() > passed)
+        assert editor.frames(thread)
+        editor.ask("disconnect")
+        eventually(lambda: session not in [it["id"] for it in cli.status()["sessions"]])
