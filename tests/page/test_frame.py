@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.daemons import PATIENCE, call, cli_with_home
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
+from tests.page.workplace import Workplace
 from tests.raw_http import Ask, ask
 
 pytestmark = pytest.mark.needs("chromium", "page")
@@ -88,30 +90,54 @@ def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, 
 
 
 @pytest.mark.requirement("page:chat:status-bar")
-def test_a_daemon_that_is_killed_is_told_plainly_and_the_page_comes_back_with_it(
+def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_page_comes_back_with_it(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    folder = tmp_path_factory.mktemp("work")
     with cli_with_home(tmp_path_factory.mktemp("lost")) as cli:
-        assert cli("up", "--port", "0").returncode == 0
+        assert cli("up", "--port", "0", cwd=folder).returncode == 0
         port = cli.status()["port"]
+        call(cli.places, "trust_add", {"folder": str(folder)})
+        place = Workplace(folder, Attacked(psutil.Process(), port, cli.places))
+        place.tool("run_in_terminal", command="echo before")
         page = browser.new_page()
-        page.goto(cli("page").stdout.strip())
-        expect(page.locator("#connection.good")).to_be_visible()
+        page.goto(str(call(cli.places, "login_link")["link"]))
+        page.get_by_label("Message").fill("/read_actions timeout_s=60")
+        page.get_by_label("Message").press("Enter")
+        expect(page.locator("details.tool.running")).to_be_visible()
         page.get_by_label("Message").fill("half a thought")
+        page.get_by_role("tab", name="Terminals").click()
+        page.locator("#terminals .item").nth(1).click()
+        expect(page.locator("#screen")).to_contain_text("before")
         cli.kill()
-        expect(page.locator("#connection.bad")).to_contain_text("The daemon is not there")
-        expect(page.locator("dragoman-chat")).to_contain_text("The chat is not connected right now.")
-        expect(page.locator("dragoman-chat .away")).to_contain_text("it is tried again")
-        page.get_by_label("Message").press("Enter")
-        expect(page.get_by_label("Message")).to_have_value("half a thought")  # it was not sent, so it is not gone
-        expect(page.locator("article.user")).to_have_count(0)
-        assert cli("up", "--port", str(port)).returncode == 0
+        assert_lost(page)
+        assert cli("up", "--port", str(port), cwd=folder).returncode == 0
         expect(page.locator("#connection.good")).to_be_visible(timeout=15_000 * PATIENCE)
-        expect(page.get_by_label("Message")).to_have_value("half a thought")
-        page.get_by_label("Message").fill("/status")
-        page.get_by_label("Message").press("Enter")
-        expect(page.locator("details.tool.done")).to_have_count(1)
+        assert_back(page)
         page.close()
+
+
+def assert_lost(page: Page) -> None:
+    expect(page.locator("#connection.bad")).to_contain_text("The daemon is not there")
+    expect(page.locator("dragoman-screen .state.lost")).to_contain_text("Trying again")
+    page.get_by_role("tab", name="Chat").click()
+    expect(page.locator("dragoman-chat .away")).to_contain_text("it is tried again")
+    page.get_by_label("Message").press("Enter")
+    expect(page.get_by_label("Message")).to_have_value("half a thought")  # it was not sent, so it is not gone
+    expect(page.locator("article.user")).to_have_count(1)
+
+
+def assert_back(page: Page) -> None:
+    """The run died with the daemon, and can be tried again; what was typed and what was watched are there."""
+    expect(page.locator("dragoman-chat .going")).to_have_count(0)
+    expect(page.locator("article").last).to_contain_text("Try again")
+    expect(page.get_by_label("Message")).to_have_value("half a thought")
+    page.get_by_label("Message").fill("/status")
+    page.get_by_label("Message").press("Enter")
+    expect(page.locator("details.tool.done")).to_have_count(1)
+    page.get_by_role("tab", name="Terminals").click()
+    expect(page.locator("dragoman-screen .state")).to_have_text(re.compile("live|ended"), timeout=15_000 * PATIENCE)
+    expect(page.locator("#screen")).to_contain_text("before")
 
 
 def contrast(page: Page, selector: str) -> float:
