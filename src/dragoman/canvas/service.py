@@ -13,6 +13,7 @@ from dragoman.canvas import faults
 from dragoman.canvas.actions import Waiting
 from dragoman.canvas.catalogue import check_components
 from dragoman.canvas.components import OWN
+from dragoman.canvas.hidden import recorded
 from dragoman.canvas.model import Drawn, Taken, key_of
 from dragoman.clock import Clock
 from dragoman.events import Event
@@ -108,7 +109,8 @@ class CanvasService:
             changed = msgspec.structs.replace(
                 drawn, surface=surface, version=drawn.version + bool(changes), changed_ns=taken.at_ns
             )
-            await self._journal.append([_told_action(taken, by)], writes=[self._put(changed)])
+            context = recorded(surface.components[component_id], taken.context)
+            await self._journal.append([_told_action(taken, context, by)], writes=[self._put(changed)])
             self._drawn[changed.key] = changed
         self._waiting.put(taken)
         return taken
@@ -221,14 +223,14 @@ def _told_change(
     yield Event(kind="canvas.surface_updated", session=drawer, text=f"{' '.join(names)} {titles}".strip(), body=body)
 
 
-def _told_action(taken: Taken, by: str) -> Event:
+def _told_action(taken: Taken, context: dict[str, Any], by: str) -> Event:
     body = {
         "id": taken.id,
         "drawer": taken.drawer,
         "surface": taken.surface_id,
         "component": taken.component_id,
         "name": taken.name,
-        "context": taken.context,
+        "context": context,
         "by": by,
     }
     return Event(

@@ -22,6 +22,7 @@ TABLE: dict[str, str] = {
         "警告：{name} 只显示为占位符：没有组件 {type}；请看 list_components。"
     ),
     "stopped at {place}": "停在 {place}",
+    "call stack": "调用栈",
     "output": "输出",
     "errors": "错误",
     "in {folder}, exit code {code}": "在 {folder} 中，退出码 {code}",

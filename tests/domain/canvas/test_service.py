@@ -242,3 +242,16 @@ async def test_a_person_may_close_a_surface(tmp_path: Path) -> None:
         assert refused.value.code == "unknown_surface"
     async with studio(tmp_path) as (canvas, _):
         assert canvas.surfaces() == ()
+
+
+async def test_a_secret_reaches_who_asked_and_no_record(tmp_path: Path) -> None:
+    fields = [{"name": "pin", "kind": "secret"}, {"name": "who"}]
+    async with studio(tmp_path) as (canvas, journal):
+        await canvas.draw("a", WORK, surface("s", {"id": "root", "component": "Form", "fields": fields}))
+        await canvas.act("a", "s", "root", details={"values": {"pin": "hunter2!", "who": "Ada"}}, by="page")
+        (taken,) = await canvas.actions("a", within_s=1)
+        assert taken.context["values"] == {"pin": "hunter2!", "who": "Ada"}
+        (told,) = [row.event for row in await journal.read(0, limit=50) if row.event.kind == "canvas.action_taken"]
+        assert told.body["context"]["values"] == {"pin": "••••", "who": "Ada"}
+    written = anyio.Path(tmp_path).rglob("*")
+    assert not [path async for path in written if await path.is_file() and b"hunter2!" in await path.read_bytes()]

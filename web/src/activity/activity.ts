@@ -4,6 +4,7 @@ import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { ask, feed, t, type Row, type Snapshot } from "../link";
 import "../parts/rows";
+import { learn, whoDid } from "../parts/who";
 
 const KEPT = 20_000;
 const RECENT = 200;
@@ -36,19 +37,21 @@ export class DragomanActivity extends LitElement {
     const known = this.rows[0]?.sequence ?? 0;
     const after = Math.max(known, sequence - RECENT, 0);
     const { events } = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=${RECENT}`);
+    events.forEach(learn);
     const newest = this.rows[0]?.sequence ?? 0;
     if (newest <= known) this.add(events.filter((row) => row.sequence > known));
     else this.rows = merged(events, this.rows);
   }
 
   private add(rows: Row[]): void {
+    rows.forEach(learn);
     this.rows = [...rows.toReversed(), ...this.rows].slice(0, KEPT);
   }
 
   private get found(): Row[] {
     const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
     return (this.held ?? this.rows).filter((row) => {
-      const said = `${row.event.kind} ${row.event.session ?? ""} ${row.event.text ?? ""}`.toLowerCase();
+      const said = `${row.event.kind} ${row.event.session ?? ""} ${whoDid(row)} ${row.event.text ?? ""}`.toLowerCase();
       return row.event.kind.startsWith(this.area) && words.every((word) => said.includes(word));
     });
   }
@@ -93,7 +96,7 @@ export class DragomanActivity extends LitElement {
       class="plain row ${sequence === this.opened ? "opened" : ""}" aria-expanded=${sequence === this.opened}
       @click=${() => (this.opened = this.opened === sequence ? -1 : sequence)}
     ><span class="number">${sequence}</span><time>${clock(row.at_ns)}</time
-      ><span class="kind">${event.kind}</span><span class="text">${event.text ?? ""}</span></button>`;
+      ><span class="kind">${event.kind}</span><span class="who">${whoDid(row)}</span><span class="text">${event.text ?? ""}</span></button>`;
   };
 
   private detail(found: Row[]) {
@@ -103,7 +106,7 @@ export class DragomanActivity extends LitElement {
     return html`<aside aria-label=${t("Details")}>
       <div class="head">
         <strong class="mono">${event.kind}</strong>
-        <span class="quiet">${new Date(row.at_ns / 1e6).toLocaleString()} ${event.session ?? ""}</span>
+        <span class="quiet">${new Date(row.at_ns / 1e6).toLocaleString()} ${whoDid(row)} ${event.session ?? ""}</span>
         <button class="plain" @click=${() => (this.opened = -1)}>${t("Close")}</button>
       </div>
       ${event.text ? html`<p>${event.text}</p>` : nothing}
@@ -120,7 +123,7 @@ export class DragomanActivity extends LitElement {
       .count { margin-left: auto; font-size: .9rem; }
       dragoman-rows { flex: 1; min-height: 0; border-top: 1px solid var(--line); background: var(--card); }
       button.row {
-        display: grid; grid-template-columns: 4rem 5rem 14rem 1fr; gap: .8rem; align-items: center; width: 100%;
+        display: grid; grid-template-columns: 4rem 5rem 14rem 9rem 1fr; gap: .8rem; align-items: center; width: 100%;
         height: 32px; padding: 0 1rem; border: 0; border-bottom: 1px solid var(--line); border-radius: 0;
         text-align: left; font: .85rem/1.6 var(--mono);
       }
@@ -129,6 +132,7 @@ export class DragomanActivity extends LitElement {
       .number { text-align: right; }
       .number, time { color: var(--quiet); }
       .kind { color: var(--accent); }
+      .who { color: var(--quiet); }
       aside { max-height: 45%; overflow: auto; border-top: 2px solid var(--accent); background: var(--card); padding: .6rem 1rem; }
       .head { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: center; }
       .head button { margin-left: auto; }
@@ -136,7 +140,7 @@ export class DragomanActivity extends LitElement {
       @media (max-width: 40rem) {
         #find { width: 100%; }
         button.row { grid-template-columns: 4.6rem 9rem 1fr; padding: 0 .6rem; gap: .5rem; }
-        .number { display: none; }
+        .number, .who { display: none; }
       }
     `,
   ];

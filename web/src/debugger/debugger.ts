@@ -80,6 +80,7 @@ export class DragomanDebugger extends LitElement {
 
   private configurations() {
     const all = this.desk.configurations;
+    if (!all) return nothing;
     if (!all.length) return html`<span class="quiet">${t("launch.json has no configurations.")}</span>`;
     const name = all.find((it) => it.name === this.configuration)?.name ?? all[0]!.name;
     return html`<form class="starter" @submit=${(event: Event) => (event.preventDefault(), void this.desk.start(name))}>
@@ -126,7 +127,7 @@ export class DragomanDebugger extends LitElement {
   }
 
   private sessions() {
-    return html`<section aria-label=${t("Sessions")}>
+    return html`<section class="sessions" aria-label=${t("Sessions")}>
       <h2>${t("Sessions")}</h2>
       ${this.desk.sessions.length ? html`<ul id="sessions">${this.desk.sessions.map((it) => this.oneSession(it))}</ul>` : html`<p class="none">${t("None.")}</p>`}
     </section>`;
@@ -149,7 +150,7 @@ export class DragomanDebugger extends LitElement {
     const { then, frame } = this.desk;
     const stop = then ?? this.desk.stop;
     const left = stop ? stop.total_frames - stop.call_stack.length : 0;
-    return html`<section aria-label=${t("Call stack")}>
+    return html`<section class="stack" aria-label=${t("Call stack")}>
       <h2>${t("Call stack")}</h2>
       ${stop
         ? html`<ul id="stack">${stop.call_stack.map((it) => this.oneFrame(it, !then && it.frame_id === frame?.frame_id))}</ul>
@@ -166,7 +167,7 @@ export class DragomanDebugger extends LitElement {
 
   private breakpoints() {
     const all = this.desk.breakpoints;
-    return html`<section aria-label=${t("Breakpoints")}>
+    return html`<section class="breakpoints" aria-label=${t("Breakpoints")}>
       <h2>${t("Breakpoints")}</h2>
       ${all.length ? html`<ul id="breakpoints">${all.map((it) => this.oneBreakpoint(it))}</ul>` : html`<p class="none">${t("Click beside a line number to set one.")}</p>`}
     </section>`;

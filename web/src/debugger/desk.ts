@@ -26,7 +26,8 @@ export class Desk implements ReactiveController {
   frame: Frame | null = null;
   scopes: Scope[] = [];
   breakpoints: Breakpoint[] = [];
-  configurations: Configuration[] = [];
+  /** Null until they are read. */
+  configurations: Configuration[] | null = null;
   doings: Doing[] = [];
   text: Text | null = null;
   /** The line that was asked to be seen, and how often: the same may be asked for again. */
@@ -120,7 +121,7 @@ export class Desk implements ReactiveController {
   /** Something to set a breakpoint in before anything runs. */
   private openFirst(): void {
     const named = this.breakpoints.find(({ source }) => source)?.source?.path;
-    const program = this.configurations.find((it) => it.program && !/\$\{(?!workspaceFolder)/.test(it.program))?.program;
+    const program = this.configurations?.find((it) => it.program && !/\$\{(?!workspaceFolder)/.test(it.program))?.program;
     const path = named ?? program?.replace(/^\$\{workspaceFolder\}\//, "");
     if (path) this.open(path, 0);
   }

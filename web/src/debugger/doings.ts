@@ -1,5 +1,6 @@
-/** Who did what, out of the feed: people and agents share one session, and each sees what the other does. */
+/** Who did what in the debugger, out of the feed. */
 import { t, type Row } from "../link";
+import { learn, who } from "../parts/who";
 
 export interface Doing {
   sequence: number;
@@ -21,19 +22,6 @@ const COMMANDS: Record<string, string> = {
   reverseContinue: "continued backwards",
   stepBack: "stepped back",
 };
-const OURS: Record<string, string> = { page: "this page", shell: "the command line", chat: "the chat", dragoman: "Dragoman" };
-const PERSON = /^person-[^:]+:(.*)$/s;
-
-/** Names of agents by their ids: they say who they are when they connect. */
-const names = new Map<string, string>();
-
-export function who(id: unknown): string {
-  if (typeof id !== "string" || !id) return "";
-  if (id in OURS) return t(OURS[id]!);
-  const program = PERSON.exec(id)?.[1];
-  return program === undefined ? (names.get(id) ?? t("an agent")) : t("a person in {program}", { program });
-}
-
 type Body = Record<string, unknown>;
 const TOLD: Record<string, (body: Body) => Partial<Doing>> = {
   "debug.started": (body) => ({ who: who(body["by"]), what: t("started {name}", { name: text(body["title"]) }) }),
@@ -55,9 +43,10 @@ const TOLD: Record<string, (body: Body) => Partial<Doing>> = {
 export const KINDS = ["debug.", "breakpoint.", "mcp.connected"];
 
 /** What an event tells a person; watches that this page evaluates by itself are nobody's doing. */
-export function doing({ sequence, at_ns, event }: Row): Doing | null {
+export function doing(row: Row): Doing | null {
+  const { sequence, at_ns, event } = row;
   const body = event.body ?? {};
-  if (event.kind === "mcp.connected") names.set(event.session ?? "", text(body["client"]));
+  learn(row);
   const told = TOLD[event.kind]?.(body);
   if (!told || (event.kind === "debug.evaluated" && body["by"] === "page")) return null;
   const plain = { who: "", what: "", path: "", line: 0, stop: 0 };

@@ -54,7 +54,7 @@ export const looks = css`
   .file { display: flex; gap: .3rem; padding: .3rem .5rem; border-bottom: 1px solid var(--line); }
   .file label { flex: 1; }
   .file input { width: 100%; }
-  .file input, .file button { padding-top: .1rem; padding-bottom: .1rem; }
+  .file input, .file button { padding-top: .1rem; padding-bottom: .1rem; font-size: .88rem; }
   dragoman-source { flex: 1; }
   .output { flex: 1; min-height: 7rem; border-bottom: 0; }
   .output dragoman-rows { flex: 1; min-height: 0; background: var(--card); }
@@ -73,9 +73,10 @@ export const looks = css`
   }
   @media (max-width: 60rem) {
     .desk { display: flex; flex-direction: column; overflow-y: auto; }
-    .left, .right { border: 0; overflow: visible; flex: none; }
-    .middle { order: -1; flex: none; }
-    .source { flex: none; height: 22rem; }
+    .left, .middle, .right { display: contents; }
+    section, .left section { flex: none; }
+    .source { order: 1; height: 22rem; } .variables { order: 2; } .stack { order: 3; } .watches { order: 4; } .output { order: 5; }
+    .timeline { order: 6; } .breakpoints { order: 7; } .sessions { order: 8; }
     .output, .variables, .watches, .timeline { flex: none; height: 13rem; border-bottom: 1px solid var(--line); }
     #standing { margin-left: 0; }
   }

@@ -50,6 +50,8 @@ export class DragomanValues extends LitElement {
   private readonly opened = new Set<string>();
   private readonly asked = new Set<string>();
   private round = 0;
+  /** The row that Tab leads to; arrows lead on from there. */
+  private cursor = "";
   private wasOpened = false;
 
   protected override willUpdate(changed: Map<string, unknown>): void {
@@ -120,6 +122,7 @@ export class DragomanValues extends LitElement {
 
   override render() {
     const rows = this.seen();
+    if (!rows.some(({ key }) => key === this.cursor)) this.cursor = rows[0]?.key ?? "";
     return html`<dragoman-rows
       .rows=${rows} .height=${HEIGHT} .render_row=${(row: Seen) => this.row(row, rows)} aria-label=${this.label}
     ></dragoman-rows>`;
@@ -135,7 +138,7 @@ export class DragomanValues extends LitElement {
     }
     const opens = node.reference > 0;
     return html`<div class="line"><button
-      class="plain row" data-key=${key} .style=${indent} aria-level=${depth + 1}
+      class="plain row" data-key=${key} tabindex=${key === this.cursor ? 0 : -1} @focus=${() => this.moved(key)} .style=${indent} aria-level=${depth + 1}
       aria-expanded=${opens ? this.opened.has(key) : nothing} title=${node.type ? `${node.name}: ${node.type}` : node.name}
       @click=${() => this.turn(key, node)} @keydown=${(event: KeyboardEvent) => this.keyed(event, row, rows)}
     ><span class="mark" aria-hidden="true">${opens ? (this.opened.has(key) ? "▾" : "▸") : ""}</span
@@ -177,6 +180,12 @@ export class DragomanValues extends LitElement {
     else if (event.key === "ArrowUp") this.focusOn(rows[index - 1]?.key);
     else return;
     event.preventDefault();
+  }
+
+  private moved(key: string): void {
+    if (key === this.cursor) return;
+    this.cursor = key;
+    this.requestUpdate();
   }
 
   private focusOn(key: string | undefined): void {

@@ -39,7 +39,7 @@ class Drawer:
 
     async def _pictured(self, caller: Caller, wanted: Show) -> Show:
         told = await self.subjects[wanted.subject](caller, wanted.subject_id)
-        title, components = pictured(wanted.subject, told, caller.language)
+        title, components = pictured(wanted.subject, told, caller)
         shown = wanted.title or title.in_language(caller.language)
         return wanted.model_copy(update={"components": [*components, *wanted.components], "title": shown})
 

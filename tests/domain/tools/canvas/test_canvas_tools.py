@@ -134,7 +134,8 @@ async def test_a_stop_is_shown_with_one_call(tmp_path: Path) -> None:
         (drawn,) = service.surfaces()
         parts = drawn.surface.components
         assert drawn.surface.title == "stopped at app.py:12"
-        assert parts["root"].properties["children"] == ["why", "source", "stack", "variables", "printed", "own"]
+        assert parts["root"].properties["children"] == ["why", "source", "beside", "printed", "own"]
+        assert parts["beside"].properties["children"] == ["stack", "variables"]
         assert parts["source"].properties["marked"] == [12]
         assert parts["variables"].properties["variables"] == [{"name": "x", "value": "1", "type": "int"}]
         refused = await call("show_canvas", subject="stop", subject_id="running")
@@ -148,7 +149,7 @@ async def test_a_failed_command_is_shown_with_one_call(tmp_path: Path) -> None:
         parts = drawn.surface.components
         assert (drawn.surface.title, parts["command"].properties["code"]) == ("Look", "make test")
         assert parts["errors"].properties["code"] == "app.py:3: error"
-        assert parts["facts"].properties["text"] == "in /work, exit code 2"
+        assert parts["command"].properties["title"] == "in /work, exit code 2"
         await call("show_canvas", subject="failure", subject_id="command-1")
         (drawn,) = service.surfaces()
         assert drawn.surface.title == "failed: make test"
