@@ -15,6 +15,7 @@ from dragoman.debug.evidence.effects import suspicious
 from dragoman.debug.evidence.languages import is_true
 from dragoman.debug.evidence.names import names_in
 from dragoman.debug.evidence.sheet import Cell, Limits, Sheet, Written
+from dragoman.tools.evidence.functions import first_line_of
 
 
 def in_python(*expressions: str, **names: Any) -> list[Cell]:
@@ -170,6 +171,39 @@ def test_what_debuggers_show_for_false_is_false(shown: str) -> None:
     assert not is_true(Cell(shown))
     assert not is_true(Cell("true", failed=True))
     assert is_true(Cell(f"{shown}1"))
+
+
+SCRIPT = """\
+class Shop {
+  async open(day) {
+    return day;
+  }
+  static #count = 0;
+}
+const add = (a, b) => a + b;
+const later = async (x) => {
+
+  // comes first
+  await x;
+};
+function total(
+  items,
+) {
+  let sum = 0;
+}
+exports.run = function () {
+  total([]);
+};
+later(total);
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "line"),
+    [("open", 3), ("Shop.open", 3), ("add", 7), ("later", 11), ("total", 16), ("run", 19), ("nothing", None)],
+)
+def test_a_function_of_javascript_is_found_in_its_source(function: str, line: int | None) -> None:
+    assert first_line_of(function, SCRIPT.splitlines()) == line
 
 
 def test_rows_of_several_points_are_compared_with_those_of_their_own_point() -> None:

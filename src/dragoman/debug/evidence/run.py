@@ -28,6 +28,7 @@ How = Literal["exited", "exception", "stopped", "limit", "lost"]
 _OVER_WITHIN_S = 5.0
 _PAUSED_WITHIN_S = 3.0
 _STOP_TOLD_WITHIN_S = 5.0
+_LATE_S = 0.5  # what was written down is over when it is read: a stop is on its way, or none comes
 _READ_EVERY_S = 0.1
 _ASKED_AGAIN_AT_LEAST_S = 0.05
 OUTPUT_CHARACTERS = 4000
@@ -124,7 +125,7 @@ class Run:
 
             async def give_up() -> None:
                 await sheet.is_over.wait()
-                await anyio.sleep(_STOP_TOLD_WITHIN_S if sheet.limit != "characters" else 0)
+                await anyio.sleep(_LATE_S if self.probing.is_written_down else _STOP_TOLD_WITHIN_S)
                 group.cancel_scope.cancel("the run is over")
 
             group.start_soon(give_up)

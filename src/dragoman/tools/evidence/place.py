@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import Maybe, Place
 from dragoman.tools.debug.places import Places
+from dragoman.tools.evidence.functions import first_line_of, is_searched
 from dragoman.tools.evidence.subject import OfSubject
 from dragoman.tools.operation import Caller, Parameters
 
@@ -41,9 +43,12 @@ class PlaceFinder:
         ways = [wanted.line_number is not None, bool(wanted.line_text), bool(wanted.function)]
         if sum(ways) != 1:
             raise ToolError("bad_arguments", say("Give exactly one of `line_number`, `line_text` and `function`."))
-        if wanted.function:
-            return Point(function=wanted.function, condition=condition, expressions=expressions)
         named = files_of_stacks(self.service, client_of(caller))
+        if wanted.function:
+            place = await self._searched(caller, subject, wanted, named)
+            path, line = place or ("", 0)
+            function = "" if place else wanted.function
+            return Point(path=path, line=line, function=function, condition=condition, expressions=expressions)
         path, line = await self.places.line_of(
             wanted.file_path or self._default(caller, subject),
             caller.workspace,
@@ -52,6 +57,23 @@ class PlaceFinder:
             wanted.line_text,
         )
         return Point(path=path, line=line, condition=condition, expressions=expressions)
+
+    async def _searched(
+        self, caller: Caller, subject: OfSubject, wanted: OfPlace, named: Collection[str]
+    ) -> tuple[str, int] | None:
+        """Where the debugger would not find the function by its name, it is looked for in the source."""
+        file = wanted.file_path or subject.program
+        if not is_searched(file):
+            return None
+        path, lines = await self.places.read(file, caller.workspace, named)
+        line = first_line_of(wanted.function, lines or ())
+        if line is None:
+            raise ToolError(
+                "no_such_function",
+                say("No function of this name was found in the file."),
+                hint=say("Give its `file_path`, or a `line_number` of it."),
+            )
+        return path, line
 
     def _default(self, caller: Caller, subject: OfSubject) -> str:
         """The file that is run, or the one in which the session stands."""
