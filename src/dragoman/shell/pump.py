@@ -191,13 +191,13 @@ class Pump:
         if not data:
             self._hung_up(signal.SIGHUP)
             return False
-        typed = (data, _local_flags(self._child.master), time.monotonic())
+        flags = _local_flags(self._child.master)
         if data in self._free_keys:
             self._type(data)
-            self._backlog.add_typed(typed)
+            self._backlog.add_typed((data, flags, time.monotonic()))
             return self._is_idle
         self._catch_up()
-        self._type(data if self._side is None else self._hear_typed(self._side, typed))
+        self._type(data if self._side is None else self._hear_typed(self._side, (data, flags, time.monotonic())))
         return False
 
     def _hear_typed(self, side: Side, typed: Typed) -> bytes:
@@ -233,11 +233,12 @@ class Pump:
 
     def _read_output(self) -> None:
         data = self._read_available()
+        is_shown = bool(data) and self._pass_output(data)
         now_s = time.monotonic()
         if data and self._quiet_at_s is not None and self.ended_by is None:
             self._quiet_at_s = now_s + _LAST_WORDS_S
-        is_flood = len(data) >= _MORE and self._is_running and not self._keys.pending
-        if data and self._pass_output(data):
+        if is_shown:
+            is_flood = len(data) >= _MORE and self._is_running and not self._keys.pending
             data = self._flood(now_s + _FLOOD_S) if is_flood else b""
         self._catch_up()
         if data and (shown := data if self._side is None else self._hear_printed(self._side, data)):
