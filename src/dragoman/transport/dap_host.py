@@ -6,6 +6,7 @@ waits with `room`, and one that takes nothing for too long is let go.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -94,7 +95,7 @@ class DapHost:
 
     def event(self, name: str, body: Any = UNSET) -> None:
         """Also to one that broke the protocol: it may still be told so."""
-        raw = UNSET if body is UNSET else msgspec.Raw(msgspec.json.encode(body))
+        raw = _raw(body)
         if self._can_send and self.fault is not None:
             told = dap.Event(seq=self._connection.next_seq, event=name, body=raw)
             self._send(dap.frame(msgspec.json.encode(told)))
@@ -124,7 +125,7 @@ class DapHost:
     def _answer(self, request: dap.Request, body: Any, *, success: bool, message: str | None) -> None:
         if not self._can_send or self.fault is not None or request.seq not in self._connection.open_requests:
             return
-        self._send(self._connection.send_response(request, body, success=success, message=message))
+        self._send(self._connection.send_response(request, _raw(body), success=success, message=message))
         self._change()
 
     def _send(self, data: bytes) -> None:
@@ -194,3 +195,13 @@ class DapHost:
     async def _until(self, condition: Callable[[], bool]) -> None:
         while not condition():
             await self._changed.wait()
+
+
+def _raw(body: Any) -> Any:
+    """Halves of pairs, which programs print, go as escapes: nothing that a program says ends a connection."""
+    if body is UNSET:
+        return UNSET
+    try:
+        return msgspec.Raw(msgspec.json.encode(body))
+    except UnicodeEncodeError:
+        return msgspec.Raw(json.dumps(body).encode())

@@ -165,3 +165,15 @@ async def test_what_is_answered_twice_or_after_the_end_is_dropped() -> None:
         with anyio.fail_after(5):
             await it.ended.wait()
         it.host.event("output", {"output": "late"})
+
+
+async def test_half_a_character_that_a_program_printed_does_not_end_the_connection() -> None:
+    async with hosted() as it:
+        it.host.event("output", {"output": "half \ud83d of it"})
+        (heard,) = await it.peer.hear()
+        assert dap.read_body(heard.message, dict[str, Any])["output"].startswith("half ")
+        await it.peer.request("threads")
+        await until(lambda: it.taken)
+        it.host.respond(it.taken[0], {"threads": [{"id": 1, "name": "\udc00"}]})
+        (answered,) = await it.peer.hear()
+        assert answered.message.success
