@@ -70,7 +70,7 @@ def test_a_daemon_and_settings_of_the_users_own_are_not_touched(cli: Cli) -> Non
     assert cli.status()["sessions"] == []
 
 
-@pytest.mark.parametrize("words", ["looks for the bug", "1. See it fail", "3. Look for the cause"])
+@pytest.mark.parametrize("words", ["looks for the bug", "2. See the whole run", "4. Look for the cause"])
 def test_ctrl_c_at_any_line_leaves_nothing_behind(cli: Cli, words: str) -> None:
     cli.environment["PYTHONUNBUFFERED"] = "1"
     with cli.begin("demo", start_new_session=True) as telling:
