@@ -98,6 +98,7 @@ class Chatting:
             health=health,
             presence=self.hub.presence,
             complete=commands.complete,
+            nodes=self.hub.nodes,
             relay=relay,
         )
         return GatewayFace(self.hub, prepare=toolbox.describe)

@@ -16,6 +16,7 @@ from dragoman.chat.approvals import Wanted
 from dragoman.clock import Clock
 from dragoman.gateway.grants import APPROVE, READ
 from dragoman.gateway.methods import Methods, wanted_approval
+from dragoman.gateway.nodes import Nodes
 from dragoman.gateway.speech import TOOL_EVENTS, Frame, Speech
 from dragoman.gateway.visit import TICK_MS, Socket, Visit
 from dragoman.wire.gateway import EventFrame, SequenceGap, Snapshot
@@ -41,6 +42,7 @@ class Hub:
         self._strangers: set[Visit] = set()
         self._speeches: dict[str, Speech] = {}
         self._started_s = clock.monotonic_s()
+        self.nodes = Nodes(clock)
         self.methods: Methods
 
     async def serve(self, socket: Socket) -> None:
@@ -63,6 +65,7 @@ class Hub:
         finally:
             self._visits.discard(visit)
             self._strangers.discard(visit)
+            self.nodes.went(visit)
 
     async def tick(self) -> None:
         while True:
@@ -81,6 +84,7 @@ class Hub:
         frames += speech.tell(event, now_ms)
         for frame in frames:
             _broadcast(frame, self._readers(), may_be_left_out=not _is_end(frame))
+            self._tell_nodes(frame, event.session_key)
         if isinstance(event, Done):
             del self._speeches[event.run_id]
             self._changed(event.session_key, {"phase": "end", "runId": event.run_id})
@@ -119,6 +123,12 @@ class Hub:
             if visit.subscribes_sessions or session_key in visit.messages_of:
                 visit.tell("sessions.changed", payload)
 
+    def _tell_nodes(self, frame: Frame, session_key: str) -> None:
+        """Of the sessions that each asked for, without numbers."""
+        for visit in self._visits:
+            if visit.is_node and session_key in visit.messages_of:
+                visit.tell(frame.event, frame.payload)
+
     def _everyone(self, frame: Frame) -> None:
         _broadcast(frame, list(self._visits), may_be_left_out=False)
 
@@ -129,6 +139,8 @@ class Hub:
     def _came(self, visit: Visit) -> None:
         self._strangers.discard(visit)
         self._visits.add(visit)
+        if visit.is_node:
+            self.nodes.came(visit)
 
     def _readers(self) -> list[Visit]:
         return [visit for visit in self._visits if visit.may(READ)]

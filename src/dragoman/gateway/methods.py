@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import msgspec
@@ -17,41 +16,14 @@ from dragoman.chat.runs import Runs
 from dragoman.clock import Clock
 from dragoman.gateway import schemas as s
 from dragoman.gateway import shapes
+from dragoman.gateway.calls import NODE, Asker, Json, Method, MethodError, invalid
 from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE
+from dragoman.gateway.nodes import Nodes
 from dragoman.ids import new_id
 from dragoman.wire.gateway import GatewayError, Grant, canonical_session_key
 from dragoman.wire.gateway.refusals import invalid_params
 
-Json = Any
 _PREVIEWED = 12
-
-
-class Asker(Protocol):
-    """Who calls: what a method may know of a connection."""
-
-    @property
-    def name(self) -> str: ...
-
-    def subscribe_sessions(self) -> None: ...
-
-    def subscribe_messages(self, key: str) -> None: ...
-
-
-class MethodError(Exception):
-    def __init__(self, error: GatewayError) -> None:
-        super().__init__(error.message)
-        self.error = error
-
-
-def invalid(message: str) -> MethodError:
-    return MethodError(GatewayError(code="INVALID_REQUEST", message=message))
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    scope: str
-    takes: type[msgspec.Struct]
-    run: Callable[[Asker, Any], Awaitable[Json]]
 
 
 Complete = Callable[[str], list[str]]
@@ -78,6 +50,7 @@ class Methods:
         health: Callable[[], Mapping[str, Any]],
         presence: Callable[[], list[Json]],
         complete: Complete,
+        nodes: Nodes,
         relay: Relay | None = None,
     ) -> None:
         self._conversations = conversations
@@ -108,6 +81,7 @@ class Methods:
             "sessions.preview": Method(READ, s.SessionsPreview, self._preview),
             "sessions.subscribe": Method(READ, s.Nothing, self._subscribe),
             "sessions.messages.subscribe": Method(READ, s.OneSession, self._subscribe_messages),
+            **nodes.table(runs),
             # The protocol document's spellings.
             "session.list": Method(READ, s.SessionsList, self._sessions),
             "session.create": Method(WRITE, s.SeedCreate, self._create),
@@ -118,11 +92,11 @@ class Methods:
 
     async def call(self, asker: Asker, grant: Grant, protocol: int, name: str, params: Raw | UnsetType) -> Json:
         """Role, then scope, then existence, as real gateways look: an unknown method wants the highest."""
-        if grant.role == "node":
-            raise invalid(f"unknown method: {name[:200]}" if name.startswith("node.") else "unauthorized role: node")
         method = self.table.get(name)
         wanted = method.scope if method else ADMIN
-        if wanted not in grant.scopes:
+        if (grant.role == "node") is not (wanted == NODE):
+            raise invalid(f"unauthorized role: {grant.role}")
+        if wanted not in (NODE, *grant.scopes):
             raise MethodError(_missing(wanted, protocol))
         if method is None:
             raise invalid(f"unknown method: {name[:200]}")

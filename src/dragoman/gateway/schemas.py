@@ -100,6 +100,44 @@ class SeedCreate(_Closed, frozen=True):
     label: _Short | None = None
 
 
+class OneNode(_Closed, frozen=True):
+    node_id: _Short
+
+
+class OneRequest(_Closed, frozen=True):
+    request_id: _Short
+
+
+class NodeInvoke(_Closed, frozen=True):
+    node_id: _Short
+    command: _Short
+    idempotency_key: Annotated[str, Meta(min_length=1, max_length=200)]
+    params: Any = None
+    timeout_ms: Annotated[int, Meta(ge=1, le=120_000)] = 30_000
+
+
+class InvokeResult(_Closed, frozen=True):
+    id: _Short
+    ok: bool
+    node_id: _Short = ""
+    payload: Any = None
+    payload_json: str | None = msgspec.field(name="payloadJSON", default=None)
+    error: dict[str, Any] | None = None
+
+
+class NodeEvent(_Closed, frozen=True):
+    event: _Short
+    payload: Any = None
+    payload_json: _Text | None = msgspec.field(name="payloadJSON", default=None)
+
+
+class NodeSaid(msgspec.Struct, frozen=True, rename="camel"):
+    """Of what a node tells: what a chat is about."""
+
+    message: str = ""
+    session_key: str = ""
+
+
 class Complete(_Closed, frozen=True):
     text: Annotated[str, Meta(max_length=2_000)]
 

@@ -17,8 +17,9 @@ from dragoman.access.links import Links
 from dragoman.access.tokens import Purpose, Tokens
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
+from dragoman.gateway.calls import MethodError
 from dragoman.gateway.grants import judge
-from dragoman.gateway.methods import MethodError, Methods
+from dragoman.gateway.methods import Methods
 from dragoman.gateway.outbox import Outbox, SlowReaderError
 from dragoman.gateway.speech import Frame
 from dragoman.ids import new_id
@@ -51,7 +52,7 @@ SUBSCRIBED_AT_MOST = 500
 _CLOSED_WITHIN_S = 1.0
 _SLOW = (1008, "slow consumer")
 _ROTATED = (4401, "the token was rotated")
-EVENTS = ("connect.challenge", "agent", "chat", "sessions.changed", "tick", "health", "shutdown",
+EVENTS = ("connect.challenge", "agent", "chat", "sessions.changed", "node.invoke.request", "tick", "health", "shutdown",
           "dragoman.approval.requested", "dragoman.approval.resolved")  # fmt: skip
 
 
@@ -111,6 +112,10 @@ class Visit:
             self.messages_of.add(key)
 
     # What the hub tells it.
+
+    @property
+    def is_node(self) -> bool:
+        return self._grant is not None and self._grant.role == "node"
 
     def may(self, scope: str) -> bool:
         return self._grant is not None and scope in self._grant.scopes

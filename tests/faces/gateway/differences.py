@@ -23,8 +23,12 @@ ALLOWED: dict[str, str] = {
     "connect.pluginSurfaceUrls is left out": "the same, in 4",
     "connect.controlUi* is left out": "of its own page",
     # Nodes and pairing.
-    "node.*": "no nodes are taken: agents draw through tools, people see it on the page",
-    "device.pair.*: refused here (unknown method: *)": "nothing waits for a pairing",
+    "node.pair.*": "who has the token is let in: nothing waits for a pairing",
+    "device.pair.*": "the same",
+    "node.list.nodes has other members": "nodes and operators were recorded on connections of their own, and are played apart",
+    "node.describe: refused here (unknown nodeId)": "the same",
+    "node.invoke*": "the same",
+    "node.canvas.capability.refresh: refused here (*)": "there is no canvas host",
     # Sessions.
     "session.list: taken here, refused there (*)": "the specification's spelling",
     "session.create: taken here, refused there (*)": "the specification's spelling",

@@ -150,6 +150,7 @@ async def house(folder: Path, script: Script = echo, relay: Relay | None = None)
             health=dict,
             presence=hub.presence,
             complete=lambda text: [f"{text}…"],
+            nodes=hub.nodes,
             relay=relay,
         )
 

@@ -1,0 +1,45 @@
+"""A call on the gateway: who asks, what a method is, and how it says no."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from dragoman.wire.gateway import GatewayError
+
+Json = Any
+NODE = ""
+"""In the place of a scope: for those who connected as a node, and for nobody else."""
+
+
+class Asker(Protocol):
+    """Who calls: what a method may know of a connection."""
+
+    id: str
+
+    @property
+    def name(self) -> str: ...
+
+    def subscribe_sessions(self) -> None: ...
+
+    def subscribe_messages(self, key: str) -> None: ...
+
+
+class MethodError(Exception):
+    def __init__(self, error: GatewayError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+def invalid(message: str) -> MethodError:
+    return MethodError(GatewayError(code="INVALID_REQUEST", message=message))
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    scope: str
+    takes: type[msgspec.Struct]
+    run: Callable[[Asker, Any], Awaitable[Json]]
