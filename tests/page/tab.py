@@ -17,6 +17,9 @@ document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
 """
 
+BUSY = "task queue exceeded allotted deadline"
+"""What xterm.js writes down where the machine is busy."""
+
 
 @dataclass
 class Tab:
@@ -33,8 +36,12 @@ class Tab:
         tab.page.on("request", lambda request: tab.requests.append(request.url))
         tab.page.on("websocket", lambda socket: tab.requests.append(socket.url))
         tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
-        tab.page.on("console", lambda message: tab.complaints.append(message.text))
+        tab.page.on("console", lambda message: tab.hear(message.text))
         return tab
+
+    def hear(self, complaint: str) -> None:
+        if not complaint.startswith(BUSY):
+            self.complaints.append(complaint)
 
     def link(self) -> str:
         return str(call(self.daemon.places, "login_link")["link"])

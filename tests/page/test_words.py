@@ -21,3 +21,18 @@ def test_every_phrase_that_is_said_has_its_chinese() -> None:
     said = {match[1] for text in texts() for match in re.finditer(r'\bt\(\s*"((?:[^"\\]|\\.)*)"', text)}
     assert len(said) > 40
     assert said - translated() == set()
+
+
+def of_tables(text: str) -> set[str]:
+    """What is said by looking it up: `t(WORDS[state])`."""
+    found: set[str] = set()
+    for name in re.findall(r"\bt\((\w+)\[", text):
+        table = re.search(rf"const {name}\b[^=]*= \{{(.*?)\n\}}", text, re.DOTALL)
+        found |= set(re.findall(r': "((?:[^"\\]|\\.)*)"', table[1] if table else ""))
+    return found
+
+
+def test_every_phrase_that_stands_in_a_table_has_its_chinese() -> None:
+    said = set().union(*(of_tables(text) for text in texts()))
+    assert len(said) > 15
+    assert said - translated() - {""} == set()

@@ -6,7 +6,7 @@ Object.assign(CHINESE, {
   "Commands": "命令",
   "Find in commands and their output": "在命令及其输出中查找",
   "Only failed": "仅失败的",
-  "{count} commands": "{count} 条命令",
+  "commands: {count}": "命令：{count}",
   "Older ones": "更早的",
   "No recorded command matches.": "没有符合的命令记录。",
   "In output": "输出中",

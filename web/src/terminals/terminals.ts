@@ -72,7 +72,7 @@ export class DragomanTerminals extends LitElement {
       <label class="grow"><span class="unseen">${t("Find")}</span>
         <input id="find" type="search" placeholder=${t("Find in commands and their output")} .value=${this.desk.words} @input=${this.typed} /></label>
       <label class="check"><input id="failed" type="checkbox" .checked=${this.desk.failed} @change=${this.onlyFailed} /> ${t("Only failed")}</label>
-      <span class="quiet small" role="status">${t("{count} commands", { count: `${this.desk.commands.length}${this.desk.next ? "+" : ""}` })}</span>
+      <span class="quiet small" role="status">${t("commands: {count}", { count: `${this.desk.commands.length}${this.desk.next ? "+" : ""}` })}</span>
       ${this.desk.trouble ? html`<p class="bad" role="alert">${this.desk.trouble}</p>` : nothing}
     </form>`;
   }
@@ -137,10 +137,9 @@ export class DragomanTerminals extends LitElement {
     const { command, lines, left } = this.desk;
     if (!command) return html`<p class="empty">${t("Choose a command to read what it printed.")}</p>`;
     const about = t("the output of {command}", { command: `\`${command.command}\`` });
-    return html`<div class="head"><code>${command.command}</code>
+    return html`<div class="head">${lines.length ? html`<button id="ask-about" @click=${() => asked.about(lines.slice(-ASKED_LINES).join("\n"), about)}>${t("Ask about this")}</button>` : nothing}<code>${command.command}</code>
         <p class="quiet small"><span class=${endOf(command)}>${endWords(command)}</span> · ${took(command)} · ${new Date(command.started_at).toLocaleString()} · ${command.cwd}
           ${command.verified ? nothing : html`· <span class="bad" title=${t("A program may have made this up by printing marks.")}>${t("unverified")}</span>`}</p>
-        ${lines.length ? html`<button id="ask-about" @click=${() => asked.about(lines.slice(-ASKED_LINES).join("\n"), about)}>${t("Ask about this")}</button>` : nothing}
         ${command.lost_bytes ? html`<p class="bad small">${t("{count} bytes of its output were lost.", { count: command.lost_bytes })}</p>` : nothing}</div>
       ${lines.length ? this.printed(lines, about) : html`<p class="none">${t("It printed nothing that can be read.")}</p>`}
       ${left === null ? nothing : html`<button class="plain" @click=${() => this.desk.readOn()}>${t("More of it")}</button>`}`;
@@ -192,6 +191,7 @@ export class DragomanTerminals extends LitElement {
       .when { flex: none; text-align: right; }
       #commands { flex: 1; min-height: 0; background: var(--card); }
       .head { padding: .5rem .8rem; border-bottom: 1px solid var(--line); }
+      #ask-about { float: right; margin: 0 0 .3rem .8rem; font-size: .85rem; padding: .1rem .7rem; }
       .head code { font: .9rem/1.4 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; display: block; max-height: 6rem; overflow-y: auto; }
       .head p { margin: .2rem 0 0; overflow-wrap: anywhere; }
       .printed { flex: 1; min-height: 0; background: var(--card); }
