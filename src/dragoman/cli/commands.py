@@ -29,6 +29,7 @@ _COMMANDS = (
     Command(
         "debug", "debug.app:app", say("Debug a program from the shell; the session lives on from command to command.")
     ),
+    Command("report", "report:report", say("Write a debug session down as one file: stops, values, output, end.")),
     Command("history", "history:history", say("Find commands that ran in recorded terminals.")),
     Command("last", "last:last", say("Show the last command, or what it printed.")),
     Command("ask", "ask:ask", say("Ask what happened in the terminals.")),

@@ -22,6 +22,7 @@ from dragoman.chat import conversations
 from dragoman.clock import SystemClock
 from dragoman.daemon.chatting import Chatting, chatting
 from dragoman.daemon.control import ControlServer
+from dragoman.daemon.debug_methods import DebugMethods
 from dragoman.daemon.debugging import Debugging, debugging
 from dragoman.daemon.ending import take_signals
 from dragoman.daemon.gateway_methods import GatewayMethods
@@ -215,7 +216,8 @@ class _Parts:
         served = Served(api, feed, drawn, calls, watched, chosen)
         self._http = HttpServer(build_app(served, self._mcp, self._gateway.serve, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
-        table = {**methods.table(), **terminal.methods, **methods_of_gateway.table()}
+        debugged_of = DebugMethods(debugger.reports).table()
+        table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of}
         self._editors = DapServer(debugger.service, _nameless_editor(state))
         self._control = ControlServer(
             __version__,

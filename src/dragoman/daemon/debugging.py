@@ -14,6 +14,7 @@ from dragoman.daemon.lives import Life, Lives
 from dragoman.daemon.runs import Runs, remove_left_over
 from dragoman.debug.adapters import AdapterSpec
 from dragoman.debug.history.keeping import keeping
+from dragoman.debug.history.report import Reports
 from dragoman.debug.history.service import StopHistory
 from dragoman.debug.launch import configurations
 from dragoman.debug.service import DebugService
@@ -33,6 +34,7 @@ from dragoman.workspace.paths import PathRule
 from dragoman.workspace.trust import TrustBook
 
 _LOOK_EVERY_S = 15.0
+_OUTPUT_IN_A_REPORT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Debugging:
     readings: Readings
     trust: TrustBook
     supervisors: Supervisors
+    reports: Reports
 
 
 @asynccontextmanager
@@ -83,9 +86,11 @@ async def debugging(
         operations = debug_operations(
             service, partial(configurations, rule=rule), waits, clock, sources=sources, redactor=redactor
         )
-        evidence = partial(evidence_operations, service, waits, clock, sources, redactor, StopHistory(journal, clock))
+        history = StopHistory(journal, clock)
+        reports = Reports(journal, history, partial(service.printed_by, most=_OUTPUT_IN_A_REPORT))
+        evidence = partial(evidence_operations, service, waits, clock, sources, redactor, history)
         readings = SessionReadings(service, journal, Values(redactor))
-        yield Debugging(service, operations, evidence, waits, runs, readings, trust, supervisors)
+        yield Debugging(service, operations, evidence, waits, runs, readings, trust, supervisors, reports)
         group.cancel_scope.cancel("the daemon ends")
 
 

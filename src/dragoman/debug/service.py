@@ -208,6 +208,14 @@ class DebugService:
         """Live ones, and ended ones for ten minutes."""
         return self._register.of(client)
 
+    def printed_by(self, session_id: str, most: int) -> str:
+        """The end of what it printed; nothing, where it is not known any more."""
+        try:
+            session = self._register.anywhere(session_id).session
+        except DragomanError:
+            return ""
+        return self._redacted(session.output.since(0, most=most)[0])
+
     def workspaces(self) -> set[str]:
         """Those that have sessions."""
         return self._register.workspaces()
@@ -242,8 +250,9 @@ class DebugService:
     ) -> Evaluated:
         session = self.find(client, session_id)
         found = await session.looks.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
-        asked = self._in_record(expression)
-        self._chronicle.tell("debug.evaluated", session.id, asked, {"expression": asked, "by": client.id})
+        asked, result = self._in_record(expression), self._in_record(found.result)
+        told = {"expression": asked, "result": result, "by": client.id}
+        self._chronicle.tell("debug.evaluated", session.id, asked, told)
         return found
 
     async def set_variable(

@@ -40,6 +40,10 @@ class StopHistory:
         found = await self._journal.query(STORE.newest(workspace, session, 0, limit))
         return [stop for _, stop in rows_read(found.rows)]
 
+    async def of_session(self, session: str) -> list[KeptStop]:
+        """All that are kept, the oldest first."""
+        return [stop for _, stop in rows_read((await self._journal.query(STORE.of_session(session))).rows)]
+
     async def at(self, workspace: str, id: str) -> KeptStop:
         session, _, number = id.rpartition(":")
         rows = (await self._journal.query(STORE.one(session, int(number)))).rows if number.isdecimal() else []

@@ -33,6 +33,10 @@ class StopStore(Store):
         wanted = "where session = ? and number = ?"
         return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session, number))  # noqa: S608
 
+    def of_session(self, session: str) -> Statement:
+        wanted = "where session = ? order by number"
+        return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session,))  # noqa: S608
+
     def newest(self, workspace: str, session: str, before: int, limit: int) -> Statement:
         """Of a workspace, or of one session in it; before that row, where one is named."""
         conditions = ["workspace = ?", *(["session = ?"] if session else []), *(["id < ?"] if before else [])]

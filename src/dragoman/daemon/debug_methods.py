@@ -1,0 +1,32 @@
+"""What the command line asks about debug sessions besides the tools: the whole story of one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from dragoman.daemon.control import Method, Params, Part
+from dragoman.debug.history.report import Reports
+
+
+@dataclass(frozen=True, slots=True)
+class DebugMethods:
+    reports: Reports
+
+    def table(self) -> Mapping[str, Method]:
+        return {"debug_report": self._report}
+
+    async def _report(self, params: Params) -> AsyncIterator[Any]:
+        """Its entries one by one, since a line of the socket has a cap; then what holds for all of it."""
+        report = await self.reports.of(str(params.get("session", "")))
+        for entry in report.entries:
+            yield Part(msgspec.to_builtins(entry))
+        yield {
+            "session": report.session,
+            "title": report.title,
+            "workspace": report.workspace,
+            "output": report.output,
+        }

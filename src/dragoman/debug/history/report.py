@@ -1,0 +1,75 @@
+"""A session's whole story: who asked what, every stop as it was, what was printed last, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from dragoman.debug.history.kept import KeptStop
+from dragoman.debug.history.service import StopHistory
+from dragoman.errors import DragomanError
+from dragoman.events import Event
+from dragoman.journal import Journal
+from dragoman.phrases import say
+
+_MOST_EVENTS = 20_000
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    at_ns: int
+    kind: str
+    """Without the domain: started, resumed, stopped, evaluated …"""
+    by: str = ""
+    text: str = ""
+    body: dict[str, Any] = {}
+    stop: KeptStop | None = None
+
+
+class SessionReport(msgspec.Struct, frozen=True, kw_only=True):
+    session: str
+    title: str
+    workspace: str
+    entries: tuple[Entry, ...]
+    output: str = ""
+
+
+class Reports:
+    def __init__(self, journal: Journal, history: StopHistory, output_of: Callable[[str], str]) -> None:
+        """`output_of` knows what a session has printed, as long as it is known at all."""
+        self._journal = journal
+        self._history = history
+        self._output_of = output_of
+
+    async def of(self, session: str) -> SessionReport:
+        read = await self._journal.read(session=session, limit=_MOST_EVENTS)
+        events = [it for it in read if it.event.kind.startswith("debug.")]
+        if not events:
+            raise DragomanError(
+                "unknown_session",
+                say("No debug session {id} is on record.", id=ascii(session)[:80]),
+                hint=say("`dragoman journal search debug` finds those there were."),
+            )
+        stops = {it.number: it for it in await self._history.of_session(session)}
+        entries = [_entry(it.at_ns, it.event, stops) for it in events]
+        first = events[0].event.body
+        return SessionReport(
+            session=session,
+            title=str(first.get("title", "")),
+            workspace=str(first.get("workspace", "")),
+            entries=tuple(entries),
+            output=self._output_of(session),
+        )
+
+
+def _entry(at_ns: int, event: Event, stops: Mapping[int, KeptStop]) -> Entry:
+    is_stop = event.kind == "debug.stopped"
+    return Entry(
+        at_ns=at_ns,
+        kind=event.kind.partition(".")[2],
+        by=str(event.body.get("by", "")),
+        text=event.text,
+        body=event.body,
+        stop=stops.get(event.body.get("stop", 0)) if is_stop else None,
+    )
