@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -119,7 +120,7 @@ class SettingsApi:
         return {
             "key": setting.key,
             "kind": setting.kind,
-            "choices": Settings.model_json_schema()["properties"][setting.key].get("enum", []),
+            "choices": _choices().get(setting.key, []),
             "value": _shown(setting, entry.value),
             "default": _shown(setting, setting.default),
             "source": source.kind,
@@ -131,6 +132,12 @@ class SettingsApi:
             "allowed": setting.allowed.in_language(language),
             "may_change": setting.key in CHANGED_BY_PAGES,
         }
+
+
+@functools.cache
+def _choices() -> dict[str, list[str]]:
+    properties = Settings.model_json_schema()["properties"]
+    return {key: schema["enum"] for key, schema in properties.items() if "enum" in schema}
 
 
 def _dumped(settings: Settings, key: str) -> object:
