@@ -131,7 +131,9 @@ async def test_a_tool_call_has_one_start_and_one_result(gateway: Lab, folder: Pa
         (result,) = [event for event in events if isinstance(event, ToolResult)]
         assert (start.tool, start.id, result.error) == ("read", result.id, None)
         assert "forty-two" in (result.output or "")
-        assert text.replace("\n", "") == "Let me look." + "".join(REPLY)
+        # On 4 what is said before a tool may come as a `preamble` alone, which is no part of the answer.
+        assert text.replace("\n", "").removeprefix("Let me look.") == "".join(REPLY)
+        assert text.startswith("Let me look.") or gateway.protocol == 4
 
 
 async def test_a_run_is_stopped_in_mid_stream(gateway: Lab, folder: Path) -> None:
@@ -141,7 +143,7 @@ async def test_a_run_is_stopped_in_mid_stream(gateway: Lab, folder: Path) -> Non
         events: list[ChatEvent] = []
         with anyio.fail_after(WITHIN_S):
             async for event in talk.events():
-                if isinstance(event, TextDelta) and not events:
+                if isinstance(event, TextDelta) and not shown(events):
                     stopped = await it.ask("chat.abort", {"sessionKey": session, "runId": talk.run_id})
                     assert (stopped["aborted"], stopped["runIds"]) == (True, [talk.run_id])
                 events.append(event)
@@ -157,7 +159,9 @@ async def test_a_model_that_fails_is_told_as_an_error_and_kept_in_the_history(ga
         assert end.outcome == "error"
         assert end.stop_reason
         row = (await it.ask("chat.history", {"sessionKey": session, "limit": 5}))["messages"][-1]
-        assert (row["role"], row["stopReason"], bool(row["errorMessage"])) == ("assistant", "error", True)
+        assert (row["role"], row["stopReason"]) == ("assistant", "error")
+        # 3 has it in a field of its own, with no content; 4 as the text.
+        assert row["errorMessage"] if gateway.protocol == 3 else row["content"][0]["text"]
 
 
 async def test_sessions_are_created_by_the_real_name_and_the_other_is_refused(gateway: Lab, folder: Path) -> None:

@@ -129,7 +129,8 @@ class Talk:
         rows = [] if isinstance(answer, UnsetType) else _decoded(answer, _History).messages
         text, last = _answer(rows)
         yield TextDelta(run_id=self.run_id, session_key=self._session_key, content=text, replace=True)
-        reason = last.error_message or {"final": "end_turn"}.get(last.outcome, last.outcome)
+        reasons = {"final": "end_turn", "error": last.error_message or last.text or "error"}
+        reason = reasons.get(last.outcome, last.outcome)
         yield Done(run_id=self.run_id, session_key=self._session_key, stop_reason=reason, outcome=last.outcome)
 
 

@@ -141,6 +141,7 @@ async def test_a_refusal_is_the_answer() -> None:
     [
         ({"content": "all", "stopReason": "stop"}, "final", "end_turn"),
         ({"content": [], "stopReason": "error", "errorMessage": "400 no"}, "error", "400 no"),
+        ({"content": "it refused", "stopReason": "error"}, "error", "it refused"),
         ({"content": "so far", "stopReason": "aborted"}, "aborted", "aborted"),
     ],
 )
