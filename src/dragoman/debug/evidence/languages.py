@@ -62,6 +62,7 @@ _BY_ADAPTER: Mapping[str, Language] = {
         Standing(python_rows.asked_where_it_stands, python_rows.answered_where_it_stands),
         truth="bool({claim})",
     ),
+    # No conditions: js-debug judges them again where something was thrown at their line, and sends the program on.
     "pwa-node": Language(Combination(javascript_rows.asked, javascript_rows.answered), truth="!!({claim})"),
 }
 _OTHER = Language()
