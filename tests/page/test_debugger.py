@@ -174,22 +174,6 @@ def test_a_running_program_is_paused_and_restarted(view: Locator) -> None:
     expect(standing(view)).to_contain_text("Terminated")
 
 
-def test_who_waits_for_the_program_is_answered_by_a_persons_wish(view: Locator, place: Workplace) -> None:
-    start(view, "endless")
-    expect(standing(view)).to_contain_text("Running")
-    with ThreadPoolExecutor() as others:
-        waiting = others.submit(place.tool, "wait_for_stop", timeout_s=60)
-        eventually(lambda: _ended_one_wait(view))
-        assert waiting.result(10)["status"] == "interrupted"
-    expect(standing(view)).to_contain_text("Running")
-
-
-def _ended_one_wait(view: Locator) -> bool:
-    view.locator("#unwait").click()
-    expect(view.get_by_role("alert")).to_contain_text("Waits that were ended")
-    return "ended: 1." in view.get_by_role("alert").inner_text()
-
-
 def test_what_cannot_be_done_is_told_with_what_to_do(view: Locator, place: Workplace) -> None:
     (place.folder / "adding.py").rename(place.folder / "gone.py")
     try:
@@ -234,7 +218,7 @@ def _evaluated(place: Workplace) -> int:
     return len(place.tool("search_journal", words='evaluated "total + 1000"', limit=50)["events"])
 
 
-def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locator, place: Workplace) -> None:
+def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locator, tab: Tab) -> None:
     break_at(view, "adding.py", 4)
     start(view, "adding")
     for total in ("0", "1", "3"):
@@ -253,6 +237,9 @@ def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locat
     expect(view.locator("#timeline .chosen")).to_have_count(1)
     view.locator("#now").click()
     expect(variable(view, "total")).to_contain_text("3")
+    tab.page.reload()  # the daemon keeps them, also those that no page saw
+    tab.assert_connected()
+    expect(stops).to_have_count(3)
     stops.nth(2).click()
     view.locator("#over").click()  # what the program does is the present again
     expect(then).to_have_count(0)

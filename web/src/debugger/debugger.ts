@@ -4,13 +4,13 @@ import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { t } from "../link";
 import "../parts/rows";
-import type { Breakpoint, Frame, Session, Stop, Thread } from "./answers";
+import type { Breakpoint, Frame, Session, Thread } from "./answers";
 import "./chinese";
 import { controls, keyed } from "./controls";
 import { Desk } from "./desk";
 import type { Doing } from "./doings";
 import { looks } from "./looks";
-import { toldStop, valuesThen } from "./past";
+import { toldPast, toldStop, type Past, type PastFrame } from "./past";
 import { told } from "./source";
 import "./source";
 import type { Node } from "./values";
@@ -24,8 +24,6 @@ export class DragomanDebugger extends LitElement {
   @state() private typed: string | null = null;
   @state() private scopeNodes: Node[] = [];
   private scopesOf: unknown = null;
-  private pastNodes: Node[] = [];
-  private pastOf: Stop | null = null;
   private readonly onKey = (event: KeyboardEvent) => {
     if (this.checkVisibility()) keyed(event, this.desk);
   };
@@ -42,10 +40,6 @@ export class DragomanDebugger extends LitElement {
 
   /** New nodes only where the scopes are new: whatever is open is then read again. */
   protected override willUpdate(): void {
-    if (this.pastOf !== this.desk.then) {
-      this.pastOf = this.desk.then;
-      this.pastNodes = this.pastOf ? valuesThen(this.pastOf) : [];
-    }
     if (this.scopesOf === this.desk.scopes) return;
     this.scopesOf = this.desk.scopes;
     this.scopeNodes = this.desk.scopes.map((it) => ({ name: it.name, value: "", type: "", reference: it.variables_reference }));
@@ -105,19 +99,14 @@ export class DragomanDebugger extends LitElement {
   }
 
   /** A stop of before: where it was, and a way through the others. */
-  private backThen(stop: Stop) {
-    const { stop: now } = this.desk;
-    const [before, after] = this.neighbours(stop);
-    const go = (to: Stop | undefined, icon: string, name: string) =>
-      html`<button class="plain" ?disabled=${!to} aria-label=${name} title=${name} @click=${() => this.desk.lookBack(to ?? null)}>${icon}</button>`;
-    return html`<p class="then" role="status"><span>${t("Stop {number}, as it was: {reason}", { number: stop.stop_number, reason: toldStop(stop) })}</span>
-      <span class="ways">${go(before, "◀", t("The stop before"))} ${go(after, "▶", t("The stop after"))}
-        <button id="now" @click=${() => this.desk.lookBack(null)}>${now ? t("Back to now") : t("Close")}</button></span></p>`;
-  }
-
-  private neighbours({ stop_number }: Stop): (Stop | undefined)[] {
-    const { past, chosen } = this.desk;
-    return [past.at(chosen, stop_number - 1), past.at(chosen, stop_number + 1)];
+  private backThen(then: Past) {
+    const { stop, lastStop } = this.desk;
+    const go = (to: number, icon: string, name: string) => html`<button
+      class="plain" ?disabled=${to < 1 || to > lastStop} aria-label=${name} title=${name} @click=${() => this.desk.lookBack(to)}
+    >${icon}</button>`;
+    return html`<p class="then" role="status"><span>${t("Stop {number}, as it was: {reason}", { number: then.number, reason: toldPast(then) })}</span>
+      <span class="ways">${go(then.number - 1, "◀", t("The stop before"))} ${go(then.number + 1, "▶", t("The stop after"))}
+        <button id="now" @click=${() => this.desk.lookAtNow()}>${stop ? t("Back to now") : t("Close")}</button></span></p>`;
   }
 
   private problem() {
@@ -147,26 +136,33 @@ export class DragomanDebugger extends LitElement {
   }
 
   private stack() {
-    const { then, frame } = this.desk;
-    const stop = then ?? this.desk.stop;
-    const left = stop ? stop.total_frames - stop.call_stack.length : 0;
+    const { stop, then, frame } = this.desk;
+    const frames = then
+      ? then.frames.map((it) => this.pastFrame(it))
+      : stop?.call_stack.map((it) => this.oneFrame(it, it.frame_id === frame?.frame_id));
+    const left = stop && !then ? stop.total_frames - stop.call_stack.length : 0;
     return html`<section class="stack" aria-label=${t("Call stack")}>
       <h2>${t("Call stack")}</h2>
-      ${stop
-        ? html`<ul id="stack">${stop.call_stack.map((it) => this.oneFrame(it, !then && it.frame_id === frame?.frame_id))}</ul>
-            ${left > 0 ? html`<p class="none">${t("and {count} more", { count: left })}</p>` : nothing}`
+      ${frames
+        ? html`<ul id="stack">${frames}</ul>${left > 0 ? html`<p class="none">${t("and {count} more", { count: left })}</p>` : nothing}`
         : html`<p class="none">${t("The program is not stopped.")}</p>`}
     </section>`;
   }
 
   private oneFrame(it: Frame, isChosen: boolean) {
     return html`<li><button
-      class="plain item mono ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.file_path} @click=${() => (this.desk.then ? this.desk.open(it.file_path, it.line_number) : void this.desk.look(it))}
+      class="plain item mono ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.file_path} @click=${() => this.desk.look(it)}
     ><span class="grow">${it.function_name}</span><span class="quiet">${base(it.file_path)}:${it.line_number}</span></button></li>`;
   }
 
+  private pastFrame({ function: name, file_path, line }: PastFrame) {
+    const path = file_path ?? "";
+    return html`<li><button class="plain item mono" title=${path} ?disabled=${!path} @click=${() => this.desk.open(path, line ?? 0)}>
+      <span class="grow">${name}</span><span class="quiet">${path ? `${base(path)}:${line}` : ""}</span></button></li>`;
+  }
+
   private breakpoints() {
-    const all = this.desk.breakpoints;
+    const { all } = this.desk.marks;
     return html`<section class="breakpoints" aria-label=${t("Breakpoints")}>
       <h2>${t("Breakpoints")}</h2>
       ${all.length ? html`<ul id="breakpoints">${all.map((it) => this.oneBreakpoint(it))}</ul>` : html`<p class="none">${t("Click beside a line number to set one.")}</p>`}
@@ -178,7 +174,7 @@ export class DragomanDebugger extends LitElement {
     const name = path ? `${base(path)}:${it.line}` : (it.function_name ?? it.exception ?? it.variable ?? it.kind);
     return html`<li class="pair"><button class="plain item mono" title="${path} ${told(it)}${it.set_by ? `\n${t("set by {who}", { who: it.set_by })}` : ""}" ?disabled=${!path} @click=${() => this.desk.open(path, it.line ?? 0)}>
         <span class="grow">${name}</span><span class="quiet">${it.condition ? `if ${it.condition}` : it.enabled ? "" : t("off")}</span></button>
-      <button class="plain forget" aria-label=${t("Remove the breakpoint {name}", { name })} @click=${() => this.desk.remove(it.id)}>×</button></li>`;
+      <button class="plain forget" aria-label=${t("Remove the breakpoint {name}", { name })} @click=${() => this.desk.marks.remove(it.id)}>×</button></li>`;
   }
 
   private source() {
@@ -195,16 +191,16 @@ export class DragomanDebugger extends LitElement {
         <button>${t("Open")}</button>
       </form>
       <dragoman-source
-        .text=${text} .at=${(line: number) => text && this.desk.at(text, line)} .current=${isHere ? at.line : 0} .sought=${sought}
+        .text=${text} .at=${(line: number) => text && this.desk.marks.at(text, line)} .current=${isHere ? at.line : 0} .sought=${sought}
         .isTop=${!then && this.desk.frame?.frame_id === this.desk.stop?.call_stack[0]?.frame_id} .isLive=${this.desk.isLive}
-        @toggle-breakpoint=${(event: CustomEvent<number>) => text && this.desk.toggle(text, event.detail)}
+        @toggle-breakpoint=${(event: CustomEvent<number>) => text && this.desk.marks.toggle(text, event.detail)}
       ></dragoman-source>
     </section>`;
   }
 
   private place(): { path: string; line: number } | null {
     const { frame, then } = this.desk;
-    if (then) return then.source && { path: then.source.path, line: then.line ?? 0 };
+    if (then) return then;
     return frame && { path: frame.file_path, line: frame.line_number };
   }
 
@@ -226,7 +222,7 @@ export class DragomanDebugger extends LitElement {
   private variables() {
     return html`<section class="variables" aria-label=${t("Variables")}>
       <h2>${t("Variables")}</h2>
-      ${this.desk.then ? this.variablesThen() : this.variablesNow()}
+      ${this.desk.then ? this.variablesThen(this.desk.then) : this.variablesNow()}
     </section>`;
   }
 
@@ -235,9 +231,9 @@ export class DragomanDebugger extends LitElement {
       <dragoman-values id="variables" opensFirst label=${t("Variables")} .roots=${this.scopeNodes} .load=${this.load}></dragoman-values>`;
   }
 
-  private variablesThen() {
-    return html`${this.pastNodes.length ? nothing : html`<p class="none">${t("No variables were seen at this stop.")}</p>`}
-      <dragoman-values id="variables-then" label=${t("Variables")} .roots=${this.pastNodes}></dragoman-values>`;
+  private variablesThen({ variables }: Past) {
+    return html`${variables.length ? nothing : html`<p class="none">${t("No variables were seen at this stop.")}</p>`}
+      <dragoman-values id="variables-then" label=${t("Variables")} .roots=${variables}></dragoman-values>`;
   }
 
   private readonly load = (reference: number, start: number, count: number) => this.desk.variables(reference, start, count);
@@ -274,10 +270,10 @@ export class DragomanDebugger extends LitElement {
   private oneDoing(it: Doing) {
     const where = it.path ? `${base(it.path)}:${it.line}` : "";
     const what = it.who ? t("{who} {what}", { who: it.who, what: it.what }) : it.what;
-    const stop = it.stop ? this.desk.past.at(it.session, it.stop) : undefined;
-    const isShown = stop !== undefined && stop === (this.desk.then ?? this.desk.stop);
+    const { then, stop } = this.desk;
+    const isShown = it.stop > 0 && it.stop === (then?.number ?? stop?.stop_number);
     return html`<button class="plain item ${it.stop ? "stop" : ""} ${isShown ? "chosen" : ""}" aria-current=${isShown ? "true" : nothing}
-      ?disabled=${!it.path} @click=${() => (stop ? this.desk.lookBack(stop) : this.desk.open(it.path, it.line))}>
+      ?disabled=${!it.path} @click=${() => (it.stop ? this.desk.lookBack(it.stop) : this.desk.open(it.path, it.line))}>
       <time>${new Date(it.at).toLocaleTimeString([], { hour12: false })}</time><span class="grow" title=${what}>${what}</span><span class="quiet mono">${where}</span></button>`;
   }
 

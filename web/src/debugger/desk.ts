@@ -3,7 +3,8 @@ import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { ask, feed, post, t, Refused, type Row } from "../link";
 import type { Breakpoint, Configuration, Frame, Page, Scope, Session, Stop, Trouble } from "./answers";
 import { KINDS, doing, type Doing } from "./doings";
-import { Past } from "./past";
+import { Marks } from "./marks";
+import { pastStop, type Past } from "./past";
 import { Printed } from "./printed";
 import { Text } from "./text";
 import { callIn, folders } from "./tools";
@@ -25,7 +26,6 @@ export class Desk implements ReactiveController {
   stop: Stop | null = null;
   frame: Frame | null = null;
   scopes: Scope[] = [];
-  breakpoints: Breakpoint[] = [];
   /** Null until they are read. */
   configurations: Configuration[] | null = null;
   doings: Doing[] = [];
@@ -35,8 +35,8 @@ export class Desk implements ReactiveController {
   trouble: Trouble | null = null;
   busy = false;
   /** A stop of before that is looked at instead of the present. */
-  then: Stop | null = null;
-  readonly past = new Past();
+  then: Past | null = null;
+  readonly marks = new Marks((tool, args) => this.wish(tool, args), () => this.host.requestUpdate());
   readonly printed = new Printed(() => this.host.requestUpdate());
   readonly watches = new Watches(() => this.host.requestUpdate());
   private unsubscribe = () => {};
@@ -44,7 +44,6 @@ export class Desk implements ReactiveController {
   private soon = 0;
   private reading: Promise<void> | null = null;
   private isStale = false;
-  private toggling: Promise<void> = Promise.resolve();
   /** The stop whose watches were evaluated: nobody's expressions are run while nobody looks. */
   private watchedAt: Frame | null = null;
   /** What somebody started since: it is shown, unless something else is being debugged here. */
@@ -120,7 +119,7 @@ export class Desk implements ReactiveController {
 
   /** Something to set a breakpoint in before anything runs. */
   private openFirst(): void {
-    const named = this.breakpoints.find(({ source }) => source)?.source?.path;
+    const named = this.marks.all.find(({ source }) => source)?.source?.path;
     const program = this.configurations?.find((it) => it.program && !/\$\{(?!workspaceFolder)/.test(it.program))?.program;
     const path = named ?? program?.replace(/^\$\{workspaceFolder\}\//, "");
     if (path) this.open(path, 0);
@@ -180,7 +179,7 @@ export class Desk implements ReactiveController {
     this.decide();
     await this.settle();
     const { data } = await this.call("get_breakpoints");
-    this.breakpoints = (data["breakpoints"] ?? []) as Breakpoint[];
+    this.marks.all = (data["breakpoints"] ?? []) as Breakpoint[];
     this.host.requestUpdate();
     void this.printed.read();
     await this.follow();
@@ -254,7 +253,6 @@ export class Desk implements ReactiveController {
     if (this.stop?.session_id === stop.session_id && this.stop.stop_number === stop.stop_number) return;
     this.stop = stop;
     this.then = null;
-    this.past.keep(stop);
     if (this.session) Object.assign(this.session, { state: "Stopped", stop_number: stop.stop_number });
     const at = stop.call_stack.find(({ frame_id }) => frame_id === stop.at_frame_id) ?? stop.call_stack[0];
     if (at) await this.look(at);
@@ -281,12 +279,29 @@ export class Desk implements ReactiveController {
     return this.frame && { workspace: this.workspace, session_id: this.chosen, frame_id: this.frame.frame_id };
   }
 
-  /** Back to a stop of before, or with none to the present. */
-  lookBack(stop: Stop | null): void {
-    this.then = stop?.stop_number === this.stop?.stop_number ? null : stop;
-    const at = this.then ? { path: this.then.source?.path ?? "", line: this.then.line ?? 0 } : { path: this.frame?.file_path ?? "", line: this.frame?.line_number ?? 0 };
-    if (at.path) this.open(at.path, at.line);
+  /** Of the session that is looked at: a stop of before, by its number. */
+  async lookBack(number: number): Promise<void> {
+    if (number === this.stop?.stop_number) return this.lookAtNow();
+    try {
+      const then = await pastStop(this.workspace, this.chosen, number);
+      if (then.session !== this.chosen) return;
+      this.then = then;
+      if (then.path) this.open(then.path, then.line);
+    } catch (error) {
+      this.trouble = { message: (error as Error).message, hint: "" };
+    }
     this.host.requestUpdate();
+  }
+
+  lookAtNow(): void {
+    this.then = null;
+    if (this.frame?.file_path) this.open(this.frame.file_path, this.frame.line_number);
+    this.host.requestUpdate();
+  }
+
+  /** How many stops the session had, as far as this page was told. */
+  get lastStop(): number {
+    return Math.max(this.stop?.stop_number ?? 0, ...this.doings.filter(({ session }) => session === this.chosen).map(({ stop }) => stop));
   }
 
   private readonly changed = () => this.host.requestUpdate();
@@ -304,30 +319,6 @@ export class Desk implements ReactiveController {
     });
     if (is_error) throw new Error(String(data["message"] ?? text));
     return data as unknown as Page;
-  }
-
-  at(text: Text, line: number): Breakpoint | undefined {
-    return this.breakpoints.find((it) => text.is(it.source?.path ?? "", this.workspace) && (it.actual_line ?? it.line) === line);
-  }
-
-  /** Shown at once; of several clicks on a line the last one counts. */
-  toggle(text: Text, line: number): void {
-    text.wishes.set(line, !(text.wishes.get(line) ?? this.at(text, line) !== undefined));
-    this.toggling = this.toggling.then(() => this.fulfil(text, line));
-    this.host.requestUpdate();
-  }
-
-  private async fulfil(text: Text, line: number): Promise<void> {
-    const wanted = text.wishes.get(line);
-    const there = this.at(text, line);
-    if (wanted === true && !there) await this.wish("set_breakpoint", { file_path: text.path, line_number: line });
-    if (wanted === false && there) await this.remove(there.id);
-    if (text.wishes.get(line) === wanted) text.wishes.delete(line);
-    this.host.requestUpdate();
-  }
-
-  remove(id: number): Promise<void> {
-    return this.wish("remove_breakpoint", { breakpoint_id: id });
   }
 
   async watch(expression: string): Promise<void> {
@@ -354,7 +345,7 @@ export class Desk implements ReactiveController {
   private async act(tool: string, args: Record<string, unknown>): Promise<void> {
     this.busy = true;
     this.host.requestUpdate();
-    await this.toggling;
+    await this.marks.settled;
     await this.perform(tool, args);
     this.busy = false; // whatever is pressed next is meant for the stop that was just shown
     this.host.requestUpdate();

@@ -1,33 +1,42 @@
-/** Stops as they were when this page saw them, with what their variables held then. The debugger itself forgets. */
+/** Stops that are over, as the daemon keeps them: where each was, and what its variables held. */
 import { t } from "../link";
 import type { Stop } from "./answers";
+import { callIn } from "./tools";
 import type { Node } from "./values";
 
-const KEPT = 200;
-
-export class Past {
-  private readonly stops = new Map<string, Stop>();
-
-  keep(stop: Stop): void {
-    this.stops.set(key(stop.session_id, stop.stop_number), stop);
-    if (this.stops.size > KEPT) this.stops.delete(this.stops.keys().next().value!);
-  }
-
-  at(session: string, number: number): Stop | undefined {
-    return this.stops.get(key(session, number));
-  }
+export interface PastFrame {
+  function: string;
+  file_path: string | null;
+  line: number | null;
 }
 
-/** As the tree of values shows them; they lead no further, since the program has gone on. */
-export function valuesThen(stop: Stop): Node[] {
-  const found = stop.top_frame_variables?.variables ?? [];
-  return found.map(({ name, value, type }) => ({ name, value, type: type ?? "", reference: 0 }));
+export interface Past {
+  session: string;
+  number: number;
+  reason: string;
+  exception: string | null;
+  /** As the folder calls it. */
+  path: string;
+  line: number;
+  frames: PastFrame[];
+  variables: Node[];
+}
+
+type Kept = { reason: string; exception?: string | null; place: string; frames: PastFrame[]; variables: Record<string, string> };
+
+export async function pastStop(workspace: string, session: string, number: number): Promise<Past> {
+  const { data, text, is_error } = await callIn(workspace, "stop_history", { at: `${session}:${number}` });
+  if (is_error) throw new Error(String(data["message"] ?? text));
+  const kept = data["at"] as Kept;
+  const [, path = "", line = "0"] = /^(.*):(\d+) /.exec(kept.place) ?? [];
+  const variables = Object.entries(kept.variables).map(([name, value]) => ({ name, value, type: "", reference: 0 }));
+  return { session, number, reason: kept.reason, exception: kept.exception ?? null, path, line: Number(line), frames: kept.frames, variables };
+}
+
+export function toldPast(stop: Past): string {
+  return stop.exception ?? t(stop.reason);
 }
 
 export function toldStop(stop: Stop): string {
   return stop.exception ? `${stop.exception.type}: ${stop.exception.message}` : t(stop.reason);
-}
-
-function key(session: string, number: number): string {
-  return `${session} ${number}`;
 }

@@ -9,7 +9,7 @@ export class Text {
   trouble = "";
   /** What clicks beside its lines wished, until it is so. */
   readonly wishes = new Map<number, boolean>();
-  /** Its whole path, as a stack or a breakpoint names it. */
+  /** Its whole path, as the daemon found it. */
   private full = "";
   private readonly pages = new Map<number, string[]>();
   private readonly asked = new Set<number>();
@@ -21,7 +21,8 @@ export class Text {
   ) {}
 
   is(path: string, workspace: string): boolean {
-    return workspace === this.workspace && (path === this.path || path === this.full);
+    const whole = (name: string) => (name.startsWith("/") ? name : `${workspace}/${name}`);
+    return workspace === this.workspace && path !== "" && [whole(this.path), this.full].includes(whole(path));
   }
 
   /** One line; `undefined` while it is on its way. */
