@@ -191,7 +191,7 @@ async def test_of_a_million_hits_so_many_as_asked_for_are_told_and_the_program_i
 
 async def test_an_endless_loop_ends_with_the_time_and_says_where_it_was(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
-        answer = await hostile(agent, "spin", 14, "n", timeout_s=4)
+        answer = await hostile(agent, "spin", 14, "n", timeout_s=3)
     assert answer["hits"] == 1
     assert (answer["ended"]["how"], answer["ended"]["limit"]) == ("limit", "seconds")
     assert answer["ended"]["frames"][0]["function"] == "spin"
@@ -200,7 +200,7 @@ async def test_an_endless_loop_ends_with_the_time_and_says_where_it_was(tmp_path
 async def test_an_expression_that_never_ends_costs_the_time_that_was_given_and_no_more(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         began = anyio.current_time()
-        answer = await hostile(agent, "many", 20, "exec('while True: pass')", timeout_s=4)
+        answer = await hostile(agent, "many", 20, "exec('while True: pass')", timeout_s=3)
         assert anyio.current_time() - began < 30
         (session,) = (await agent.call("list_sessions"))["sessions"]
     assert answer["ended"]["limit"] == "expression"
@@ -214,6 +214,32 @@ async def test_hits_of_several_threads_are_all_told_with_their_thread(tmp_path: 
         answer = await hostile(agent, "crowd", 8, "n")
     assert answer["hits"] == 12
     assert {row["thread"] for row in answer["rows"]} == {1, 2, 3, 4}
+
+
+CHILDREN = """\
+import multiprocessing
+
+def work(n):
+    square = n * n
+    return square
+
+if __name__ == "__main__":
+    with multiprocessing.Pool(2) as pool:
+        print(sum(pool.map(work, range(6))))
+"""
+
+
+async def test_children_say_their_rows_too_and_a_condition_that_fails_says_why(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("children.py", CHILDREN)
+        points = [
+            {"line_number": 5, "expressions": ["n", "square"]},
+            {"line_number": 4, "expressions": ["n"], "condition": "nope > 1"},
+        ]
+        answer = await agent.call("trace", program="children.py", points=points)
+    assert sorted(row["values"]["square"] for row in answer["rows"]) == ["0", "1", "16", "25", "4", "9"]
+    assert answer["ended"] == {"how": "exited", "exit_code": 0, "output": "55\n"}
+    assert answer["points"][1]["not_bound"] == "The condition failed: NameError: name 'nope' is not defined"
 
 
 async def test_side_effects_happen_and_are_flagged(tmp_path: Path) -> None:

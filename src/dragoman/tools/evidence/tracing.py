@@ -99,7 +99,9 @@ def _why_not_bound(trace: Trace, at: int, binding: Binding, room: Room) -> str |
     """A place that no code stands at, or whose condition cannot be judged, is no place that was not reached."""
     if trace.sheet.hits_of(at):
         return None
-    return room.values.text(trace.faults.get(at) or binding.message, _REASON) or None
+    fault = trace.faults.get(at)
+    why = str(say("The condition failed: {reason}", reason=fault)) if fault else binding.message
+    return room.values.text(why, _REASON) or None
 
 
 def _place(point: Point, binding: Binding, workspace: Path) -> str:
