@@ -38,5 +38,5 @@ FORBIDDEN = (
 def assert_inert(tab: Tab, view: Locator) -> None:
     """Nothing of it became markup, nothing ran, and nobody else was asked for anything."""
     found: list[Any] = view.locator(FORBIDDEN).evaluate_all("them => them.map(it => it.outerHTML.slice(0, 200))")
-    assert found == []
+    assert found == [], found
     tab.assert_at_home()

@@ -156,6 +156,23 @@ def test_what_an_agent_writes_runs_nowhere_and_loads_nothing(tab: Tab, agent: Ag
         assert_inert(tab, canvas)
 
 
+def test_the_verdict_sees_what_it_is_for(browser: Browser, daemon: Attacked) -> None:
+    """The same, written into the page as markup: each of the measures must tell."""
+    context = browser.new_context()
+    tab = Tab.opened(context, daemon)
+    tab.log_in()
+    canvas = tab.show("Canvas")
+    canvas.evaluate("it => { it.shadowRoot.append(document.createElement('img')); }")
+    with pytest.raises(AssertionError, match="img"):
+        assert_inert(tab, canvas)
+    tab.page.evaluate("() => { new Image().src = 'https://evil.example/x.png'; window.pwned = 1; }")
+    expect(tab.page.locator("body")).to_be_visible()
+    tab.page.wait_for_function("window.violations.length > 0")
+    assert "evil.example" in str(tab.page.evaluate("window.violations"))
+    assert tab.ran() == 1
+    context.close()
+
+
 def test_the_same_is_text_in_the_record(tab: Tab, agent: Agent) -> None:
     components = [{"id": "root", "component": "Text", "text": ALL}]
     agent.told("show_canvas", surface_id="recorded", title=ALL[:200], components=components)

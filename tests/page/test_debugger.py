@@ -190,7 +190,12 @@ def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: At
     tab.page.get_by_role("tab", name="调试器").click()
     view = tab.page.locator("dragoman-debugger")
     expect(view.get_by_role("heading", name="调用栈")).to_be_visible()
+    expect(view.locator("dragoman-source .line").first).to_be_visible()
     assert view.evaluate("it => it.scrollWidth <= it.clientWidth")
+    tops = [view.locator(f".{name}").first.bounding_box() for name in ("source", "variables", "stack", "output")]
+    heights = [box["height"] for box in tops if box]
+    assert heights[0] > 300
+    assert [box["y"] for box in tops if box] == sorted(box["y"] for box in tops if box)
     tab.assert_at_home()
     context.close()
 

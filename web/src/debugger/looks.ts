@@ -75,7 +75,7 @@ export const looks = css`
     .desk { display: flex; flex-direction: column; overflow-y: auto; }
     .left, .middle, .right { display: contents; }
     section, .left section { flex: none; }
-    .source { order: 1; height: 22rem; } .variables { order: 2; } .stack { order: 3; } .watches { order: 4; } .output { order: 5; }
+    .source { order: 1; flex: none; height: 22rem; } .variables { order: 2; } .stack { order: 3; } .watches { order: 4; } .output { order: 5; }
     .timeline { order: 6; } .breakpoints { order: 7; } .sessions { order: 8; }
     .output, .variables, .watches, .timeline { flex: none; height: 13rem; border-bottom: 1px solid var(--line); }
     #standing { margin-left: 0; }
