@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 import threading
@@ -14,6 +15,8 @@ from dragoman.debug.evidence import javascript_rows, python_rows
 from dragoman.debug.evidence.effects import suspicious
 from dragoman.debug.evidence.languages import is_true
 from dragoman.debug.evidence.names import names_in
+from dragoman.debug.evidence.points import Point
+from dragoman.debug.evidence.probing import Probing
 from dragoman.debug.evidence.sheet import Cell, Limits, Sheet, Written
 from dragoman.tools.evidence.functions import first_line_of
 
@@ -171,6 +174,22 @@ def test_what_debuggers_show_for_false_is_false(shown: str) -> None:
     assert not is_true(Cell(shown))
     assert not is_true(Cell("true", failed=True))
     assert is_true(Cell(f"{shown}1"))
+
+
+def test_what_a_program_writes_into_the_file_of_its_rows_can_only_spoil_its_own_rows() -> None:
+    probing = Probing([Point(path="/a.py", line=1, expressions=("n",))], Sheet(Limits(hits=3)))
+    probing.speak("debugpy")
+    row = '["row", 0, 1, [[0, "1"]]]\n'
+    with probing.written_down():
+        (condition,) = [it.condition for it in probing.breakpoints]
+        file = Path(ast.literal_eval(condition.rpartition(".stops(")[2].partition(",")[0]))
+        file.write_text(f'{row}no json\n[]\n["row", 9, 1, []]\n["row", 0, 1, 5]\n{{"a": 1}}\n\xff\n{row}["row", 0')
+        probing.read()
+        assert [it.cells for it in probing.sheet.rows] == [(Cell("1"),)] * 2
+        file.unlink()
+        probing.read()
+    assert not file.exists()
+    assert probing.sheet.hits == 2
 
 
 SCRIPT = """\

@@ -5,9 +5,11 @@ While it is there, the session has no other breakpoints: those of clients are ke
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from io import BytesIO
 from pathlib import Path
 
 import msgspec
@@ -20,6 +22,8 @@ from dragoman.debug.model import Evaluated, Frame
 from dragoman.debug.snapshot import Looking
 from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
+
+log = logging.getLogger(__name__)
 
 EVALUATED_WITHIN_S = 2.0
 _TOO_SLOW = frozenset({"adapter_silent", "adapter_busy"})
@@ -111,23 +115,36 @@ class Probing:
         return self._language.writing is not None and self._file is not None
 
     def read(self) -> None:
-        """All that is there by now, up to the last whole line."""
-        if self._file is None or self._language.writing is None:
-            return
-        with self._file.open("rb") as file:
-            file.seek(self._read)
-            *lines, rest = file.read(_READ).split(b"\n")
+        """All that is there by now, up to the last whole line, as long as there is room for it."""
+        while not self.sheet.is_over.is_set() and (lines := self._lines()):
+            for line in lines:
+                self._read_line(line.decode("utf-8", "replace"))
+
+    def _lines(self) -> list[bytes]:
+        """The file is the program's to spoil, as all else of it is."""
+        try:
+            with self._file.open("rb") if self._file else nullcontext(BytesIO()) as file:
+                file.seek(self._read)
+                *lines, _ = file.read(_READ).split(b"\n")
+        except OSError as error:
+            log.info("rows that were written down could not be read: %s", error)
+            return []
         self._read += sum(len(line) + 1 for line in lines)
-        for line in lines:
-            self._take_written(self._language.writing.written(line.decode("utf-8", "replace")))
-        if lines and len(rest) + sum(map(len, lines)) >= _READ - len(lines):
-            self.read()
+        return lines
+
+    def _read_line(self, line: str) -> None:
+        try:
+            told = self._language.writing.written(line) if self._language.writing else None
+        except (ValueError, TypeError):
+            return
+        if told is not None and 0 <= told.point < len(self.points):
+            self._take_written(told)
 
     def _take_written(self, told: Written) -> None:
         self.under_way = {**self.under_way, told.thread: told.point} if told.kind == "begun" else self._without(told)
         if told.kind == "condition":
             self.faults[told.point] = told.fault
-        if told.kind == "row" and 0 <= told.point < len(self.points) and not self.sheet.is_over.is_set():
+        if told.kind == "row" and not self.sheet.is_over.is_set():
             self._judge(self.sheet.add(told.point, told.thread, told.cells))
 
     def _without(self, told: Written) -> dict[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -184,7 +184,7 @@ class Evidence:
         self.service = service
         self._clock = clock
 
-    def run(self, client: Client, subject: Subject, probing: Probing) -> Any:
+    def run(self, client: Client, subject: Subject, probing: Probing) -> AbstractAsyncContextManager[Run]:
         if subject.wish is None:
             return self._borrowed(client, subject.session_id, probing)
         return self._own(client, subject.wish, probing)
