@@ -41,13 +41,15 @@ def already_ended() -> DragomanError:
     )
 
 
-def moved_on(stop: Stop, by: str, command: str) -> DragomanError:
+def moved_on(stop: Stop, by: str, name: str, command: str) -> DragomanError:
+    """A name is what a client says of itself; its id would say nothing to another."""
+    named = say("{text}", text=ascii(name[:60])) if name else say("another client")
     return DragomanError(
         "moved_on",
         say(
             "The session moved on: {who} did `{command}`, and it is now at stop {number}.",
             number=stop.number,
-            who=persons.told(by) or by or say("another client"),
+            who=persons.told(by) or named,
             command=command,
         ),
         hint=say("wait_for_stop shows where it is now; then decide again."),

@@ -33,6 +33,8 @@ class Running:
         self, asking: Asking, life: Life, threads: Threads, mailbox: Mailbox, *, again: Again, tell: Tell
     ) -> None:
         self.by = ""
+        self.names: dict[str, str] = {}
+        """What those who acted call themselves."""
         self.sent_on = 0
         self.command = "continue"
         self._asking = asking
@@ -102,7 +104,7 @@ class Running:
         stop = self._life.require_stopped()
         await self._asking.freed(_ANSWERED_WITHIN_S)
         if seen_stop is not None and seen_stop != stop.number:
-            raise faults.moved_on(stop, self.by, self.command)
+            raise faults.moved_on(stop, self.by, self.names.get(self.by, ""), self.command)
         if thread_id is not None and thread_id != stop.thread_id:
             await self._threads.require(thread_id)
         return stop.thread_id if thread_id is None else thread_id

@@ -320,6 +320,7 @@ class DebugService:
         self, client: Client, session: Session, command: Coroutine[Any, Any, None], within_s: float
     ) -> Happened:
         """An adapter that does not answer takes no more of the caller's time than the caller gave."""
+        session.note_name(client.id, client.name)
         before, deadline_s = session.last_stop, self._clock.monotonic_s() + within_s
         with anyio.move_on_after(max(within_s, _ANSWERED_AT_LEAST_WITHIN_S)):
             await command

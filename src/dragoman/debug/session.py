@@ -46,6 +46,7 @@ __all__ = ["Launch", "Session"]
 
 log = logging.getLogger(__name__)
 
+_NAMES_AT_MOST = 100
 _LAST_WORDS_WITHIN_S = 10.0
 _LAST_WORDS = 4000
 _BESIDE = frozenset({"breakpoint", "step"})  # an exception, or watched data, would be lost
@@ -160,6 +161,11 @@ class Session:
     def sent_on_by(self) -> tuple[str, str]:
         """Who sent it on last, and with which command."""
         return self._running.by, self._running.command
+
+    def note_name(self, id: str, name: str) -> None:
+        """Of who acts next; of so many that no person could tell them apart, the first are known."""
+        if name and len(self._running.names) < _NAMES_AT_MOST:
+            self._running.names[id] = name
 
     async def configurable(self) -> None:
         """What its debugger can do is known, or it came to nothing."""

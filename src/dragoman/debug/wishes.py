@@ -29,6 +29,8 @@ class Client:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
     """Whether a person started this client in the workspace, and so said that what it holds may run."""
+    name: str = ""
+    """What it calls itself: for people, and proof of nothing."""
     terminal: RunInTerminal | None = field(default=None, repr=False, compare=False)
     """Where it has one of its own for programs that want one."""
 

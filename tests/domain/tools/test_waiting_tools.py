@@ -200,13 +200,13 @@ async def test_after_another_moved_the_program_on_the_wait_shows_where_it_is_and
 ) -> None:
     async with opened(tmp_path) as bench:
         await bench.started()
-        person = Caller("person", bench.caller.workspace, bench.caller.workspace)
+        person = Caller("client-7f", bench.caller.workspace, bench.caller.workspace, name="Another\nEditor")
         await moved(bench, "step_execution", lambda: bench.adapter.stop("step"), caller=person)
         refused = await moved(bench, "step_execution")
         seen = await bench.call("wait_for_stop")
         stepped = await moved(bench, "step_execution", lambda: bench.adapter.stop("step"))
     assert (refused["status"], refused["code"], refused["state"]) == ("error", "moved_on", "Stopped")
-    assert "person did `next`" in refused["message"]
+    assert "'Another\\nEditor' did `next`" in refused["message"]
     assert "wait_for_stop" in refused["hint"]
     assert seen["stop_event_data"]["stop_number"] == 2
     assert stepped["stop_event_data"]["stop_number"] == 3

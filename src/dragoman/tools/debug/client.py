@@ -20,6 +20,7 @@ def client_of(caller: Caller) -> Client:
         cwd=caller.cwd,
         environment=caller.environment,
         trusts_workspace=caller.trusts_workspace,
+        name=caller.name,
     )
 
 
