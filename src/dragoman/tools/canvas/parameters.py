@@ -37,7 +37,7 @@ class Show(Drawing):
     title: Annotated[str, Field(max_length=200)] = ""
     subject: Annotated[
         Literal["", "stop", "failure"],
-        Field(description="Instead: where the debugged program stands, or the last command that failed."),
+        Field(description="Where the debugged program stands, or the last command that failed; `components` go below."),
     ] = ""
     subject_id: Annotated[str, Field(max_length=100, description="Its session or command; default: the last.")] = ""
 
