@@ -24,9 +24,15 @@ _NOISE = re.compile(
     re.VERBOSE,
 )
 _CUT_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8})?\Z")
+# What a program tells the terminal in words: titles, folders, links, marks.
+_WORDS = re.compile(rb"(\x1b\][0-9]{0,4};?)([^\x07\x1b]{0,4096})(\x07|\x1b\\)")
+_CUT_WORDS = re.compile(rb"\x1b\][^\x07\x1b]{0,4096}\x1b?\Z")
+# Shells put the command there, cut to some length: the rest of a secret is one that nothing knows.
+_TITLES = frozenset({b"\x1b]0;", b"\x1b]1;", b"\x1b]2;"})
 # What a shell echoes comes in small pieces.
 _ECHO_BYTES = 8_192
 _CONTEXT_BYTES = 160
+_WORDS_BYTES = 4_200
 _LINE_BYTES = 1_200
 # So much of a secret that was begun and not gone on with is taken for one.
 _TELLING_BYTES = 8
@@ -88,7 +94,7 @@ class SecretStream:
             cut = view.cut(hold)
         self._remember(view, begun, hold)
         self._held = view.raw[cut:]
-        return view.redacted([span for span in secrets if span[1] <= hold], cut)
+        return _unspoken(shapes, view.redacted([span for span in secrets if span[1] <= hold], cut))
 
     def _remember(self, view: _View, begun: Begun | None, upto: int) -> None:
         """What was let through of the line, from where a secret may have begun."""
@@ -108,7 +114,7 @@ class _View:
         self._gaps: list[Span] = []
         self._end = len(raw)
         if b"\x1b" in raw or (len(raw) < _ECHO_BYTES and b" \r" in raw):
-            found = _CUT_ESCAPE.search(raw, max(0, len(raw) - 80))
+            found = _cut_words(raw) or _CUT_ESCAPE.search(raw, max(0, len(raw) - 80))
             self._end = found.start() if found else len(raw)
             self._gaps = [match.span() for match in _NOISE.finditer(raw, 0, self._end)]
         self.text = context + self._without_gaps() if context or self._gaps or self._end < len(raw) else raw
@@ -140,6 +146,25 @@ class _View:
                 break
             at += high - low
         return at
+
+
+def _cut_words(raw: bytes) -> re.Match[bytes] | None:
+    at = raw.rfind(b"\x1b]", max(0, len(raw) - _WORDS_BYTES))
+    return _CUT_WORDS.match(raw, at) if at >= 0 else None
+
+
+def _unspoken(shapes: Shapes, data: bytes) -> bytes:
+    """Without the words of titles, and with marks for secrets in what else is not shown as text."""
+    return _WORDS.sub(lambda found: _words_kept(shapes, found), data) if b"\x1b]" in data else data
+
+
+def _words_kept(shapes: Shapes, found: re.Match[bytes]) -> bytes:
+    head, words, end = found.groups()
+    if head in _TITLES:
+        return bytes(head + end)
+    for start, after in reversed(shapes.secrets(words)):
+        words = words[:start] + mark(words[start:after]) + words[after:]
+    return bytes(head + words + end)
 
 
 def mark(secret: bytes) -> bytes:

@@ -20,7 +20,7 @@ def keeping(redacted: Redacted) -> Keeping:
                 session=session,
                 number=stop.number,
                 at_ns=stop.at_ns,
-                title=title,
+                title=redacted("", title),
                 workspace=workspace,
                 reason=stop.reason,
                 seen=seen_at(stop, redacted),
