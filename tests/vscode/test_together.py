@@ -42,6 +42,36 @@ def test_an_agents_session_is_joined_by_its_notification_and_stepped_by_hand(run
     first.expect_status(r"Dragoman \d+")
 
 
+def test_breakpoints_of_both_stand_in_one_list_and_the_last_writer_wins(running: Editor, first: Window) -> None:
+    listed = _breakpoints(first)
+    with agent(running, first.folder) as it:
+        session = _stopped_in_add(it, first)
+        first.command("Dragoman: Join a live debug session")
+        _expect_line(first, 4)
+        _make_room(first)
+        expect(listed).to_have_count(0)
+
+        it.tool("set_breakpoint", file_path="adding.py", line_number=5)
+        expect(listed).to_have_count(1)
+        first.picture("breakpoints")
+        it.tool("remove_breakpoint", clear_all=True)
+        expect(listed).to_have_count(0)
+
+        it.tool("set_breakpoint", file_path="adding.py", line_number=5)
+        expect(listed).to_have_count(1)
+        first.page.locator(".view-line").filter(has_text="return total").click()
+        first.page.keyboard.press("F9")  # the person takes it away
+        eventually(lambda: it.tool("get_breakpoints")["breakpoints"] == [], every_s=0.1)
+
+        it.tool("set_breakpoint", file_path="adding.py", line_number=5)
+        expect(listed).to_have_count(1)
+        first.page.keyboard.press("Shift+F5")
+        expect(listed).to_have_count(0)  # it was the agent's, and still is
+        assert [at["line"] for at in it.tool("get_breakpoints")["breakpoints"]] == [5]
+        it.tool("remove_breakpoint", clear_all=True)
+        it.tool("stop_debugging", session_id=session)
+
+
 def test_a_window_that_is_reloaded_in_the_middle_ends_nothing_and_joins_again_by_the_menu(
     running: Editor, first: Window
 ) -> None:
@@ -49,11 +79,16 @@ def test_a_window_that_is_reloaded_in_the_middle_ends_nothing_and_joins_again_by
         session = _stopped_in_add(it, first)
         first.toast("A debug session began in this folder: adding.py").get_by_role("button", name="Join").click()
         _expect_line(first, 4)
+        _make_room(first)
+        it.tool("set_breakpoint", file_path="adding.py", line_number=5)
+        expect(_breakpoints(first)).to_have_count(1)
         first.reload()
         first.expect_status(r"Dragoman \d+ · 1")
+        it.tool("remove_breakpoint", clear_all=True)
         first.menu()
         first.choose("Join a live session")
         _expect_line(first, 4)
+        expect(_breakpoints(first)).to_have_count(0)
         first.page.keyboard.press("Shift+F5")
         expect(first.page.locator(".debug-toolbar")).to_be_hidden()
         it.tool("stop_debugging", session_id=session)
@@ -65,11 +100,12 @@ def test_what_a_person_starts_runs_through_the_daemon_and_an_agent_joins_it(runn
     (first.folder / ".vscode" / "launch.json").write_text(json.dumps({"version": "0.2.0", "configurations": [launch]}))
     with agent(running, first.folder) as it:
         it.tool("set_breakpoint", file_path="adding.py", line_number=5)
+        first.clear_toasts()
         first.command("Debug: Start Debugging")
         _expect_line(first, 5)
         listed = [session for session in it.tool("list_sessions")["sessions"] if session["state"] == "Stopped"]
-        assert [session["name"] for session in listed] == ["Adding"]
-        expect(first.toasts.filter(has_text="A debug session began in this folder: Adding")).to_have_count(
+        assert [session["name"] for session in listed] == ["adding.py"]
+        expect(first.toasts.filter(has_text="A debug session began in this folder")).to_have_count(
             0
         )  # it is the person's own
         told = it.tool("evaluate_expression", expression="total", session_id=listed[0]["session_id"])
@@ -100,6 +136,17 @@ def _expect_line(window: Window, line: int) -> None:
         return re.match(rf"{line}:", text) is not None
 
     eventually(shown, within_s=15, every_s=0.1)
+
+
+def _breakpoints(window: Window) -> Locator:
+    return window.page.locator(".debug-breakpoints .monaco-list-row").filter(has_text="adding.py")
+
+
+def _make_room(window: Window) -> None:
+    """The list of breakpoints is the last of four, and draws only what fits."""
+    watch = window.page.get_by_role("button", name="Watch Section")
+    if watch.get_attribute("aria-expanded") == "true":
+        watch.click()
 
 
 def _variables(window: Window) -> Locator:

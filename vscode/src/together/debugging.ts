@@ -12,13 +12,18 @@ export function registerDebugging(server: Server): vscode.Disposable {
   const provider: vscode.DebugConfigurationProvider = {
     provideDebugConfigurations: () => [launching()],
     resolveDebugConfiguration: (_, configuration) => resolved(server, configuration),
+    // Others' breakpoints are told to us: `breakpoints` shows them.
+    resolveDebugConfigurationWithSubstitutedVariables: (_, configuration) => ({ mirrorsBreakpoints: true, ...configuration }),
   };
   const joining: vscode.DebugConfigurationProvider = { provideDebugConfigurations: () => lives(server).map(attached) };
+  const joined = new Set<string>();
   return vscode.Disposable.from(
+    vscode.debug.onDidStartDebugSession(({ configuration }) => joined.add(String(configuration.session))),
+    vscode.debug.onDidTerminateDebugSession(({ configuration }) => joined.delete(String(configuration.session))),
     vscode.debug.registerDebugAdapterDescriptorFactory(TYPE, { createDebugAdapterDescriptor: (session) => adapter(server, session) }),
     vscode.debug.registerDebugConfigurationProvider(TYPE, provider),
     vscode.debug.registerDebugConfigurationProvider(TYPE, joining, vscode.DebugConfigurationProviderTriggerKind.Dynamic),
-    vscode.commands.registerCommand("dragoman.joinSession", (id?: unknown) => join(server, typeof id === "string" ? id : undefined)),
+    vscode.commands.registerCommand("dragoman.joinSession", (id?: unknown) => join(server, joined, typeof id === "string" ? id : undefined)),
   );
 }
 
@@ -58,9 +63,10 @@ function attached({ id, title }: Life): vscode.DebugConfiguration {
   return { name: t("Join {0}", title), type: TYPE, request: "attach", session: id };
 }
 
-async function join(server: Server, id: string | undefined): Promise<void> {
+/** Once is enough: an invitation may still stand there when the person has joined in another way. */
+async function join(server: Server, joined: ReadonlySet<string>, id: string | undefined): Promise<void> {
   const life = id === undefined ? await choose(server) : lives(server).find((one) => one.id === id);
-  if (life) await vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], attached(life));
+  if (life && !joined.has(life.id)) await vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], attached(life));
 }
 
 async function choose(server: Server): Promise<Life | undefined> {

@@ -34,6 +34,23 @@ const CASES: Record<string, Case> = {
     assert.equal((await ended).name, "host");
   },
 
+  async "others' breakpoints of a session that is joined are in the editor's list, and leave it with the session"({ server }) {
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    const told: string[] = [];
+    vscode.debug.onDidReceiveDebugSessionCustomEvent(({ event, body }) => told.push(`${event} ${JSON.stringify(body)}`));
+    const dragoman = (await server.programs.find())!;
+    const debug = (...words: string[]) => dragoman.run(["debug", ...words], folder!.uri.fsPath);
+    await debug("adding.py", "--break", "adding.py:4");
+    await eventually(() => server.known.state === "running" && server.known.status.sessions.length === 1, () => "a session");
+    await vscode.commands.executeCommand("dragoman.joinSession");
+    await debug("break", "adding.py:5");
+    const lines = () => vscode.debug.breakpoints.map((it) => (it as vscode.SourceBreakpoint).location.range.start.line + 1);
+    await eventually(() => lines().includes(5), () => `${lines().join()} ${told.join("\n")}`);
+    await vscode.debug.stopDebugging();
+    await eventually(() => lines().length === 0, () => lines().join());
+    await debug("clear", "--all");
+  },
+
   async "a setting of the editor becomes the daemon's own"({ server }) {
     const said = () => server.with(async (dragoman) => (await dragoman.run(["config", "get", "auto_start"])).out.trim());
     await server.setAutoStart(false);
@@ -58,6 +75,14 @@ export async function run(): Promise<void> {
       throw new Error(`${name}: ${String(error)}`);
     }
     console.log(`✓ ${name}`);
+  }
+}
+
+async function eventually(condition: () => boolean, told: () => string): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, told());
+    await new Promise((settle) => setTimeout(settle, 50));
   }
 }
 
