@@ -114,9 +114,20 @@ LINES = [
     [(2, {"rates['book']", "items[0].price", "items[0]"}), (4, {"a.b", "c.d"}), (5, set()), (9, set())],
 )
 def test_of_a_python_statement_the_parts_that_do_nothing_when_evaluated_again(line: int, parts: set[str]) -> None:
-    assert set(parts_of(LINES, line, is_python=True)) == parts
+    assert set(parts_of(LINES, line, "a.py")) == parts
 
 
 def test_of_another_language_members_and_elements_by_their_looks() -> None:
     line = 'sum += order.lines[i].price * rates[order.kind]; // not.this "nor.that"'
-    assert parts_of([line], 1, is_python=False) == ("order.lines[i].price", "rates[order.kind]", "order.kind")
+    assert parts_of([line], 1, "a.js") == (
+        "order.lines[i].price",
+        "order.lines[i]",
+        "order.lines",
+        "rates[order.kind]",
+        "order.kind",
+    )
+    assert parts_of(["found += p->next->value;"], 1, "a.c") == ("p->next->value", "p->next")
+
+
+def test_of_ruby_elements_alone_because_a_member_there_is_a_call() -> None:
+    assert parts_of(["list[at].drop + queue.pop + rates[order.kind]"], 1, "a.rb") == ("list[at]",)

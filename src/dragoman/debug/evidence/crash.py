@@ -11,6 +11,7 @@ import msgspec
 
 from dragoman.debug.evidence.failing_line import parts_of
 from dragoman.debug.evidence.languages import language_of
+from dragoman.debug.evidence.printed_chain import chain_printed
 from dragoman.debug.evidence.probing import EVALUATED_WITHIN_S, Probing, said
 from dragoman.debug.evidence.run import End, Evidence, Run, Subject
 from dragoman.debug.evidence.sheet import Cell, Limits, Sheet
@@ -25,6 +26,7 @@ _OPENED = 5
 _MEMBERS = 20
 _ADDRESS = re.compile(r"^<[\w.<>]+ object at 0x[0-9a-f]+>$|^0x[0-9a-f]+$|^\w[\w:<>, *&]* ?@ ?0x[0-9a-f]+$|^\{\.\.\.\}$")
 _ENDS_BY_ITSELF_WITHIN_S = 2.0
+_PRINTED = 20_000
 # A value that is code was not computed by the line; each adapter shows it in such words.
 _IS_CODE = ("<function", "<built-in", "<module", "<class", "<bound method", "ƒ ", "class ")
 
@@ -71,10 +73,21 @@ async def crashed(evidence: Evidence, client: Client, subject: Subject, lines: L
     async with evidence.run(client, subject, probing) as run:
         crash = await explained(run, await _end_of(run), lines)
         if crash.end.how == "exception" and run.is_own:
-            ended = await run.let_end(_ENDS_BY_ITSELF_WITHIN_S)
-            crash = replace(crash, end=replace(crash.end, ended=ended))
+            crash = await _with_its_end(run, crash)
         is_left = run.session.ended is None and not run.is_own
     return replace(crash, session_id=run.session.id, state=run.session.state.value) if is_left else crash
+
+
+async def _with_its_end(run: Run, crash: Crash) -> Crash:
+    """What a language prints of it then is read, and not shown: it is what is told here."""
+    printed = run.session.output.end
+    end = replace(crash.end, ended=await run.let_end(_ENDS_BY_ITSELF_WITHIN_S))
+    if end.stop is None or end.raised is None or crash.causes:
+        return replace(crash, end=end)
+    text = run.session.output.since(printed, most=_PRINTED)[0]
+    raised, *causes = chain_printed(run.session.launch.adapter_id, end.raised, text)
+    stop = msgspec.structs.replace(end.stop, raised=raised)
+    return replace(crash, end=replace(end, stop=stop), causes=tuple(causes))
 
 
 async def _end_of(run: Run) -> End:
@@ -102,7 +115,8 @@ async def _seen(run: Run, frame: Frame, lines: Lines) -> SeenFrame:
         found = await run.session.looks.locals(frame.id)
     except DragomanError:
         found = None
-    return SeenFrame(frame, source, await _opened(run, found.variables if found else ()))
+    own = [it for it in (found.variables if found else ()) if it.name != run.session.launch.dialect.raised_local]
+    return SeenFrame(frame, source, await _opened(run, own))
 
 
 async def _opened(run: Run, variables: Sequence[Variable]) -> tuple[Variable, ...]:
@@ -131,10 +145,17 @@ async def _members(run: Run, variable: Variable) -> str:
 async def _with_values(run: Run, seen: SeenFrame, lines: Lines) -> SeenFrame:
     frame = seen.frame
     text = await lines(frame.path) if frame.path else None
-    parts = parts_of(text or (), frame.line, is_python=frame.path.endswith((".py", ".pyw")))
+    parts = parts_of(text or (), frame.line, frame.path)
     cells = await _evaluated(run, parts, frame)
-    shown = [(part, cell) for part, cell in zip(parts, cells, strict=False) if not cell.text.startswith(_IS_CODE)]
+    told = [(part, cell) for part, cell in zip(parts, cells, strict=False) if not cell.text.startswith(_IS_CODE)]
+    failed = [part for part, cell in told if cell.failed]
+    shown = [(part, cell) for part, cell in told if not (cell.failed and _holds_another(part, failed))]
     return replace(seen, values=tuple(shown))
+
+
+def _holds_another(part: str, failed: Sequence[str]) -> bool:
+    """Of a chain that fails, the first link that does."""
+    return any(part != it and part.startswith(it) and not part[len(it)].isalnum() for it in failed)
 
 
 async def _causes(run: Run, stop: Stop) -> tuple[Raised, ...]:

@@ -6,27 +6,34 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from dragoman.debug import suffixes
 
 _MOST = 8
 _STRINGS = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?://|#|--).*")
 _MEMBERS = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*(?:(?:\.|->)[A-Za-z_$][\w$]*(?![\w(])|\[[\w.]+\])+")
+_LINK = re.compile(r"(?:\.|->)?[A-Za-z_$][\w$]*|\[[\w.]+\]")
 # To evaluate these again would do something again.
 _ACTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda, ast.comprehension, ast.JoinedStr)
 _SAYS_NOTHING = (ast.Constant, ast.Name, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Starred, ast.Slice)
 
 
-def parts_of(lines: Sequence[str], line: int, *, is_python: bool) -> tuple[str, ...]:
+def parts_of(lines: Sequence[str], line: int, path: str) -> tuple[str, ...]:
     """Of the statement that stands at a line, from 1; the whole before its parts."""
     if not 0 < line <= len(lines):
         return ()
-    found = _of_python(lines, line) if is_python else _by_their_looks(lines[line - 1])
-    return tuple(dict.fromkeys(found))[:_MOST]
+    suffix = PurePath(path).suffix
+    found = _of_python(lines, line) if suffix in suffixes.PYTHON else _by_their_looks(lines[line - 1])
+    is_calling = suffix in suffixes.RUBY  # there a member is a call
+    return tuple(it for it in dict.fromkeys(found) if not (is_calling and "." in it))[:_MOST]
 
 
 def _by_their_looks(text: str) -> Iterator[str]:
-    """Members and elements: what stands in a variable alone is shown with the variables."""
+    """Members and elements, and what they are of: what stands in a variable alone is shown with the variables."""
     for found in _MEMBERS.findall(_STRINGS.sub("", text)):
-        yield found
+        ends = [it.end() for it in _LINK.finditer(found)][:0:-1]
+        yield from (found[:end] for end in ends)
         yield from re.findall(r"\[([A-Za-z_][\w.]*\.[\w.]+)\]", found)
 
 

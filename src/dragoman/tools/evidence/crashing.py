@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,7 +29,10 @@ _MESSAGE = 400
 _LOCALS = 20
 _SOURCE = 160
 # Names that the language made, not the user.
-_NO_ONES = ("__", "special variables", "function variables", "class variables")
+_NO_ONES = ("__", "special variables", "function variables", "class variables", "~r")
+_MADE = {("this", "global"), ("this", "Object"), ("this", "undefined"), ("exports", "{}"), ("%self", "main")}
+_STACK = re.compile(r"(?s)\n    at .*")  # of an error in JavaScript, which is shown with all of it
+_OF_NODE = "Module {id: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Crashing:
         return ExceptionSeen(type=name(raised.type), message=self.room.values.text(raised.message, _MESSAGE))
 
     def frame(self, caller: Caller, seen: SeenFrame) -> CrashFrame:
-        own = [it for it in seen.variables if not it.name.startswith(_NO_ONES) and not _is_code(it)]
+        own = [it for it in seen.variables if not _is_made(it) and not _is_code(it)]
         return CrashFrame(
             function=name(seen.frame.name),
             file_path=short_path(seen.frame.path, caller.workspace) if seen.frame.path else None,
@@ -81,7 +85,7 @@ class Crashing:
         )
 
     def _local(self, variable: Variable) -> str:
-        return self._shown(variable.name, variable.value)
+        return self._shown(variable.name, _STACK.sub("", variable.value))
 
     def _cell(self, expression: str, cell: Cell) -> str:
         shown = self._shown(expression, cell.text)
@@ -90,6 +94,11 @@ class Crashing:
     def _shown(self, expression: str, text: str) -> str:
         shown = self.room.values.value(expression, text, _VALUE)
         return shown.text if shown.is_whole else f"{shown.text}… ({shown.length} chars)"
+
+
+def _is_made(variable: Variable) -> bool:
+    is_module = variable.name == "module" and variable.value.startswith(_OF_NODE)
+    return is_module or variable.name.startswith(_NO_ONES) or (variable.name, variable.value) in _MADE
 
 
 def _is_code(variable: Variable) -> bool:

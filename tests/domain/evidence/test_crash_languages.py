@@ -1,0 +1,191 @@
+"""explain_crash over the real debugger of each language: frames, locals, the values in the line, what led to it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.debug.evidence.printed_chain import chain_printed
+from dragoman.debug.model import Raised
+from tests.domain.evidence.room import agent_in
+from tests.domain.tools.bench import Answer
+from tests.peers import give_adapters
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+
+async def explained(tmp_path: Path, name: str, text: str, **more: Any) -> Answer:
+    async with agent_in(tmp_path) as agent:
+        agent.write(name, text)
+        return await agent.call("explain_crash", **{"program": name, **more})
+
+
+def places(answer: Answer) -> list[tuple[str, int]]:
+    return [(it["function"].rpartition(".")[2], it["line"]) for it in answer["frames"]]
+
+
+ORDERS_JS = """\
+const rates = { book: 0.07 };
+function rate(order) {
+  if (!(order.kind in rates)) throw new RangeError("no rate for " + order.kind);
+}
+function total(order) {
+  try { return rate(order); }
+  catch (error) { throw new Error("cannot total", { cause: error }); }
+}
+function main() {
+  const order = { kind: "film" };
+  console.log("begins");
+  { const twice = 2; total(order); }
+}
+main();
+"""
+
+
+@pytest.mark.needs("javascript")
+async def test_javascript_with_the_causes_of_its_error_and_every_scope_of_a_function(
+    tmp_path: Path, home: Path
+) -> None:
+    give_adapters(home)
+    answer = await explained(tmp_path, "orders.js", ORDERS_JS)
+    assert answer["ended"]["exception"] == {"type": "Error", "message": "cannot total"}
+    assert answer["caused_by"] == [{"type": "RangeError", "message": "no rate for film"}]
+    assert places(answer) == [("total", 7), ("main", 12), ("<anonymous>", 14)]
+    total, main, module = answer["frames"]
+    assert total["locals"] == {"error": "RangeError: no rate for film", "order": "{kind: 'film'}"}
+    assert main["locals"] == {"twice": "2", "order": "{kind: 'film'}"}
+    assert module["locals"] == {"rates": "{book: 0.07}"}
+    assert (answer["ended"]["exit_code"], answer["ended"]["output"]) == (1, "begins\n")
+
+
+@pytest.mark.needs("javascript")
+async def test_javascript_with_the_first_link_of_a_chain_that_fails(tmp_path: Path, home: Path) -> None:
+    give_adapters(home)
+    text = "const list = [{ name: 'a' }];\nlet at = list.length;\nconsole.log(list[at].name.length);\n"
+    values = (await explained(tmp_path, "last.js", text))["frames"][0]["values"]
+    assert values["list[at]"] == "undefined"
+    assert values["list[at].name"].startswith("!TypeError: Cannot read properties of undefined")
+    assert "list[at].name.length" not in values
+
+
+LIST_C = """\
+#include <stdio.h>
+struct node { int value; struct node *next; };
+static int sum(struct node *p, int n) {
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        found += p->value + p->next->value;
+        p = p->next;
+    }
+    return found;
+}
+int main(void) {
+    struct node b = {2, NULL}, a = {1, &b};
+    printf("%d\\n", sum(&a, 3));
+    return 0;
+}
+"""
+
+
+def built(source: Path) -> str:
+    source.write_text(LIST_C)
+    subprocess.run(["gcc", "-g", "-O0", "-o", source.with_suffix(""), source], check=True)
+    return str(source.with_suffix(""))
+
+
+@pytest.mark.needs("c")
+@pytest.mark.parametrize(
+    "type",
+    [pytest.param(it, marks=pytest.mark.needs(peer)) for it, peer in (("lldb-dap", "lldb"), ("lldb", "codelldb"))],
+)
+async def test_c_at_a_signal_with_what_the_pointer_was(tmp_path: Path, home: Path, type: str) -> None:
+    give_adapters(home)
+    configuration = {"type": type, "request": "launch", "name": "list", "program": built(tmp_path / "list.c")}
+    answer = await explained(tmp_path, "list.c", LIST_C, program="", configuration=configuration)
+    assert (answer["crashed"], answer["ended"]["signal"], answer["ended"]["exit_code"]) == (True, "SIGSEGV", -11)
+    assert "SIGSEGV" in answer["ended"]["exception"]["message"]
+    assert places(answer) == [("sum", 6), ("main", 13)]
+    top = answer["frames"][0]
+    assert {name: top["locals"][name] for name in ("n", "found", "i")} == {"n": "3", "found": "3", "i": "1"}
+    assert "value=2" in top["locals"]["p"]
+    assert (top["values"]["p->value"], top["values"]["p->next->value"][0]) == ("2", "!")
+    assert top["values"]["p->next"] in {"0x0000000000000000", "<null>", "NULL"}
+
+
+PICK_GO = """\
+package main
+
+import "errors"
+
+type Shelf struct{ books []string }
+
+func pick(shelf *Shelf, at int) string { return shelf.books[at] }
+
+func main() {
+	defer func() {
+		if found := recover(); found != nil {
+			panic(errors.New("no such book"))
+		}
+	}()
+	pick(&Shelf{[]string{"a"}}, 5)
+}
+"""
+
+
+@pytest.mark.needs("go")
+async def test_go_with_the_panic_that_led_to_the_last(tmp_path: Path, home: Path) -> None:
+    give_adapters(home)
+    answer = await explained(tmp_path, "pick.go", PICK_GO)
+    assert (answer["ended"]["exception"]["type"], answer["ended"]["exit_code"]) == ("panic", 2)
+    assert "no such book" in answer["ended"]["exception"]["message"]
+    assert answer["caused_by"] == [{"type": "panic", "message": "runtime error: index out of range [5] with length 1"}]
+    assert places(answer) == [("func1", 12), ("pick", 7), ("main", 15)]
+    assert set(answer["frames"][1]["locals"]) == {"shelf", "at"}
+    assert answer["frames"][1]["locals"]["at"] == "5"
+
+
+@pytest.mark.needs("lua")
+async def test_lua_with_the_key_and_what_was_not_there(tmp_path: Path) -> None:
+    text = "local function rate(order, rates)\n  return rates[order.kind].value * 2\nend\nrate({ kind = 'film' }, {})\n"
+    answer = await explained(tmp_path, "rate.lua", text)
+    assert "attempt to index" in answer["ended"]["exception"]["message"]
+    assert (places(answer)[0], answer["frames"][0]["locals"]["order"]) == (("rate", 2), '{kind = "film"}')
+    values = answer["frames"][0]["values"]
+    assert (values["rates[order.kind]"], values["order.kind"]) == ("nil", '"film"')
+
+
+ORDERS_RB = """\
+def charge(order, rates)
+  order[:price] * rates.fetch(order[:kind])
+rescue KeyError => missing
+  raise ArgumentError, "no rate"
+end
+
+def main
+  order = { kind: "film", price: 20 }
+  charge(order, { "book" => 7 })
+end
+
+main
+"""
+
+
+@pytest.mark.needs("ruby")
+async def test_ruby_where_the_debugger_stands_at_the_first_cause(tmp_path: Path) -> None:
+    answer = await explained(tmp_path, "orders.rb", ORDERS_RB)
+    assert answer["ended"]["exception"] == {"type": "ArgumentError", "message": "no rate"}
+    assert answer["caused_by"] == [{"type": "KeyError", "message": 'key not found: "film"'}]
+    assert [it["line"] for it in answer["frames"]] == [2, 9, 12]
+    assert answer["frames"][0]["locals"]["rates"] == '{"book"=>7}'
+    assert answer["frames"][2]["locals"] == {}
+
+
+def test_what_a_program_printed_before_it_broke_down_and_other_languages_print_is_no_cause() -> None:
+    raised = Raised(type="Error", message="a")
+    forged = "[cause]: Error: printed at the margin\n  [cause]: RangeError [ERR]: real {\n"
+    assert chain_printed("pwa-node", raised, forged) == (raised, Raised(type="RangeError", message="real"))
+    assert chain_printed("debugpy", raised, forged) == (raised,)
+    assert chain_printed("rdbg", raised, "") == (raised,)
