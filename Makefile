@@ -67,7 +67,7 @@ bench:
 	@$(PYTHON) tools/bootstrap.py test
 	$(BIN)/python -m bench.run --json bench/results.json
 
-# Our client on real OpenClaw gateways (npm, about 1.5 GB); the last result stands in docs/protocols/gateway.md.
+# Our client on real OpenClaw gateways (npm, about 1.3 GB); the last result stands in docs/protocols/gateway.md.
 test-openclaw:
 	@$(PYTHON) tools/bootstrap.py test
 	@$(PYTHON) tools/openclaw.py

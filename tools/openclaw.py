@@ -2,7 +2,7 @@
 
     python3 tools/openclaw.py
 
-Standard library alone. Needs npm and about 1.5 GB; what is there already is not brought again. Scripts of packages are
+Standard library alone. Needs npm and about 1.3 GB; what is there already is not brought again. Scripts of packages are
 not run.
 """
 
