@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Own folders: never a user's daemon, settings or tokens.
 OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
+# Whoever forbids Python to keep what it compiled would compile every daemon and every debugger anew, hundreds of times.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test page lint fmt unit whole test-openclaw soak bench clean
 
@@ -28,7 +30,9 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 	tests/domain/terminal/test_record_lasting.py tests/domain/terminal/test_record_resuming.py \
 	tests/domain/terminal/test_completion.py tests/domain/terminal/test_search_commands.py \
 	tests/domain/terminal/test_screen.py tests/domain/terminal/test_own.py \
-	tests/domain/shell/test_overlay_any_order.py tests/domain/shell/test_strip.py
+	tests/domain/shell/test_overlay_any_order.py tests/domain/shell/test_strip.py \
+	$(addprefix tests/domain/evidence/test_, compare.py crash.py crash_languages.py debug_test.py last_failure.py \
+	stop_history.py with_debugpy.py with_lldb.py)
 # The longest first: whoever begins a long file last keeps everybody waiting.
 WHOLE := tests/conformance/test_hostile_programs.py tests/faces/mcp/test_daemon_goes.py tests/e2e tests/conformance $(SLOW) \
 	tests/faces tests/page tests/lua
