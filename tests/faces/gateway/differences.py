@@ -25,7 +25,7 @@ ALLOWED: dict[str, str] = {
     # Nodes and pairing.
     "node.pair.*": "who has the token is let in: nothing waits for a pairing",
     "device.pair.*": "the same",
-    "node.list.nodes has other members": "nodes and operators were recorded on connections of their own, and are played apart",
+    "node.list.nodes has other members": "nodes and operators were recorded apart, and are played apart",
     "node.describe: refused here (unknown nodeId)": "the same",
     "node.invoke*": "the same",
     "node.canvas.capability.refresh: refused here (*)": "there is no canvas host",
