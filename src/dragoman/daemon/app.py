@@ -53,6 +53,7 @@ from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
 from dragoman.settings import load_settings, unknown_variables
 from dragoman.tools import Caller, build_toolbox
+from dragoman.tools.editor import editor_operations
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
 from dragoman.transport.processes import started_s
@@ -62,6 +63,7 @@ from dragoman.web.api import Api
 from dragoman.web.app import Served, build_app
 from dragoman.web.calls import CallsApi
 from dragoman.web.canvas_api import CanvasApi
+from dragoman.web.editor_api import EditorApi
 from dragoman.web.feed import Feed
 from dragoman.web.settings_api import SettingsApi
 from dragoman.web.terminal_api import TerminalApi
@@ -199,7 +201,8 @@ class _Parts:
         rule, redactor = _path_rule(settings, places), _redactor(settings)
         shown = subjects(debugger.service, terminal.operations, rule=rule, redactor=redactor)
         drawing = chat.operations(lambda: feed.readers, shown)
-        operations = [*debugger.operations, *evidence, *terminal.operations, *drawing]
+        editing = editor_operations(debugger.editors, rule, redactor)
+        operations = [*debugger.operations, *evidence, *terminal.operations, *drawing, *editing]
         toolbox = build_toolbox(report, journal, operations, redactor)
         door = Door(toolbox, journal, links, __version__, debugger.readings, terminal.left)
         self._mcp = HttpDoor(door, names, Path(state.workspace))
@@ -213,7 +216,7 @@ class _Parts:
         methods_of_gateway = GatewayMethods(gateway)
         watched = TerminalApi(terminal.record, terminal.answers_in, links)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)
-        served = Served(api, feed, drawn, calls, watched, chosen)
+        served = Served(api, feed, drawn, calls, watched, chosen, EditorApi(debugger.editors, links))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway.serve, names))
         shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
         debugged_of = DebugMethods(debugger.reports).table()

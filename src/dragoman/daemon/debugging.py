@@ -10,6 +10,7 @@ from functools import partial
 import anyio
 
 from dragoman.clock import SystemClock
+from dragoman.daemon.editing import Lending, editors_variable
 from dragoman.daemon.lives import Life, Lives
 from dragoman.daemon.runs import Runs, remove_left_over
 from dragoman.debug.adapters import AdapterSpec
@@ -20,6 +21,7 @@ from dragoman.debug.launch import configurations
 from dragoman.debug.service import DebugService
 from dragoman.debug.session import Session
 from dragoman.debug.starting import AdapterStarter
+from dragoman.editor import Editors
 from dragoman.journal import Journal
 from dragoman.redaction import Redactor
 from dragoman.tools import Operation
@@ -49,6 +51,7 @@ class Debugging:
     trust: TrustBook
     supervisors: Supervisors
     reports: Reports
+    editors: Editors
 
 
 @asynccontextmanager
@@ -70,7 +73,9 @@ async def debugging(
         await book.load()
         await remove_left_over(book)
         trust = TrustBook(journal, clock)
-        starter = AdapterStarter(supervisors, group, adapters, trust=trust, rule=rule)
+        editors = Editors()
+        variable = partial(editors_variable, editors)
+        starter = AdapterStarter(supervisors, group, adapters, trust=trust, rule=rule, variable=variable)
         runs = Runs(book, starter)
 
         @contextmanager
@@ -80,6 +85,7 @@ async def debugging(
 
         kept = keeping(redactor.value)
         service = DebugService(group, book, runs, journal, clock, lived, redactor.text, kept)
+        Lending(editors, service, group, adapters)
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.clean_up, service)
         sources = FileSources(rule)
@@ -90,7 +96,7 @@ async def debugging(
         reports = Reports(journal, history, partial(service.printed_by, most=_OUTPUT_IN_A_REPORT))
         evidence = partial(evidence_operations, service, waits, clock, sources, redactor, history)
         readings = SessionReadings(service, journal, Values(redactor))
-        yield Debugging(service, operations, evidence, waits, runs, readings, trust, supervisors, reports)
+        yield Debugging(service, operations, evidence, waits, runs, readings, trust, supervisors, reports, editors)
         group.cancel_scope.cancel("the daemon ends")
 
 

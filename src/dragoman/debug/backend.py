@@ -22,6 +22,8 @@ class Owns(msgspec.Struct, frozen=True, kw_only=True):
     process: bool = True
     output: bool = True
     restart: bool = False
+    others: str = ""
+    """Who else sends the program on, past us: a person whose session it is. Nobody: empty."""
 
 
 class Answering(Protocol):

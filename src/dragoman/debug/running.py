@@ -57,6 +57,13 @@ class Running:
     async def step(self, kind: StepKind, *, thread_id: int | None, seen_stop: int | None, by: str) -> None:
         await self._run(_STEPS[kind], thread_id, seen_stop, by, _nothing)
 
+    def went_on_by(self, by: str) -> None:
+        """Past us: by whom the session really is."""
+        self.by = by
+        self.sent_on += 1
+        self.command = "continue"
+        self._tell("debug.resumed", self.command, {"command": self.command, "by": by})
+
     async def pause(self, by: str) -> None:
         async def perform() -> None:
             if self._life.state is not State.RUNNING:

@@ -46,6 +46,7 @@ _ANSWERED_AT_LEAST_WITHIN_S = 1.0  # also for who does not wait: a refusal is wo
 _TAKEN_WITHIN_S = 2.0
 _PAUSED_WITHIN_S = 4.0  # Lua programs look for messages every two seconds
 _TAKEN_AFTER_ANOTHER_WITHIN_S = 0.5
+_ADOPTED_WITHIN_S = 10.0
 _EXPRESSION_IN_RECORD = 200
 _EXPRESSION_LOOKED_AT = 4000
 
@@ -101,6 +102,10 @@ class DebugService:
         first, *others = preparation.sessions
         held = replace(preparation, sessions=(replace(first, hold=hold), *others))
         return (await self._lives.begin(client, held, within_s=0.0))[0]
+
+    async def adopt(self, client: Client, prepared: Prepared) -> Session:
+        """A program that somebody else started, and debugs: from now on its session is one of the workspace's."""
+        return (await self._lives.begin(client, Preparation((prepared,)), within_s=_ADOPTED_WITHIN_S))[0]
 
     @contextmanager
     def followed(self, session_id: str, by: str) -> Iterator[Followed]:

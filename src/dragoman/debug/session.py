@@ -312,6 +312,8 @@ class Session:
 
     def _continued(self, body: bodies.ContinuedBody) -> None:
         """Of another thread than the one that stopped, it changes nothing for who looks at the stop."""
+        if self.stands and self._backend.owns.others:
+            self._running.went_on_by(self._backend.owns.others)
         self._threads.went_on(body.thread_id, everything=body.all_threads_continued is not False)
         if self.stop is None or not self._threads.is_stopped(self.stop.thread_id):
             self._life.move(Happening.RESUMED)

@@ -26,9 +26,19 @@ from dragoman.transport.curing import Curing
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.paths import PathRule
 
+_VARIABLES_ASKED = 32
+
 
 class Trust(Protocol):
     async def trusts(self, workspace: Path) -> bool: ...
+
+
+Variable = Callable[[Path, str], Awaitable[str | None]]
+"""What a variable of launch.json stands for, by a person's editor; None where there is none."""
+
+
+async def _unknown_variable(workspace: Path, variable: str) -> str | None:  # noqa: ARG001
+    return None
 
 
 class NobodyTrusted:
@@ -59,6 +69,7 @@ class AdapterStarter:
         *,
         trust: Trust | None = None,
         rule: PathRule | None = None,
+        variable: Variable = _unknown_variable,
     ) -> None:
         self._supervisors = supervisors
         self._group = group
@@ -66,13 +77,29 @@ class AdapterStarter:
         self._spec_by_type = {type: spec for spec in adapters for type in spec.types}
         self._trust = trust or NobodyTrusted()
         self._rule = rule or PathRule()
+        self._variable = variable
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation:
         is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
-        launch, starts = await anyio.to_thread.run_sync(partial(self._known, client, wish, is_trusted=is_trusted))
+        launch, starts = await self._told_all(client, wish, is_trusted=is_trusted)
         backends = await self._backends(client, launch, starts)
         sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
         return Preparation(tuple(sessions), stop_all=launch.stop_all)
+
+    async def _told_all(
+        self, client: Client, wish: Wish, *, is_trusted: bool
+    ) -> tuple[launches.Launch, Sequence[_Start]]:
+        """What only an editor can resolve is asked of one, variable by variable, where the workspace may run things."""
+        for _ in range(_VARIABLES_ASKED):
+            try:
+                return await anyio.to_thread.run_sync(partial(self._known, client, wish, is_trusted=is_trusted))
+            except launches.LaunchError as error:
+                variable = str(error.details.get("variable", "")) if is_trusted else ""
+                value = await self._variable(client.workspace, variable) if variable else None
+                if value is None:
+                    raise
+                wish = replace(wish, from_editor={**wish.from_editor, variable: value})
+        return await anyio.to_thread.run_sync(partial(self._known, client, wish, is_trusted=is_trusted))
 
     def _known(self, client: Client, wish: Wish, *, is_trusted: bool) -> tuple[launches.Launch, Sequence[_Start]]:
         """All that can be known by looking at files. In a thread: a folder may be on a disk far away."""
@@ -98,7 +125,7 @@ class AdapterStarter:
         asking = launches.Client(
             workspace=client.workspace, environment=client.environment, rule=self._rule, is_trusted=is_trusted
         )
-        return launches.resolve(asked, asking, launches.Caller(inputs=wish.inputs, process_id=wish.process_id))
+        return launches.resolve(asked, asking, _as_caller(wish))
 
     def _start(self, client: Client, wish: Wish, launch: launches.Launch, session: launches.Resolved) -> _Start:
         spec = self._spec(session.type, client)
@@ -212,6 +239,10 @@ def _has_tasks(launch: launches.Launch) -> bool:
 
 async def _unheard(text: str) -> None:
     """The session has gone, and nobody asks it for output."""
+
+
+def _as_caller(wish: Wish) -> launches.Caller:
+    return launches.Caller(inputs=wish.inputs, process_id=wish.process_id, from_editor=wish.from_editor)
 
 
 def _situation(client: Client, session: launches.Resolved, stdin: str | None) -> Situation:

@@ -51,6 +51,8 @@ class Wish:
     env: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     process_id: int | None = None
+    from_editor: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By its name, such as `command:pick`, what a variable stands for that an editor was asked about."""
     no_debug: bool = False
     stdin: str | None = None
     """What the program reads, then the end of input. None: nothing to read."""

@@ -18,6 +18,7 @@ from dragoman.errors import DragomanError
 from dragoman.web.api import Api
 from dragoman.web.calls import CallsApi
 from dragoman.web.canvas_api import CanvasApi
+from dragoman.web.editor_api import EditorApi
 from dragoman.web.errors import answer_error, answer_fault, answer_wrong_method
 from dragoman.web.feed import Feed
 from dragoman.web.guarded import Guarded, read_body
@@ -49,6 +50,7 @@ class Served:
     calls: CallsApi
     terminals: TerminalApi
     settings: SettingsApi
+    editor: EditorApi
 
 
 def build_table(served: Served, mcp: Mounted, gateway: Socket) -> RouteTable:
@@ -71,6 +73,7 @@ def build_table(served: Served, mcp: Mounted, gateway: Socket) -> RouteTable:
             Gate(Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]), "page"),
             Gate(WebSocketRoute("/api/terminal", terminals.watch), "page"),
             Gate(Route("/api/terminals/ask", terminals.ask, methods=["POST"]), "page"),
+            Gate(WebSocketRoute("/api/editor", served.editor.serve), "page"),
             Gate(Route("/api/settings", settings.show, methods=["GET"]), "page"),
             Gate(Route("/api/settings/change", settings.change, methods=["POST"]), "page"),
             Gate(Route("/api/settings/clients", settings.clients, methods=["GET"]), "page"),

@@ -61,6 +61,7 @@ def _undeclared(name: str, declared: list[Node]) -> UnresolvableError:
 
 def _missing(name: str, node: Node) -> UnresolvableError:
     details: dict[str, Any] = {"id": name, "description": node.text("description"), "options": _options(node)}
+    details["variable"] = f"input:{name}"
     return UnresolvableError("missing_input", _why_missing(name, node), _how_to_give(name), **details)
 
 

@@ -36,6 +36,7 @@ class Caller:
     selected_text: str | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     process_id: int | None = None
+    from_editor: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,8 @@ class Expander:
         name, _, argument = variable.partition(":")
         if name == "config":
             return self._own_text(setting_text(self._scope.files.settings, argument))
+        if name == "input" and variable in self._scope.caller.from_editor:
+            return self._scope.caller.from_editor[variable]
         if name == "input":
             value, is_ours = input_value(argument, self._inputs, self._scope.caller.inputs)
             return self._own_text(value) if is_ours else value
@@ -182,15 +185,20 @@ def _given(attribute: str) -> Callable[[Scope, str], str]:
     def meaning(scope: Scope, _: str) -> str:
         value = getattr(scope.caller, attribute)
         if value is None:
-            raise UnresolvableError(
-                "unresolved_variable",
-                say("this needs `{argument}`, which was not given", argument=attribute),
-                say("Give `{argument}`, or write the value into an inline `configuration`.", argument=attribute),
-                needs=attribute,
-            )
+            raise _not_given(attribute)
         return str(value)
 
     return meaning
+
+
+def _not_given(attribute: str, **details: str) -> UnresolvableError:
+    return UnresolvableError(
+        "unresolved_variable",
+        say("this needs `{argument}`, which was not given", argument=attribute),
+        say("Give `{argument}`, or write the value into an inline `configuration`.", argument=attribute),
+        needs=attribute,
+        **details,
+    )
 
 
 # The names under which debug extensions ask their user to pick a process.
@@ -212,13 +220,18 @@ PROCESS_PICKERS = frozenset(
 
 
 def _command(scope: Scope, name: str) -> str:
+    if (told := scope.caller.from_editor.get(f"command:{name}")) is not None:
+        return told
+    if name in PROCESS_PICKERS and scope.caller.process_id is not None:
+        return str(scope.caller.process_id)
     if name in PROCESS_PICKERS:
-        return _given("process_id")(scope, "")
+        raise _not_given("process_id", variable=f"command:{name}")
     raise UnresolvableError(
         "unresolved_variable",
         say("{command} is a command of VS Code, which is not here to run it", command=quoted(name)),
         say("Start an inline `configuration` with the value itself in its place."),
         command=name,
+        variable=f"command:{name}",
     )
 
 

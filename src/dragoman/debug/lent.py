@@ -1,0 +1,184 @@
+"""A session that a person started in an editor, lent to us: DAP through the editor's own debugger.
+
+The program, its breakpoints and its end are the person's. Looks and steps are passed on; what would configure, restart
+or end it is answered here, and reaches no adapter.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import anyio
+import msgspec
+
+from dragoman.debug import faults
+from dragoman.debug.backend import AdapterRefusedError, Owns
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.messages import answer, made
+from dragoman.debug.opening import Launch
+from dragoman.debug.wishes import Prepared, Wish
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.transport.luapanda_driver import silent
+from dragoman.wire.dap import Event, Response
+
+log = logging.getLogger(__name__)
+
+Ask = Callable[[str, dict[str, Any], float], Awaitable[Any]]
+"""A method of the editor's, its parameters, and how long it may take."""
+
+_HELD_EVENTS = 512
+_HEARD = frozenset({"stopped", "continued", "exited", "terminated", "thread", "output", "breakpoint", "capabilities"})
+"""A process is not: it is not ours to look for, to interrupt or to end."""
+_PASSED_ON = frozenset(
+    {
+        "threads", "stackTrace", "scopes", "variables", "evaluate", "setVariable", "setExpression", "source",
+        "loadedSources", "modules", "exceptionInfo", "completions", "stepInTargets", "gotoTargets",
+        "continue", "next", "stepIn", "stepOut", "pause",
+    }
+)  # fmt: skip
+# What an adapter can do that only the one who owns the session may ask for.
+_OWNERS = frozenset(
+    {
+        "supportsConfigurationDoneRequest", "supportsFunctionBreakpoints", "supportsDataBreakpoints",
+        "supportsInstructionBreakpoints", "exceptionBreakpointFilters", "supportsExceptionOptions",
+        "supportsExceptionFilterOptions", "supportsRestartRequest", "supportsTerminateRequest",
+        "supportTerminateDebuggee", "supportSuspendDebuggee", "supportsDebuggerProperties",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an editor says of a session when it lends it."""
+
+    session: str
+    name: str
+    type: str
+    capabilities: Mapping[str, Any]
+    stopped: Mapping[str, Any] | None = None
+    """Where it stands already."""
+
+
+class LentSession:
+    def __init__(self, offer: Offer, ask: Ask, person: str) -> None:
+        self.owns = Owns(breakpoints=False, process=False, output=False, restart=False, others=person)
+        self._offer = offer
+        self._ask = ask
+        self._missed = 0
+        self._told, self._taken = anyio.create_memory_object_stream[Event](_HELD_EVENTS)
+        self._here: dict[str, Callable[[], Any]] = {
+            "initialize": self._capabilities,
+            "attach": self._begin,
+            "disconnect": dict,
+            "setExceptionBreakpoints": dict,
+        }
+
+    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
+        if command in self._here:
+            return answer(command, self._here[command]())
+        if command == "setBreakpoints":
+            return answer(command, await self._asked("debug.breakpoints", command, arguments, timeout_s))
+        if command not in _PASSED_ON:
+            raise AdapterRefusedError(command, str(say("The session is a person's, in an editor.")))
+        return answer(command, await self._asked("debug.request", command, arguments, timeout_s))
+
+    async def events(self) -> AsyncIterator[Event]:
+        async for event in self._taken:
+            yield event
+
+    async def end(self) -> None:
+        """Let go of, and not ended: the person goes on."""
+        self._told.close()
+        self._taken.close()
+
+    def heard(self, event: str, body: Mapping[str, Any]) -> None:
+        """What is printed too fast is left out, and said so; of all else, nothing may be missed."""
+        if event not in _HEARD:
+            return
+        try:
+            self._tell_missed()
+            self._told.send_nowait(made(event, **body))
+        except anyio.WouldBlock:
+            self._too_fast(event)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            log.debug("a session that was let go of is not heard any more")
+
+    def ended(self) -> None:
+        self.heard("terminated", {})
+        self._told.close()
+
+    def lost(self) -> None:
+        """The editor has left, and with it whatever it could have told of the end."""
+        self._told.close()
+
+    async def _asked(self, method: str, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Any:
+        asked = {"session": self._offer.session, "command": command, "arguments": arguments or {}}
+        try:
+            told = await self._ask(method, asked, timeout_s)
+        except DragomanError as error:
+            if error.code == "editor_gone":
+                raise faults.adapter_gone("") from error
+            if error.code == "editor_silent":
+                raise silent(command, timeout_s) from error
+            raise AdapterRefusedError(command, str(error.message)) from error
+        if not isinstance(told, dict) or "refused" in told:
+            raise AdapterRefusedError(command, str(told.get("refused", "")) if isinstance(told, dict) else "")
+        return told.get("body") or {}
+
+    def _capabilities(self) -> Mapping[str, Any]:
+        return {key: value for key, value in self._offer.capabilities.items() if key not in _OWNERS}
+
+    def _begin(self) -> Mapping[str, Any]:
+        self._told.send_nowait(made("initialized"))
+        if self._offer.stopped is not None:
+            self.heard("stopped", self._offer.stopped)
+        return {}
+
+    def _too_fast(self, event: str) -> None:
+        if event == "output":
+            self._missed += 1
+            return
+        log.warning("a lent session is let go of: its editor tells more than is taken")
+        self._told.close()
+
+    def _tell_missed(self) -> None:
+        if self._missed:
+            lost = say("{count} pieces of output came too fast and are not here.", count=self._missed)
+            self._told.send_nowait(made("output", output=f"{lost}\n", category="console"))
+            self._missed = 0
+
+
+def lent(offer: Offer, ask: Ask, person: str, dialect: Dialect) -> tuple[LentSession, Prepared]:
+    backend = LentSession(offer, ask, person)
+    launch = Launch("attach", {}, offer.type, _as_watcher(dialect))
+    return backend, Prepared(offer.name, backend, launch, Wish(), facts={"editor": offer.type})
+
+
+def read_offer(told: Mapping[str, Any]) -> Offer:
+    try:
+        return msgspec.convert(told, Offer)
+    except msgspec.ValidationError as error:
+        raise DragomanError("bad_offer", say("This is not how an editor lends a session.")) from error
+
+
+def _as_watcher(dialect: Dialect) -> Dialect:
+    """How values are read stays; nothing that would send a person's program on, or interrupt it."""
+    return replace(
+        dialect,
+        raises_in_each_frame=False,
+        ways_to_end=frozenset(),
+        takes_log_messages=True,
+        heeds_one_alone=False,
+        stops_unasked=frozenset(),
+        out_ends_inside=False,
+        several_places=False,
+        is_interrupted=False,
+        holds="",
+        forgets="",
+        leaves_standing=False,
+        properties={},
+    )

@@ -1,0 +1,44 @@
+"""What an editor says of itself, and what passes between it and us."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dragoman.editor.service import Editor
+
+_NAME = 60
+_FOLDERS = 100
+
+Json = dict[str, Any]
+
+Called = Callable[["Editor", Json], Awaitable[Any]]
+"""What an editor may call in turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    name: str
+    folders: tuple[Path, ...]
+    features: frozenset[str]
+    """The methods that it serves: editors differ, and so do versions of ours in them."""
+
+    def holds(self, workspace: Path) -> bool:
+        """Whether somebody who works in that folder looks at this editor: at it, at one above it, or at one inside."""
+        return any(workspace.is_relative_to(it) or it.is_relative_to(workspace) for it in self.folders)
+
+
+def read_about(told: Mapping[str, Any]) -> About | None:
+    """None for what no editor says."""
+    name, folders, features = told.get("name"), told.get("folders"), told.get("features")
+    if not isinstance(name, str) or not _are_texts(folders) or not _are_texts(features):
+        return None
+    places = tuple(Path(folder) for folder in folders or () if folder.startswith("/") and "\0" not in folder)
+    return About(name[:_NAME], places[:_FOLDERS], frozenset(features or ()))
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and len(value) <= _FOLDERS and all(isinstance(it, str) for it in value)

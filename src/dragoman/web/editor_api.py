@@ -1,0 +1,143 @@
+"""The socket of an editor: it says who it is, then both sides ask and answer as JSON messages.
+
+`{id, method, params}` asks, `{id, result}` or `{id, error}` answers, `{method, params}` tells. The token comes with the
+upgrade, as it does for the page, and never in the address.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from dragoman.access.links import Links
+from dragoman.editor import Editor, Editors, read_about
+from dragoman.errors import DragomanError
+from dragoman.web.sockets import CLOSE_ROTATED, accept, close
+
+log = logging.getLogger(__name__)
+
+HELLO_WITHIN_S = 5.0
+CALLS_AT_ONCE = 64
+CLOSE_BAD_MESSAGE = 4400
+CLOSE_NO_ROOM = 1013
+
+
+class _Said(msgspec.Struct):
+    id: int | None = None
+    method: str = ""
+    params: dict[str, Any] = msgspec.field(default_factory=dict)
+    result: Any = None
+    error: dict[str, Any] | None = None
+
+
+class _BrokenError(Exception):
+    """What came is no message of an editor's."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditorApi:
+    editors: Editors
+    links: Links
+
+    async def serve(self, socket: WebSocket) -> None:
+        with self.links.hold("page") as scope:
+            await accept(socket)
+            try:
+                await self._welcome(socket)
+            except WebSocketDisconnect:
+                pass
+            except _BrokenError:
+                await close(socket, CLOSE_BAD_MESSAGE, "not a message of an editor's")
+            except DragomanError as error:
+                await close(socket, CLOSE_NO_ROOM, error.code)
+        if scope.cancel_called:
+            await close(socket, CLOSE_ROTATED, "the token was rotated")
+
+    async def _welcome(self, socket: WebSocket) -> None:
+        try:
+            with anyio.fail_after(HELLO_WITHIN_S):
+                hello = await _heard(socket)
+        except TimeoutError as error:
+            raise _BrokenError from error
+        about = read_about(hello.params) if hello.method == "hello" else None
+        if about is None:
+            raise _BrokenError
+        with self.editors.connected(about) as editor:
+            editor.tell("welcome", {"id": editor.id})
+            await _Talk(self.editors, editor, socket).run()
+
+
+class _Talk:
+    def __init__(self, editors: Editors, editor: Editor, socket: WebSocket) -> None:
+        self._editors = editors
+        self._editor = editor
+        self._socket = socket
+        self._calls = anyio.Semaphore(CALLS_AT_ONCE)
+
+    async def run(self) -> None:
+        broken: list[_BrokenError] = []
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._send, group.cancel_scope)
+            try:
+                while True:
+                    await self._take(await _heard(self._socket), group)
+            except WebSocketDisconnect:
+                pass
+            except _BrokenError as error:
+                broken.append(error)
+            group.cancel_scope.cancel("the editor has left")
+        if broken:
+            raise broken[0]
+
+    async def _send(self, scope: anyio.CancelScope) -> None:
+        """Ends where the editor was let go since it took nothing; the transport closes one that stopped reading."""
+        try:
+            async for message in self._editor.outgoing:
+                await self._socket.send_text(msgspec.json.encode(message).decode())
+            await close(self._socket, CLOSE_NO_ROOM, "too slow")
+        except WebSocketDisconnect:
+            pass
+        scope.cancel("nothing more can be said")
+
+    async def _take(self, said: _Said, group: TaskGroup) -> None:
+        if not said.method:
+            if said.id is not None:
+                self._editor.answered(said.id, said.result, said.error)
+        elif said.id is None:
+            await self._called(said)  # what is told keeps its order
+        else:
+            await self._calls.acquire()
+            group.start_soon(self._answer, said, said.id)
+
+    async def _answer(self, said: _Said, number: int) -> None:
+        try:
+            result = await self._called(said)
+            error = result if isinstance(result, DragomanError) else None
+            told = None if error is None else {"code": error.code, "message": str(error)}
+            self._editor.reply(number, None if error else result, told)
+        finally:
+            self._calls.release()
+
+    async def _called(self, said: _Said) -> Any:
+        """What an editor does wrong is its own affair: never the end of others'."""
+        try:
+            return await self._editors.call(self._editor, said.method, said.params)
+        except DragomanError as error:
+            log.info("an editor's %s failed: %s", ascii(said.method[:60]), error)
+            return error
+
+
+async def _heard(socket: WebSocket) -> _Said:
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1000))
+    try:
+        return msgspec.json.decode(message.get("text") or "", type=_Said)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _BrokenError from error
