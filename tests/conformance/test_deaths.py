@@ -112,8 +112,9 @@ async def test_a_killed_adapter_or_program_is_the_end_and_leaves_nothing(
 @STATES
 @VICTIMS
 async def test_a_frozen_adapter_or_program_keeps_nobody_waiting_and_can_be_stopped(
-    tmp_path: Path, language: Language, state: str, victim: str
+    tmp_path: Path, language: Language, state: str, victim: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("dragoman.debug.ending.ENDS_WITHIN_S", 1.0)  # its full length is test_true_endings'
     async with scene(tmp_path, language, state) as it:
         os.kill(it.victim(victim).pid, signal.SIGSTOP)
         session = it.started.session.id

@@ -1,4 +1,4 @@
-// Values that harm whoever looks at them: `values.js NAME` stops with one of them in `value`.
+// Values that harm whoever looks at them: `values.js NAME...` stops with one after another in `value`.
 "use strict";
 
 function cyclic() {
@@ -39,5 +39,5 @@ function look(value) {
   return value; // stop here
 }
 
-look(VALUES[process.argv[2]]());
+for (const name of process.argv.slice(2)) look(VALUES[name]());
 console.log("done");

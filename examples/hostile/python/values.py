@@ -1,4 +1,4 @@
-"""Values that harm whoever looks at them: `values.py NAME` stops with one of them in `value`."""
+"""Values that harm whoever looks at them: `values.py NAME...` stops with one after another in `value`."""
 
 from __future__ import annotations
 
@@ -141,5 +141,6 @@ def look(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    look(VALUES[sys.argv[1]]())
+    for name in sys.argv[1:]:
+        look(VALUES[name]())
     print("done")

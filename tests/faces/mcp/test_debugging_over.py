@@ -181,8 +181,14 @@ async def test_a_program_of_an_http_client_gets_a_login_like_environment(running
     assert str(Path(sys.prefix) / "bin") not in path.split(":")
 
 
-@pytest.mark.parametrize("way", ["HTTP with a handshake", "HTTP without"])
-async def test_progress_comes_as_events_while_a_call_waits(running: Cli, workspace: Path, way: str) -> None:
+async def test_progress_comes_as_events_while_a_call_waits(running: Cli, workspace: Path) -> None:
+    """In both eras beside each other: a call is not spoken of before it has waited for ten seconds."""
+    async with anyio.create_task_group() as group:
+        for way in ("HTTP with a handshake", "HTTP without"):
+            group.start_soon(require_progress, way, running, workspace)
+
+
+async def require_progress(way: str, running: Cli, workspace: Path) -> None:
     told: list[str] = []
 
     async def hear(_: float, __: float | None, message: str | None) -> None:
@@ -193,5 +199,5 @@ async def test_progress_comes_as_events_while_a_call_waits(running: Cli, workspa
             "start_debugging", {"program": "loop.py", "timeout_s": 11}, progress_callback=hear
         )
         assert result.structured_content["status"] == "timeout"
-        await asked(agent, "stop_debugging")
-    assert told[0].startswith("start_debugging waits for debug-")
+        await asked(agent, "stop_debugging", session_id=result.structured_content["session_id"])
+    assert told[0].startswith("start_debugging waits for debug-"), way

@@ -23,7 +23,7 @@ from tests.raw_http import Answer, Ask, WebSocket, ask
 BROWSERS = ["Mozilla/5.0 Firefox", "curl/8"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
     with cli_with_home(tmp_path_factory.mktemp("home")) as cli:
         assert cli("up", "--port", "0").returncode == 0
