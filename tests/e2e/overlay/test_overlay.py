@@ -18,6 +18,7 @@ HISTORY = [
 ]
 LEFT, RIGHT, UP, DOWN, END = b"\x1b[D", b"\x1b[C", b"\x1b[A", b"\x1b[B", b"\x1b[F"
 PASTED = b"\x1b[200~echo a\necho b\x1b[201~"
+ENDS_A_LINE = ("\r", b"\x03")
 LONG = "echo " + "abcdefghij" * 7
 
 SCENARIOS: dict[str, list[bytes | str]] = {
@@ -45,11 +46,19 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.shell.overlay.SETTLED_S", 0.005)
 
 
+def reads_again(session: Wrapped, drawn: int) -> None:
+    """Keys that come before the line editor is back are echoed by the terminal, wherever the cursor happens to be."""
+    session.until(lambda: session.prompted > drawn or session.row.endswith(">"), name="no prompt")
+
+
 def same_after_each(over: Wrapped, bare: Wrapped, steps: list[bytes | str]) -> None:
     """After each step the shell's part of both screens becomes the same, while a suggestion may stand beside it."""
     for step in [*steps, b"\x03"]:
-        over.type(step)
-        bare.type(step)
+        for each in (over, bare):
+            drawn = each.prompted
+            each.type(step)
+            if step in ENDS_A_LINE:
+                reads_again(each, drawn)
         over.calm(0.018)
 
         def same() -> bool:

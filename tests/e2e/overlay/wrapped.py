@@ -48,6 +48,7 @@ class Wrapped:
         self._scanner = MarkScanner()
         self.sent: list[object] = []
         self.at_prompt = False
+        self.prompted = 0
 
     def type(self, data: bytes | str) -> None:
         data = data if isinstance(data, bytes) else data.encode()
@@ -131,6 +132,7 @@ class Wrapped:
             self._stream.feed(self.overlay.printed(piece, now_s) if self.overlay else piece)
             return
         self.at_prompt = type(piece).__name__ == "InputStarted"
+        self.prompted += self.at_prompt
         if self.overlay:
             self.overlay.marked(piece, True, now_s)
             self._flush()
