@@ -34,6 +34,8 @@ TABLE: dict[str, str] = {
     "The gateway refused {method}: {words}": "网关拒绝了 {method}：{words}",
     "Missing rights are granted on the gateway; anything else is in its own words.": "缺少的权限需在网关上授予；其余以网关自己的话为准。",
     "There is no connection to a gateway (state: {state}).": "没有与网关的连接（状态：{state}）。",
+    "The gateway's token cannot be read from {file}.": "无法从 {file} 读取网关的令牌。",
+    "Put the token into that file, or change the setting gateway_token_file.": "请把令牌写入该文件，或更改设置 gateway_token_file。",
     "Connect with `dragoman gateway connect`, then try again.": "请用 `dragoman gateway connect` 连接，然后重试。",
     "The connection ended before {method} was answered; whether it took effect is unknown.": "{method} 得到应答之前连接就断了；是否生效未知。",
     "It reconnects by itself: look at the session's history, then decide.": "它会自动重连：请查看会话历史再决定。",

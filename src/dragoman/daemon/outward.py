@@ -99,6 +99,13 @@ class Outward:
                 await self._changed.wait()
         return self.standing
 
+    async def begin(self) -> None:
+        """For a relay, at the start: what speaks against it is said again to whoever connects; the daemon goes on."""
+        try:
+            await self.connect("")
+        except DragomanError as error:
+            log.warning("the gateway of the settings was not connected: %s", error)
+
     def overhear(self, told: Overhear) -> None:
         """Every frame as it comes, for who passes them on."""
         self._overheard.append(told)
@@ -143,7 +150,7 @@ class Outward:
         if self._settings.gateway_token_variable:
             return os.environ.get(self._settings.gateway_token_variable, "")
         if self._settings.gateway_token_file:
-            return read_private(Path(self._settings.gateway_token_file).expanduser()).decode().strip()
+            return _read_token(Path(self._settings.gateway_token_file).expanduser())
         return ""
 
     async def _live(self, client: GatewayClient, scope: anyio.CancelScope) -> None:
@@ -213,6 +220,17 @@ class Outward:
         return True
 
 
+def _read_token(path: Path) -> str:
+    try:
+        return read_private(path).decode("ascii").strip()
+    except (OSError, ValueError) as error:
+        raise DragomanError(
+            "no_gateway_token",
+            say("The gateway's token cannot be read from {file}.", file=path),
+            hint=say("Put the token into that file, or change the setting gateway_token_file."),
+        ) from error
+
+
 def _in_words(taken: Taken) -> str:
     """As the gateway's own canvases say it: one line, with the context as JSON."""
     context = msgspec.json.encode(taken.context).decode()
@@ -231,6 +249,6 @@ async def outward(
         group.start_soon(link.tell_actions)
         group.start_soon(link.node.tell_actions)
         if settings.gateway_relay:
-            group.start_soon(link.connect, "")
+            group.start_soon(link.begin)
         yield link
         group.cancel_scope.cancel("the daemon ends")

@@ -68,7 +68,7 @@ async def open_link(url: str) -> AsyncIterator[TextLink]:
                 close_timeout=_CLOSED_WITHIN_S,
                 ping_interval=None,
             )
-    except (OSError, InvalidHandshake, InvalidURI, TimeoutError) as error:
+    except (OSError, InvalidHandshake, InvalidURI, ValueError) as error:  # ValueError: a port or a name that cannot be
         raise LinkRefusedError(str(error) or "no answer") from error
     link = TextLink(socket)
     try:

@@ -14,6 +14,7 @@ import pytest
 
 from dragoman.canvas.service import CanvasService
 from dragoman.daemon.outward import DRAWER, Outward, outward
+from dragoman.errors import DragomanError
 from dragoman.places import find_places
 from dragoman.setting_table import Settings
 from dragoman.testing.fake_gateway import Visit, fake_gateway
@@ -114,6 +115,31 @@ async def test_the_token_goes_to_the_gateway_of_the_settings_and_to_no_other(
             link.disconnect()
             await until(lambda: link.standing.state == "disconnected")
     assert seen == {"own": {"token": "secret-of-the-configured-one"}, "other": None}
+
+
+@pytest.mark.parametrize("address", ["ws://127.0.0.1:99999", f"ws://{'a' * 64}.example", "ws://[::1", "ws://..:1"])
+async def test_an_address_that_cannot_be_is_told_as_such_and_ends_nothing(tmp_path: Path, address: str) -> None:
+    settings = Settings(gateway_address=address, gateway_relay=True)
+    async with studio(tmp_path) as (canvas, journal), outward(settings, find_places(), canvas, journal) as link:
+        assert (await link.connect("")).code == "gateway_unreachable"
+
+
+@pytest.mark.parametrize("written", [None, b"\xff\xfe"])
+async def test_a_token_that_cannot_be_read_is_told_to_who_connects_and_a_relay_starts_without(
+    tmp_path: Path, written: bytes | None
+) -> None:
+    file = tmp_path / "token"
+    if written is not None:
+        file.touch(mode=0o600)
+        file.write_bytes(written)
+    settings = Settings(gateway_token_file=str(file), gateway_relay=True)
+    async with (
+        studio(tmp_path / "journal") as (canvas, journal),
+        outward(settings, find_places(), canvas, journal) as link,
+    ):
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(DragomanError, match="cannot be read"):
+            await link.connect("")
 
 
 def test_no_tool_names_a_gateway() -> None:
