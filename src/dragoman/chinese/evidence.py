@@ -72,6 +72,10 @@ TABLE: dict[str, str] = {
     "Give the name of the module after -m.": "请在 -m 之后给出模块名。",
     "It names no file.": "它没有指明文件。",
     "Give the file, such as `node --test test/app.test.js`.": "请给出文件，例如 `node --test test/app.test.js`。",
+    "It runs the tests of {count} packages.": "它会运行 {count} 个包的测试。",
+    "Give the one that fails, such as `go test -run NAME ./package`.": (
+        "请给出失败的那一个，例如 `go test -run NAME ./package`。"
+    ),
     "Of go, `test` and `run` can be.": "go 的命令中只有 `test` 和 `run` 可以。",
     "Give `go test -run NAME ./package`.": "请给出 `go test -run NAME ./package`。",
     "{name} is no file that can be read.": "{name} 不是可读取的文件。",

@@ -41,6 +41,9 @@ NODE: dict[str, Any] = {"type": "pwa-node"}
         ("pytest *.py", "pytest", PY | {"module": "pytest", "args": ["one.py", "two.py"]}),
         ("node app.js 1", "", NODE | {"program": "{cwd}/app.js", "runtimeArgs": [], "args": ["1"]}),
         ("node --test a.js", "node", NODE | {"program": "{cwd}/a.js", "runtimeArgs": [], "args": [], "skipFiles": []}),
+        ("node -r x a.js -y", "", NODE | {"program": "{cwd}/a.js", "runtimeArgs": ["-r", "x"], "args": ["-y"]}),
+        ("python app.py '' a", "", PY | {"program": "{cwd}/app.py", "args": ["", "a"]}),
+        ("pytest --cov=app", "pytest", PY | {"module": "pytest", "args": ["--cov=app", "--no-cov"]}),
         (
             "go test -v -run '^TestSum$' ./sums",
             "go",
@@ -69,6 +72,18 @@ def test_the_interpreter_of_a_runner_is_the_one_its_script_names(tmp_path: Path)
     assert facts(read("pytest", tmp_path))["python"] == "/opt/tests/bin/python3.11"
 
 
+def test_of_many_packages_the_one_that_has_tests(tmp_path: Path) -> None:
+    (tmp_path / "sums").mkdir()
+    (tmp_path / "sums" / "x_test.go").touch()
+    assert facts(read("go test ./...", tmp_path))["program"] == str(tmp_path / "sums")
+
+
+def test_coverage_is_switched_off_where_the_project_asks_for_it(tmp_path: Path) -> None:
+    (tmp_path / "setup.cfg").write_text("[tool:pytest]\naddopts = --cov\n")
+    (tmp_path / "sub").mkdir()
+    assert facts(read("cd sub && pytest t.py", tmp_path))["args"] == ["t.py", "--no-cov"]
+
+
 def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Path) -> None:
     (tmp_path / "prog").write_bytes(b"\x7fELF...")
     for line in ("./prog 1 2", "lua prog 1 2", "ruby -w prog 1 2"):
@@ -91,11 +106,16 @@ def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Pat
         ("python 'app.py", "does not end"),
         ("go vet ./...", "Of go"),
         ("node --test", "names no file"),
+        ("node -e 1 app.js", "names no file"),
+        ("go test ./...", "2 packages"),
         ("  ", "no command"),
     ],
 )
 def test_what_cannot_be_debugged_is_refused_with_the_reason_and_what_can(tmp_path: Path, line: str, why: str) -> None:
     (tmp_path / "script.sh").write_text("#!/bin/sh\n")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x_test.go").touch()
     with pytest.raises(DragomanError) as refused:
         read(line, tmp_path)
     assert (refused.value.code, why in str(refused.value), bool(refused.value.hint)) == ("cannot_debug", True, True)

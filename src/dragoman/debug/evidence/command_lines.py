@@ -44,6 +44,9 @@ _BEFORE: Mapping[tuple[str, ...], int] = {
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?")
 _PYTHON_WITH_VALUE = frozenset({"-W", "-X"})
 _GO_WITH_VALUE = frozenset({"-run", "-count", "-timeout", "-bench", "-cpu", "-parallel", "-skip"})
+_NODE_WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "-C", "--conditions", "--env-file"})
+# Where a project says how pytest is called.
+_PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _ELF = b"\x7fELF"
 
 
@@ -111,7 +114,7 @@ def _parts(line: str) -> list[list[str]]:
         elif set(word) <= set("<>&") and word:
             at += 1  # with the file that it names, or the other stream
             _drop_stream(parts[-1])
-        elif set(word) <= set(_OPERATORS):
+        elif word and set(word) <= set(_OPERATORS):
             raise cannot_debug(say("It is more than one command."), say("Give the one that fails."))
         else:
             parts[-1].append(word)
@@ -209,8 +212,17 @@ def _module(situation: _Situation, name: Sequence[str], args: Sequence[str]) -> 
     if not name:
         raise cannot_debug(say("It names no module."), say("Give the name of the module after -m."))
     runners: Mapping[str, Runner] = {"pytest": "pytest", "py.test": "pytest", "unittest": "unittest"}
-    wish = _wish(situation, type="debugpy", module=name[0], args=list(args))
-    return Runnable(wish, runners.get(name[0], ""))
+    runner = runners.get(name[0], "")
+    # What measures coverage takes the place of a debugger.
+    more = ["--no-cov"] if runner == "pytest" and _measures_coverage(situation.cwd, args) else []
+    wish = _wish(situation, type="debugpy", module=name[0], args=[*args, *more])
+    return Runnable(wish, runner)
+
+
+def _measures_coverage(cwd: Path, args: Sequence[str]) -> bool:
+    files = [file for folder in (cwd, *cwd.parents) for name in _PYTEST_FILES if (file := folder / name).is_file()]
+    told = files[0].read_text("utf-8", "replace") if files else ""
+    return "--cov" in f"{told} {' '.join(args)}"
 
 
 def _pytest(situation: _Situation, words: Sequence[str]) -> Runnable:
@@ -231,26 +243,32 @@ def _shebang(script: Path) -> str:
 
 
 def _node(situation: _Situation, words: Sequence[str]) -> Runnable:
-    flags = [word for word in words[1:] if word.startswith("-")]
-    files = [word for word in words[1:] if not word.startswith("-")]
+    flags, rest = _node_words(words[1:])
     is_test = "--test" in flags
-    if not files:
+    if not rest or not {"-e", "--eval", "-p", "--print"}.isdisjoint(flags):
         raise cannot_debug(say("It names no file."), say("Give the file, such as `node --test test/app.test.js`."))
-    if is_test and len(files) == 1:  # a file of tests runs them by itself, without a process more for each
+    if is_test and len(rest) == 1:  # a file of tests runs them by itself, without a process more for each
         flags.remove("--test")
-    args = [] if is_test and len(files) == 1 else files[1:]
-    program = str(situation.cwd / files[0])
+    program = str(situation.cwd / rest[0])
     # What is thrown in Node's own `assert` is not told where its files are skipped.
     skipped: dict[str, Any] = {"skipFiles": []} if is_test else {}
-    wish = _wish(situation, type="pwa-node", program=program, runtimeArgs=flags, args=args, **skipped)
+    wish = _wish(situation, type="pwa-node", program=program, runtimeArgs=flags, args=rest[1:], **skipped)
     return Runnable(wish, "node" if is_test else "")
+
+
+def _node_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Node's own, and from the file on the program's."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _NODE_WITH_VALUE else 1
+    return list(words[:at]), list(words[at:])
 
 
 def _go(situation: _Situation, words: Sequence[str]) -> Runnable:
     match list(words[1:]):
         case ["test", *rest]:
             flags, packages = _go_words(rest)
-            package = str(situation.cwd / (packages[0] if packages else "."))
+            package = _package(situation.cwd, packages)
             return Runnable(_wish(situation, type="go", mode="test", program=package, args=flags), "go")
         case ["run", *rest]:
             files = [it for it in rest if it.endswith(".go") or it.startswith(".")]
@@ -259,6 +277,19 @@ def _go(situation: _Situation, words: Sequence[str]) -> Runnable:
             return Runnable(_wish(situation, type="go", mode="debug", program=program, args=args))
         case _:
             raise cannot_debug(say("Of go, `test` and `run` can be."), say("Give `go test -run NAME ./package`."))
+
+
+def _package(cwd: Path, named: Sequence[str]) -> str:
+    """The one that has tests, where a pattern fits several: a debugger runs one."""
+    folders = [cwd / it.removesuffix("/...") for it in named or ["."]]
+    patterns = ["**/*_test.go" if it.endswith("/...") else "*_test.go" for it in named or ["."]]
+    found = sorted({file.parent for folder, it in zip(folders, patterns, strict=True) for file in folder.glob(it)})
+    if len(found) > 1:
+        raise cannot_debug(
+            say("It runs the tests of {count} packages.", count=len(found)),
+            say("Give the one that fails, such as `go test -run NAME ./package`."),
+        )
+    return str(found[0] if found else folders[0])
 
 
 def _go_words(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -11,6 +11,7 @@ import msgspec
 
 from dragoman.debug.evidence.failing_line import parts_of
 from dragoman.debug.evidence.languages import language_of
+from dragoman.debug.evidence.own_locals import is_own
 from dragoman.debug.evidence.printed_chain import chain_printed
 from dragoman.debug.evidence.probing import EVALUATED_WITHIN_S, Probing, said
 from dragoman.debug.evidence.run import End, Evidence, Run, Subject
@@ -115,7 +116,8 @@ async def _seen(run: Run, frame: Frame, lines: Lines) -> SeenFrame:
         found = await run.session.looks.locals(frame.id)
     except DragomanError:
         found = None
-    own = [it for it in (found.variables if found else ()) if it.name != run.session.launch.dialect.raised_local]
+    raised = run.session.launch.dialect.raised_local
+    own = [it for it in (found.variables if found else ()) if it.name != raised and is_own(it)]
     return SeenFrame(frame, source, await _opened(run, own))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Literal
 
 from dragoman.clock import Clock
@@ -19,9 +20,12 @@ from dragoman.workspace.breakpoints import Breakpoint
 
 FAILURES = 5
 Verdict = Literal["passed", "failed", "no tests", "limit"]
-_SEEN = 60  # a runner that catches much, and throws it again
+_SEEN = 60  # a runner that catches much, and throws it again; further ones are passed over
+_HITS = 100_000
+_OUTPUT = 200_000
 _EXCEPTIONS = 1000  # no point has that number
-_NO_TESTS = 5  # as pytest, and unittest since Python 3.12, say it by their exit code
+_NO_TESTS = re.compile(r"^(?:testing: warning: no tests to run|ERROR: not found: .*)$", re.MULTILINE)
+_NO_TESTS_BY_CODE = 5  # as pytest, and unittest since Python 3.12, say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,9 @@ class _Way:
 
 
 _WAYS: Mapping[Runner, _Way] = {
-    "pytest": _Way(re.compile(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$", re.MULTILINE)),
-    "unittest": _Way(re.compile(r"^(?:FAIL|ERROR): (.+)$", re.MULTILINE)),
+    "pytest": _Way(re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$", re.MULTILINE)),
+    # A subtest is caught in the frame of its test, so that nothing leaves the user's code.
+    "unittest": _Way(re.compile(r"^(?:FAIL|ERROR): (.+)$", re.MULTILINE), stops_at_caught=True),
     "go": _Way(re.compile(r"^\s*--- FAIL: (\S+)", re.MULTILINE), fails_in="testing.(*common).Fail"),
     "node": _Way(re.compile(r"^\s*(?:not ok \d+ - |✖ )(.+?)(?: \([\d.]+ms\))?$", re.MULTILINE), stops_at_caught=True),
     "": _Way(re.compile(r"(?!)")),
@@ -67,50 +72,76 @@ async def tested(
     """What a runner catches is looked at where it stops and kept; the runner's own verdict decides what it was."""
     way = _WAYS[what.runner]
     points = [Point(function=way.fails_in)] if way.fails_in else []
-    probing = Probing(points, Sheet(Limits(seconds=seconds, rows=1)), goes_on=lambda _: False, by_stops=True)
+    limits = Limits(hits=_HITS, seconds=seconds, rows=1)
+    probing = Probing(points, Sheet(limits), goes_on=lambda _: False, by_stops=True)
     if way.stops_at_caught:
         probing.watched = Breakpoint(id=id_of(_EXCEPTIONS), kind="exception", filter="raised")
     began_s = clock.monotonic_s()
     async with evidence.run(client, Subject(wish=what.wish), probing) as run:
         found, end = await _failures(run, lines)
-    names = tuple(dict.fromkeys(way.names.findall(end.output)))
+        output = run.session.output.since(0, most=_OUTPUT)[0]
+    names = tuple(dict.fromkeys(way.names.findall(output)))
     code = end.ended.exit_code if end.ended is not None else None
+    is_failure = bool(code) if end.ended is not None else True
     return Tested(
         end,
-        _real(found, names, end.output, way) if code != 0 else (),
+        _real(found, names, output, way) if is_failure else (),
         clock.monotonic_s() - began_s,
         names,
-        code == _NO_TESTS and what.runner in {"pytest", "unittest"},
+        end.ended is not None and _is_none(code, names, output),
     )
+
+
+def _is_none(code: int | None, names: Sequence[str], output: str) -> bool:
+    return code == _NO_TESTS_BY_CODE or (not names and bool(_NO_TESTS.search(output)))
 
 
 async def _failures(run: Run, lines: Lines) -> tuple[list[Crash], End]:
     found: list[Crash] = []
     end = await run.finished()
-    while end.stop is not None and end.how in {"exception", "stopped"} and len(found) < _SEEN and run.left_s:
-        found.append(await explained(run, end, lines))
+    while end.stop is not None and end.how in {"exception", "stopped"} and run.left_s:
+        if len(found) < _SEEN:
+            found.append(await explained(run, end, lines))
+        elif run.probing.watched is not None:
+            run.probing.watched = None
+            await run.session.probe(run.probing)
         run.probing.sheet.again()
         end = await run.went_on()
     return found, end
 
 
 def _real(found: Sequence[Crash], names: Sequence[str], output: str, way: _Way) -> tuple[Crash, ...]:
-    """Each once, though it is seen again on its way up: of those the runner speaks of, what it calls failed."""
+    """Each once: of those the runner speaks of, what it calls failed or shows the place of."""
     told: dict[object, Crash] = {}
     for crash in found:
-        raised = crash.end.raised
-        places = tuple((it.frame.path, it.frame.line) for it in crash.frames)
-        told.setdefault((raised.type, raised.message) if raised else places, crash)
+        told[_where(crash)] = crash if crash.end.raised else told.get(_where(crash), crash)
     seen = list(told.values())
-    spoken_of = [it for it in seen if it.frames and _is_spoken_of(it, output)] if way.stops_at_caught else seen
-    named = [it for it in spoken_of if _is_named(it, names)]
+    spoken_of = [it for it in seen if _is_spoken_of(it, output)] if way.stops_at_caught else seen
+    named = [it for it in spoken_of if _is_named(it, names) or _is_placed(it, output)]
     return tuple((named or spoken_of or seen[-1:])[:FAILURES])
 
 
+def _where(crash: Crash) -> object:
+    """The same again: seen on its way up, or, in Go, first as a failure and then as a panic."""
+    top = crash.frames[:1]
+    place = [(it.frame.path, it.frame.line) for it in top]
+    return (*place, *((variable.name, variable.value) for it in top for variable in it.variables))
+
+
+def _is_placed(crash: Crash, output: str) -> bool:
+    """As the runners of Python show the places of a failure: also of one in a fixture or while a file is imported."""
+    return any(
+        re.search(rf'(?m)\b{re.escape(PurePath(it.frame.path).name)}(?::|", line ){it.frame.line}\b', output)
+        for it in crash.frames[:1]
+    )
+
+
 def _is_spoken_of(crash: Crash, output: str) -> bool:
+    if not crash.frames or crash.frames[0].frame.is_library:
+        return False
     raised = crash.end.raised
-    first = raised.message.strip().splitlines()[:1] if raised else []
-    return bool(first) and first[0] in output
+    said = raised.message.strip().splitlines()[:1] or [raised.type] if raised else []
+    return bool(said) and said[0] in output
 
 
 def _is_named(crash: Crash, names: Sequence[str]) -> bool:

@@ -28,11 +28,7 @@ _VALUE_IN_TEXT = 120
 _MESSAGE = 400
 _LOCALS = 20
 _SOURCE = 160
-# Names that the language made, not the user.
-_NO_ONES = ("__", "special variables", "function variables", "class variables", "~r")
-_MADE = {("this", "global"), ("this", "Object"), ("this", "undefined"), ("exports", "{}"), ("%self", "main")}
 _STACK = re.compile(r"(?s)\n    at .*")  # of an error in JavaScript, which is shown with all of it
-_OF_NODE = "Module {id: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ class Crashing:
         return ExceptionSeen(type=name(raised.type), message=self.room.values.text(raised.message, _MESSAGE))
 
     def frame(self, caller: Caller, seen: SeenFrame) -> CrashFrame:
-        own = [it for it in seen.variables if not _is_made(it) and not _is_code(it)]
+        own = seen.variables
         return CrashFrame(
             function=name(seen.frame.name),
             file_path=short_path(seen.frame.path, caller.workspace) if seen.frame.path else None,
@@ -94,16 +90,6 @@ class Crashing:
     def _shown(self, expression: str, text: str) -> str:
         shown = self.room.values.value(expression, text, _VALUE)
         return shown.text if shown.is_whole else f"{shown.text}… ({shown.length} chars)"
-
-
-def _is_made(variable: Variable) -> bool:
-    is_module = variable.name == "module" and variable.value.startswith(_OF_NODE)
-    return is_module or variable.name.startswith(_NO_ONES) or (variable.name, variable.value) in _MADE
-
-
-def _is_code(variable: Variable) -> bool:
-    """Functions, classes and modules of a file: what the user defined, not what went wrong."""
-    return (variable.type or "") in {"function", "type", "module", "builtin_function_or_method", "Function"}
 
 
 def crash_lines(answer: CrashSeen) -> list[Phrase]:

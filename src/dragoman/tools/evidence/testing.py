@@ -25,6 +25,8 @@ from dragoman.tools.showing import one_line
 
 _MESSAGE = 1000
 _NAME = 200
+_NAMES = 100
+_NAMES_IN_TEXT = 10
 _MESSAGE_IN_TEXT = 600
 
 # How the id of a test says whose it is: the first that fits.
@@ -60,7 +62,7 @@ class Testing:
             status="success",
             verdict=found.verdict,
             seconds=round(found.seconds, 2),
-            failed=[one_line(it, _NAME) for it in found.names] or None,
+            failed=[one_line(it, _NAME) for it in found.names[:_NAMES]] or None,
             failures=[self._failure(caller, it) for it in found.failures] or None,
             ended=self.room.ends.data(caller, found.end).model_copy(update={"frames": None, "exception": None}),
         )
@@ -106,10 +108,15 @@ def test_lines(answer: TestSeen) -> list[Phrase]:
         "no tests": say("There was no test to run."),
         "limit": say("not over after {seconds} s", seconds=answer.seconds),
     }
-    named = [f"failed: {', '.join(answer.failed)}"] if answer.failed else []
+    named = [f"failed: {_names(answer.failed)}"] if answer.failed else []
     told = named + [line for it in answer.failures or () for line in _failure_lines(it)]
     rest = [] if answer.verdict == "passed" or answer.failures else end_lines(answer.ended)
     return [heads[answer.verdict], *(say("{text}", text=it) for it in told), *rest]
+
+
+def _names(failed: list[str]) -> str:
+    more = len(failed) - _NAMES_IN_TEXT
+    return ", ".join(failed[:_NAMES_IN_TEXT]) + (f", … (+{more})" if more > 0 else "")
 
 
 def _failure_lines(failure: TestFailure) -> list[str]:
