@@ -226,6 +226,22 @@ def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
         window.expect_status(RUNNING, within_s=2)
 
 
+def test_a_path_that_is_no_dragoman_is_said_so_with_what_to_do(running: Editor, first: Window) -> None:
+    kept = running.machine_settings()
+    running.configure(**{**kept, "dragoman.path": "/nowhere/dragoman"})
+    words = "The setting dragoman.path names /nowhere/dragoman, which is no dragoman."
+
+    def said() -> bool:
+        first.command("Dragoman: Stop server")  # refused as soon as the editor has read the setting
+        return first.toasts.filter(has_text=words).count() > 0
+
+    try:
+        eventually(said, within_s=30, every_s=1)
+        expect(first.toast(words).get_by_role("button", name="Choose a path…")).to_be_visible()
+    finally:
+        running.configure(**kept)
+
+
 def test_no_token_is_in_an_address_or_an_argument(running: Editor, first: Window) -> None:
     asked: list[str] = []
     first.page.on("request", lambda request: asked.append(request.url))

@@ -13,6 +13,10 @@ from tests.daemons import PATIENCE, eventually
 from tests.vscode.editor import Editor
 
 STATUS = '[id="dragoman.dragoman.status"]'
+# Not what turns for ever: a sign that something is being waited for.
+FADED_IN = """Promise.all(document.getAnimations()
+  .filter((it) => it.playState === "running" && Number.isFinite(it.effect.getComputedTiming().endTime))
+  .map((it) => it.finished.catch(() => 0)))"""
 OPENS_WITHIN_MS = 60_000 * PATIENCE
 
 
@@ -92,7 +96,7 @@ class Window:
 
     def picture(self, name: str) -> None:
         """When what fades in has faded in. `PICTURES` names a folder that keeps it, for the guides."""
-        self.page.evaluate("Promise.all(document.getAnimations().map((it) => it.finished.catch(() => 0)))")
+        self.page.evaluate(FADED_IN)
         folder = Path(os.environ.get("PICTURES") or self.editor.room)
         self.page.screenshot(path=folder / f"{name}.png")
 
