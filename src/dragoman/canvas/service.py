@@ -13,7 +13,7 @@ from dragoman.canvas import faults
 from dragoman.canvas.actions import Waiting
 from dragoman.canvas.catalogue import check_components
 from dragoman.canvas.components import OWN
-from dragoman.canvas.hidden import recorded
+from dragoman.canvas.hidden import recorded, secrets_in, stored, without
 from dragoman.canvas.model import Drawn, Taken, key_of
 from dragoman.clock import Clock
 from dragoman.events import Event
@@ -78,7 +78,8 @@ class CanvasService:
             after = apply_all(before, incoming)
             if len(self._drawn) - len(before) + len(after) > SURFACES_AT_MOST:
                 raise faults.too_many_surfaces(SURFACES_AT_MOST)
-            return await self._change(drawer, workspace, before, after, _for_viewers(before, incoming))
+            typed = frozenset[str]().union(*map(secrets_in, before.values()))
+            return await self._change(drawer, workspace, before, after, without(_for_viewers(before, incoming), typed))
 
     async def remove(self, drawer: str, surface_id: str, *, by: str) -> None:
         """By its drawer, or by a person who has seen enough of it."""
@@ -109,7 +110,7 @@ class CanvasService:
             changed = msgspec.structs.replace(
                 drawn, surface=surface, version=drawn.version + bool(changes), changed_ns=taken.at_ns
             )
-            context = recorded(surface.components[component_id], taken.context)
+            context = recorded(surface, surface.components[component_id], taken.context)
             await self._journal.append([_told_action(taken, context, by)], writes=[self._put(changed)])
             self._drawn[changed.key] = changed
         self._waiting.put(taken)
@@ -152,7 +153,8 @@ class CanvasService:
         return Drawn(drawer=drawer, workspace=workspace, surface=surface, version=version, changed_ns=now_ns)
 
     def _put(self, drawn: Drawn) -> Statement:
-        return STORE.put(drawn.key, drawn, at_ns=drawn.changed_ns, session=drawn.drawer)
+        kept = msgspec.structs.replace(drawn, surface=stored(drawn.surface))
+        return STORE.put(drawn.key, kept, at_ns=drawn.changed_ns, session=drawn.drawer)
 
     def _action(self, surface: Surface, component_id: str, scope: str, details: Mapping[str, Any]) -> Action:
         component = surface.components.get(component_id)

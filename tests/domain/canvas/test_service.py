@@ -255,3 +255,39 @@ async def test_a_secret_reaches_who_asked_and_no_record(tmp_path: Path) -> None:
         assert told.body["context"]["values"] == {"pin": "••••", "who": "Ada"}
     written = anyio.Path(tmp_path).rglob("*")
     assert not [path async for path in written if await path.is_file() and b"hunter2!" in await path.read_bytes()]
+
+
+SECRET = {"component": "TextField", "label": "Pin", "variant": "obscured"}
+
+
+@pytest.mark.parametrize(
+    ("children", "place", "context"),
+    [
+        (["pin", "go"], "/pin", {"pin": {"path": "/pin"}, "who": {"path": "/who"}}),
+        (["each", "go"], "/all/0/pin", {"everything": {"path": "/"}}),
+    ],
+)
+async def test_what_is_typed_into_an_obscured_field_is_kept_while_the_daemon_lives_and_in_no_file(
+    tmp_path: Path, children: list[str], place: str, context: dict[str, Any]
+) -> None:
+    components: list[dict[str, Any]] = [
+        {"id": "root", "component": "Column", "children": children},
+        {"id": "pin", **SECRET, "value": {"path": "/pin"}},
+        {"id": "each", "component": "List", "children": {"componentId": "inner", "path": "/all"}},
+        {"id": "inner", **SECRET, "value": {"path": "pin"}},
+        {"id": "go", "component": "Button", "child": "word", "action": {"event": {"name": "go", "context": context}}},
+        WORD,
+    ]
+    async with studio(tmp_path) as (canvas, _):
+        await canvas.draw("a", WORK, surface("s", *components, data={"who": "Ada", "pin": "", "all": [{"pin": ""}]}))
+        await canvas.act("a", "s", "go", changes=[(place, "hunter2!")], by="page")
+        await canvas.act("a", "s", "go", by="page")
+        first, second = await canvas.actions("a", within_s=1)
+        assert "hunter2!" in str(first.context)
+        assert second.context == first.context
+        again = {"surfaceId": "s", "root": "root", "styles": {"title": "New"}}
+        await canvas.draw("a", WORK, [{"beginRendering": again}])
+    written = anyio.Path(tmp_path).rglob("*")
+    assert not [path async for path in written if await path.is_file() and b"hunter2!" in await path.read_bytes()]
+    async with studio(tmp_path) as (canvas, _):
+        assert canvas.surface("a", "s").surface.title == "New"
