@@ -131,7 +131,7 @@ def test_a_new_terminal_is_wrapped_once_and_ends_with_its_shell(terminal: tuple[
         opened.until(lambda lines: lines[-1].endswith("prompt>"))
         opened.type('echo "[$DRAGOMAN_SESSION_ID]"; exit 0')
         opened.press("Enter")
-        opened.until(lambda lines: lines.count(first) == 2)
+        opened.until(lambda lines: lines.count(first) == 2 and lines[-1].endswith("prompt>"))
         opened.type("exit 7")
         opened.press("Enter")
         opened.has("ended 7")

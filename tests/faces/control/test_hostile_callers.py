@@ -13,7 +13,7 @@ import pytest
 from dragoman.daemon.control import CALLS_AHEAD
 from dragoman.transport.control_link import ControlLink
 from dragoman.wire.control import LINE_CAP, Item
-from tests.daemons import call
+from tests.daemons import PATIENCE, call
 from tests.faces.attacked import MB, Attacked, attacked, settled
 
 HELLO: dict[str, Any] = {"dragoman": 1, "role": "control", "version": "0"}
@@ -35,7 +35,7 @@ class Caller:
 
     def __init__(self, victim: Attacked) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(10)
+        self.socket.settimeout(10 * PATIENCE)
         self.socket.connect(str(victim.places.socket))
         self._lines = self.socket.makefile("rb")
 
