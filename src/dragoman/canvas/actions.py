@@ -42,6 +42,9 @@ class Waiting:
                 await self._bell.wait()
         return self._now(chosen, most)
 
+    def keep(self, chosen: Chosen) -> None:
+        self._taken = deque(filter(chosen, self._taken))
+
     def _now(self, chosen: Chosen, most: int) -> list[Taken]:
         self._let_go_of_old()
         told = [taken for taken in self._taken if chosen(taken)][:most]

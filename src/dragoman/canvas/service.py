@@ -55,8 +55,11 @@ class CanvasService:
         self._waiting = Waiting(clock)
 
     async def load(self) -> None:
-        rows = await self._journal.query(STORE.everything())
-        self._drawn = STORE.decoded(rows.rows)
+        """What a person did on a surface that is no longer there is told to nobody."""
+        async with self._turn:
+            rows = await self._journal.query(STORE.everything())
+            self._drawn = STORE.decoded(rows.rows)
+            self._waiting.keep(lambda taken: key_of(taken.drawer, taken.surface_id) in self._drawn)
 
     def surfaces(self) -> tuple[Drawn, ...]:
         """Newest change first."""

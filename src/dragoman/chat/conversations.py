@@ -118,9 +118,10 @@ class Conversations:
         self._turn = anyio.Lock()
 
     async def load(self) -> None:
-        rows = await self._journal.query(STORE.sessions())
-        found = [msgspec.json.decode(value, type=Conversation) for (value,) in rows.rows]
-        self._sessions = {it.key: it for it in found}
+        async with self._turn:
+            rows = await self._journal.query(STORE.sessions())
+            found = [msgspec.json.decode(value, type=Conversation) for (value,) in rows.rows]
+            self._sessions = {it.key: it for it in found}
 
     def all(self) -> tuple[Conversation, ...]:
         """The one that changed last first."""

@@ -195,7 +195,7 @@ class _Parts:
         report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report)
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
-        methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust)
+        methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust, chat.load)
         feed = Feed(journal, links, report)
         evidence = debugger.evidence(terminal.record)
         rule, redactor = _path_rule(settings, places), _redactor(settings)

@@ -72,6 +72,11 @@ class Chatting:
     hub: Hub
     group: TaskGroup
 
+    async def load(self) -> None:
+        """From the stores: at the start, and after something was forgotten there."""
+        await self.conversations.load()
+        await self.canvas.load()
+
     def operations(self, watchers: Callable[[], int], subjects: Subjects) -> Sequence[Operation]:
         return canvas_operations(self.canvas, watchers, subjects)
 
@@ -110,11 +115,11 @@ async def chatting(journal: Journal, tokens: Tokens, links: Links) -> AsyncItera
     clock = SystemClock()
     async with anyio.create_task_group() as group:
         conversations, canvas = Conversations(journal, clock), CanvasService(journal, clock)
-        await conversations.load()
-        await canvas.load()
         hub = Hub(tokens, links, clock, largest_bytes=WEBSOCKET_MESSAGE_CAP)
+        made = Chatting(conversations, canvas, Approvals(hub.wanted, hub.settled), hub, group)
+        await made.load()
         group.start_soon(hub.tick)
-        yield Chatting(conversations, canvas, Approvals(hub.wanted, hub.settled), hub, group)
+        yield made
         group.cancel_scope.cancel("the daemon ends")
 
 

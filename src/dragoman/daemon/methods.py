@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -35,6 +35,8 @@ class Methods:
     state: DaemonState
     stop: anyio.Event
     trust: TrustBook
+    forgotten: Callable[[], Awaitable[None]]
+    """Something was erased: whoever holds in memory what the stores had looks again."""
 
     def table(self) -> Mapping[str, Method]:
         return {
@@ -114,7 +116,9 @@ class Methods:
         yield {"events": await self.journal.count(_scope(params))}
 
     async def _journal_forget(self, params: Params) -> AsyncIterator[Any]:
-        yield {"events": await self.journal.forget(_scope(params))}
+        events = await self.journal.forget(_scope(params))
+        await self.forgotten()
+        yield {"events": events}
 
     async def _trust_list(self, _: Params) -> AsyncIterator[Any]:
         yield {"trusted": [msgspec.to_builtins(trusted) for trusted in await self.trust.folders()]}

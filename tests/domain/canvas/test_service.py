@@ -11,6 +11,7 @@ import pytest
 from dragoman.canvas.actions import KEPT_AT_MOST, KEPT_S
 from dragoman.canvas.service import SURFACES_AT_MOST, CanvasService
 from dragoman.errors import DragomanError
+from dragoman.journal import OfSession
 from dragoman.testing.clocks import VirtualClock
 from dragoman.wire.a2ui import A2uiError
 from tests.domain.canvas.studio import studio
@@ -242,6 +243,18 @@ async def test_a_person_may_close_a_surface(tmp_path: Path) -> None:
         assert refused.value.code == "unknown_surface"
     async with studio(tmp_path) as (canvas, _):
         assert canvas.surfaces() == ()
+
+
+async def test_what_was_forgotten_is_no_longer_shown_nor_told(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, journal):
+        await drawn(canvas, "a")
+        await drawn(canvas, "b")
+        for drawer in ("a", "b"):
+            await canvas.act(drawer, "s", "go", by="page")
+        await journal.forget(OfSession("a"))
+        await canvas.load()
+        assert [it.drawer for it in canvas.surfaces()] == ["b"]
+        assert [len(await canvas.actions(drawer, within_s=0)) for drawer in ("a", "b")] == [0, 1]
 
 
 async def test_a_secret_reaches_who_asked_and_no_record(tmp_path: Path) -> None:

@@ -71,6 +71,16 @@ async def test_who_is_connected_is_counted_until_it_goes(victim: Attacked) -> No
         assert [row["host"] for row in (await visitor.ask("system-presence"))["payload"]] == ["dragoman", "cli"]
 
 
+async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: Attacked) -> None:
+    key = "agent:main:forgotten"
+    async with guest(victim) as visitor:
+        await visitor.connect(token(victim))
+        await visitor.ask("sessions.create", {"key": key, "label": "what nobody is to know"})
+        assert call(victim.places, "journal_forget", {"session": key})["events"] > 0
+        found = (await visitor.ask("sessions.list", {"search": "nobody is to know"}))["payload"]
+        assert found["sessions"] == []
+
+
 async def test_without_a_model_every_tool_is_a_command(victim: Attacked) -> None:
     async with guest(victim) as visitor:
         await visitor.connect(token(victim), caps=["tool-events"])
