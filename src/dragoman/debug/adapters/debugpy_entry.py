@@ -7,6 +7,7 @@ may start a program as this user.
 
 from __future__ import annotations
 
+import io
 import os
 import runpy
 import socket
@@ -26,6 +27,20 @@ class _QuickSocket(socket.socket):
         got = super().recv_into(*arguments, **named)
         _acknowledge_at_once(self)
         return got
+
+    def makefile(self, *arguments: Any, **named: Any) -> Any:
+        """debugpy reads the header of each message byte by byte, a call to the system for each: a third of its time."""
+        made = super().makefile(*arguments, **named)
+        return _ReadAhead(made) if isinstance(made, socket.SocketIO) and made.readable() else made
+
+
+class _ReadAhead:
+    """Reads what is there, writes at once, and is closed also while somebody reads, which a buffer would wait for."""
+
+    def __init__(self, raw: socket.SocketIO) -> None:
+        ahead = io.BufferedReader(raw)
+        self.readline, self.read = ahead.readline, ahead.read
+        self.write, self.flush, self.close = raw.write, raw.flush, raw.close
 
 
 def _acknowledge_at_once(sock: socket.socket) -> None:
