@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.cli.output import ExitCode
 from tests.daemons import Cli, cli_with_home, eventually
 
 pytestmark = pytest.mark.timeout(120)
@@ -238,6 +239,26 @@ def test_stop_waiting_ends_the_waits_of_others_and_counts_them(cli: Cli, shell: 
             ended += eventually(lambda: json.loads(cli("stop-waiting", "--json").stdout)["count"])
         assert {one.wait(20), other.wait(20)} == {130}
     assert ended == 2
+
+
+def test_a_crash_is_explained_as_by_the_tool_and_fails_the_command(shell: Shell) -> None:
+    (shell.folder / "crash.py").write_text("def f(x):\n    return x['b']\n\nprint('begins')\nf({'a': 1})\n")
+    told = shell("crash.py", "--until-crash")
+    assert told.stdout.splitlines() == [
+        "exception: KeyError: 'b'",
+        "at crash.py:2 f: return x['b']",
+        "  x['b'] = !KeyError: 'b'",
+        "  x = {'a': 1}",
+        "at crash.py:5 <module>: f({'a': 1})",
+        "exit code: 1",
+        "| begins",
+    ]
+    answer = shell.json("crash.py", "--until-crash")
+    assert (answer["crashed"], answer["frames"][0]["locals"]) == (True, {"x": "{'a': 1}"})
+    assert told.returncode == ExitCode.PROGRAM_FAILED
+    assert {it["state"] for it in shell.sessions()} == {"Terminated"}
+    refused = shell("crash.py", "--until-crash", "--break", "crash.py:2")
+    assert (refused.returncode, "--until-crash runs" in refused.stderr) == (ExitCode.FAILED, True)
 
 
 def test_nothing_that_a_program_says_reaches_the_terminal_as_a_command(shell: Shell) -> None:

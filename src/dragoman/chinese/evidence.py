@@ -36,7 +36,12 @@ TABLE: dict[str, str] = {
     # The command line.
     "--trace needs at least one expression behind its place.": "--trace 的位置后面至少需要一个表达式。",
     "For example: dragoman debug app.py --trace app.py:12 n total --if 'n > 3'": "例如：dragoman debug app.py --trace app.py:12 n total --if 'n > 3'",
-    "--trace runs the program to its end: it takes no --break, --no-debug, --pid and --input.": "--trace 会把程序运行到结束：不能与 --break、--no-debug、--pid 和 --input 一起使用。",
+    "--trace or --until-crash runs the program to its end: without --break, --no-debug, --pid and --input.": (
+        "--trace 和 --until-crash 会把程序运行到结束：只能用其中一个，且不能与 --break、--no-debug、--pid 和 --input 一起使用。"
+    ),
+    "Run it whole: to what nothing catches, with frames, locals and the failing values.": (
+        "完整运行：直到没有被捕获的异常，给出帧、局部变量和出错的值。"
+    ),
     "Trace first; then stop where the table shows something wrong.": "请先跟踪；再在表中显示有问题的地方停下。",
     "Run it whole: FILE:LINE EXPR… as a table of what changed at each hit; again for more places.": "完整运行：以表格给出 文件:行 处每次命中时表达式的变化；可重复以给出更多位置。",
     # A claim.

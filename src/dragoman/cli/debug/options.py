@@ -65,6 +65,13 @@ Traces: TypeAlias = Annotated[
         help=shown(say("Run it whole: FILE:LINE EXPR… as a table of what changed at each hit; again for more places.")),
     ),
 ]
+UntilCrash: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        negative="",
+        help=shown(say("Run it whole: to what nothing catches, with frames, locals and the failing values.")),
+    ),
+]
 Keep: TypeAlias = Annotated[
     bool, Parameter(negative="", help=shown(say("Leave the breakpoints in the workspace when the session has ended.")))
 ]

@@ -20,6 +20,7 @@ def run(
     *args: take.Args,
     break_: take.Breaks = (),
     trace: take.Traces = (),
+    until_crash: take.UntilCrash = False,
     if_: take.If = "",
     hit: take.Hit = "",
     log: take.Log = "",
@@ -49,9 +50,9 @@ def run(
     }
     given = {name: value for name, value in start.items() if value is not None}
     wanted = {"breakpoints": [breakpoint_of(token) for token in break_], "start": given, "keep": keep}
-    traced = traces.wanted(trace, given, breaks=break_) if trace else None
+    whole = traces.whole_run(trace, given, until_crash=until_crash, breaks=break_)
     with asking(workspace, starts_daemon=True) as asker:
-        told = asker.ask("run", wanted) if traced is None else asker.call("trace", **traced)
+        told = asker.ask("run", wanted) if whole is None else asker.call(whole[0], **whole[1])
     status = tell_outcome(told, as_json=json)
     if not json:
         _tell_next(told)

@@ -1,4 +1,4 @@
-"""`--trace FILE:LINE EXPR… [--if EXPR]` as people write it, and as the tool `trace` takes it."""
+"""`--trace FILE:LINE EXPR… [--if EXPR]` and `--until-crash` as people write them, and as the tools take them."""
 
 from __future__ import annotations
 
@@ -52,12 +52,20 @@ def point_of(token: str) -> dict[str, Any]:
     return {"file_path": file, "line_number": line, "expressions": expressions, "condition": condition}
 
 
-def wanted(tokens: Sequence[str], start: Mapping[str, Any], *, breaks: Sequence[str]) -> dict[str, Any]:
-    """What `trace` takes, from what a start takes."""
-    if breaks or any(name in start for name in _NOT_HERE):
+def whole_run(
+    tokens: Sequence[str], start: Mapping[str, Any], *, until_crash: bool, breaks: Sequence[str]
+) -> tuple[str, dict[str, Any]] | None:
+    """The tool that answers about a whole run and what it takes, from what a start takes; none where none is meant."""
+    if not tokens and not until_crash:
+        return None
+    if breaks or (tokens and until_crash) or any(name in start for name in _NOT_HERE):
         raise DragomanError(
-            "not_with_trace",
-            say("--trace runs the program to its end: it takes no --break, --no-debug, --pid and --input."),
+            "not_with_whole_run",
+            say(
+                "--trace or --until-crash runs the program to its end: without --break, --no-debug, --pid and --input."
+            ),
             hint=say("Trace first; then stop where the table shows something wrong."),
         )
-    return {**start, "points": [point_of(token) for token in tokens]}
+    if until_crash:
+        return "explain_crash", dict(start)
+    return "trace", {**start, "points": [point_of(token) for token in tokens]}
