@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from dragoman.cli.commands import build_app
 from tests.daemons import call
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
@@ -36,7 +38,9 @@ def test_the_server_is_shown_as_it_runs(view: Locator, daemon: Attacked) -> None
     expect(server).to_contain_text(str(daemon.process.pid))
     expect(server).to_contain_text(str(daemon.places.settings_file))
     expect(server).to_contain_text(call(daemon.places, "status")["workspace"])
-    expect(server).to_contain_text("dragoman restart")
+    named = re.findall(r"`dragoman ([\w-]+)`", server.inner_text())
+    assert set(named) >= {"restart", "down"}
+    assert set(named) <= set(build_app())
 
 
 def test_a_value_is_saved_and_a_wrong_one_is_told_beside_its_field_and_stays_written(
@@ -122,6 +126,7 @@ def test_the_language_is_chosen_here_and_is_also_that_of_the_daemons_words(view:
     view.get_by_label("Language of this page").select_option("zh")
     expect(tab.page.get_by_role("tab", name="设置")).to_be_visible()
     expect(view.locator("dragoman-setting#port label")).to_contain_text("端口")
+    expect(view.get_by_role("region", name="服务器")).not_to_contain_text(re.compile("[AP]M"))  # dates too
     box = view.locator("dragoman-setting#port").get_by_role("textbox")
     box.fill("x")
     box.press("Enter")

@@ -2,4 +2,4 @@
 export { ask, call, post, session, stream, Refused, type Answer } from "./link/calls";
 export { feed, type FeedListener, type FeedState, type Row, type Snapshot } from "./link/feed";
 export { gateway, type GatewayEvent } from "./link/gateway";
-export { t, chinese, chosenLanguage, chooseLanguage } from "./i18n/t";
+export { t, chinese, locale, chosenLanguage, chooseLanguage } from "./i18n/t";

@@ -2,7 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
-import { ask, feed, t, type Row, type Snapshot } from "../link";
+import { ask, feed, locale, t, type Row, type Snapshot } from "../link";
 import "../parts/rows";
 import { learn, whoDid } from "../parts/who";
 
@@ -73,7 +73,7 @@ export class DragomanActivity extends LitElement {
         <button type="button" aria-pressed=${this.held !== null} @click=${this.hold}>
           ${this.held ? t("Go on ({count} new)", { count: this.newer }) : t("Hold")}
         </button>
-        <span class="quiet count" role="status">${t("{count} events", { count: found.length })}</span>
+        <span class="quiet count" role="status">${t("events: {count}", { count: found.length })}</span>
       </form>
       ${found.length
         ? html`<dragoman-rows id="events" .rows=${found} .height=${32} .render_row=${this.row}></dragoman-rows>`
@@ -106,7 +106,7 @@ export class DragomanActivity extends LitElement {
     return html`<aside aria-label=${t("Details")}>
       <div class="head">
         <strong class="mono">${event.kind}</strong>
-        <span class="quiet">${new Date(row.at_ns / 1e6).toLocaleString()} ${whoDid(row)} ${event.session ?? ""}</span>
+        <span class="quiet">${new Date(row.at_ns / 1e6).toLocaleString(locale)} ${whoDid(row)} ${event.session ?? ""}</span>
         <button class="plain" @click=${() => (this.opened = -1)}>${t("Close")}</button>
       </div>
       ${event.text ? html`<p>${event.text}</p>` : nothing}
@@ -139,8 +139,8 @@ export class DragomanActivity extends LitElement {
       pre { margin: .4rem 0; font: .85rem/1.45 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
       @media (max-width: 40rem) {
         #find { width: 100%; }
-        button.row { grid-template-columns: 4.6rem 9rem 1fr; padding: 0 .6rem; gap: .5rem; }
-        .number, .who { display: none; }
+        button.row { grid-template-columns: 4.6rem 6.5rem 4.5rem 1fr; padding: 0 .6rem; gap: .5rem; }
+        .number { display: none; }
       }
     `,
   ];

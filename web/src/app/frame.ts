@@ -12,7 +12,7 @@ const WORDS: Record<FeedState, string> = {
   outside: "Run `dragoman page` in a terminal for a login link.",
   connecting: "connecting…",
   connected: "connected",
-  lost: "The daemon is not there. Trying again…",
+  lost: "The daemon is not there. Trying again… If it stays away: `dragoman up`, then `dragoman page`.",
 };
 
 @customElement("dragoman-app")
@@ -147,14 +147,15 @@ export class DragomanApp extends LitElement {
         display: flex; justify-content: space-between; align-items: center; margin: 0; padding: .3rem 1rem;
         background: var(--bad-card); color: var(--bad); overflow-wrap: anywhere;
       }
+      .trouble button { flex: none; }
       main, section { flex: 1; min-height: 0; display: flex; flex-direction: column; }
       section > * { flex: 1; min-height: 0; }
       @media (max-width: 40rem) {
         header { padding: .4rem .6rem 0; gap: .2rem .8rem; }
         h1 { margin: 0; }
         #connection { order: 1; margin-bottom: 0; }
-        .tabs { order: 2; width: 100%; }
-        [role="tab"] { padding: .3rem .6rem .4rem; }
+        .tabs { order: 2; width: 100%; flex-wrap: wrap; gap: 0; }
+        [role="tab"] { padding: .3rem .35rem .4rem; font-size: .88rem; }
       }
     `,
   ];

@@ -1,7 +1,7 @@
 /** One message: its words, and what was done on the way, folded. */
 import { html, nothing } from "lit";
 import { guard } from "lit/directives/guard.js";
-import { t } from "../link";
+import { locale, t } from "../link";
 import { compare } from "../parts/lines";
 import { markdown } from "../parts/markdown";
 import type { Change, Part, Said, Tool } from "./talk";
@@ -16,7 +16,7 @@ const ENDS: Partial<Record<Said["state"], string>> = {
 export function message(said: Said, retry: () => void) {
   const who = said.role === "user" ? speaker(said.by) : t("Agent");
   return html`<article class=${said.role} aria-label=${who} data-about=${said.role === "user" ? t("what was asked") : t("what the agent said")}>
-    <div class="who quiet">${who}${said.atMs ? html` <time>${new Date(said.atMs).toLocaleTimeString()}</time>` : nothing}</div>
+    <div class="who quiet">${who}${said.atMs ? html` <time>${new Date(said.atMs).toLocaleTimeString(locale)}</time>` : nothing}</div>
     ${said.parts.map((part) => DRAW[part.kind](part as never, said))}
     ${said.state === "running" ? html`<span class="going" role="status">${t("working…")}</span>` : nothing}
     ${said.state in ENDS ? html`<p class=${said.state === "failed" ? "bad" : "quiet"}>${said.reason || t(ENDS[said.state]!)} <button @click=${retry}>${t("Try again")}</button></p>` : nothing}

@@ -17,6 +17,7 @@ export const looks = css`
     display: flex; justify-content: space-between; align-items: center; margin: 0; padding: .3rem .8rem;
     background: var(--bad-card); color: var(--bad); overflow-wrap: anywhere;
   }
+  .trouble button { flex: none; }
   .then {
     display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: .3rem 1rem; margin: 0; padding: .2rem .8rem;
     background: var(--marked); font-size: .9rem; overflow-wrap: anywhere;

@@ -19,6 +19,9 @@ export function chooseLanguage(chosen: Chosen): void {
 export const language: "en" | "zh" = chosenLanguage() || (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
 export const chinese = language === "zh";
 
+/** Of dates and times: the browser's own way of writing them, unless it is that of another language than was chosen. */
+export const locale: string | undefined = navigator.language.toLowerCase().startsWith(language) ? undefined : language;
+
 /** A phrase in the reader's language; `{name}` stands for a value. */
 export function t(english: string, values: Record<string, string | number> = {}): string {
   const phrase = chinese ? (CHINESE[english] ?? english) : english;

@@ -10,7 +10,7 @@ Object.assign(CHINESE, {
   "Memory": "内存",
   "Settings file": "设置文件",
   "Port {wanted} was taken, so this is {port}.": "端口 {wanted} 已被占用，所以这里是 {port}。",
-  "`dragoman restart` starts it anew, `dragoman stop` ends it, `dragoman doctor` looks for what may be wrong.": "`dragoman restart` 重新启动它，`dragoman stop` 结束它，`dragoman doctor` 检查可能的问题。",
+  "`dragoman restart` starts it anew, `dragoman down` ends it, `dragoman doctor` looks for what may be wrong.": "`dragoman restart` 重新启动它，`dragoman down` 结束它，`dragoman doctor` 检查可能的问题。",
   "Language": "语言",
   "Language of this page": "本页面的语言",
   "as the browser says": "跟随浏览器",

@@ -2,7 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement } from "lit/decorators.js";
 import { shared } from "../app/shared";
-import { chooseLanguage, chosenLanguage, t } from "../link";
+import { chooseLanguage, chosenLanguage, locale, t } from "../link";
 import "./chinese";
 import "./clients";
 import { Desk, type Setting } from "./desk";
@@ -49,12 +49,12 @@ export class DragomanSettings extends LitElement {
     if (!it) return nothing;
     const rows = [
       ["Version", it.version], ["Process", it.pid], ["Address", it.address], ["Folder", it.workspace],
-      ["Started", `${new Date(it.started_at).toLocaleString()} (${lasted(it.uptime_s)})`], ["Memory", `${it.resident_mb} MB`], ["Settings file", this.desk.file],
+      ["Started", `${new Date(it.started_at).toLocaleString(locale)} (${lasted(it.uptime_s)})`], ["Memory", `${it.resident_mb} MB`], ["Settings file", this.desk.file],
     ] as const;
     return html`<section aria-labelledby="server"><h2 id="server">${t("Server")}</h2>
       <dl>${rows.map(([name, value]) => html`<dt>${t(name)}</dt><dd class="mono">${value}</dd>`)}</dl>
       ${it.wanted_port && it.wanted_port !== it.port ? html`<p class="waits">${t("Port {wanted} was taken, so this is {port}.", { wanted: it.wanted_port, port: it.port })}</p>` : nothing}
-      <p class="quiet">${t("`dragoman restart` starts it anew, `dragoman stop` ends it, `dragoman doctor` looks for what may be wrong.")}</p></section>`;
+      <p class="quiet">${t("`dragoman restart` starts it anew, `dragoman down` ends it, `dragoman doctor` looks for what may be wrong.")}</p></section>`;
   }
 
   private language() {

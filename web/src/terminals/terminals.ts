@@ -3,7 +3,7 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { asked } from "../app/asking";
 import { shared } from "../app/shared";
-import { t } from "../link";
+import { locale, t } from "../link";
 import "../parts/rows";
 import type { Command, Hit, Terminal } from "./answers";
 import "./chinese";
@@ -138,7 +138,7 @@ export class DragomanTerminals extends LitElement {
     if (!command) return html`<p class="empty">${t("Choose a command to read what it printed.")}</p>`;
     const about = t("the output of {command}", { command: `\`${command.command}\`` });
     return html`<div class="head">${lines.length ? html`<button id="ask-about" @click=${() => asked.about(lines.slice(-ASKED_LINES).join("\n"), about)}>${t("Ask about this")}</button>` : nothing}<code>${command.command}</code>
-        <p class="quiet small"><span class=${endOf(command)}>${endWords(command)}</span> · ${took(command)} · ${new Date(command.started_at).toLocaleString()} · ${command.cwd}
+        <p class="quiet small"><span class=${endOf(command)}>${endWords(command)}</span> · ${took(command)} · ${new Date(command.started_at).toLocaleString(locale)} · ${command.cwd}
           ${command.verified ? nothing : html`· <span class="bad" title=${t("A program may have made this up by printing marks.")}>${t("unverified")}</span>`}</p>
         ${command.lost_bytes ? html`<p class="bad small">${t("{count} bytes of its output were lost.", { count: command.lost_bytes })}</p>` : nothing}</div>
       ${lines.length ? this.printed(lines, about) : html`<p class="none">${t("It printed nothing that can be read.")}</p>`}
