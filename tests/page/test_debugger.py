@@ -263,6 +263,12 @@ def test_the_timeline_says_who_started_and_who_removed(view: Locator, place: Wor
     expect(timeline).to_contain_text("the command line ended")
 
 
+def test_runs_of_their_own_are_told_with_whoever_asked_for_them(view: Locator, place: Workplace) -> None:
+    """Their breakpoints and sessions belong to the run, which is nobody that a person knows."""
+    place.tool("trace", program="adding.py", points=[{"line_number": 4, "expressions": ["total"]}])
+    expect(view.locator("#timeline")).to_contain_text("the command line started adding.py")
+
+
 def test_a_session_of_another_folder_is_looked_at_from_there(view: Locator, place: Workplace, tmp_path: Path) -> None:
     other = tmp_path / "other"
     furnish(other, {"adding": ADDING.replace("total += value", "total += value * 2"), "elsewhere": "x = 1\n"})

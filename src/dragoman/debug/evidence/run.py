@@ -192,7 +192,7 @@ class Evidence:
     @asynccontextmanager
     async def _own(self, client: Client, wish: Wish, probing: Probing) -> AsyncIterator[Run]:
         """By a client of its own, so that what its owner does next is not meant for it."""
-        asking = replace(client, id=new_id("evidence"))
+        asking = replace(client, id=f"{new_id('evidence')}:{client.id}")
         with probing.written_down():
             async with self._started(client, asking, wish, probing) as run:
                 yield run
