@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 WAITING_AT_MOST = 10
 """Messages of one conversation behind the one that runs."""
 REMEMBERED_AT_MOST = 1_000
+KEPT_WITHIN_S = 5.0
+CLEARED_WITHIN_S = 2 * KEPT_WITHIN_S
 HISTORY_GIVEN = 50
 
 Taken = Literal["started", "in_flight", "ok"]
@@ -115,6 +117,14 @@ class Runs:
             run.scope.cancel("somebody stopped it")
         return tuple(run.id for run in found)
 
+    async def clear(self, session_key: str) -> None:
+        """Nothing of it runs afterwards, and nothing more is written down: its conversation can be taken away."""
+        await self.abort(session_key)
+        key = canonical_session_key(session_key)
+        with anyio.move_on_after(CLEARED_WITHIN_S):
+            while key in self._running:
+                await self._bell.wait()
+
     def _all_of(self, key: str) -> list[Run]:
         running = self._running.get(key)
         return [*([running] if running else []), *self._waiting.get(key, ())]
@@ -133,7 +143,7 @@ class Runs:
         try:
             with run.scope:
                 outcome, reason = await self._answered(run)
-            with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+            with anyio.CancelScope(shield=True), anyio.move_on_after(KEPT_WITHIN_S):
                 await self._keep(run, outcome, reason)
         except DragomanError as error:
             log.warning("what was said in a run could not be kept: %s", error)

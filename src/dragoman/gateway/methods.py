@@ -193,7 +193,7 @@ class Methods:
         return {"ok": True, "key": changed.key, "entry": shapes.entry(changed)}
 
     async def _delete(self, _: Asker, wanted: s.SessionsDelete) -> Json:
-        await self._runs.abort(wanted.key)
+        await self._runs.clear(wanted.key)
         deleted = await self._conversations.remove(wanted.key)
         self._approvals.forget(canonical_session_key(wanted.key))
         return {"ok": True, "key": canonical_session_key(wanted.key), "deleted": deleted, "archived": []}

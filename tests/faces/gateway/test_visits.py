@@ -139,6 +139,24 @@ async def test_sessions_live_from_create_to_delete_in_both_spellings(tmp_path: P
         assert (await guest.ask("chat.history", {"sessionKey": "acp:one"}))["payload"]["messages"] == []
 
 
+async def test_a_session_that_is_deleted_in_the_middle_of_a_run_does_not_come_back(tmp_path: Path) -> None:
+    async def half(_: Question, voice: Voice) -> None:
+        voice.say("Half of it")
+        await anyio.sleep_forever()
+
+    async with house(tmp_path, half) as it, it.member() as guest:
+        send = {"sessionKey": "main", "message": "go"}
+        await guest.ask("chat.send", {**send, "idempotencyKey": "r1"})
+        await guest.until(lambda frame: "Half of it" in str(frame))
+        await guest.ask("chat.send", {**send, "idempotencyKey": "r2"})
+        assert (await guest.ask("sessions.delete", {"key": "main"}))["payload"]["deleted"]
+        for run in ("r1", "r2"):
+            assert await it.runs.outcome(run) == "aborted"
+        await anyio.wait_all_tasks_blocked()
+        assert (await guest.ask("sessions.list", {}))["payload"]["sessions"] == []
+        assert (await guest.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"] == []
+
+
 async def test_a_run_is_told_to_every_reader_and_is_in_the_history(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as writer, it.member(scopes=["operator.read"]) as reader:
         send = {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"}
