@@ -104,6 +104,7 @@ class Chatting:
             presence=self.hub.presence,
             complete=commands.complete,
             nodes=self.hub.nodes,
+            changed=self.hub.changed,
             relay=relay,
         )
         return GatewayFace(self.hub, prepare=toolbox.describe)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import anyio
@@ -80,14 +80,14 @@ class Hub:
         if speech is None:
             speech = self._speeches[event.run_id] = Speech(event.run_id, event.session_key, now_ms)
             frames += speech.begin()
-            self._changed(event.session_key, {"phase": "start", "runId": event.run_id})
+            self.changed(event.session_key, {"phase": "start", "runId": event.run_id})
         frames += speech.tell(event, now_ms)
         for frame in frames:
             _broadcast(frame, self._readers(), may_be_left_out=not _is_end(frame))
             self._tell_nodes(frame, event.session_key)
         if isinstance(event, Done):
             del self._speeches[event.run_id]
-            self._changed(event.session_key, {"phase": "end", "runId": event.run_id})
+            self.changed(event.session_key, {"phase": "end", "runId": event.run_id})
 
     def pass_on(self, frame: EventFrame | SequenceGap) -> None:
         """What another gateway told, to those who may read it here; what was lost on the way is a gap here too."""
@@ -107,6 +107,13 @@ class Hub:
         decision = {"id": approval.id, "decision": "allow" if allowed else "deny"}
         self._approvers(Frame("dragoman.approval.resolved", decision))
 
+    def changed(self, session_key: str, more: Mapping[str, Any]) -> None:
+        """To those who asked to hear of sessions, or of this one."""
+        payload = {"sessionKey": session_key, "ts": self._now_ms(), **more}
+        for visit in self._readers():
+            if visit.subscribes_sessions or session_key in visit.messages_of:
+                visit.tell("sessions.changed", payload)
+
     def presence(self) -> list[Any]:
         own = {"host": "dragoman", "version": __version__, "mode": "gateway", "reason": "self", "ts": self._now_ms()}
         return [own, *(_presence(visit) for visit in self._visits)]
@@ -116,12 +123,6 @@ class Hub:
         self._everyone(Frame("shutdown", {"reason": "gateway stopping", "restartExpectedMs": None}))
         for visit in self._visits:
             visit.end(1012, "service restart")
-
-    def _changed(self, session_key: str, more: dict[str, Any]) -> None:
-        payload = {"sessionKey": session_key, "ts": self._now_ms(), **more}
-        for visit in self._readers():
-            if visit.subscribes_sessions or session_key in visit.messages_of:
-                visit.tell("sessions.changed", payload)
 
     def _tell_nodes(self, frame: Frame, session_key: str) -> None:
         """Of the sessions that each asked for, without numbers."""

@@ -27,6 +27,8 @@ _PREVIEWED = 12
 
 
 Complete = Callable[[str], list[str]]
+Changed = Callable[[str, Mapping[str, Any]], None]
+"""A session's key, and what became of it: for those who watch the list."""
 Relay = Callable[[str, Raw | UnsetType], Awaitable[Json]]
 """Asks another gateway; raises RequestFailedError with what that one said."""
 
@@ -51,6 +53,7 @@ class Methods:
         presence: Callable[[], list[Json]],
         complete: Complete,
         nodes: Nodes,
+        changed: Changed,
         relay: Relay | None = None,
     ) -> None:
         self._conversations = conversations
@@ -62,6 +65,7 @@ class Methods:
         self._health = health
         self._presence = presence
         self._complete = complete
+        self._changed = changed
         self._relay = relay
         self.table: Mapping[str, Method] = {
             "health": Method(READ, s.Nothing, self._show_health),
@@ -184,19 +188,24 @@ class Methods:
 
     async def _create(self, _: Asker, wanted: s.SessionsCreate | s.SeedCreate) -> Json:
         made = await self._conversations.create(wanted.key or new_id("chat"), label=wanted.label or "")
+        self._changed(made.key, {"reason": "create", **self._row(made)})
         return {"ok": True, "key": made.key, "sessionId": made.id, "entry": shapes.entry(made), "runStarted": False}
 
     async def _patch(self, _: Asker, wanted: s.SessionsPatch) -> Json:
         if self._conversations.find(wanted.key) is None:
             raise invalid(f"unknown session key {msgspec.json.encode(wanted.key).decode()}")
         changed = await self._conversations.rename(wanted.key, wanted.label or "")
+        self._changed(changed.key, {"reason": "patch", **self._row(changed)})
         return {"ok": True, "key": changed.key, "entry": shapes.entry(changed)}
 
     async def _delete(self, _: Asker, wanted: s.SessionsDelete) -> Json:
         await self._runs.clear(wanted.key)
         deleted = await self._conversations.remove(wanted.key)
-        self._approvals.forget(canonical_session_key(wanted.key))
-        return {"ok": True, "key": canonical_session_key(wanted.key), "deleted": deleted, "archived": []}
+        key = canonical_session_key(wanted.key)
+        self._approvals.forget(key)
+        if deleted:
+            self._changed(key, {"reason": "delete"})
+        return {"ok": True, "key": key, "deleted": deleted, "archived": []}
 
     async def _resolve(self, _: Asker, wanted: s.OneSession) -> Json:
         if self._conversations.find(wanted.key) is None:

@@ -151,6 +151,7 @@ async def house(folder: Path, script: Script = echo, relay: Relay | None = None)
             presence=hub.presence,
             complete=lambda text: [f"{text}…"],
             nodes=hub.nodes,
+            changed=hub.changed,
             relay=relay,
         )
 

@@ -139,6 +139,21 @@ async def test_sessions_live_from_create_to_delete_in_both_spellings(tmp_path: P
         assert (await guest.ask("chat.history", {"sessionKey": "acp:one"}))["payload"]["messages"] == []
 
 
+async def test_who_watches_the_sessions_hears_what_others_do_to_them(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.member() as writer, it.member() as watcher, it.member() as other:
+        await watcher.ask("sessions.subscribe", {})
+        await other.ask("sessions.messages.subscribe", {"key": "else"})
+        await writer.ask("sessions.create", {"key": "one", "label": "One"})
+        await writer.ask("sessions.patch", {"key": "one", "label": "Two"})
+        await writer.ask("sessions.delete", {"key": "one"})
+        told = [(await watcher.until(lambda frame: frame.get("event") == "sessions.changed")) for _ in range(3)]
+        about = [[frame["payload"].get(name) for name in ("reason", "sessionKey", "label")] for frame in told]
+        key = "agent:main:one"
+        assert about == [["create", key, "One"], ["patch", key, "Two"], ["delete", key, None]]
+        it.hub.end()
+        assert (await other.until(lambda frame: frame.get("event") != "tick"))["event"] == "shutdown"
+
+
 async def test_a_session_that_is_deleted_in_the_middle_of_a_run_does_not_come_back(tmp_path: Path) -> None:
     async def half(_: Question, voice: Voice) -> None:
         voice.say("Half of it")
