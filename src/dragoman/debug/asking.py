@@ -87,6 +87,8 @@ class Asking:
 
     async def freed(self, within_s: float) -> None:
         """At once, as a rule; otherwise soon, or what it is busy with is the error."""
+        if not self._open:
+            return
         with anyio.move_on_after(min(within_s, _FREED_WITHIN_S)):
             while (busy := self._busy()) is not None:
                 await busy.settled.wait()

@@ -248,7 +248,8 @@ class Family:
                 return answer(command, {})
             self._turns.stays(member.place, was_front=was_front)
             raise
-        self._members.spawn(self._turn_after, member.place)
+        if self._turns.is_awaited(member.place):
+            self._members.spawn(self._turn_after, member.place)
         return response
 
     async def _turn_after(self, place: int) -> None:

@@ -52,6 +52,10 @@ class Turns:
         if was_front and self.front is None:
             self.front = member
 
+    def is_awaited(self, member: int) -> bool:
+        """Whether anything is to come of its going on: a step, or the turn of another."""
+        return member in self._stepping or bool(self._held)
+
     async def step_is_over(self, member: int) -> None:
         """At once when it was no step. One that runs for long must not hide the stops of others."""
         step = self._stepping.get(member)
