@@ -183,6 +183,18 @@ def test_what_cannot_be_done_is_told_with_what_to_do(view: Locator, place: Workp
         (place.folder / "gone.py").rename(place.folder / "adding.py")
 
 
+def test_a_folder_that_nobody_trusted_is_told_with_what_would_run_and_the_command(
+    view: Locator, place: Workplace
+) -> None:
+    call(place.daemon.places, "trust_revoke", {"folder": str(place.folder)})
+    try:
+        start(view, "adding")
+        for told in ("Nothing was started", f"dragoman trust {place.folder}", "It would run:", "adding.py"):
+            expect(view.get_by_role("alert")).to_contain_text(told)
+    finally:
+        call(place.daemon.places, "trust_add", {"folder": str(place.folder)})
+
+
 def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: Attacked) -> None:
     context = browser.new_context(locale="zh-CN", color_scheme="dark", viewport={"width": 420, "height": 800})
     tab = Tab.opened(context, daemon)

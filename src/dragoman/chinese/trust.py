@@ -4,8 +4,8 @@ TABLE: dict[str, str] = {
     "Nothing was started: nobody has said yet that what {workspace} holds may run.": (
         "没有启动任何程序：还没有人说过 {workspace} 中的内容可以运行。"
     ),
-    "See `would_run`; whoever owns this machine allows it with: dragoman trust {folder}": (
-        "见 `would_run`；这台机器的主人可以用以下命令允许：dragoman trust {folder}"
+    "Look at what would run; whoever owns this machine allows it with: dragoman trust {folder}": (
+        "请先看将会运行什么；这台机器的主人可以用以下命令允许：dragoman trust {folder}"
     ),
     "it may not be read": "它不允许读取",
     "it is a link that leads out of the workspace": "它是指向工作区之外的链接",

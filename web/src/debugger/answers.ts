@@ -88,4 +88,6 @@ export interface Configuration {
 export interface Trouble {
   message: string;
   hint: string;
+  /** Commands of a folder that nobody has vouched for yet. */
+  wouldRun?: string[];
 }

@@ -2,6 +2,7 @@ import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
   "Run control": "运行控制",
+  "It would run:": "将会运行：",
   "Continue": "继续",
   "Step over": "单步跳过",
   "Step into": "单步进入",

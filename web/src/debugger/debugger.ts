@@ -110,8 +110,9 @@ export class DragomanDebugger extends LitElement {
   }
 
   private problem() {
-    const { message, hint } = this.desk.trouble!;
-    return html`<p class="trouble" role="alert"><span>${message} <span class="quiet">${hint}</span></span>
+    const { message, hint, wouldRun = [] } = this.desk.trouble!;
+    const commands = wouldRun.length ? html`<br />${t("It would run:")} ${wouldRun.map((it) => html`<code>${it}</code> `)}` : nothing;
+    return html`<p class="trouble" role="alert"><span>${message} <span class="quiet">${hint}${commands}</span></span>
       <button class="plain" @click=${() => ((this.desk.trouble = null), this.requestUpdate())}>${t("Close")}</button></p>`;
   }
 

@@ -361,7 +361,7 @@ export class Desk implements ReactiveController {
     this.trouble = null;
     try {
       const { data, text, is_error } = await this.call(tool, args);
-      if (is_error) this.trouble = { message: String(data["message"] ?? text), hint: String(data["hint"] ?? "") };
+      if (is_error) this.trouble = refused(data, text);
       else this.turnToStarted(tool, String(data["session_id"] ?? ""));
       await this.stopped(data["stop_event_data"] as Stop | undefined);
     } catch (error) {
@@ -377,6 +377,11 @@ export class Desk implements ReactiveController {
 async function sessionsIn(workspace: string): Promise<Session[]> {
   const { data } = await callIn(workspace, "list_sessions");
   return ((data["sessions"] ?? []) as Session[]).map((it) => ({ ...it, workspace }));
+}
+
+function refused(data: Record<string, unknown>, text: string): Trouble {
+  const { would_run: would = [] } = (data["details"] ?? {}) as { would_run?: { line: string }[] };
+  return { message: String(data["message"] ?? text), hint: String(data["hint"] ?? ""), wouldRun: would.map(({ line }) => line) };
 }
 
 function told(error: unknown): Trouble {

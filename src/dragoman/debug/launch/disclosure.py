@@ -85,7 +85,7 @@ def needs_trust(launch: Launch, workspace: Path, runs_with: Sequence[Mapping[str
         "needs_trust",
         say("Nothing was started: nobody has said yet that what {workspace} holds may run.", workspace=workspace),
         hint=say(
-            "See `would_run`; whoever owns this machine allows it with: dragoman trust {folder}",
+            "Look at what would run; whoever owns this machine allows it with: dragoman trust {folder}",
             folder=shlex.quote(str(workspace)),
         ),
         would_run=[one.told() for one in what_would_run(launch, runs_with)],
