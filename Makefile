@@ -34,8 +34,8 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 	$(addprefix tests/domain/evidence/test_, compare.py crash.py crash_languages.py debug_test.py last_failure.py \
 	stop_history.py with_debugpy.py with_lldb.py)
 # The longest first: whoever begins a long file last keeps everybody waiting.
-WHOLE := tests/conformance/test_hostile_programs.py tests/faces/mcp/test_daemon_goes.py tests/e2e tests/conformance $(SLOW) \
-	tests/faces tests/page tests/lua
+WHOLE := tests/conformance/test_hostile_programs.py tests/e2e/life/test_races.py tests/faces/mcp/test_daemon_goes.py \
+	tests/e2e tests/conformance $(SLOW) tests/faces tests/page tests/lua
 
 test: setup-test lint unit whole editor
 

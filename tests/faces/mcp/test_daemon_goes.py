@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,38 @@ import psutil
 import pytest
 
 from dragoman import __version__
-from tests.daemons import PATIENCE, Cli, daemons_of, eventually
+from dragoman.errors import DragomanError
+from tests.daemons import PATIENCE, Cli, call, cli_with_home, daemons_of, eventually
+from tests.faces.mcp.conftest import ANY_PORT
 from tests.faces.mcp.over_http import modern_request, wire_of
 from tests.faces.mcp.raw import RawClient, introduction, raw_client
 from tests.faces.mcp.serving import closing_at_once, serving
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    with cli_with_home(tmp_path_factory.mktemp("h"), ANY_PORT) as cli:
+        yield cli
+
+
+@pytest.fixture
+def cli(house: Cli) -> Iterator[Cli]:
+    """One home for all who neither count its events nor change its settings; whether a daemon is up is left open."""
+    yield house
+    eventually(lambda: nobody_is_linked(house))
+
+
+def nobody_is_linked(cli: Cli) -> bool:
+    try:
+        return not call(cli.places, "status")["links"]["mcp"]
+    except DragomanError:
+        return not daemons_of(cli.home)
+
+
+@pytest.fixture
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    with cli_with_home(tmp_path_factory.mktemp("h"), dict(ANY_PORT)) as cli:
+        yield cli
 
 
 def pid_of(client: RawClient) -> int:
@@ -154,19 +183,19 @@ def test_without_a_restart_nobody_speaks_of_one(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("goes", ["killed", "restarted"])
-def test_over_http_a_session_is_then_unknown_and_what_needs_none_just_works(cli: Cli, goes: str) -> None:
+def test_over_http_a_session_is_then_unknown_and_what_needs_none_just_works(fresh: Cli, goes: str) -> None:
     port = free_port()
-    cli.environment["DRAGOMAN_PORT"] = str(port)  # clients have the address in their files
-    assert cli("up").returncode == 0
-    client = wire_of(cli)
+    fresh.environment["DRAGOMAN_PORT"] = str(port)  # clients have the address in their files
+    assert fresh("up").returncode == 0
+    client = wire_of(fresh)
     client.initialize()
-    first = cli.status()["pid"]
+    first = fresh.status()["pid"]
     if goes == "killed":
         kill(first)
-        assert cli("up").returncode == 0
+        assert fresh("up").returncode == 0
     else:
-        assert cli("restart").returncode == 0
-    assert (cli.status()["port"], cli.status()["pid"] != first) == (port, True)
+        assert fresh("restart").returncode == 0
+    assert (fresh.status()["port"], fresh.status()["pid"] != first) == (port, True)
     gone = client.call("dragoman_status")
     assert (gone.status, gone.code) == (404, "unknown_mcp_session")
     assert client.modern("tools/call", "dragoman_status", arguments={}).status == 200
@@ -192,12 +221,12 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def test_an_end_in_order_is_quick_and_records_that_the_client_was_left(cli: Cli) -> None:
-    with raw_client(cli) as client:
+def test_an_end_in_order_is_quick_and_records_that_the_client_was_left(fresh: Cli) -> None:
+    with raw_client(fresh) as client:
         client.initialize()
         client.call("dragoman_status")
         began = time.monotonic()
-        assert cli("down").returncode == 0
+        assert fresh("down").returncode == 0
         assert time.monotonic() - began < 3 * PATIENCE
         events = client.call("search_journal", words="raw")["structuredContent"]["events"]
     came, *_ = [event for event in reversed(events) if event["kind"] == "mcp.connected"]
@@ -216,75 +245,75 @@ def test_stopped_it_makes_calls_wait_and_continued_it_answers_them(cli: Cli) -> 
         assert [client.answer(call)["result"]["structuredContent"]["pid"] for call in calls] == [pid] * 3
 
 
-def test_a_client_leaves_a_stopped_daemon_at_once(cli: Cli) -> None:
-    with raw_client(cli) as client:
+def test_a_client_leaves_a_stopped_daemon_at_once(fresh: Cli) -> None:
+    with raw_client(fresh) as client:
         client.initialize()
         os.kill(pid_of(client), signal.SIGSTOP)
         client.begin_call("dragoman_status")
         assert client.leave() == 0
 
 
-def test_where_clients_may_not_start_it_the_client_is_told_what_to_do(cli: Cli) -> None:
-    assert cli("config", "set", "mcp_starts_daemon", "false").returncode == 0
-    with raw_client(cli) as client:
+def test_where_clients_may_not_start_it_the_client_is_told_what_to_do(fresh: Cli) -> None:
+    assert fresh("config", "set", "mcp_starts_daemon", "false").returncode == 0
+    with raw_client(fresh) as client:
         told = client.answer(client.request("initialize", introduction("2025-11-25")))
         assert code_of(told) == "not_running"
         assert "mcp_starts_daemon" in told["error"]["message"]
         assert "`dragoman up`" in told["error"]["message"]
-        assert daemons_of(cli.home) == []
-        assert cli("up").returncode == 0
+        assert daemons_of(fresh.home) == []
+        assert fresh("up").returncode == 0
         assert "result" in client.initialize()
-        assert pid_of(client) == cli.status()["pid"]
+        assert pid_of(client) == fresh.status()["pid"]
         client.leave()
         assert "dragoman: No daemon is running, and the setting mcp_starts_daemon is false." in client.errors()
 
 
-def test_a_client_that_never_reads_or_closes_our_standard_error_is_answered_all_the_same(cli: Cli) -> None:
-    assert cli("config", "set", "mcp_starts_daemon", "false").returncode == 0
-    with raw_client(cli) as client:
+def test_a_client_that_never_reads_or_closes_our_standard_error_is_answered_all_the_same(fresh: Cli) -> None:
+    assert fresh("config", "set", "mcp_starts_daemon", "false").returncode == 0
+    with raw_client(fresh) as client:
         for _ in range(20):
             assert code_of(client.ask("ping")) == "not_running"
         client.leave()
         assert client.errors().count("No daemon is running") == 1
-    with raw_client(cli) as client:
+    with raw_client(fresh) as client:
         assert client.process.stderr is not None
         client.process.stderr.close()
         assert [code_of(client.ask("ping")) for _ in range(2)] == ["not_running"] * 2
         assert client.leave() == 0
 
 
-def test_where_clients_may_not_start_it_a_restart_is_still_waited_for(cli: Cli) -> None:
-    assert cli("config", "set", "mcp_starts_daemon", "false").returncode == 0
-    assert cli("up").returncode == 0
-    with raw_client(cli) as client:
+def test_where_clients_may_not_start_it_a_restart_is_still_waited_for(fresh: Cli) -> None:
+    assert fresh("config", "set", "mcp_starts_daemon", "false").returncode == 0
+    assert fresh("up").returncode == 0
+    with raw_client(fresh) as client:
         client.initialize()
-        restart = cli.begin("restart")
+        restart = fresh.begin("restart")
         first = pid_of(client)
-        eventually(lambda: is_dead(first) or not cli.places.socket.exists())
+        eventually(lambda: is_dead(first) or not fresh.places.socket.exists())
         assert pid_of(client) != first
         assert restart.wait(20 * PATIENCE) == 0
         restart.communicate()
 
 
-def test_settings_that_cannot_be_read_are_told_to_the_client(cli: Cli) -> None:
-    cli.places.settings_file.parent.mkdir(parents=True, exist_ok=True)
-    cli.places.settings_file.write_text("port = maybe\n")
-    with raw_client(cli) as client:
+def test_settings_that_cannot_be_read_are_told_to_the_client(fresh: Cli) -> None:
+    fresh.places.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    fresh.places.settings_file.write_text("port = maybe\n")
+    with raw_client(fresh) as client:
         told = client.answer(client.request("initialize", introduction("2025-11-25")))
         assert code_of(told) == "bad_settings"
         assert "line 1" in told["error"]["message"]
-        cli.places.settings_file.write_text("")
+        fresh.places.settings_file.write_text("")
         assert "result" in client.initialize()
 
 
-def test_one_that_ends_every_conversation_is_tried_less_and_less_and_then_told(cli: Cli) -> None:
-    with raw_client(cli) as client:
-        with closing_at_once(cli.places) as met:
+def test_one_that_ends_every_conversation_is_tried_less_and_less_and_then_told(fresh: Cli) -> None:
+    with raw_client(fresh) as client:
+        with closing_at_once(fresh.places) as met:
             told = client.answer(client.request("initialize", introduction("2025-11-25")))
             assert code_of(told) == "daemon_gone"
             assert 4 < len(met) < 9
             assert psutil.Process(client.process.pid).cpu_times().user < 2
-        with serving(cli.places):
+        with serving(fresh.places):
             assert "result" in client.initialize()
 
 
@@ -308,16 +337,16 @@ with ExitStack() as stack:
 
 @pytest.mark.parametrize(("life", "version"), [("idle", __version__), ("busy", "0.0.1")])
 def test_a_daemon_of_another_version_is_replaced_when_idle_and_kept_when_busy(
-    cli: Cli, life: str, version: str, tmp_path: Path
+    fresh: Cli, life: str, version: str, tmp_path: Path
 ) -> None:
     other = subprocess.Popen(
         [sys.executable, "-P", "-c", OTHER_VERSION, "dragoman.daemon", life],
-        env=cli.variables(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path,
+        env=fresh.variables(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path,
     )  # fmt: skip
     with other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"up\n"
-        with raw_client(cli) as client:
+        with raw_client(fresh) as client:
             assert client.initialize()["result"]["serverInfo"]["version"] == version
             assert (pid_of(client) == other.pid) == (life == "busy")
         other.kill()
