@@ -18,6 +18,8 @@ from dragoman.wire.gateway import canonical_session_key
 SESSIONS_AT_MOST = 500
 MESSAGES_AT_MOST = 2_000
 """Of one session; the oldest go."""
+LOOKED_AT = 100
+"""Of the newest, where a message that is sent again can stand."""
 MESSAGE_BYTES = 128 * 1024
 """As real gateways cap a message of the history."""
 
@@ -91,6 +93,13 @@ class ChatStore(Store):
 
     def newest(self, key: str, limit: int) -> Statement:
         return Statement("select value from chat_messages where key = ? order by seq desc limit ?", (key, limit))
+
+    def asked(self, key: str, run_id: str, newest: int) -> Statement:
+        return Statement(
+            "select 1 from (select value from chat_messages where key = ? order by seq desc limit ?) "
+            "where json_extract(value, '$.run_id') = ?",
+            (key, newest, run_id),
+        )
 
     def forget(self, scope: Scope) -> Iterable[Statement]:
         match scope:
@@ -172,6 +181,10 @@ class Conversations:
         """The newest so many, oldest first; of a session that nobody knows, none."""
         rows = await self._journal.query(STORE.newest(canonical_session_key(key), limit))
         return [msgspec.json.decode(value, type=Said) for (value,) in reversed(rows.rows)]
+
+    async def was_asked(self, key: str, run_id: str) -> bool:
+        """Whether a run of this id is among what was said last: before a restart, too."""
+        return bool((await self._journal.query(STORE.asked(canonical_session_key(key), run_id, LOOKED_AT))).rows)
 
     async def _ensure(self, key: str, label: str) -> Conversation:
         known = self._sessions.get(key)

@@ -93,10 +93,11 @@ class Runs:
     async def send(self, session_key: str, text: str, *, run_id: str, by: str) -> Taken:
         """The same run id again is the same message: nothing runs twice, whatever was lost on the way."""
         key = (await self._conversations.create(session_key)).key
-        if run_id in self._ended:
-            return "ok"
-        if any(run.id == run_id for run in self._all_of(key)):
+        was_asked = await self._conversations.was_asked(key, run_id)
+        if self.session_of(run_id) is not None:
             return "in_flight"
+        if was_asked or run_id in self._ended:
+            return "ok"
         waiting = self._waiting.setdefault(key, deque())
         if len(waiting) >= WAITING_AT_MOST:
             raise faults.too_many_waiting(WAITING_AT_MOST)

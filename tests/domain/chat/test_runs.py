@@ -91,6 +91,20 @@ async def test_the_same_run_again_runs_nothing(tmp_path: Path) -> None:
         assert await it.runs.send("main", "a", run_id="r1", by="page") == "ok"
 
 
+async def test_the_same_run_again_runs_nothing_after_a_restart_nor_in_another_conversation(tmp_path: Path) -> None:
+    async with room(tmp_path, forever) as it:
+        await it.runs.send("main", "a", run_id="r1", by="page")
+        assert await it.runs.send("other", "a", run_id="r1", by="page") == "in_flight"
+        with anyio.fail_after(5):
+            while not it.told:  # noqa: ASYNC110
+                await anyio.sleep(0.002)
+    async with room(tmp_path, echo) as it:
+        assert await it.runs.send("main", "a", run_id="r1", by="page") == "ok"
+        assert await it.runs.send("main", "b", run_id="r2", by="page") == "started"
+        await it.ended("r2")
+        assert [said.text for said in await it.conversations.history("main")] == ["a", "b", "you said b"]
+
+
 async def test_messages_of_one_conversation_run_in_turn_and_of_two_at_once(tmp_path: Path) -> None:
     order: list[str] = []
     both = anyio.Event()
