@@ -10,9 +10,9 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from dragoman.chat.approvals import Approvals
-from dragoman.chat.conversations import Conversation, Conversations
+from dragoman.chat.conversations import Conversation, Conversations, Said
 from dragoman.chat.faults import RequestFailedError
-from dragoman.chat.runs import Runs
+from dragoman.chat.runs import Run, Runs
 from dragoman.clock import Clock
 from dragoman.gateway import schemas as s
 from dragoman.gateway import shapes
@@ -143,8 +143,7 @@ class Methods:
 
     async def _history(self, _: Asker, wanted: s.ChatHistory) -> Json:
         known = self._conversations.find(wanted.session_key)
-        rows = await self._conversations.history(wanted.session_key, limit=wanted.limit) if known else []
-        run = self._runs.running(wanted.session_key)
+        rows, run = await self._said(wanted) if known else ([], None)
         return {
             "sessionKey": wanted.session_key,
             **({"sessionId": known.id} if known else {}),
@@ -152,6 +151,14 @@ class Methods:
             "thinkingLevel": "off",
             **({"inFlightRun": shapes.in_flight(run)} if run else {}),
         }
+
+    async def _said(self, wanted: s.ChatHistory) -> tuple[list[Said], Run | None]:
+        """Of one moment: a run that ended while the rows were read has its answer in them only when read again."""
+        while True:
+            run = self._runs.running(wanted.session_key)
+            rows = await self._conversations.history(wanted.session_key, limit=wanted.limit)
+            if self._runs.running(wanted.session_key) is run:
+                return rows, run
 
     async def _inject(self, asker: Asker, wanted: s.ChatInject) -> Json:
         run_id = new_id("inject")

@@ -212,6 +212,32 @@ async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_
         assert [row["role"] for row in ended["messages"]] == ["user", "assistant", "toolResult", "toolResult"]
 
 
+async def test_a_run_that_ends_while_the_history_is_read_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = anyio.Event()
+
+    async def slow(_: Question, voice: Voice) -> None:
+        voice.say("the answer")
+        await goes_on.wait()
+
+    async with house(tmp_path, slow) as it, it.member() as guest:
+        await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
+        await guest.until(lambda frame: "the answer" in str(frame))
+        plain = it.conversations.history
+
+        async def outrun(key: str, *, limit: int) -> Any:
+            rows = await plain(key, limit=limit)
+            goes_on.set()
+            await it.runs.outcome("r1")
+            return rows
+
+        monkeypatch.setattr(it.conversations, "history", outrun)
+        told = (await guest.ask("chat.history", {"sessionKey": "main"}))["payload"]
+        assert "inFlightRun" not in told
+        assert [row["role"] for row in told["messages"]] == ["user", "assistant"]
+
+
 @pytest.mark.parametrize("protocol", [3, 4])
 async def test_a_run_that_failed_without_a_word_is_in_the_history_with_its_error(tmp_path: Path, protocol: int) -> None:
     async def fails(_: Question, __: Voice) -> None:
