@@ -1,6 +1,7 @@
 /** The entry: puts the parts together. Nothing here waits, so that the editor starts as fast as without us. */
 import * as vscode from "vscode";
 
+import { Bridge } from "./bridge/bridge";
 import { findPlaces } from "./daemon/places";
 import { Watch } from "./daemon/watch";
 import { registerWithAgents } from "./manage/agents";
@@ -8,6 +9,7 @@ import { registerCommands } from "./manage/commands";
 import { Programs } from "./manage/program";
 import { Server } from "./manage/server";
 import { showStatus } from "./manage/statusBar";
+import { Sharing } from "./sharing/sharing";
 import { Breakpoints } from "./together/breakpoints";
 import { registerDebugging } from "./together/debugging";
 import { offerSessions } from "./together/offering";
@@ -30,6 +32,8 @@ export function activate(context: vscode.ExtensionContext): Exported {
   context.subscriptions.push(log, watch, programs, server);
   context.subscriptions.push(showStatus(server), registerCommands(server), registerWithAgents(programs));
   context.subscriptions.push(registerDebugging(server), new Breakpoints(server, context.workspaceState), offerSessions(server), registerViews(server, context));
+  const bridge = new Bridge(watch, context.workspaceState);
+  context.subscriptions.push(bridge, new Sharing(bridge));
   watch.begin();
   void server.startByItself();
   const { user, system } = process.cpuUsage(loadedAt);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const read = (path: string) => readFileSync(path, "utf8");
 const json = (path: string) => JSON.parse(read(path)) as Record<string, string>;
-const sources = globSync("src/{daemon,manage,together,views,gateway}/**/*.ts").map(read).join("\n");
+const sources = globSync("src/{bridge,daemon,manage,sharing,together,views,gateway}/**/*.ts").map(read).join("\n");
 
 test("what the manifest says stands in both languages, and nothing else does", () => {
   const used = new Set([...read("package.json").matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key));

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import msgspec
 from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -114,6 +115,7 @@ class _Talk:
         else:
             await self._calls.acquire()
             group.start_soon(self._answer, said, said.id)
+            await anyio.lowlevel.checkpoint()  # it has begun before what the editor tells next is heard
 
     async def _answer(self, said: _Said, number: int) -> None:
         try:

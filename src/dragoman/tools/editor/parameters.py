@@ -108,3 +108,10 @@ class Shown(Result):
 class Started(Result):
     status: Literal["started"]
     terminal: str
+
+
+class Refused(Result):
+    status: Literal["error"]
+    code: str
+    message: str
+    hint: str

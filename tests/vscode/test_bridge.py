@@ -1,0 +1,132 @@
+"""An agent asks the editor, and the person's own debug sessions are an agent's to look at: in the real editor."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.daemons import PATIENCE, eventually
+from tests.vscode.agent import Agent, agent
+from tests.vscode.editor import Editor
+from tests.vscode.test_together import _expect_line
+from tests.vscode.window import Window
+
+pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(150 * PATIENCE)]
+
+
+def refused(it: Agent, name: str, **arguments: Any) -> str:
+    answer = it.link.call("call", {"tool": name, "arguments": arguments}, within_s=30 * PATIENCE)
+    assert answer.get("is_error"), answer
+    return str(answer["data"]["code"])
+
+
+class Later:
+    """A call that waits for the person, made beside the person."""
+
+    def __init__(self, editor: Editor, window: Window, name: str, **arguments: Any) -> None:
+        self.answer: dict[str, Any] = {}
+
+        def run() -> None:
+            with agent(editor, window.folder) as it:
+                self.answer = it.link.call("call", {"tool": name, "arguments": arguments}, within_s=60 * PATIENCE)
+
+        self._thread = threading.Thread(target=run, daemon=True)
+        self._thread.start()
+
+    def data(self) -> dict[str, Any]:
+        self._thread.join(30 * PATIENCE)
+        assert self.answer, "no answer came"
+        found: dict[str, Any] = self.answer["data"]
+        return found
+
+
+def test_an_agent_opens_a_file_and_reads_the_selection_as_the_person_allows(running: Editor, first: Window) -> None:
+    first.command("Dragoman: Forget what agents may do in this workspace")
+    opening = Later(running, first, "ide_open", path="adding.py", line=3, end_line=4)
+    asked = first.toast("wants to open adding.py")
+    first.picture("allow")
+    asked.get_by_role("button", name="Always allow").click()
+    assert opening.data() == {"status": "opened", "path": str(first.folder / "adding.py"), "line": 3}
+    expect(first.page.locator('.tab.active[aria-label^="adding.py"]')).to_be_visible()
+
+    reading = Later(running, first, "ide_selection")
+    first.toast("wants to read what you have selected").get_by_role("button", name="Allow once").click()
+    selected = reading.data()
+    assert (selected["start_line"], selected["end_line"]) == (3, 4)
+    assert selected["text"] == "    for value in values:\n        total += value"
+
+    with agent(running, first.folder) as it:
+        assert it.tool("ide_open", path="adding.py", line=1)["status"] == "opened"  # always: not asked again
+        never = Later(running, first, "ide_open_files")
+        first.toast("wants to know which files are open").get_by_role("button", name="Never allow").click()
+        assert never.data()["code"] == "not_allowed"
+        assert refused(it, "ide_open_files") == "not_allowed"  # nor is a no
+
+
+def test_a_proposal_is_accepted_in_the_comparison_and_written(running: Editor, first: Window) -> None:
+    first.command("Dragoman: Forget what agents may do in this workspace")
+    proposing = Later(running, first, "ide_diff", path="fresh.py", text="print('new')\n", title="A new file")
+    first.toast("wants to propose a change of fresh.py").get_by_role("button", name="Always allow").click()
+    expect(first.page.locator(".monaco-diff-editor")).to_be_visible()
+    first.picture("proposal")
+    first.toast("An agent proposes a change: A new file").get_by_role("button", name="Accept").click()
+    assert proposing.data() == {"status": "accepted", "path": str(first.folder / "fresh.py"), "is_new": True}
+    assert (first.folder / "fresh.py").read_text() == "print('new')\n"
+
+    closing = Later(running, first, "ide_diff", path="fresh.py", text="print('other')\n")
+    expect(first.page.locator(".monaco-diff-editor")).to_be_visible()
+    first.command("Dragoman: Reject the proposed change")
+    assert closing.data()["status"] == "rejected"
+    assert (first.folder / "fresh.py").read_text() == "print('new')\n"
+
+
+def test_a_persons_own_session_is_looked_at_and_stepped_by_an_agent(running: Editor, first: Window) -> None:
+    """js-debug comes with the editor: two sessions of its own for one program, of which one has the program."""
+    (first.folder / "adding.js").write_text(ADDING_JS)
+    (first.folder / ".vscode").mkdir(exist_ok=True)
+    launch = {"name": "Mine", "type": "node", "request": "launch", "program": "${workspaceFolder}/adding.js"}
+    (first.folder / ".vscode" / "launch.json").write_text(json.dumps({"version": "0.2.0", "configurations": [launch]}))
+    first.command("Dragoman: Forget what agents may do in this workspace")
+    first.command("Debug: Start Debugging")
+    first.toast("Let agents look at your debug session").get_by_role("button", name="Always allow").click()
+    with agent(running, first.folder) as it:
+        session = eventually(lambda: _stopped(it), within_s=20, every_s=0.2)
+        variables = it.tool("evaluate_expression", expression="total", session_id=session)
+        assert variables["result"] == "0"
+        stepped = it.tool("step_execution", session_id=session, step_type="over")
+        assert stepped["stop_event_data"]["line"] == 4
+        _expect_line(first, 4)  # the editor shows what the agent did …
+        first.page.keyboard.press("F10")
+        eventually(lambda: _line(it, session) != 4, within_s=15, every_s=0.2)  # … and the agent what the person did
+        it.tool("continue_execution", session_id=session, wait_for_stop=False)
+        eventually(lambda: _state(it, session) == "Terminated", within_s=20, every_s=0.2)
+    expect(first.page.locator(".debug-toolbar")).to_be_hidden()
+
+
+def _stopped(it: Agent) -> str:
+    found = [one for one in it.tool("list_sessions")["sessions"] if one["state"] == "Stopped"]
+    return str(found[0]["session_id"]) if found else ""
+
+
+def _state(it: Agent, session: str) -> str:
+    return next(str(one["state"]) for one in it.tool("list_sessions")["sessions"] if one["session_id"] == session)
+
+
+def _line(it: Agent, session: str) -> int:
+    seen = it.tool("wait_for_stop", session_id=session, timeout_s=0)
+    return int((seen.get("stop_event_data") or {}).get("line", 0))
+
+
+ADDING_JS = """\
+const numbers = [1, 2, 3];
+let total = 0;
+debugger;
+for (const number of numbers) {
+  total += number;
+}
+console.log("the sum is", total);
+"""

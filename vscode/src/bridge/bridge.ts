@@ -1,0 +1,86 @@
+/** This window, connected to the daemon for as long as both are there. */
+import * as vscode from "vscode";
+
+import type { Watch } from "../daemon/watch";
+import { folderPaths } from "../manage/program";
+import { Consent, type Answer } from "./consent";
+import { handlers } from "./handlers";
+import { Link, type Handler, type Json, type Socket } from "./link";
+import { Proposals } from "./proposals";
+import { variable } from "./variables";
+
+const t = vscode.l10n.t;
+const AGAIN_MS = 1000;
+
+export class Bridge implements vscode.Disposable {
+  readonly consent: Consent;
+  /** Others' share of what this window serves; before it connects. */
+  readonly serves: Record<string, Handler>;
+  private link: Link | undefined;
+  isOpen = false;
+  private isEnded = false;
+  private readonly opened = new vscode.EventEmitter<void>();
+  readonly onDidConnect = this.opened.event;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly watch: Watch,
+    memory: vscode.Memento,
+  ) {
+    const proposals = new Proposals();
+    this.consent = new Consent(memory, ask);
+    this.serves = { ...handlers(this.consent, proposals), variable: (params, signal) => variable(this.consent, params, signal) };
+    this.subscriptions = [
+      proposals,
+      this.opened,
+      watch.listen({ known: () => void this.connect() }),
+      vscode.window.onDidChangeWindowState(({ focused }) => focused && this.tell("focused", {})),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.tell("moved", this.about())),
+      vscode.commands.registerCommand("dragoman.forgetPermissions", () => this.consent.forget()),
+    ];
+  }
+
+  dispose(): void {
+    this.isEnded = true;
+    this.link?.close();
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  tell(method: string, params: Json): void {
+    if (this.isOpen) this.link?.tell(method, params);
+  }
+
+  async ask<T>(method: string, params: Json): Promise<T | undefined> {
+    return this.isOpen ? this.link?.ask<T>(method, params) : undefined;
+  }
+
+  private async connect(): Promise<void> {
+    const { api, known } = this.watch;
+    if (this.isEnded || this.link || known.state !== "running" || !api) return;
+    const token = await api.token().catch(() => undefined);
+    if (this.isEnded || this.link || !token) return;
+    const socket = new WebSocket(`${api.address.replace("http", "ws")}/api/editor`, ["dragoman.v1", `bearer.${token}`]);
+    this.link = new Link(socket as unknown as Socket, () => this.about(), this.serves, { opened: () => this.begun(), closed: () => this.lost() });
+  }
+
+  private begun(): void {
+    this.isOpen = true;
+    this.opened.fire();
+  }
+
+  private lost(): void {
+    this.link = undefined;
+    this.isOpen = false;
+    if (!this.isEnded) setTimeout(() => void this.connect(), AGAIN_MS);
+  }
+
+  private about(): Json {
+    return { name: vscode.env.appName, folders: folderPaths(), features: Object.keys(this.serves) };
+  }
+}
+
+async function ask(words: string): Promise<Answer> {
+  const answers = new Map<string, Answer>([[t("Allow once"), "once"], [t("Always allow"), "always"], [t("Never allow"), "never"]]);
+  const chosen = await vscode.window.showInformationMessage(words, ...answers.keys());
+  return chosen === undefined ? undefined : answers.get(chosen);
+}

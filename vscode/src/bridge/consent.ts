@@ -1,0 +1,34 @@
+/** What a person lets agents do: once, always or never. A "never" is kept, and nobody is asked again. */
+import { Refusal } from "./link";
+
+export type Answer = "once" | "always" | "never" | undefined;
+
+export interface Memory {
+  get<T>(key: string): T | undefined;
+  update(key: string, value: unknown): PromiseLike<void>;
+}
+
+const PLACE = "dragoman.allowed";
+
+export class Consent {
+  constructor(
+    private readonly memory: Memory,
+    private readonly ask: (words: string) => PromiseLike<Answer>,
+  ) {}
+
+  /** Passes where it is allowed; who closes the question says no, this time. One that was withdrawn does nothing late. */
+  async require(kind: string, words: string, signal?: AbortSignal): Promise<void> {
+    const answer = this.kept()[kind] ?? (await this.ask(words));
+    if (answer === "always" || answer === "never") await this.memory.update(PLACE, { ...this.kept(), [kind]: answer });
+    if (signal?.aborted) throw new Refusal("withdrawn", "nobody waits for it any more");
+    if (answer !== "once" && answer !== "always") throw new Refusal("not_allowed", kind);
+  }
+
+  async forget(): Promise<void> {
+    await this.memory.update(PLACE, undefined);
+  }
+
+  private kept(): Record<string, Answer> {
+    return this.memory.get<Record<string, Answer>>(PLACE) ?? {};
+  }
+}

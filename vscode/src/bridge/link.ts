@@ -1,0 +1,115 @@
+/** The socket to the daemon: questions and answers both ways, as JSON. */
+
+export type Json = Record<string, unknown>;
+export type Handler = (params: Json, signal: AbortSignal) => Promise<unknown>;
+
+interface Message {
+  id?: number;
+  method?: string;
+  params?: Json;
+  result?: unknown;
+  error?: { code: string; message: string } | null;
+}
+
+/** The part of a WebSocket that is used. */
+export interface Socket {
+  readonly readyState: number;
+  send(text: string): void;
+  close(): void;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: { data: unknown } & never) => void) | null;
+  onclose: ((event: never) => void) | null;
+}
+
+const OPEN = 1;
+/** The daemon takes no message of a mebibyte or more. */
+const MOST_CHARACTERS = 300_000;
+
+/** Why something asked for is not done. */
+export class Refusal extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export class Link {
+  private asked = 0;
+  private readonly waiting = new Map<number, { settle(value: unknown): void; fail(error: Error): void }>();
+  private readonly doing = new Map<number, AbortController>();
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly hello: () => Json,
+    private readonly handlers: Record<string, Handler>,
+    private readonly events: { opened(): void; closed(): void },
+  ) {
+    socket.onopen = () => this.tell("hello", this.hello());
+    socket.onmessage = ({ data }: { data: unknown }) => void this.heard(JSON.parse(String(data)) as Message);
+    socket.onclose = () => this.ended();
+  }
+
+  tell(method: string, params: Json): void {
+    this.send({ method, params });
+  }
+
+  ask<T>(method: string, params: Json): Promise<T> {
+    const id = ++this.asked;
+    return new Promise<T>((settle, fail) => {
+      this.waiting.set(id, { settle: settle as (value: unknown) => void, fail });
+      this.send({ id, method, params });
+    });
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+
+  private ended(): void {
+    for (const { fail } of this.waiting.values()) fail(new Refusal("gone", "the daemon has gone"));
+    for (const one of this.doing.values()) one.abort();
+    this.waiting.clear();
+    this.events.closed();
+  }
+
+  private async heard(message: Message): Promise<void> {
+    const { id, method, params = {} } = message;
+    if (method === "welcome") this.events.opened();
+    else if (method === "withdrawn") this.doing.get(Number(params.id))?.abort();
+    else if (method !== undefined && id !== undefined) await this.answer(id, method, params);
+    else if (id !== undefined) this.settle(id, message);
+  }
+
+  private settle(id: number, { result, error }: Message): void {
+    const waiting = this.waiting.get(id);
+    this.waiting.delete(id);
+    if (error) waiting?.fail(new Refusal(error.code, error.message));
+    else waiting?.settle(result);
+  }
+
+  /** One answer for each question, whatever happens. */
+  private async answer(id: number, method: string, params: Json): Promise<void> {
+    const withdrawn = new AbortController();
+    this.doing.set(id, withdrawn);
+    try {
+      const handler = this.handlers[method];
+      if (!handler) throw new Refusal("unknown_method", method);
+      this.send({ id, result: (await handler(params, withdrawn.signal)) ?? {} });
+    } catch (error) {
+      const code = error instanceof Refusal ? error.code : "failed";
+      this.send({ id, error: { code, message: error instanceof Error ? error.message : String(error) } });
+    } finally {
+      this.doing.delete(id);
+    }
+  }
+
+  private send(message: Message): void {
+    if (this.socket.readyState !== OPEN) return;
+    const text = JSON.stringify(message);
+    if (text.length <= MOST_CHARACTERS) this.socket.send(text);
+    else if (message.id !== undefined && !message.method)
+      this.socket.send(JSON.stringify({ id: message.id, error: { code: "too_large", message: "the answer is too large" } }));
+  }
+}

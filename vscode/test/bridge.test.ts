@@ -1,0 +1,112 @@
+/** The socket to the daemon and the person's leave, without an editor. */
+import { expect, test, vi } from "vitest";
+
+import { Consent, type Answer, type Memory } from "../src/bridge/consent";
+import { Link, Refusal, type Handler, type Json, type Socket } from "../src/bridge/link";
+
+class Wire {
+  readyState = 1;
+  sent: Json[] = [];
+  onopen: ((event: never) => void) | null = null;
+  onmessage: ((event: { data: unknown } & never) => void) | null = null;
+  onclose: ((event: never) => void) | null = null;
+  send(text: string): void {
+    this.sent.push(JSON.parse(text) as Json);
+  }
+  close(): void {
+    this.onclose?.({} as never);
+  }
+  says(message: Json): void {
+    this.onmessage?.({ data: JSON.stringify(message) } as never);
+  }
+}
+
+function linked(handlers: Record<string, Handler> = {}) {
+  const wire = new Wire();
+  const events = { opened: vi.fn(), closed: vi.fn() };
+  const link = new Link(wire as Socket, () => ({ name: "test", folders: [], features: Object.keys(handlers) }), handlers, events);
+  wire.onopen?.({} as never);
+  return { wire, link, events };
+}
+
+class Kept implements Memory {
+  private readonly values = new Map<string, unknown>();
+  get<T>(key: string): T | undefined {
+    return this.values.get(key) as T | undefined;
+  }
+  async update(key: string, value: unknown): Promise<void> {
+    this.values.set(key, value);
+  }
+}
+
+test("it says who it is first, and is open when it is welcome", () => {
+  const { wire, events } = linked({ open: async () => undefined });
+  expect(wire.sent).toEqual([{ method: "hello", params: { name: "test", folders: [], features: ["open"] } }]);
+  expect(events.opened).not.toHaveBeenCalled();
+  wire.says({ method: "welcome", params: { id: "editor-1" } });
+  expect(events.opened).toHaveBeenCalledOnce();
+});
+
+test("each question is answered once: with a result, a refusal or what went wrong", async () => {
+  const handlers: Record<string, Handler> = {
+    good: async ({ number }) => ({ twice: Number(number) * 2 }),
+    refused: async () => Promise.reject(new Refusal("not_allowed", "no")),
+    broken: async () => Promise.reject(new TypeError("oh")),
+  };
+  const { wire } = linked(handlers);
+  for (const [id, method] of Object.entries(["good", "refused", "broken", "unknown"])) wire.says({ id: Number(id), method, params: { number: 2 } });
+  await vi.waitFor(() => expect(wire.sent).toHaveLength(5));
+  const answers = new Map(wire.sent.slice(1).map((it) => [it.id, it]));
+  expect(answers.get(0)).toEqual({ id: 0, result: { twice: 4 } });
+  expect(answers.get(1)).toEqual({ id: 1, error: { code: "not_allowed", message: "no" } });
+  expect(answers.get(2)).toMatchObject({ error: { code: "failed", message: "oh" } });
+  expect(answers.get(3)).toMatchObject({ error: { code: "unknown_method" } });
+});
+
+test("an answer that is too large is said to be, and not sent", async () => {
+  const { wire } = linked({ all: async () => "x".repeat(1_000_000) });
+  wire.says({ id: 1, method: "all" });
+  await vi.waitFor(() => expect(wire.sent[1]).toMatchObject({ id: 1, error: { code: "too_large" } }));
+});
+
+test("what is withdrawn is told to who does it, and so is the end of the daemon", async () => {
+  const signals: AbortSignal[] = [];
+  const { wire, link, events } = linked({ slow: (_, signal) => new Promise(() => signals.push(signal)) });
+  wire.says({ id: 1, method: "slow" });
+  wire.says({ id: 2, method: "slow" });
+  wire.says({ method: "withdrawn", params: { id: 1 } });
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  const asked = link.ask("debug.offered", {});
+  wire.close();
+  await expect(asked).rejects.toThrow("gone");
+  expect(signals[1]?.aborted).toBe(true);
+  expect(events.closed).toHaveBeenCalledOnce();
+});
+
+test.each<[Answer, boolean, number]>([["once", true, 2], ["always", true, 1], ["never", false, 1], [undefined, false, 2]])(
+  "%s: allowed %s, and after two calls the person was asked %i times",
+  async (answer, isAllowed, times) => {
+    const ask = vi.fn(async () => answer);
+    const consent = new Consent(new Kept(), ask);
+    for (let call = 0; call < 2; call++)
+      expect(await consent.require("open", "May it?").then(() => true, () => false)).toBe(isAllowed);
+    expect(ask).toHaveBeenCalledTimes(times);
+  },
+);
+
+test("what is allowed for one thing is not for another, and can be forgotten", async () => {
+  const ask = vi.fn(async (): Promise<Answer> => "always");
+  const consent = new Consent(new Kept(), ask);
+  await consent.require("open", "");
+  await consent.require("run_in_terminal", "");
+  expect(ask).toHaveBeenCalledTimes(2);
+  await consent.forget();
+  await consent.require("open", "");
+  expect(ask).toHaveBeenCalledTimes(3);
+});
+
+test("a yes that comes after the agent gave up does nothing", async () => {
+  const withdrawn = new AbortController();
+  const consent = new Consent(new Kept(), async () => (withdrawn.abort(), "once"));
+  await expect(consent.require("open", "", withdrawn.signal)).rejects.toMatchObject({ code: "withdrawn" });
+});
