@@ -41,21 +41,24 @@ def subject_of(tool: str, arguments: Mapping[str, Any], *, reads_only: bool = Fa
     """What is run or written, as one text; None where nothing is. A tool that nobody has judged is asked for whole."""
     if reads_only or tool in _IN_SESSION:
         return None
-    names = _SUBJECTS.get(tool, tuple(arguments))
-    given = {name: arguments[name] for name in names if arguments.get(name)}
+    beside = _BESIDE.get(tool, frozenset())
+    given = {name: value for name, value in arguments.items() if value and name not in beside}
     if not given and tool in _WITH_SESSION:
         return None
     return str(given["command"]) if set(given) == {"command"} else json.dumps(given, ensure_ascii=False, sort_keys=True)
 
 
-_PROGRAM = ("configuration_name", "configuration", "program", "args", "cwd", "env", "stdin")
+# What is not part of what runs: named here, so that a parameter that is new is asked for until somebody has judged it.
+_WAITING = frozenset({"timeout_s", "wait", "no_debug"})
+_LOOKING = _WAITING | {
+    *("session_id", "points", "claim", "expressions", "expression", "invariant", "condition", "stop"),
+    *("max_hits", "max_chars", "max_steps", "file_path", "line_number", "line_text", "function"),
+}
 _WITH_SESSION = frozenset({"trace", "check", "find_change", "explain_crash"})
 """They start a program, or look into one that a session holds already."""
-_SUBJECTS: Mapping[str, tuple[str, ...]] = {
-    "start_debugging": _PROGRAM,
-    "run_in_terminal": ("command", "input", "terminal", "cwd"),
-    "debug_test": ("test", "command", "cwd", "env"),
-    **dict.fromkeys(_WITH_SESSION, _PROGRAM),
+_BESIDE: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("start_debugging", "run_in_terminal", "debug_test"), _WAITING),
+    **dict.fromkeys(_WITH_SESSION, _LOOKING),
 }
 _IN_SESSION = frozenset(
     {"set_breakpoint", "remove_breakpoint", "continue_debugging", "step_execution", "pause_debugging"}
