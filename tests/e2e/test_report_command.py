@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import sqlite3
+import zlib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -88,3 +91,30 @@ def test_what_a_program_says_is_text_wherever_it_stands() -> None:
     outside_code = [line for line in as_markdown(story).splitlines() if not line.startswith("    ")]
     assert not [line for line in outside_code if re.search(r"(?<!\\)<script", re.sub(r"(`+).*?\1", "", line))]
     assert not [line for line in outside_code if line.startswith("# no heading")]
+
+
+def kept_stops(cli: Cli) -> list[bytes]:
+    """As they lie in the record."""
+    found: list[bytes] = []
+    for file in cli.home.rglob("events-*.db"):
+        with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+            found += [row[0] for row in database.execute("select seen from store_stops")]
+    return found
+
+
+def files_with(cli: Cli, blob: bytes) -> list[Path]:
+    return [it for it in cli.home.rglob("*") if it.is_file() and blob in it.read_bytes()]
+
+
+@pytest.mark.parametrize("scope", [["--session", "{session}"], ["--before", "2999-01-01"], ["--all"]])
+def test_stops_that_are_forgotten_are_erased_from_the_disk(cli: Cli, tmp_path: Path, scope: list[str]) -> None:
+    (tmp_path / "jam.py").write_text("jam = 'marmalade'\nprint(jam)\n")
+    started = cli("debug", "jam.py", "--break", "jam.py:2", cwd=tmp_path)
+    session = re.findall(r"debug-\w+", started.stdout)[0]
+    blob = eventually(lambda: next((it for it in kept_stops(cli) if b"marmalade" in zlib.decompress(it)), None))
+    assert files_with(cli, blob)
+    cli("debug", "stop", cwd=tmp_path)
+    words = [it.format(session=session) for it in scope]
+    assert cli("forget", *words, "--yes").returncode == 0
+    assert not [it for it in kept_stops(cli) if b"marmalade" in zlib.decompress(it)]
+    assert files_with(cli, blob) == []
