@@ -1,0 +1,195 @@
+"""Debug sessions of a person's in an editor, as tools see them: looked at, stepped, and never ended by an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.daemons import eventually
+from tests.faces.web.fake_editor import FakeEditor, Json, Silence, fake_editor
+from tests.page.workplace import Workplace, workplace
+
+CAPABILITIES = {
+    "supportsConditionalBreakpoints": True,
+    "supportsSetVariable": True,
+    "supportsRestartRequest": True,
+    "supportsTerminateRequest": True,
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    with workplace(tmp_path_factory.mktemp("lent")) as place:
+        yield place
+
+
+class Program:
+    """A program of a person's that stands in a debugger: what the editor answers for it."""
+
+    def __init__(self, place: Workplace) -> None:
+        self.path = str(place.folder / "adding.py")
+        self.line = 3
+        self.total = "0"
+        self.commands: list[str] = []
+        self.breakpoints: list[Json] = []
+        self.editor: FakeEditor
+
+    def request(self, params: Json) -> Json:
+        command = str(params["command"])
+        self.commands.append(command)
+        answer = getattr(self, command, None)
+        return {"body": answer(params["arguments"])} if answer else {"refused": f"no {command}"}
+
+    def set_breakpoints(self, params: Json) -> Json:
+        self.breakpoints = params["arguments"]["breakpoints"]
+        return {"body": {"breakpoints": [{"id": 7, "verified": True, "line": it["line"]} for it in self.breakpoints]}}
+
+    def threads(self, _: Json) -> Json:
+        return {"threads": [{"id": 1, "name": "main"}]}
+
+    def stackTrace(self, _: Json) -> Json:  # noqa: N802
+        source = {"path": self.path, "name": "adding.py"}
+        return {"stackFrames": [{"id": 5, "name": "add", "line": self.line, "column": 1, "source": source}]}
+
+    def scopes(self, _: Json) -> Json:
+        return {"scopes": [{"name": "Locals", "variablesReference": 9, "expensive": False}]}
+
+    def variables(self, _: Json) -> Json:
+        return {"variables": [{"name": "total", "value": self.total, "type": "int", "variablesReference": 0}]}
+
+    def evaluate(self, arguments: Json) -> Json:
+        return {"result": self.total if arguments["expression"] == "total" else "?", "variablesReference": 0}
+
+    def next(self, _: Json) -> Json:
+        self.stop_at(self.line + 1)
+        return {}
+
+    def stop_at(self, line: int) -> None:
+        self.line = line
+        self.event("stopped", reason="step", threadId=1, allThreadsStopped=True)
+
+    def event(self, event: str, **body: Any) -> None:
+        self.editor.tell("debug.event", {"session": "s1", "event": event, "body": body})
+
+    def offer(self, place: Workplace, **more: Any) -> Json:
+        told = {"session": "s1", "name": "Mine", "type": "debugpy", "folder": str(place.folder)}
+        stopped = {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": True}
+        return self.editor.call("debug.offered", {**told, "capabilities": CAPABILITIES, "stopped": stopped, **more})
+
+
+@pytest.fixture
+def program(place: Workplace) -> Iterator[Program]:
+    program = Program(place)
+    with fake_editor(
+        place, {"debug.request": program.request, "debug.breakpoints": program.set_breakpoints}
+    ) as program.editor:
+        yield program
+    eventually(lambda: not live(place), every_s=0.02)
+
+
+def live(place: Workplace) -> list[Json]:
+    return [it for it in place.tool("list_sessions")["sessions"] if it["state"] != "Terminated"]
+
+
+def stopped(place: Workplace, program: Program) -> str:
+    session = str(program.offer(place)["result"]["session_id"])
+    eventually(lambda: [it["state"] for it in live(place)] == ["Stopped"], every_s=0.02)
+    return session
+
+
+def test_a_session_that_stands_is_taken_as_it_is_and_looked_at(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    assert [(it["session_id"], it["name"]) for it in live(place)] == [(session, "Mine")]
+    assert place.tool("evaluate_expression", expression="total")["result"] == "0"
+    told = place.tool("wait_for_stop", timeout_s=0)
+    assert told["stop_event_data"]["line"] == 3
+    assert "total" in str(told["stop_event_data"])
+
+
+def test_an_agent_steps_it_and_nothing_else_reaches_the_debugger(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    told = place.tool("step_execution", session_id=session, step_type="over")
+    assert told["stop_event_data"]["line"] == 4
+    place.tool("stop_debugging", session_id=session)  # lets go of it
+    eventually(lambda: not live(place), every_s=0.02)
+    assert not {"disconnect", "terminate", "initialize", "attach", "configurationDone"} & set(program.commands)
+
+
+def test_what_the_person_does_is_told_as_the_persons(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    program.event("continued", threadId=1, allThreadsContinued=True)
+    program.stop_at(11)
+    told = eventually(lambda: at_line(place, session, 11), every_s=0.02)
+    assert "a person in Fake Code" in str(told)
+
+
+def at_line(place: Workplace, session: str, line: int) -> Any:
+    told = place.tool("wait_for_stop", session_id=session, timeout_s=0)
+    return told if (told.get("stop_event_data") or {}).get("line") == line else None
+
+
+def test_breakpoints_of_agents_are_set_by_the_editor(place: Workplace, program: Program) -> None:
+    stopped(place, program)
+    made = place.tool("set_breakpoint", file_path="adding.py", line_number=5, condition="total > 2")
+    assert made["status"] != "error", made
+    assert [(it["line"], it["condition"]) for it in program.breakpoints] == [(5, "total > 2")]
+    assert "true" in str(made).lower()
+    place.tool("remove_breakpoint", clear_all=True)
+    assert program.breakpoints == []
+    assert "setBreakpoints" not in program.commands
+
+
+def test_the_end_is_told(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    program.event("exited", exitCode=3)
+    program.editor.tell("debug.ended", {"session": "s1"})
+    eventually(lambda: not live(place), every_s=0.02)
+    ended = next(it for it in place.tool("list_sessions")["sessions"] if it["session_id"] == session)
+    assert ended["state"] == "Terminated"
+
+
+def test_an_editor_that_is_killed_takes_its_sessions_along(place: Workplace, program: Program) -> None:
+    stopped(place, program)
+    program.editor.leave()
+    eventually(lambda: not live(place), every_s=0.02)
+
+
+def test_a_question_that_the_editor_does_not_answer_ends_in_time(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+
+    def silent(_: Json) -> None:
+        raise Silence
+
+    program.editor.answers["debug.request"] = silent
+    told = place.tool("evaluate_expression", session_id=session, expression="total", timeout_s=0.3)
+    assert told["status"] != "success"
+    assert "total" not in told.get("result", "")
+
+
+def test_what_cannot_be_restarted_says_so(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    told = place.tool("restart_debugging", session_id=session)
+    assert "restart" not in program.commands
+    assert "cannot" in str(told).lower()
+
+
+def test_output_that_comes_too_fast_costs_output_and_not_the_session(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    for number in range(3000):
+        program.event("output", category="stdout", output=f"line {number}\n")
+    assert place.tool("evaluate_expression", session_id=session, expression="total")["result"] == "0"
+
+
+@pytest.mark.parametrize(
+    "more", [{"folder": "/elsewhere"}, {"capabilities": 3}, {"session": None}, {"stopped": "there"}]
+)
+def test_an_offer_that_makes_no_sense_is_refused(place: Workplace, program: Program, more: Json) -> None:
+    assert program.offer(place, **more)["error"]["code"] in {"not_taken", "bad_offer"}
+    assert live(place) == []
+
+
+def test_the_same_session_is_lent_once(place: Workplace, program: Program) -> None:
+    stopped(place, program)
+    assert program.offer(place)["error"]["code"] == "not_taken"
