@@ -32,13 +32,19 @@ class Waiting:
             self._taken.popleft()
             self.dropped += 1
         self._taken.append(taken)
+        self.ring()
+
+    def ring(self) -> None:
+        """Whoever waits looks again whether there is something to wait for."""
         self._bell.set()
         self._bell = anyio.Event()
 
-    async def take(self, chosen: Chosen, *, most: int, within_s: float) -> list[Taken]:
+    async def take(
+        self, chosen: Chosen, *, most: int, within_s: float, is_over: Callable[[], bool] = lambda: False
+    ) -> list[Taken]:
         """The oldest that fit, at once or within the time; whoever gets one is the only one who does."""
         with anyio.move_on_after(within_s):
-            while not any(map(chosen, self._taken)):
+            while not (any(map(chosen, self._taken)) or is_over()):
                 await self._bell.wait()
         return self._now(chosen, most)
 

@@ -92,6 +92,7 @@ class CanvasService:
             event = Event(kind="canvas.surface_removed", text=f"surface {surface_id} removed", body=told)
             await self._journal.append([event], writes=[STORE.remove(drawn.key)])
             del self._drawn[drawn.key]
+        self._waiting.ring()
 
     async def act(
         self,
@@ -129,6 +130,18 @@ class CanvasService:
             return is_own and surface_id in ("", taken.surface_id)
 
         return await self._waiting.take(chosen, most=most, within_s=within_s)
+
+    async def answers(self, drawer: str, surface_id: str, *, within_s: float) -> list[Taken]:
+        """What was done on this surface first; nothing as soon as it is taken away."""
+        return await self._waiting.take(
+            lambda taken: (taken.drawer, taken.surface_id) == (drawer, surface_id),
+            most=1,
+            within_s=within_s,
+            is_over=lambda: not self.is_drawn(drawer, surface_id),
+        )
+
+    def is_drawn(self, drawer: str, surface_id: str) -> bool:
+        return key_of(drawer, surface_id) in self._drawn
 
     def _surfaces_of(self, drawer: str) -> dict[str, Surface]:
         return {drawn.surface.id: drawn.surface for drawn in self._drawn.values() if drawn.drawer == drawer}

@@ -34,7 +34,7 @@ class Drawer:
     async def show(self, caller: Caller, wanted: Show) -> Outcome:
         if wanted.subject:
             wanted = await self._pictured(caller, wanted)
-        document = wanted.messages or _new_surface(wanted, replaces=self._has(caller, wanted.surface_id))
+        document = wanted.messages or _new_surface(wanted, replaces=self.service.is_drawn(caller.id, wanted.surface_id))
         return await self._draw(caller, wanted, document)
 
     async def _pictured(self, caller: Caller, wanted: Show) -> Show:
@@ -49,9 +49,6 @@ class Drawer:
             data = Shown(status="removed", surface_id=wanted.surface_id, version=0, watchers=self.watchers())
             return Outcome([say("removed: {name}", name=one_line(wanted.surface_id, 60))], data)
         return await self._draw(caller, wanted, wanted.messages or _changes(wanted))
-
-    def _has(self, caller: Caller, surface_id: str) -> bool:
-        return any((it.drawer, it.surface.id) == (caller.id, surface_id) for it in self.service.surfaces())
 
     async def _draw(self, caller: Caller, wanted: Drawing, document: list[Json]) -> Outcome:
         with refusing(are_messages=bool(wanted.messages)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +12,7 @@ import msgspec
 from dragoman.canvas.catalogue import CATALOG_ID
 from dragoman.canvas.model import Taken
 from dragoman.canvas.service import CanvasService
+from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 from dragoman.phrases import Phrase, say
 from dragoman.tools.canvas.parameters import Actions, ActionTold, Answered, AskUser, ReadActions
@@ -42,12 +44,13 @@ class Listener:
         surface_id = new_id("ask")
         with refusing(are_messages=False):
             await self.service.draw(caller.id, str(caller.workspace), _form(surface_id, wanted))
-        taken = await self.service.actions(caller.id, surface_id=surface_id, most=1, within_s=wanted.timeout_s)
-        if not taken:
+        taken = await self.service.answers(caller.id, surface_id, within_s=wanted.timeout_s)
+        if not taken and self.service.is_drawn(caller.id, surface_id):
             unanswered = Answered(status="timeout", values={}, surface_id=surface_id)
             return Outcome([_unanswered(surface_id)], unanswered)
-        await self.service.remove(caller.id, surface_id, by=caller.id)
-        values = _told(taken[0]).context.get("values")
+        with contextlib.suppress(DragomanError):  # whoever took it away first: the answer is not lost for that
+            await self.service.remove(caller.id, surface_id, by=caller.id)
+        values = _told(taken[0]).context.get("values") if taken else None
         answered = Answered(
             status="cancelled" if values is None else "answered",
             values=values if isinstance(values, dict) else {},

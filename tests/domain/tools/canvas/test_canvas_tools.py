@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,24 @@ async def test_a_question_is_answered_or_closed_and_its_form_goes(
                 answer = await call("ask_user", title="Which?", text="**Choose**", fields=fields, timeout_s=10)
         assert (answer["status"], answer["values"]) == (status, values)
         assert service.surfaces() == ()
+
+
+async def test_questions_that_the_person_takes_away_are_closed_and_an_answer_before_that_counts(tmp_path: Path) -> None:
+    async def take_away(service: CanvasService, *, answers: bool) -> None:
+        while not service.surfaces():  # noqa: ASYNC110  nothing rings when a surface is drawn
+            await anyio.sleep(0.005)
+        (drawn,) = service.surfaces()
+        if answers:
+            await service.act(drawn.drawer, drawn.surface.id, "form", details={"values": {"n": "1"}}, by="page")
+        await service.remove(drawn.drawer, drawn.surface.id, by="page")
+
+    async with agent(tmp_path) as (call, service):
+        for answers, status in ((False, "cancelled"), (True, "answered")):
+            with anyio.fail_after(10):
+                async with anyio.create_task_group() as group:
+                    group.start_soon(partial(take_away, service, answers=answers))
+                    answer = await call("ask_user", title="Which?", fields=[{"name": "n"}], timeout_s=30)
+            assert (answer["status"], answer["is_error"]) == (status, False)
 
 
 async def test_a_question_nobody_answers_stays_and_a_late_answer_is_heard(tmp_path: Path) -> None:
