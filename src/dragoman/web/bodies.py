@@ -33,4 +33,5 @@ async def read_as(request: Request, takes: type[_Read]) -> _Read:
 
 
 def as_json(value: Any) -> Response:
+    """msgspec: numbers that are none (NaN) become null instead of an error."""
     return Response(msgspec.json.encode(value), media_type="application/json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -13,17 +13,13 @@ from dragoman.canvas.model import Drawn
 from dragoman.canvas.service import CanvasService
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.web.guarded import read_body
+from dragoman.web.bodies import Body, as_json, read_as
 from dragoman.wire.a2ui import A2uiError, resolve, snapshot, to_v09
 
 BY = "the page"
 
 
-class _Body(msgspec.Struct, forbid_unknown_fields=True):
-    pass
-
-
-class _Act(_Body):
+class _Act(Body):
     drawer: str
     surface_id: str
     component_id: str
@@ -32,12 +28,9 @@ class _Act(_Body):
     changes: list[tuple[str, Any]] = msgspec.field(default_factory=list)
 
 
-class _Remove(_Body):
+class _Remove(Body):
     drawer: str
     surface_id: str
-
-
-_Read = TypeVar("_Read", bound=_Body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +39,10 @@ class CanvasApi:
 
     async def show(self, _: Request) -> Response:
         """Whole. A page goes on from here by the feed: what has a version it knows already changes nothing."""
-        return _json({"surfaces": [_told(drawn) for drawn in self.canvas.surfaces()]})
+        return as_json({"surfaces": [_told(drawn) for drawn in self.canvas.surfaces()]})
 
     async def act(self, request: Request) -> Response:
-        wanted = await _read(request, _Act)
+        wanted = await read_as(request, _Act)
         try:
             taken = await self.canvas.act(
                 wanted.drawer,
@@ -62,24 +55,12 @@ class CanvasApi:
             )
         except A2uiError as error:
             raise DragomanError("bad_request", say("The surface does not take this: {reason}", reason=error)) from error
-        return _json({"id": taken.id, "name": taken.name, "context": taken.context})
+        return as_json({"id": taken.id, "name": taken.name, "context": taken.context})
 
     async def remove(self, request: Request) -> Response:
-        wanted = await _read(request, _Remove)
+        wanted = await read_as(request, _Remove)
         await self.canvas.remove(wanted.drawer, wanted.surface_id, by=BY)
-        return _json({"removed": True})
-
-
-async def _read(request: Request, takes: type[_Read]) -> _Read:
-    try:
-        return msgspec.json.decode(await read_body(request), type=takes)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        names = ", ".join(field.name for field in msgspec.structs.fields(takes))
-        raise DragomanError(
-            "bad_request",
-            say("The body is not what this address takes."),
-            hint=say("Send an object with: {names}.", names=names),
-        ) from error
+        return as_json({"removed": True})
 
 
 def _told(drawn: Drawn) -> dict[str, Any]:
@@ -94,8 +75,3 @@ def _told(drawn: Drawn) -> dict[str, Any]:
         "tree": resolve(drawn.surface),
         "data": drawn.surface.data_model,
     }
-
-
-def _json(value: Any) -> Response:
-    """msgspec: numbers that are none (NaN) become null instead of an error."""
-    return Response(msgspec.json.encode(value), media_type="application/json")
