@@ -27,7 +27,14 @@ _PAGES: Mapping[str, Callable[[Story], str]] = {
 
 
 def report(
-    session: Annotated[str, Parameter(help=shown(say("A debug session's id, as list_sessions and the page show it.")))],
+    session: Annotated[
+        str,
+        Parameter(
+            help=shown(
+                say("A debug session's id, as `dragoman debug sessions` and the page show it; the newest if left out.")
+            )
+        ),
+    ] = "",
     /,
     *,
     output: Annotated[

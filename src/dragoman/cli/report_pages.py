@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import starmap
 from typing import Any
 
 from dragoman.cli.output import shown
@@ -15,7 +16,8 @@ from dragoman.visible import visible
 
 _VALUE = 300
 _OUTPUT = 20_000
-_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+!|-])")
+# Also read as it is, in a terminal: what marks only at the ends of a line is left alone within it.
+_MARKS = re.compile(r"[\\`*_~&\[\]<>]|^[-+#=]|#+$")
 
 _STEPS: Mapping[str, Phrase] = {
     "continue": say("continued"),
@@ -135,17 +137,7 @@ def as_markdown(story: Story) -> str:
     lines += [f"- {_md(name)}: {_md(value)}" for name, value in story.facts]
     for row in _rows(story):
         lines += ["", f"## {_md(row.line)}"] if row.is_stop else ["", _md(row.line)]
-        lines += (
-            [
-                "",
-                *(
-                    f"- {'**' if new else ''}{_md(it)}{'**' if new else ''} = {_code(value)}"
-                    for it, value, new in row.variables
-                ),
-            ]
-            if row.variables
-            else []
-        )
+        lines += ["", *starmap(_md_value, row.variables)] if row.variables else []
         lines += ["", *(f"    {it}" for it in row.stack)] if row.stack else []
     output = visible(str(story.about["output"]))[-_OUTPUT:]
     if output:
@@ -159,7 +151,7 @@ def _md_value(name: str, value: str, is_new: bool) -> str:
 
 
 def _md(text: str) -> str:
-    return _MARKS.sub(r"\\\1", text)
+    return _MARKS.sub(r"\\\g<0>", text)
 
 
 def _code(text: str) -> str:

@@ -42,6 +42,17 @@ class Reports:
         self._history = history
         self._output_of = output_of
 
+    async def newest(self) -> str:
+        """Whatever folder it is of: the report names it."""
+        found = await self._journal.search("debug started", limit=1, kinds=("debug.started",))
+        if not found:
+            raise DragomanError(
+                "unknown_session",
+                say("No debug session is on record."),
+                hint=say("`dragoman debug PROGRAM` starts one."),
+            )
+        return found[0].event.session
+
     async def of(self, session: str) -> SessionReport:
         read = await self._journal.read(session=session, limit=_MOST_EVENTS)
         events = [it for it in read if it.event.kind.startswith("debug.")]
@@ -63,12 +74,17 @@ class Reports:
         )
 
 
+def _asker(by: str) -> str:
+    """Of a run for evidence, whoever it is for."""
+    return by.partition(":")[2] if by.startswith("evidence-") else by
+
+
 def _entry(at_ns: int, event: Event, stops: Mapping[int, KeptStop]) -> Entry:
     is_stop = event.kind == "debug.stopped"
     return Entry(
         at_ns=at_ns,
         kind=event.kind.partition(".")[2],
-        by=str(event.body.get("by", "")),
+        by=_asker(str(event.body.get("by", ""))),
         text=event.text,
         body=event.body,
         stop=stops.get(event.body.get("stop", 0)) if is_stop else None,
