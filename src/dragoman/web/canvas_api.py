@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import anyio.to_thread
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,8 +17,10 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.web.bodies import Body, as_json, read_as
 from dragoman.wire.a2ui import A2uiError, resolve, snapshot, to_v09
+from dragoman.wire.a2ui.limits import DEFAULT_LIMITS
 
 BY = "the page"
+ANSWER_BYTES = 32 << 20
 
 
 class _Act(Body):
@@ -39,7 +43,8 @@ class CanvasApi:
 
     async def show(self, _: Request) -> Response:
         """Whole. A page goes on from here by the feed: what has a version it knows already changes nothing."""
-        return as_json({"surfaces": [_told(drawn) for drawn in self.canvas.surfaces()]})
+        pieces = await anyio.to_thread.run_sync(_shown, self.canvas.surfaces())
+        return Response(b'{"surfaces":[%b]}' % b",".join(pieces), media_type="application/json")
 
     async def act(self, request: Request) -> Response:
         wanted = await read_as(request, _Act)
@@ -63,15 +68,28 @@ class CanvasApi:
         return as_json({"removed": True})
 
 
-def _told(drawn: Drawn) -> dict[str, Any]:
+def _shown(surfaces: Sequence[Drawn]) -> list[bytes]:
+    """The newest first, within one bound for all: agents may draw far more than a page can be given at once. What is
+    left out has its place and its title, and its tree says that it was cut."""
+    pieces: list[bytes] = []
+    left = ANSWER_BYTES
+    for drawn in surfaces:
+        pieces.append(msgspec.json.encode(_told(drawn, max(0, left))))
+        left -= len(pieces[-1])
+    return pieces
+
+
+def _told(drawn: Drawn, left: int) -> dict[str, Any]:
+    surface = drawn.surface
+    limits = msgspec.structs.replace(DEFAULT_LIMITS, tree_bytes=min(left, DEFAULT_LIMITS.tree_bytes))
     return {
         "drawer": drawn.drawer,
         "workspace": drawn.workspace,
-        "surface_id": drawn.surface.id,
-        "title": drawn.surface.title,
+        "surface_id": surface.id,
+        "title": surface.title,
         "version": drawn.version,
         "changed_ms": drawn.changed_ns // 1_000_000,
-        "messages": to_v09(snapshot(drawn.surface)),
-        "tree": resolve(drawn.surface),
-        "data": drawn.surface.data_model,
+        "messages": to_v09(snapshot(surface)) if left else [],
+        "tree": resolve(surface, limits),
+        "data": surface.data_model if left else {},
     }

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
 from dragoman.transport.control_link import ControlLink
+from dragoman.web import canvas_api
+from dragoman.web.canvas_api import CanvasApi
+from tests.domain.canvas.studio import studio
+from tests.domain.canvas.test_service import surface
 from tests.faces.attacked import Attacked
 from tests.raw_http import Answer, Ask, ask
 
@@ -55,6 +61,22 @@ def test_every_surface_is_shown_whole_as_0_9(victim: Attacked, drawn: dict[str, 
     create, update = shown["messages"]
     assert create["createSurface"]["surfaceId"] == "form"
     assert [it["id"] for it in update["updateComponents"]["components"]] == ["name", "label", "go", "root"]
+
+
+@pytest.mark.anyio
+async def test_all_surfaces_together_are_told_within_a_bound_and_the_newest_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(canvas_api, "ANSWER_BYTES", 100_000)
+    text = {"id": "root", "component": "Text", "text": "x" * 30_000}
+    async with studio(tmp_path) as (service, _):
+        for number in range(20):
+            await service.draw("a", "/", surface(f"s{number}", text, data={"large": "y" * 30_000}))
+        answer = await CanvasApi(service).show(Request({"type": "http"}))
+    shown = json.loads(bytes(answer.body))["surfaces"]
+    assert len(answer.body) < 100_000 + 150_000 + 20 * 1_000
+    states = [it["tree"]["state"] for it in shown]
+    assert (states[0], states[-1], len(states)) == ("ready", "cut", 20)
 
 
 def test_an_action_carries_what_was_typed_to_who_drew_it(victim: Attacked, drawn: dict[str, str]) -> None:
