@@ -55,14 +55,19 @@ def _ending(said: Said) -> Json:
 
 
 def history(rows: Sequence[Said], most_characters: int) -> list[Json]:
-    """The newest within the characters asked for, oldest first."""
+    """The newest within the characters asked for, oldest first; what tools printed counts as much as what was said."""
     told: list[Json] = []
     left = most_characters
     for said in reversed(rows):
         if left <= 0:
             break
-        told += [*reversed([_result(said, call) for call in said.calls]), message(said, left)]
+        said_row = message(said, left)
         left -= len(said.text)
+        results: list[Json] = []
+        for call in said.calls:
+            results.append(_result(said, call, max(0, left)))
+            left -= len(call.output or call.error or "")
+        told += [*reversed(results), said_row]
     return list(reversed(told))
 
 
@@ -85,12 +90,12 @@ def _call_events(call: Called, *, is_open: bool) -> list[Json]:
     return [start] if is_open else [start, result]
 
 
-def _result(said: Said, call: Any) -> Json:
+def _result(said: Said, call: Called, most_characters: int) -> Json:
     return {
         "role": "toolResult",
         "toolCallId": call.id,
         "toolName": call.tool,
         "isError": call.error is not None,
-        "content": [{"type": "text", "text": call.output or call.error or ""}],
+        "content": [{"type": "text", "text": (call.output or call.error or "")[:most_characters]}],
         "timestamp": said.at_ms,
     }

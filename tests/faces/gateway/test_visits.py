@@ -212,6 +212,21 @@ async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_
         assert [row["role"] for row in ended["messages"]] == ["user", "assistant", "toolResult", "toolResult"]
 
 
+async def test_what_tools_printed_counts_among_the_characters_of_a_history(tmp_path: Path) -> None:
+    async def prints(_: Question, voice: Voice) -> None:
+        for number in range(3):
+            voice.begin_tool(f"call-{number}", "print")
+            voice.end_tool(f"call-{number}", "x" * 800)
+
+    async with house(tmp_path, prints) as it, it.member() as guest:
+        for run in ("r1", "r2"):
+            await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": run})
+            await it.runs.outcome(run)
+        told = (await guest.ask("chat.history", {"sessionKey": "main", "maxChars": 1000}))["payload"]["messages"]
+        texts = [len(row["content"][0]["text"]) for row in told if row["role"] == "toolResult"]
+        assert texts == [800, 200, 0]
+
+
 async def test_a_run_that_ends_while_the_history_is_read_is_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
