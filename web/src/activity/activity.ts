@@ -139,8 +139,10 @@ export class DragomanActivity extends LitElement {
       pre { margin: .4rem 0; font: .85rem/1.45 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
       @media (max-width: 40rem) {
         #find { width: 100%; }
-        button.row { grid-template-columns: 4.6rem 6.5rem 4.5rem 1fr; padding: 0 .6rem; gap: .5rem; }
-        .number { display: none; }
+        button.row { grid-template-columns: 4.6rem 6rem 1fr; padding: 0 .6rem; gap: .5rem; }
+        .who { order: 1; }
+        .kind, .text { order: 2; }
+        .number, .row:not(:has(.text:empty)) .kind, .text:empty { display: none; } /* most texts begin with their kind */
       }
     `,
   ];
