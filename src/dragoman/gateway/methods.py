@@ -231,7 +231,10 @@ class Methods:
         return {"key": canonical_session_key(key), "status": status, "items": items}
 
     async def _subscribe(self, asker: Asker, _: s.Nothing) -> Json:
+        """Behind a relay the sessions are the other gateway's, which tells of them only when it is asked to."""
         asker.subscribe_sessions()
+        if self._relay is not None:
+            await self._relayed(self._relay, "sessions.subscribe", Raw(b"{}"))
         return {"subscribed": True}
 
     async def _subscribe_messages(self, asker: Asker, wanted: s.OneSession) -> Json:

@@ -61,6 +61,18 @@ async def test_a_chat_is_that_of_the_gateway_behind(tmp_path: Path, monkeypatch:
         assert front.conversations.all() == ()
 
 
+async def test_who_watches_the_sessions_hears_of_those_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with (
+        relayed(tmp_path, monkeypatch) as (front, behind, _),
+        front.member() as watcher,
+        behind.member() as other,
+    ):
+        assert (await watcher.ask("sessions.subscribe", {}))["payload"] == {"subscribed": True}
+        await other.ask("sessions.create", {"key": "one", "label": "made there"})
+        told = await watcher.until(lambda frame: frame.get("event") == "sessions.changed")
+        assert told["payload"]["label"] == "made there"
+
+
 async def test_rights_are_judged_here_and_words_come_from_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
