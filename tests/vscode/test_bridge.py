@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 from tests.daemons import PATIENCE, eventually
 from tests.vscode.agent import Agent, agent
 from tests.vscode.editor import Editor
-from tests.vscode.test_together import _expect_line
 from tests.vscode.window import Window
 
 pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(150 * PATIENCE)]
@@ -44,6 +43,7 @@ class Later:
         return found
 
 
+@pytest.mark.requirement("vscode:bridge:open-file")
 def test_an_agent_opens_a_file_and_reads_the_selection_as_the_person_allows(running: Editor, first: Window) -> None:
     first.command("Dragoman: Forget what agents may do in this workspace")
     opening = Later(running, first, "ide_open", path="adding.py", line=3, end_line=4)
@@ -65,6 +65,23 @@ def test_an_agent_opens_a_file_and_reads_the_selection_as_the_person_allows(runn
         first.toast("wants to know which files are open").get_by_role("button", name="Never allow").click()
         assert never.data()["code"] == "not_allowed"
         assert refused(it, "ide_open_files") == "not_allowed"  # nor is a no
+
+
+@pytest.mark.requirement("vscode:bridge:notification", "vscode:bridge:terminal")
+def test_a_notice_is_shown_and_a_command_is_typed_into_a_terminal_where_it_runs(running: Editor, first: Window) -> None:
+    first.command("Dragoman: Forget what agents may do in this workspace")
+    noticing = Later(running, first, "ide_notify", message="the tests are done", level="warning")
+    first.toast("wants to show you notices").get_by_role("button", name="Allow once").click()
+    assert noticing.data() == {"status": "shown"}
+    first.toast("the tests are done")
+
+    typing = Later(running, first, "ide_run_in_terminal", command="echo done > ran.txt")
+    asked = first.toast("wants to run this in a terminal: echo done > ran.txt")
+    assert not (first.folder / "ran.txt").exists()
+    asked.get_by_role("button", name="Allow once").click()
+    assert typing.data() == {"status": "started", "terminal": "Dragoman"}
+    eventually((first.folder / "ran.txt").exists, within_s=20, every_s=0.1)
+    first.clear_toasts()
 
 
 def test_a_proposal_is_accepted_in_the_comparison_and_written(running: Editor, first: Window) -> None:
@@ -99,10 +116,11 @@ def test_a_persons_own_session_is_looked_at_and_stepped_by_an_agent(running: Edi
         assert variables["result"] == "0"
         stepped = it.tool("step_execution", session_id=session, step_type="over")
         assert stepped["stop_event_data"]["line"] == 4
-        _expect_line(first, 4)  # the editor shows what the agent did …
+        at = first.page.locator('[id="status.editor.selection"]')
+        expect(at).to_contain_text("Ln 4")  # the editor shows what the agent did …
         first.page.keyboard.press("F10")
-        eventually(lambda: _line(it, session) != 4, within_s=15, every_s=0.2)  # … and the agent what the person did
-        it.tool("continue_execution", session_id=session, wait_for_stop=False)
+        eventually(lambda: _by_a_person(it, session), within_s=15, every_s=0.2)  # … and the agent what the person did
+        it.tool("continue_debugging", session_id=session)
         eventually(lambda: _state(it, session) == "Terminated", within_s=20, every_s=0.2)
     expect(first.page.locator(".debug-toolbar")).to_be_hidden()
 
@@ -116,9 +134,10 @@ def _state(it: Agent, session: str) -> str:
     return next(str(one["state"]) for one in it.tool("list_sessions")["sessions"] if one["session_id"] == session)
 
 
-def _line(it: Agent, session: str) -> int:
+def _by_a_person(it: Agent, session: str) -> bool:
+    """It stands again, and not by what the agent did."""
     seen = it.tool("wait_for_stop", session_id=session, timeout_s=0)
-    return int((seen.get("stop_event_data") or {}).get("line", 0))
+    return bool(seen.get("stop_event_data")) and "a person in" in str(seen)
 
 
 ADDING_JS = """\
