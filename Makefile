@@ -31,8 +31,8 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 	tests/domain/terminal/test_completion.py tests/domain/terminal/test_search_commands.py \
 	tests/domain/terminal/test_screen.py tests/domain/terminal/test_own.py \
 	tests/domain/shell/test_overlay_any_order.py tests/domain/shell/test_strip.py \
-	$(addprefix tests/domain/evidence/test_, compare.py crash.py crash_languages.py debug_test.py last_failure.py \
-	stop_history.py with_debugpy.py with_lldb.py)
+	$(addprefix tests/domain/evidence/test_, compare.py crash.py crash_languages.py debug_test.py debug_test_faults.py \
+	last_failure.py stop_history.py with_debugpy.py with_lldb.py)
 # The longest first: whoever begins a long file last keeps everybody waiting.
 WHOLE := tests/conformance/test_hostile_programs.py tests/e2e/life/test_races.py tests/faces/mcp/test_daemon_goes.py \
 	tests/e2e tests/conformance $(SLOW) tests/faces tests/page tests/lua
