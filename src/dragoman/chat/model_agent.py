@@ -29,6 +29,7 @@ SYSTEM = (
 )
 _TURNS_GIVEN = 30
 _RESULT_CHARACTERS = 20_000
+_CHARACTERS_A_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class ModelAgent:
         used, steps = Usage(), 0
         while steps < self._limits.steps:
             thought = await self._think(tuple(turns), offers, voice)
-            used = _sum(used, thought)
+            used = _sum(used, _spent(thought, turns))
             voice.used(used.input_tokens, used.output_tokens)
             if not thought.calls:
                 return
@@ -122,9 +123,17 @@ def _marked(text: str) -> str:
     return f"<tool-result>\n{text.replace('</tool-result', '</tool_result')}\n</tool-result>"
 
 
-def _sum(used: Usage, thought: Assembled) -> Usage:
-    now = thought.finished.usage if thought.finished else Usage()
+def _sum(used: Usage, now: Usage) -> Usage:
     return Usage(used.input_tokens + now.input_tokens, used.output_tokens + now.output_tokens)
+
+
+def _spent(thought: Assembled, turns: Sequence[Turn]) -> Usage:
+    """As the provider counted; where it does not, guessed, since a limit that is never reached is none."""
+    told = thought.finished.usage if thought.finished else Usage()
+    if told.input_tokens or told.output_tokens:
+        return told
+    written = len(thought.text) + sum(len(call.arguments) for call in thought.calls)
+    return Usage(sum(len(turn.text) for turn in turns) // _CHARACTERS_A_TOKEN, written // _CHARACTERS_A_TOKEN)
 
 
 def _over(reason: Phrase) -> DragomanError:

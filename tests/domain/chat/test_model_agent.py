@@ -187,9 +187,10 @@ LOOK = calls("evaluate_expression", expression="x")
         (Limits(steps=2), [LOOK] * 3, "steps"),
         (Limits(steps=2), [[*LOOK[:1] * 3, Ends("tool_calls")]], "steps"),
         (Limits(tokens=30), [LOOK] * 3, "tokens"),
+        (Limits(tokens=15), [[*LOOK[:1], Ends("tool_calls", input_tokens=0, output_tokens=0)]] * 3, "tokens"),
         (Limits(seconds=0.1), [[Says(["…"]), Waits()]], "seconds"),
     ],
-    ids=["steps", "steps-in-one-breath", "tokens", "seconds"],
+    ids=["steps", "steps-in-one-breath", "tokens", "tokens-of-who-counts-none", "seconds"],
 )
 async def test_each_limit_ends_the_run_and_says_which(
     tmp_path: Path, limits: Limits, replies: list[list[Step]], words: str
