@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,9 +107,8 @@ def test_a_proposal_is_accepted_in_the_comparison_and_written(running: Editor, f
 def test_a_persons_own_session_is_looked_at_and_stepped_by_an_agent(running: Editor, first: Window) -> None:
     """js-debug comes with the editor: two sessions of its own for one program, of which one has the program."""
     (first.folder / "adding.js").write_text(ADDING_JS)
-    (first.folder / ".vscode").mkdir(exist_ok=True)
     launch = {"name": "Mine", "type": "node", "request": "launch", "program": "${workspaceFolder}/adding.js"}
-    (first.folder / ".vscode" / "launch.json").write_text(json.dumps({"version": "0.2.0", "configurations": [launch]}))
+    _write_launch(first, launch)
     first.command("Dragoman: Forget what agents may do in this workspace")
     first.command("Debug: Start Debugging")
     first.toast("Let agents look at your debug session").get_by_role("button", name="Always allow").click()
@@ -123,6 +125,67 @@ def test_a_persons_own_session_is_looked_at_and_stepped_by_an_agent(running: Edi
         it.tool("continue_debugging", session_id=session)
         eventually(lambda: _state(it, session) == "Terminated", within_s=20, every_s=0.2)
     expect(first.page.locator(".debug-toolbar")).to_be_hidden()
+
+
+def test_a_python_session_of_another_extension_is_lent_as_well_with_the_agents_breakpoints(
+    running: Editor, first: Window
+) -> None:
+    running.install(_python_extension(running.room))
+    first.reload()
+    first.expect_status(r"Dragoman \d+")
+    launch = {"name": "Theirs", "type": "plain-python", "request": "launch", "program": "${workspaceFolder}/adding.py"}
+    _write_launch(first, {**launch, "python": sys.executable, "stopOnEntry": True, "console": "internalConsole"})
+    first.command("Dragoman: Forget what agents may do in this workspace")
+    first.command("Debug: Start Debugging")
+    first.toast("Let agents look at your debug session").get_by_role("button", name="Always allow").click()
+    with agent(running, first.folder) as it:
+        session = eventually(lambda: _stopped(it), within_s=20, every_s=0.2)
+        assert it.tool("set_breakpoint", file_path="adding.py", line_number=4)["status"] != "error"
+        reached = it.tool("continue_debugging", session_id=session)
+        assert reached["stop_event_data"]["line"] == 4
+        assert it.tool("evaluate_expression", expression="values", session_id=session)["result"] == "[1, 2, 3]"
+        first.picture("lent")
+        it.tool("remove_breakpoint", clear_all=True)
+        it.tool("stop_debugging", session_id=session)  # lets go: the person's program still stands
+        expect(first.page.locator(".debug-toolbar")).to_be_visible()
+        first.page.keyboard.press("F5")
+    expect(first.page.locator(".debug-toolbar")).to_be_hidden()
+
+
+def _write_launch(window: Window, configuration: dict[str, Any]) -> None:
+    (window.folder / ".vscode").mkdir(exist_ok=True)
+    told = {"version": "0.2.0", "configurations": [configuration]}
+    (window.folder / ".vscode" / "launch.json").write_text(json.dumps(told))
+
+
+def _python_extension(room: Path) -> Path:
+    """A debugger for Python as another extension brings one: nothing but where its adapter is."""
+    debugger = {"type": "plain-python", "label": "Python", "languages": ["python"], "program": sys.executable}
+    about = {
+        "name": "plain-python", "publisher": "test", "version": "0.0.1", "engines": {"vscode": "^1.101.0"},
+        "extensionKind": ["workspace"],
+        "contributes": {
+            "debuggers": [{**debugger, "args": ["-m", "debugpy.adapter"]}], "breakpoints": [{"language": "python"}],
+        },
+    }  # fmt: skip
+    package = room / "plain-python.vsix"
+    with zipfile.ZipFile(package, "w") as archive:
+        archive.writestr("extension/package.json", json.dumps(about))
+        archive.writestr("[Content_Types].xml", _TYPES)
+        archive.writestr("extension.vsixmanifest", _MANIFEST)
+    return package
+
+
+_TYPES = """<?xml version="1.0" encoding="utf-8"?>
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+<Default Extension=".json" ContentType="application/json"/>
+<Default Extension=".vsixmanifest" ContentType="text/xml"/></Types>"""
+_MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
+<PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011">
+<Metadata><Identity Language="en-US" Id="plain-python" Version="0.0.1" Publisher="test"/></Metadata>
+<Installation><InstallationTarget Id="Microsoft.VisualStudio.Code"/></Installation><Dependencies/>
+<Assets><Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json"/></Assets>
+</PackageManifest>"""
 
 
 def _stopped(it: Agent) -> str:
