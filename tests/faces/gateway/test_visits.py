@@ -16,6 +16,7 @@ from dragoman.chat.runs import Question
 from dragoman.chat.voice import Voice
 from dragoman.clock import SystemClock
 from dragoman.errors import DragomanError
+from dragoman.gateway import hub, visit
 from dragoman.phrases import say
 from dragoman.transport.websocket_link import open_link
 from dragoman.wire.gateway import Reducer
@@ -347,6 +348,31 @@ async def test_what_is_no_handshake_ends_the_connection_and_nobody_elses(tmp_pat
         await guest.send(frame)
         assert await guest.closed() in (1002, 1007, 1008, 1009)
         assert (await other.ask("health"))["ok"]
+
+
+async def test_who_does_not_shake_hands_in_time_is_shown_the_door_and_who_did_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visit, "HANDSHAKE_WITHIN_S", 0.3)
+    async with house(tmp_path) as it, it.member() as member, it.guest() as silent:
+        assert await silent.closed() == 1008
+        assert silent.socket.close_reason == "handshake timeout"
+        assert (await member.ask("health"))["ok"]
+
+
+@pytest.mark.parametrize(("bound", "joins"), [("STRANGERS_AT_MOST", False), ("VISITS_AT_MOST", True)])
+async def test_more_than_the_gateway_has_room_for_are_sent_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, *, joins: bool
+) -> None:
+    async with house(tmp_path) as it:
+        monkeypatch.setattr(hub, bound, 1)
+        async with it.guest() as first:
+            if joins:
+                assert (await first.connect(it.token))["ok"]
+            else:
+                await first.next()
+            async with it.guest() as second:
+                assert await second.closed() == 1013
 
 
 async def test_a_malformed_frame_of_a_member_is_answered_and_the_socket_stays(tmp_path: Path) -> None:

@@ -34,6 +34,31 @@ def port_of(cli: Cli) -> int:
     return int(cli.status()["port"])
 
 
+@pytest.mark.parametrize(
+    ("path", "host", "status"),
+    [
+        ("/", "", 200),
+        ("/health", "", 200),
+        ("/api/status", "", 401),
+        ("/api/none", "", 401),
+        ("/", "evil.example", 421),
+    ],
+)
+def test_no_answer_tells_where_it_came_from_nor_stands_in_a_frame_nor_loads_from_elsewhere(
+    cli: Cli, path: str, host: str, status: int
+) -> None:
+    port = port_of(cli)
+    answer = ask(port, Ask(path, headers=[("Host", host or f"127.0.0.1:{port}")]))
+    told = {name.lower(): value for name, value in answer.headers.items()}
+    assert answer.status == status
+    assert told["referrer-policy"] == "no-referrer"
+    assert (told["x-content-type-options"], told["cache-control"]) == ("nosniff", "no-store")
+    policy = dict(part.strip().split(" ", 1) for part in told["content-security-policy"].split(";"))
+    own = {"script-src", "style-src", "img-src", "connect-src"}
+    closed = {"default-src", "base-uri", "form-action", "frame-ancestors"}
+    assert policy == dict.fromkeys(own, "'self'") | dict.fromkeys(closed, "'none'")
+
+
 def login(port: int, code: str, *headers: tuple[str, str]) -> Answer:
     body = json.dumps({"code": code}).encode()
     return ask(port, Ask("/api/login", "POST", [("Host", f"127.0.0.1:{port}"), *headers], body))

@@ -16,6 +16,7 @@ from dragoman.canvas.service import CanvasService
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.tools.canvas import canvas_operations
+from dragoman.tools.canvas.parameters import AskUser
 from dragoman.tools.operation import Caller
 from dragoman.tools.toolbox import Toolbox
 from tests.domain.canvas.studio import studio
@@ -213,6 +214,10 @@ async def test_questions_that_the_person_takes_away_are_closed_and_an_answer_bef
                     group.start_soon(partial(take_away, service, answers=answers))
                     answer = await call("ask_user", title="Which?", fields=[{"name": "n"}], timeout_s=30)
             assert (answer["status"], answer["is_error"]) == (status, False)
+
+
+def test_a_person_has_three_quarters_of_a_minute_unless_the_agent_says_otherwise() -> None:
+    assert AskUser.model_fields["timeout_s"].default == 45
 
 
 async def test_a_question_nobody_answers_stays_and_a_late_answer_is_heard(tmp_path: Path) -> None:
