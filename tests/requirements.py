@@ -166,6 +166,8 @@ def namings(root: Path = ROOT) -> list[Naming]:
 
 
 def namings_in(source: str, name: str) -> list[Naming]:
+    if "requirement" not in source:
+        return []
     tree = ast.parse(source, filename=name)
     calls = {node.func: node for node in ast.walk(tree) if isinstance(node, ast.Call)}
     idle = _idle_nodes(tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import string
 from collections import Counter
@@ -43,6 +44,7 @@ class Module:
                 yield f"{self.name}:{node.lineno}", node
 
 
+@functools.cache
 def modules() -> list[Module]:
     return [
         Module(path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_bytes()))
@@ -140,6 +142,7 @@ def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else "?"
 
 
+@functools.cache
 def all_uses() -> list[Use]:
     return [use for module in modules() if module.name != "phrases.py" for use in uses_in(module)]
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import build_page
+import install_editor
 import pytest
 
 from tests.peers import INSTALLED, PEERS
@@ -41,7 +42,7 @@ def test_every_peer_of_a_test_is_installed(peer: str) -> None:
     brought = {name for names in bootstrap.LIGHT | bootstrap.HEAVY for name in names.split()}
     brought |= {"ruby"} if "rdbg" in brought else set()
     for wanted in PEERS[peer]:
-        made = [*(INSTALLED / name for name in bootstrap.ADAPTERS), build_page.BUILT]
+        made = [*(INSTALLED / name for name in bootstrap.ADAPTERS), build_page.BUILT, install_editor.EDITOR]
         is_ours = any(wanted.startswith(str(place)) for place in made)
         assert is_ours or brought.issuperset(wanted.split()), wanted
 

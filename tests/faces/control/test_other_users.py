@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
@@ -20,15 +21,30 @@ NOBODY = 65534
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
 
 
-@pytest.fixture
-def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+@contextlib.contextmanager
+def within_reach(home: Path) -> Iterator[Attacked]:
     """Its home can be reached by others on purpose: what keeps them out must be its own doing."""
-    home = tmp_path_factory.mktemp("home")
     for folder in (home, *home.parents):
         if folder.is_relative_to(gettempdir()) and folder != Path(gettempdir()):
             folder.chmod(0o711)
     with attacked(home) as daemon:
         yield daemon
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+    with within_reach(tmp_path_factory.mktemp("home")) as daemon:
+        yield daemon
+
+
+@pytest.fixture
+def victim(guarded: Attacked) -> Iterator[Attacked]:
+    """Whoever opens its doors finds them closed again afterwards."""
+    folder, socket_file = guarded.places.socket.parent, guarded.places.socket
+    before = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder, socket_file)}
+    yield guarded
+    for path, mode in before.items():
+        path.chmod(mode)
 
 
 def as_nobody(action: Callable[[], str]) -> str:
@@ -92,11 +108,14 @@ def test_another_user_who_keeps_knocking_keeps_nobody_out(victim: Attacked) -> N
 
 
 @only_root
-def test_without_the_check_of_the_uid_the_same_caller_would_be_welcome(victim: Attacked) -> None:
-    victim.switch_off("dragoman.daemon.control:is_own_peer", answer=True)
-    victim.places.socket.parent.chmod(0o777)
-    victim.places.socket.chmod(0o777)
-    assert '"pid"' in as_nobody(lambda: greet(victim.places.socket))
+def test_without_the_check_of_the_uid_the_same_caller_would_be_welcome(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with within_reach(tmp_path_factory.mktemp("home")) as victim:
+        victim.switch_off("dragoman.daemon.control:is_own_peer", answer=True)
+        victim.places.socket.parent.chmod(0o777)
+        victim.places.socket.chmod(0o777)
+        assert '"pid"' in as_nobody(lambda: greet(victim.places.socket))
 
 
 @only_root
