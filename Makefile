@@ -3,8 +3,6 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Own folders: never a user's daemon, settings or tokens.
 OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
-# Whoever forbids Python to keep what it compiled would compile every daemon and every debugger anew, hundreds of times.
-unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test page lint fmt unit whole test-openclaw soak bench clean
 
@@ -40,8 +38,10 @@ WHOLE := tests/conformance/test_hostile_programs.py tests/e2e/life/test_races.py
 test: setup-test lint unit whole editor
 
 .PHONY: setup-test
+# Where Python may not keep what it compiles, each of hundreds of daemons would compile all of its source again.
 setup-test:
 	@$(PYTHON) tools/bootstrap.py test
+	@$(BIN)/python -m compileall -q src
 
 lint:
 	$(BIN)/ruff check --output-format concise src tests bench tools
