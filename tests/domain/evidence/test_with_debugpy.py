@@ -125,6 +125,36 @@ async def test_rows_asked_for_at_stops_are_those_that_the_program_writes_down(tm
     assert [cells[1].text for point, cells in stops if point == 1] == ["0", "-1", "-2", "-3", "0", "-1"]
 
 
+AT_ONCE = """\
+import threading
+
+together = threading.Barrier(4)
+
+def work(me):
+    for n in range(50):
+        together.wait()
+        seen = me, n
+
+threads = [threading.Thread(target=work, args=(me,)) for me in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+async def test_of_threads_that_come_to_a_place_at_once_no_hit_is_lost(tmp_path: Path) -> None:
+    """At stops debugpy would tell one of them, and send all on."""
+    async with agent_in(tmp_path) as agent:
+        agent.write("at_once.py", AT_ONCE)
+        point = {"line_text": "seen = me, n", "expressions": ["(me, n)"]}
+        limits = {"max_hits": 500, "max_chars": 20_000}
+        answer = await agent.call("trace", program="at_once.py", points=[point], **limits)
+    assert (answer["hits"], answer["ended"]["how"], len(answer["rows"])) == (200, "exited", 200)
+    found = {row["values"]["(me, n)"] for row in answer["rows"]}
+    assert found == {f"({me}, {n})" for me in range(4) for n in range(50)}
+
+
 HOSTILE = """\
 import os, sys, threading
 
