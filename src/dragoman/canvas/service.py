@@ -38,6 +38,8 @@ from dragoman.wire.a2ui import (
 STORE: JsonStore[Drawn] = JsonStore("canvas", Drawn)
 SURFACES_AT_MOST = 200
 """Of all drawers together; each has a limit of its own besides."""
+STAYS_S = 24 * 3600.0
+"""Whatever else is drawn."""
 _CHANGES_AT_MOST = 200
 _DETAILS_BYTES = 64 * 1024
 _TOLD_BYTES = 64 * 1024
@@ -79,19 +81,14 @@ class CanvasService:
         async with self._turn:
             before = self._surfaces_of(drawer)
             after = apply_all(before, incoming)
-            if len(self._drawn) - len(before) + len(after) > SURFACES_AT_MOST:
-                raise faults.too_many_surfaces(SURFACES_AT_MOST)
+            await self._make_room(drawer, len(self._drawn) - len(before) + len(after) - SURFACES_AT_MOST)
             typed = frozenset[str]().union(*map(secrets_in, before.values()))
             return await self._change(drawer, workspace, before, after, without(_for_viewers(before, incoming), typed))
 
     async def remove(self, drawer: str, surface_id: str, *, by: str) -> None:
         """By its drawer, or by a person who has seen enough of it."""
         async with self._turn:
-            drawn = self.surface(drawer, surface_id)
-            told = {"drawer": drawer, "surface": surface_id, "by": by}
-            event = Event(kind="canvas.surface_removed", text=f"surface {surface_id} removed", body=told)
-            await self._journal.append([event], writes=[STORE.remove(drawn.key)])
-            del self._drawn[drawn.key]
+            await self._take_away([self.surface(drawer, surface_id)], by)
         self._waiting.ring()
 
     async def act(
@@ -142,6 +139,22 @@ class CanvasService:
 
     def is_drawn(self, drawer: str, surface_id: str) -> bool:
         return key_of(drawer, surface_id) in self._drawn
+
+    async def _make_room(self, drawer: str, too_many: int) -> None:
+        """Agents come under a new name each time, and nobody takes away what an earlier one drew: what was not changed
+        for a day goes, the oldest first, and nothing younger does."""
+        before_ns = self._clock.wall_ns() - int(STAYS_S * 1e9)
+        old = [it for it in reversed(self.surfaces()) if it.drawer != drawer and it.changed_ns < before_ns]
+        if too_many > len(old):
+            raise faults.too_many_surfaces(SURFACES_AT_MOST)
+        if too_many > 0:
+            await self._take_away(old[:too_many], "dragoman")
+
+    async def _take_away(self, surfaces: Sequence[Drawn], by: str) -> None:
+        events = [_told_removal(drawn, by) for drawn in surfaces]
+        await self._journal.append(events, writes=[STORE.remove(drawn.key) for drawn in surfaces])
+        for drawn in surfaces:
+            del self._drawn[drawn.key]
 
     def _surfaces_of(self, drawer: str) -> dict[str, Surface]:
         return {drawn.surface.id: drawn.surface for drawn in self._drawn.values() if drawn.drawer == drawer}
@@ -239,6 +252,11 @@ def _told_change(
         "messages": messages if len(msgspec.json.encode(messages)) <= _TOLD_BYTES else None,
     }
     yield Event(kind="canvas.surface_updated", session=drawer, text=f"{' '.join(names)} {titles}".strip(), body=body)
+
+
+def _told_removal(drawn: Drawn, by: str) -> Event:
+    told = {"drawer": drawn.drawer, "surface": drawn.surface.id, "by": by}
+    return Event(kind="canvas.surface_removed", text=f"surface {drawn.surface.id} removed", body=told)
 
 
 def _told_action(taken: Taken, context: dict[str, Any], by: str) -> Event:

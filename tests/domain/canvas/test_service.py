@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from dragoman.canvas.actions import KEPT_AT_MOST, KEPT_S
-from dragoman.canvas.service import SURFACES_AT_MOST, CanvasService
+from dragoman.canvas.service import STAYS_S, SURFACES_AT_MOST, CanvasService
 from dragoman.errors import DragomanError
 from dragoman.journal import OfSession
 from dragoman.testing.clocks import VirtualClock
@@ -128,6 +128,25 @@ async def test_all_agents_together_draw_a_bounded_number(tmp_path: Path) -> None
             await canvas.draw(f"agent{number // 50}", WORK, surface(f"s{number}", text))
         with pytest.raises(DragomanError) as refused:
             await canvas.draw("last", WORK, surface("s", text))
+        assert refused.value.code == "too_many_surfaces"
+
+
+async def test_what_earlier_agents_left_gives_way_after_a_day_the_oldest_first(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    text = {"id": "root", "component": "Text", "text": "x"}
+    async with studio(tmp_path, clock) as (canvas, journal):
+        for number in range(SURFACES_AT_MOST):
+            await canvas.draw(f"d{number // 50}", WORK, surface(f"s{number}", text))
+            clock.advance(1)
+        clock.advance(STAYS_S - SURFACES_AT_MOST + 2.5)
+        await canvas.draw("new", WORK, [*surface("a", text), *surface("b", text)])
+        assert len(canvas.surfaces()) == SURFACES_AT_MOST
+        gone = [
+            row.event.body for row in await journal.read(0, limit=500) if row.event.kind == "canvas.surface_removed"
+        ]
+        assert [(it["surface"], it["by"]) for it in gone] == [("s0", "dragoman"), ("s1", "dragoman")]
+        with pytest.raises(DragomanError) as refused:
+            await canvas.draw("new", WORK, [*surface("c", text), *surface("d", text)])
         assert refused.value.code == "too_many_surfaces"
 
 
