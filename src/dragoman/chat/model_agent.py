@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,7 @@ SYSTEM = (
 _TURNS_GIVEN = 30
 _RESULT_CHARACTERS = 20_000
 _CHARACTERS_A_TOKEN = 4
+_MARK = re.compile(r"<([\s/]*)tool-result", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,9 @@ def _arguments(call: ToolCall) -> dict[str, Any] | None:
 
 
 def _marked(text: str) -> str:
-    """The closing mark cannot be printed by a program: it is broken where it stands in a result."""
-    return f"<tool-result>\n{text.replace('</tool-result', '</tool_result')}\n</tool-result>"
+    """The marks cannot be printed by a program, in whatever spelling: they are broken where they stand in a result."""
+    data = _MARK.sub(r"<\1tool_result", text)
+    return f"<tool-result>\n{data}\n</tool-result>"
 
 
 def _sum(used: Usage, now: Usage) -> Usage:
