@@ -20,15 +20,23 @@ export class Marks implements vscode.Disposable {
   private readonly ours = new Map<string, vscode.SourceBreakpoint[]>();
   /** The last writer wins: what the person took away is not set again. */
   private readonly unwanted = new Set<string>();
-  private readonly heard: vscode.Disposable;
+  private readonly sign = vscode.window.createTextEditorDecorationType({
+    after: { color: new vscode.ThemeColor("editorCodeLens.foreground"), margin: "0 0 0 2em" },
+    isWholeLine: true,
+  });
+  private readonly subscriptions: vscode.Disposable[];
 
   constructor() {
-    this.heard = vscode.debug.onDidChangeBreakpoints(({ removed }) => removed.forEach((mark) => this.takenAway(mark)));
+    this.subscriptions = [
+      this.sign,
+      vscode.debug.onDidChangeBreakpoints(({ removed }) => removed.forEach((mark) => this.takenAway(mark))),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.draw()),
+    ];
   }
 
   dispose(): void {
-    this.heard.dispose();
     for (const key of [...this.ours.keys()]) this.take(key, []);
+    for (const subscription of this.subscriptions) subscription.dispose();
   }
 
   /** As DAP sets them: the whole list of a file. */
@@ -42,6 +50,7 @@ export class Marks implements vscode.Disposable {
 
   ended(session: vscode.DebugSession): void {
     for (const key of [...this.ours.keys()]) if (key.startsWith(`${session.id} `)) this.take(key, []);
+    if (!this.ours.size) this.unwanted.clear();
   }
 
   private there(path: string, { line }: Wanted): vscode.SourceBreakpoint | undefined {
@@ -61,6 +70,19 @@ export class Marks implements vscode.Disposable {
     if (!marks.length) this.ours.delete(key);
     vscode.debug.removeBreakpoints(before.filter((mark) => !marks.includes(mark)));
     vscode.debug.addBreakpoints(added);
+    this.draw();
+  }
+
+  /** They stand among the person's, and are seen not to be theirs. */
+  private draw(): void {
+    const places = [...this.ours.values()].flat().map(({ location }) => location);
+    for (const editor of vscode.window.visibleTextEditors) {
+      const here = places.filter(({ uri, range }) => uri.fsPath === editor.document.uri.fsPath && range.start.line < editor.document.lineCount);
+      editor.setDecorations(this.sign, here.map(({ range }) => ({
+        range: editor.document.lineAt(range.start.line).range,
+        renderOptions: { after: { contentText: t("breakpoint of an agent") } },
+      })));
+    }
   }
 
   private takenAway(mark: vscode.Breakpoint): void {
@@ -69,6 +91,7 @@ export class Marks implements vscode.Disposable {
       this.ours.set(key, marks.filter((it) => it !== mark));
       this.unwanted.add(place(mark.location.uri.fsPath, mark.location.range.start.line + 1));
     }
+    this.draw();
   }
 }
 
