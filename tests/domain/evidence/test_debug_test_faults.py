@@ -62,6 +62,13 @@ async def test_of_several_failures_each_is_told_also_that_of_a_fixture(tmp_path:
     assert "@py_" not in answer.text
 
 
+async def test_where_the_cause_of_a_tests_exception_arose_is_among_its_frames(tmp_path: Path) -> None:
+    text = "def f():\n    try:\n        {}['a']\n    except KeyError as e:\n        raise ValueError('v') from e\n"
+    answer = await answered(tmp_path, {"test_f.py": f"{text}\ndef test_f():\n    f()\n"}, f"{RUN} test_f.py")
+    assert answer["failures"][0]["exception"] == {"type": "ValueError", "message": "v"}
+    assert [it["line"] for it in answer["failures"][0]["frames"]] == [5, 8, 3]
+
+
 async def test_an_exception_while_a_file_is_imported_is_the_failure_of_that_file(tmp_path: Path) -> None:
     files = {"test_i.py": "import rates\n\ndef test_a(): pass\n", "rates.py": "known = {'a': 1}\nrate = known['b']\n"}
     answer = await answered(tmp_path, files, f"{RUN} test_i.py")
