@@ -44,7 +44,7 @@ from dragoman.wire.gateway import (
 
 log = logging.getLogger(__name__)
 
-HANDSHAKE_WITHIN_S = 15.0
+HANDSHAKE_WITHIN_S = 10.0
 TICK_MS = 30_000
 CALLS_AT_ONCE = 32
 SUBSCRIBED_AT_MOST = 500
