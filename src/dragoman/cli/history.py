@@ -26,7 +26,9 @@ def history(
     *,
     failed: Annotated[bool, Parameter(negative="", help=shown(say("Only those that failed.")))] = False,
     cwd: Annotated[str, Parameter(help=shown(say("Only in this folder and below; . is the present one.")))] = "",
-    since: Annotated[str, Parameter(help=shown(say("Only since this date, or this long ago: 30m, 2h, 7d, today, yesterday.")))] = "",
+    since: Annotated[
+        str, Parameter(help=shown(say("Only since this date, or this long ago: 30m, 2h, 7d, today, yesterday.")))
+    ] = "",
     terminal: Annotated[str, Parameter(help=shown(say("Only of this terminal.")))] = "",
     limit: Annotated[
         int, Parameter(alias="-n", validator=Number(gte=1, lte=_MOST), help=shown(say("How many at most.")))

@@ -120,7 +120,7 @@ class FakeModel:
                 self.asked.set()
                 await self._reply(stream, heard, self.steps_for(heard))
 
-    def steps_for(self, heard: Heard) -> Sequence[Step]:
+    def steps_for(self, heard: Heard) -> Sequence[Step]:  # noqa: ARG002 - for fakes that answer by what was asked
         return self.replies.pop(0) if self.replies else (Says(["yes"]), Ends())
 
     async def _reply(self, stream: SocketStream, heard: Heard, steps: Sequence[Step]) -> None:

@@ -14,7 +14,13 @@ from dragoman.places import SOCKET_PATH_LIMIT, find_places
 
 def test_one_variable_moves_everything_under_one_folder(tmp_path: Path) -> None:
     places = find_places({"DRAGOMAN_HOME": "/srv/d"})
-    everything = [places.settings_file, places.token_file("mcp"), places.journal_folder, places.log_file, places.lock_file]
+    everything = [
+        places.settings_file,
+        places.token_file("mcp"),
+        places.journal_folder,
+        places.log_file,
+        places.lock_file,
+    ]
     assert all(path.is_relative_to("/srv/d") for path in [*everything, places.state_file, places.socket])
 
 
