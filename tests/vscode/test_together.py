@@ -22,7 +22,7 @@ def test_an_agents_session_is_joined_by_its_notification_and_stepped_by_hand(run
         session = _stopped_in_add(it, first)
         first.toast("A debug session began in this folder: adding.py").get_by_role("button", name="Join").click()
         _expect_line(first, 4)
-        _variables(first).filter(has_text="Locals").click()
+        _open_locals(first)
         expect(_variables(first).filter(has_text="total")).to_contain_text("0")
         first.picture("joined")
 
@@ -37,7 +37,8 @@ def test_an_agents_session_is_joined_by_its_notification_and_stepped_by_hand(run
 
         first.page.keyboard.press("Shift+F5")  # a client that leaves ends nothing
         expect(first.page.locator(".debug-toolbar")).to_be_hidden()
-        assert it.tool("list_sessions")["sessions"][0]["state"] == "Stopped"
+        states = {one["session_id"]: one["state"] for one in it.tool("list_sessions")["sessions"]}
+        assert states[session] == "Stopped"
         it.tool("stop_debugging", session_id=session)
     first.expect_status(r"Dragoman \d+")
 
@@ -151,3 +152,15 @@ def _make_room(window: Window) -> None:
 
 def _variables(window: Window) -> Locator:
     return window.page.locator(".debug-variables .monaco-list-row")
+
+
+def _open_locals(window: Window) -> None:
+    """Whether it was open before, or is drawn anew at the moment of a click."""
+    scope = window.page.get_by_role("treeitem", name="Scope Locals")
+
+    def is_open() -> bool:
+        if scope.get_attribute("aria-expanded") != "true":
+            scope.click()
+        return scope.get_attribute("aria-expanded") == "true"
+
+    eventually(is_open, within_s=15, every_s=0.5)
