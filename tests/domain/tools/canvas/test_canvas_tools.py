@@ -43,10 +43,10 @@ async def agent(folder: Path, *, watchers: int = 1, id: str = "mcp-1") -> AsyncI
 STOP = {
     "reason": "exception",
     "exception": {"type": "ValueError", "message": "no \x1b[2J price"},
-    "source": {"path": "/work/app.py"},
+    "source": {"path": "/project/app.py"},
     "line": 12,
     "source_lines": {"start": 10, "lines": ["def total():", "    x = 1", "    raise ValueError"]},
-    "call_stack": [{"function_name": "total", "file_path": "/work/app.py", "line_number": 12}],
+    "call_stack": [{"function_name": "total", "file_path": "/project/app.py", "line_number": 12}],
     "top_frame_variables": {"scope_name": "Locals", "variables": [{"name": "x", "value": "1", "type": "int"}]},
     "output": "so far\n",
 }
