@@ -51,7 +51,7 @@ STOP = {
     "output": "so far\n",
 }
 FAILURE = {
-    "command": {"command": "make test", "cwd": "/work", "exit_code": 2},
+    "command": {"command": "make test", "cwd": "/project", "exit_code": 2},
     "error_lines": ["app.py:3: error"],
     "output_tail": "app.py:3: error\nmake: *** failed\n",
 }
@@ -151,7 +151,7 @@ async def test_a_failed_command_is_shown_with_one_call(tmp_path: Path) -> None:
         parts = drawn.surface.components
         assert (drawn.surface.title, parts["command"].properties["code"]) == ("Look", "make test")
         assert parts["errors"].properties["code"] == "app.py:3: error"
-        assert parts["command"].properties["title"] == "in /work, exit code 2"
+        assert parts["command"].properties["title"] == "in /project, exit code 2"
         await call("show_canvas", subject="failure", subject_id="command-1")
         (drawn,) = service.surfaces()
         assert drawn.surface.title == "failed: make test"
