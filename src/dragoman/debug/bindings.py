@@ -115,7 +115,9 @@ class Bindings:
             return self._exceptions.hit(raised) or None
         if "breakpoint" not in reason:
             return None
-        return self._bound.ours(adapters_ids or ()) or tuple(it.id for it in self._by_reason(reason, top))
+        found = self._bound.ours(adapters_ids or ()) or tuple(it.id for it in self._by_reason(reason, top))
+        self._bound.stopped_at(found)
+        return found
 
     def judged(self, raised: Raised | None) -> Raised | None:
         return raised and self._exceptions.judged(raised)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import msgspec
+
 from dragoman.debug.model import Binding
 from dragoman.debug.shared_lines import Shared
 from dragoman.phrases import say
@@ -42,6 +44,13 @@ class Bound:
         shared = self._shared_by_adapters.get(body.breakpoint.id if body.breakpoint.id is not None else -1)
         if shared is not None and body.reason != "removed":
             self.bind(shared, body.breakpoint)
+
+    def stopped_at(self, ids: Iterable[int]) -> None:
+        """What a program stops at is bound, also where its adapter says so a little later."""
+        for id in ids:
+            before = self._binding_by_id.get(id)
+            if before is not None and not before.verified:
+                self._binding_by_id[id] = msgspec.structs.replace(before, verified=True, message="")
 
     def ours(self, adapters_ids: Iterable[int]) -> tuple[int, ...]:
         """All that stand there: which of their conditions held, the adapter does not say."""

@@ -174,3 +174,12 @@ async def test_breakpoints_in_files_of_another_language_are_not_sent_and_not_tol
 
 def test_every_built_in_adapter_says_in_which_files_it_can_stop() -> None:
     assert [spec.name for spec in BUILT_IN if not spec.dialect.suffixes] == []
+
+
+async def test_what_a_program_stops_at_is_bound_before_its_adapter_says_so(adapter: FakeAdapter) -> None:
+    unbound = {"id": 7, "verified": False, "message": "not loaded yet"}
+    adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [unbound]}
+    bindings = await sent(adapter, at(1))
+    assert (bindings.of(1).verified, bindings.of(1).message != "") == (False, True)
+    assert bindings.hit("breakpoint", [7], None) == (1,)
+    assert (bindings.of(1).verified, bindings.of(1).message) == (True, "")

@@ -6,9 +6,9 @@ import socket
 from pathlib import Path
 
 from tests.faces.attacked import Attacked
-from tests.faces.control.test_other_users import as_nobody, only_root, victim
+from tests.faces.control.test_other_users import as_nobody, guarded, only_root, victim
 
-__all__ = ["victim"]
+__all__ = ["guarded", "victim"]
 
 HELLO = b'{"seq": 1, "type": "request", "command": "initialize", "arguments": {"adapterID": "x"}}'
 
