@@ -62,10 +62,12 @@ whole:
 	@rm -f .failed
 	$(BIN)/python -m pytest -n 4 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
 
-# One editor and one browser for all its tests, so one after another.
+# One editor and one browser for all its tests, so one after another; what a first window does comes first.
+EDITOR := tests/vscode/test_managing.py tests/vscode
 editor: export TEST_PATIENCE ?= 2
 editor:
-	$(BIN)/python -m pytest tests/vscode
+	@rm -f .failed
+	$(BIN)/python -m pytest --failed-to .failed $(EDITOR) || $(BIN)/python -m tests.again .failed
 
 bench:
 	@$(PYTHON) tools/bootstrap.py test

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Frame, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Frame, Locator, Page, TimeoutError, expect
 
 from tests.daemons import PATIENCE, eventually
 from tests.vscode.editor import Editor
+
+_OPENED_AT_MOST = 4
+_CLICKED_WITHIN_S = 4.0
 
 STATUS = '[id="dragoman.dragoman.status"]'
 # Not what turns for ever: a sign that something is being waited for.
@@ -64,11 +68,17 @@ class Window:
         self.rows.filter(has_text=name).first.click()
 
     def command(self, title: str) -> None:
-        self.page.keyboard.press("F1")
-        box = self.page.locator(".quick-input-widget input[type=text]")
-        expect(box).to_be_visible()
-        box.fill(f">{title}")
-        self.rows.filter(has_text=title).first.click()
+        """A view that has just come takes the focus, and the list of commands closes: then it is opened again."""
+        row = self.rows.filter(has_text=title).first
+        for _ in range(_OPENED_AT_MOST):
+            self.page.keyboard.press("F1")
+            box = self.page.locator(".quick-input-widget input[type=text]")
+            expect(box).to_be_visible()
+            box.fill(f">{title}")
+            with contextlib.suppress(TimeoutError):
+                row.click(timeout=_CLICKED_WITHIN_S * 1000 * PATIENCE)
+                return
+        raise AssertionError(f"no command {title}")
 
     def open(self, name: str) -> None:
         """A file of the folder, with the cursor in it."""
