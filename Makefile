@@ -62,12 +62,11 @@ whole:
 	@rm -f .failed
 	$(BIN)/python -m pytest -n 4 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
 
-# One editor and one browser for all its tests, so one after another; what a first window does comes first.
-EDITOR := tests/vscode/test_managing.py tests/vscode
+# One editor and one browser for all its tests, so one after another, in the order of their names: what a first window does comes before the rest.
 editor: export TEST_PATIENCE ?= 2
 editor:
 	@rm -f .failed
-	$(BIN)/python -m pytest --failed-to .failed $(EDITOR) || $(BIN)/python -m tests.again .failed
+	$(BIN)/python -m pytest --failed-to .failed tests/vscode || $(BIN)/python -m tests.again .failed
 
 bench:
 	@$(PYTHON) tools/bootstrap.py test
