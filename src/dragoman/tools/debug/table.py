@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from dragoman.clock import Clock
 from dragoman.debug.service import DebugService
@@ -24,27 +23,15 @@ from dragoman.tools.debug.stops import Stops
 from dragoman.tools.debug.threads import ThreadList
 from dragoman.tools.debug.values import Values
 from dragoman.tools.debug.waits import Waits
-from dragoman.tools.operation import READS, Caller, Effects, Failing, Operation, Outcome, Parameters, Result
-
-_Run = Callable[[Caller, Any], Awaitable[Outcome]]
-
-
-class _Tool(NamedTuple):
-    name: str
-    title: str
-    description: str
-    parameters: type[Parameters]
-    result: type[Result]
-    effects: Effects
-
+from dragoman.tools.listed import RUNS, Run, Tool, operations_of
+from dragoman.tools.operation import READS, Caller, Effects, Failing, Operation
 
 _CHANGES = Effects()
-_RUNS = Effects(destroys=True, leaves_machine=True)
 _ENDS = Effects(destroys=True)
 
 # In the order in which they are shown; the specification's eleven first.
 TOOLS = (
-    _Tool(
+    Tool(
         "get_debugger_configurations",
         "Debug configurations",
         "The configurations of .vscode/launch.json, as written. Call it before start_debugging.",
@@ -52,7 +39,7 @@ TOOLS = (
         answers.Configurations,
         READS,
     ),
-    _Tool(
+    Tool(
         "set_breakpoint",
         "Set a breakpoint",
         (
@@ -63,7 +50,7 @@ TOOLS = (
         answers.BreakpointSet,
         Effects(repeatable=True),
     ),
-    _Tool(
+    Tool(
         "remove_breakpoint",
         "Remove breakpoints",
         "Remove by exactly one of: breakpoint_id, location (all columns of the line), clear_all.",
@@ -71,7 +58,7 @@ TOOLS = (
         answers.BreakpointsRemoved,
         _ENDS,
     ),
-    _Tool(
+    Tool(
         "get_breakpoints",
         "List breakpoints",
         "All breakpoints of this workspace, and whether the debugger has bound them (verified).",
@@ -79,7 +66,7 @@ TOOLS = (
         answers.Breakpoints,
         READS,
     ),
-    _Tool(
+    Tool(
         "start_debugging",
         "Start debugging",
         (
@@ -89,25 +76,25 @@ TOOLS = (
         ),
         take.Start,
         answers.Awaited,
-        _RUNS,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "continue_debugging",
         "Continue",
         "Resume the stopped program; waits for the next stop or the end, answers like start_debugging.",
         take.Continue,
         answers.Resumed,
-        _RUNS,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "step_execution",
         "Step",
         "Step over the line, into the call, or out of the function; answers like start_debugging.",
         take.Step,
         answers.Resumed,
-        _RUNS,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "get_scopes",
         "Scopes of a frame",
         "Scopes (locals, globals, closures) of a frame of the stopped program.",
@@ -115,7 +102,7 @@ TOOLS = (
         answers.Scopes,
         READS,
     ),
-    _Tool(
+    Tool(
         "get_variables",
         "Variables",
         "Variables of a scope, or members of a variable whose variables_reference is above 0.",
@@ -123,15 +110,15 @@ TOOLS = (
         answers.Variables,
         READS,
     ),
-    _Tool(
+    Tool(
         "evaluate_expression",
         "Evaluate",
         "Evaluate an expression in a frame of the stopped program; it may change the program.",
         take.Evaluate,
         answers.Evaluation,
-        _RUNS,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "stop_debugging",
         "Stop debugging",
         "End the session at once: a launched program is ended, an attached one let go.",
@@ -139,7 +126,7 @@ TOOLS = (
         answers.StopRequested,
         _ENDS,
     ),
-    _Tool(
+    Tool(
         "pause_debugging",
         "Pause",
         "Halt the running program wherever it is; answers like start_debugging.",
@@ -147,15 +134,15 @@ TOOLS = (
         answers.Resumed,
         _CHANGES,
     ),
-    _Tool(
+    Tool(
         "restart_debugging",
         "Restart",
         "Start the session again from the beginning, also after its end; id and breakpoints are kept.",
         take.Acting,
         answers.Resumed,
-        _RUNS,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "wait_for_stop",
         "Wait for a stop",
         "After timeout, interrupted, moved_on or wait: false. The present stop at once, else the next or the end.",
@@ -163,7 +150,7 @@ TOOLS = (
         answers.Resumed,
         READS,
     ),
-    _Tool(
+    Tool(
         "list_sessions",
         "Debug sessions",
         "Sessions of this workspace: state, since when, threads and their places, memory; ended ones for ten minutes.",
@@ -171,15 +158,15 @@ TOOLS = (
         answers.Sessions,
         READS,
     ),
-    _Tool(
+    Tool(
         "set_variable",
         "Set a variable",
         "Change a variable of the stopped program; the program goes on with the new value.",
         take.SetVariable,
         answers.VariableSet,
-        _RUNS,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "get_output",
         "Program output",
         "What the program printed since `cursor`.",
@@ -187,7 +174,7 @@ TOOLS = (
         answers.ProgramOutput,
         READS,
     ),
-    _Tool(
+    Tool(
         "get_source",
         "Source lines",
         "Lines of a file of the workspace, or of one that a stopped program's call stack names.",
@@ -218,20 +205,7 @@ def debug_operations(
         LookingTools(service, places, values),
     )
     failing = Failing(answers.Failure, Failures(service, values).tell)
-    return [
-        Operation(
-            name=tool.name,
-            title=tool.title,
-            description=tool.description,
-            parameters=tool.parameters,
-            result=tool.result,
-            run=run_by_name[tool.name],
-            effects=tool.effects,
-            failing=failing,
-            set="debug",
-        )
-        for tool in TOOLS
-    ]
+    return operations_of(TOOLS, run_by_name, set="debug", failing=failing)
 
 
 def _live_besides(service: DebugService) -> Callable[[Caller, Collection[str]], Sequence[Session]]:
@@ -240,7 +214,7 @@ def _live_besides(service: DebugService) -> Callable[[Caller, Collection[str]], 
 
 def _handlers(
     sessions: SessionTools, breakpoints: BreakpointTools, running: Running, looking: LookingTools
-) -> Mapping[str, _Run]:
+) -> Mapping[str, Run]:
     return {
         "get_debugger_configurations": sessions.offered,
         "set_breakpoint": breakpoints.set,

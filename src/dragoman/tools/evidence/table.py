@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
-
 from dragoman.clock import Clock
 from dragoman.debug.evidence.run import Evidence
 from dragoman.debug.history.service import StopHistory
@@ -28,24 +25,12 @@ from dragoman.tools.evidence.remembering import Remembering
 from dragoman.tools.evidence.room import Room
 from dragoman.tools.evidence.testing import Testing
 from dragoman.tools.evidence.tracing import Tracing
-from dragoman.tools.operation import READS, Caller, Effects, Failing, Operation, Outcome, Parameters, Result
-
-_Run = Callable[[Caller, Any], Awaitable[Outcome]]
-_RUNS = Effects(destroys=True, leaves_machine=True)
-
-
-class _Tool(NamedTuple):
-    name: str
-    title: str
-    description: str
-    parameters: type[Parameters]
-    result: type[Result]
-    effects: Effects = _RUNS
-
+from dragoman.tools.listed import RUNS, Run, Tool, operations_of
+from dragoman.tools.operation import Failing, Operation
 
 # In the order in which they are shown.
 TOOLS = (
-    _Tool(
+    Tool(
         "trace",
         "Trace a run",
         (
@@ -54,8 +39,9 @@ TOOLS = (
         ),
         take.TraceWanted,
         answers.Traced,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "check",
         "Check a claim",
         (
@@ -64,8 +50,9 @@ TOOLS = (
         ),
         take.CheckWanted,
         answers.CheckedAnswer,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "find_change",
         "Find a change",
         (
@@ -74,8 +61,9 @@ TOOLS = (
         ),
         take.ChangeWanted,
         answers.ChangeFound,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "compare_runs",
         "Compare two runs",
         (
@@ -84,8 +72,9 @@ TOOLS = (
         ),
         take.CompareWanted,
         answers.RunsCompared,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "explain_crash",
         "Explain a crash",
         (
@@ -94,8 +83,9 @@ TOOLS = (
         ),
         take.CrashWanted,
         answers.CrashSeen,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "debug_test",
         "Debug a test",
         (
@@ -104,8 +94,9 @@ TOOLS = (
         ),
         take.TestWanted,
         answers.TestSeen,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "debug_last_failure",
         "Debug the last failure",
         (
@@ -114,8 +105,9 @@ TOOLS = (
         ),
         take.LastFailureWanted,
         answers.LastFailureSeen,
+        RUNS,
     ),
-    _Tool(
+    Tool(
         "stop_history",
         "Look back at stops",
         (
@@ -124,7 +116,6 @@ TOOLS = (
         ),
         take.StopsWanted,
         answers.StopsFound,
-        READS,
     ),
 )
 
@@ -142,23 +133,10 @@ def evidence_operations(
     room = Room(Evidence(service, clock), PlaceFinder(service, Places(sources)), values, waits)
     failing = Failing(Failure, Failures(service, values).tell)
     run_by_name = _handlers(room, sources, clock, failed) | {"stop_history": Remembering(history).stops}
-    return [
-        Operation(
-            name=tool.name,
-            title=tool.title,
-            description=tool.description,
-            parameters=tool.parameters,
-            result=tool.result,
-            run=run_by_name[tool.name],
-            effects=tool.effects,
-            failing=failing,
-            set="evidence",
-        )
-        for tool in TOOLS
-    ]
+    return operations_of(TOOLS, run_by_name, set="evidence", failing=failing)
 
 
-def _handlers(room: Room, sources: SourceReader, clock: Clock, failed: FailedCommands) -> dict[str, _Run]:
+def _handlers(room: Room, sources: SourceReader, clock: Clock, failed: FailedCommands) -> dict[str, Run]:
     crashing = Crashing(room, sources)
     testing = Testing(room, crashing, clock)
     return {
