@@ -52,7 +52,7 @@ from dragoman.places import Places
 from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
 from dragoman.settings import load_settings, unknown_variables
-from dragoman.tools import Caller, build_toolbox
+from dragoman.tools import Caller, Operation, build_toolbox
 from dragoman.tools.editor import editor_operations
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
@@ -164,6 +164,25 @@ def _path_rule(settings: Settings, places: Places) -> PathRule:
     )
 
 
+def _operations(
+    debugger: Debugging,
+    terminal: Terminals,
+    chat: Chatting,
+    readers: Callable[[], int],
+    rule: PathRule,
+    redactor: Redactor,
+) -> list[Operation]:
+    """All tools, in the order in which they are shown."""
+    shown = subjects(debugger.service, terminal.operations, rule=rule, redactor=redactor)
+    return [
+        *debugger.operations,
+        *debugger.evidence(terminal.record),
+        *terminal.operations,
+        *chat.operations(readers, shown),
+        *editor_operations(debugger.editors, rule, redactor),
+    ]
+
+
 class _Parts:
     """Everything that lives between ready and the end."""
 
@@ -197,13 +216,10 @@ class _Parts:
         names = OwnNames.of(state.bind, state.port)
         methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust, chat.load)
         feed = Feed(journal, links, report)
-        evidence = debugger.evidence(terminal.record)
-        rule, redactor = _path_rule(settings, places), _redactor(settings)
-        shown = subjects(debugger.service, terminal.operations, rule=rule, redactor=redactor)
-        drawing = chat.operations(lambda: feed.readers, shown)
-        editing = editor_operations(debugger.editors, rule, redactor)
-        operations = [*debugger.operations, *evidence, *terminal.operations, *drawing, *editing]
-        toolbox = build_toolbox(report, journal, operations, redactor)
+        operations = _operations(
+            debugger, terminal, chat, lambda: feed.readers, _path_rule(settings, places), _redactor(settings)
+        )
+        toolbox = build_toolbox(report, journal, operations, _redactor(settings))
         door = Door(toolbox, journal, links, __version__, debugger.readings, terminal.left)
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         relay = gateway.relay if settings.gateway_relay else None
