@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from dragoman.chat.runs import Question
 from dragoman.chat.short_forms import SHORT_FORMS, NotUnderstoodError, parsed
@@ -17,6 +17,14 @@ from dragoman.ids import new_id
 from dragoman.phrases import Language, say
 
 _COMPLETIONS_AT_MOST = 20
+_DESCRIBED = 120
+
+
+class Completion(NamedTuple):
+    """What may stand instead of what was typed, and in a few words what that does."""
+
+    text: str
+    description: str
 
 
 class CommandAgent:
@@ -36,15 +44,14 @@ class CommandAgent:
         tool, arguments = self._understood(name, rest)
         await self._call(tool, arguments, asked.by, voice)
 
-    def complete(self, text: str) -> list[str]:
-        """What may stand instead of what was typed so far."""
+    def complete(self, text: str) -> list[Completion]:
         if not text.startswith("/"):
             return []
         name, space, _ = text[1:].partition(" ")
         if space:
             offer = self._offers().get(name)
             return self._parameters(text, offer) if offer and name not in self._forms() else []
-        return [f"/{it}" for it in self._names() if it.startswith(name)][:_COMPLETIONS_AT_MOST]
+        return [it for it in self._commands() if it.text.startswith(text)][:_COMPLETIONS_AT_MOST]
 
     async def _call(self, tool: str, arguments: Mapping[str, Any], by: str, voice: Voice) -> None:
         id = new_id("call")
@@ -73,11 +80,24 @@ class CommandAgent:
     def _names(self) -> Sequence[str]:
         return ["help", *self._forms(), *self._offers()]
 
-    def _parameters(self, text: str, offer: Offer) -> list[str]:
+    def _commands(self) -> Iterator[Completion]:
+        yield Completion("/help", say("What the commands do.").in_language(self._language))
+        for name, form in self._forms().items():
+            taken = form.usage.partition(" ")[2]
+            yield Completion(f"/{name}", " · ".join(filter(None, [taken, form.about.in_language(self._language)])))
+        for name, offer in self._offers().items():
+            yield Completion(f"/{name}", _brief(offer.description))
+
+    def _parameters(self, text: str, offer: Offer) -> list[Completion]:
         head, _, last = text.rpartition(" ")
         if "=" in last:
             return []
-        return [f"{head} {it}=" for it in offer.schema.get("properties", {}) if it.startswith(last)]
+        properties = offer.schema.get("properties", {})
+        return [
+            Completion(f"{head} {name}=", _brief(it.get("description", "")))
+            for name, it in properties.items()
+            if name.startswith(last)
+        ]
 
     def _help(self, name: str) -> str:
         form, offer = self._forms().get(name), self._offers().get(name)
@@ -110,6 +130,12 @@ class CommandAgent:
             else say("/help lists the commands.")
         )
         return DragomanError("unknown_command", say("There is no command /{name}.", name=name[:60]), hint=hint)
+
+
+def _brief(text: str) -> str:
+    """Its first sentence, on one line."""
+    first = " ".join(text.split()).partition(". ")[0]
+    return first if len(first) <= _DESCRIBED else f"{first[: _DESCRIBED - 1]}…"
 
 
 def _arguments(offer: Offer, rest: str) -> dict[str, Any]:

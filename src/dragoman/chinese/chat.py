@@ -84,6 +84,7 @@ TABLE: dict[str, str] = {
         "这里没有可对话的模型，但每个工具都是命令：/why 解释上一次失败，/start 文件 开始调试，/break 文件:行 在那里停下。/help 列出全部。"
     ),
     "Did you mean {names}?": "你是指 {names} 吗？",
+    "What the commands do.": "各命令的用途。",
     "/help lists the commands.": "/help 列出所有命令。",
     "There is no command /{name}.": "没有命令 /{name}。",
     "It took longer than {seconds} seconds.": "用时超过 {seconds} 秒。",

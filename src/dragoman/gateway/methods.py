@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from dragoman.chat.approvals import Approvals
+from dragoman.chat.command_agent import Completion
 from dragoman.chat.conversations import Conversation, Conversations, Said
 from dragoman.chat.faults import RequestFailedError
 from dragoman.chat.runs import Run, Runs
@@ -26,7 +27,7 @@ from dragoman.wire.gateway.refusals import invalid_params
 _PREVIEWED = 12
 
 
-Complete = Callable[[str], list[str]]
+Complete = Callable[[str], Sequence[Completion]]
 Changed = Callable[[str, Mapping[str, Any]], None]
 """A session's key, and what became of it: for those who watch the list."""
 Relay = Callable[[str, Raw | UnsetType], Awaitable[Json]]
@@ -243,7 +244,9 @@ class Methods:
         return {"subscribed": True, "key": key}
 
     async def _completions(self, _: Asker, wanted: s.Complete) -> Json:
-        return {"completions": self._complete(wanted.text)}
+        """The texts alone, and with what each does: for who shows no more, and for who does."""
+        offers = [it._asdict() for it in self._complete(wanted.text)]
+        return {"completions": [it["text"] for it in offers], "offers": offers}
 
     async def _waiting_approvals(self, _: Asker, __: s.Nothing) -> Json:
         return {"approvals": [wanted_approval(it) for it in self._approvals.waiting()]}

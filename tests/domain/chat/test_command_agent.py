@@ -156,12 +156,27 @@ async def test_plain_words_are_answered_with_what_it_can_do() -> None:
 
 
 def test_commands_and_parameters_are_completed() -> None:
-    schema: dict[str, Any] = {"properties": {"words": {}, "limit": {}}}
+    schema: dict[str, Any] = {"properties": {"words": {"description": "All of them.  In any order."}, "limit": {}}}
     agent = CommandAgent(Box(["search_journal", "set_breakpoint"], schema))
-    assert agent.complete("/br") == ["/break"]
-    assert agent.complete("/search_journal wo") == ["/search_journal words="]
+    assert agent.complete("/br") == [("/break", "FILE:LINE [if EXPRESSION] · Stop there, or in a function: name().")]
+    assert agent.complete("/search_journal wo") == [("/search_journal words=", "All of them")]
+    assert agent.complete("/search_journal l") == [("/search_journal limit=", "")]
+    assert agent.complete("/he") == [("/help", "What the commands do.")]
     assert agent.complete("hello") == []
     assert agent.complete("/break ap") == []
+
+
+def test_what_a_completion_does_is_said_in_few_words_and_in_the_persons_language() -> None:
+    long = Offer("wordy", "a word " * 100, {})
+    box = Box(["set_breakpoint", "stop_debugging"])
+    agent = CommandAgent(box, "zh")
+    every = agent.complete("/")
+    assert all(it.description and "\n" not in it.description for it in every)
+    assert agent.complete("/breaks") == []
+    assert "name()" in agent.complete("/break")[0].description
+    assert "Stop there" not in agent.complete("/break")[0].description
+    box.offers = lambda: [long]  # type: ignore[method-assign]
+    assert len(agent.complete("/wordy")[0].description) == 120
 
 
 WRITTEN = {

@@ -18,6 +18,7 @@ from websockets.exceptions import ConnectionClosed
 from dragoman.access.links import Links
 from dragoman.access.tokens import Tokens
 from dragoman.chat.approvals import Approvals
+from dragoman.chat.command_agent import Completion
 from dragoman.chat.conversations import STORE, Conversations
 from dragoman.chat.runs import Question, Runs
 from dragoman.chat.voice import Voice
@@ -149,7 +150,7 @@ async def house(folder: Path, script: Script = echo, relay: Relay | None = None)
             workspace=str(folder),
             health=dict,
             presence=hub.presence,
-            complete=lambda text: [f"{text}…"],
+            complete=lambda text: [Completion(f"{text}…", "goes on")],
             nodes=hub.nodes,
             changed=hub.changed,
             relay=relay,

@@ -88,7 +88,10 @@ async def test_without_a_model_every_tool_is_a_command(victim: Attacked) -> None
         assert "Dragoman" in text_of(await said(visitor, "/dragoman_status", "r2"))
         assert "There is no command /brek" in (await said(visitor, "/brek", "r3"))["errorMessage"]
         offered = (await visitor.ask("dragoman.complete", {"text": "/show_c"}))["payload"]
-        assert offered == {"completions": ["/show_canvas"]}
+        assert offered["completions"] == ["/show_canvas"]
+        (offer,) = offered["offers"]
+        assert offer["text"] == "/show_canvas"
+        assert offer["description"].startswith("Draw a surface")
 
 
 async def test_what_is_drawn_in_the_chat_is_told_with_who_looks(victim: Attacked) -> None:
