@@ -38,6 +38,10 @@ def invalid(message: str) -> MethodError:
     return MethodError(GatewayError(code="INVALID_REQUEST", message=message))
 
 
+def unavailable(message: str, *, retryable: bool | None = None) -> MethodError:
+    return MethodError(GatewayError(code="UNAVAILABLE", message=message, retryable=retryable))
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     scope: str

@@ -42,8 +42,14 @@ def message(said: Said, most_characters: int) -> Json:
         "content": [*content, *calls],
         "timestamp": said.at_ms,
         **_ending(said),
-        "__openclaw": {"id": said.id, "seq": said.seq, **({"by": said.by} if said.by else {})},
+        "__openclaw": {"id": said.id, "seq": said.seq, **_whose(said)},
     }
+
+
+def _whose(said: Said) -> Json:
+    """With its run a client that lost the answer to `chat.send` sees whether its message came."""
+    known = {"by": said.by, "runId": said.run_id}
+    return {name: value for name, value in known.items() if value}
 
 
 def _ending(said: Said) -> Json:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 from anyio.abc import TaskGroup
 from msgspec import Raw
@@ -17,11 +18,12 @@ from dragoman.access.links import Links
 from dragoman.access.tokens import Purpose, Tokens
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
-from dragoman.gateway.calls import MethodError
+from dragoman.gateway.calls import MethodError, unavailable
 from dragoman.gateway.grants import judge
 from dragoman.gateway.methods import Methods
 from dragoman.gateway.outbox import Outbox, SlowReaderError
 from dragoman.gateway.speech import Frame
+from dragoman.gateway.turns import Turns
 from dragoman.ids import new_id
 from dragoman.wire.gateway import (
     ConnectParams,
@@ -46,9 +48,8 @@ log = logging.getLogger(__name__)
 
 HANDSHAKE_WITHIN_S = 10.0
 TICK_MS = 30_000
-CALLS_AT_ONCE = 32
 SUBSCRIBED_AT_MOST = 500
-"""As many as there are conversations."""
+"""Sessions of one connection, as many as there are conversations."""
 _CLOSED_WITHIN_S = 1.0
 _SLOW = (1008, "slow consumer")
 _ROTATED = (4401, "the token was rotated")
@@ -98,7 +99,7 @@ class Visit:
         self._outbox = Outbox()
         self._grant: Grant | None = None
         self._protocol = 0
-        self._calls = anyio.Semaphore(CALLS_AT_ONCE)
+        self._turns = Turns()
         self._ends = anyio.Event()
         self._close: tuple[int, str] = (1000, "")
 
@@ -108,8 +109,11 @@ class Visit:
         self.subscribes_sessions = True
 
     def subscribe_messages(self, key: str) -> None:
-        if len(self.messages_of) < SUBSCRIBED_AT_MOST:
-            self.messages_of.add(key)
+        if key not in self.messages_of and len(self.messages_of) >= SUBSCRIBED_AT_MOST:
+            raise unavailable(
+                f"this connection listens to {SUBSCRIBED_AT_MOST} sessions already; connect anew for others"
+            )
+        self.messages_of.add(key)
 
     # What the hub tells it.
 
@@ -194,8 +198,7 @@ class Visit:
             case Malformed():
                 self._put(event.reply)
             case RequestFrame():
-                await self._calls.acquire()
-                group.start_soon(self._answer, event)
+                await self._take(event, group)
 
     async def _greet(self, asked: ConnectRequested, group: TaskGroup) -> None:
         now_ms = self._clock.wall_ns() // 1_000_000
@@ -230,10 +233,21 @@ class Visit:
             policy=Policy(max_payload=self._largest_bytes, max_buffered_bytes=1 << 20, tick_interval_ms=TICK_MS),
         )
 
+    async def _take(self, request: RequestFrame, group: TaskGroup) -> None:
+        """Never waits for a call: who stops reading hears neither a stop nor that the client has gone."""
+        try:
+            self._turns.begin(request.method)
+        except MethodError as refused:
+            self._put(self._connection.send_error(request.id, refused.error))
+        else:
+            group.start_soon(self._answer, request)
+        await anyio.lowlevel.checkpoint()
+
     async def _answer(self, request: RequestFrame) -> None:
         assert self._grant is not None
         try:
-            payload = await self._methods.call(self, self._grant, self._protocol, request.method, request.params)
+            async with self._turns.turn(request.method):
+                payload = await self._methods.call(self, self._grant, self._protocol, request.method, request.params)
             self._put(self._connection.send_response(request.id, payload))
         except MethodError as refused:
             self._put(self._connection.send_error(request.id, refused.error))
@@ -243,8 +257,6 @@ class Visit:
             log.exception("the method %s failed", request.method[:100])
             failed = GatewayError(code="UNAVAILABLE", message="internal error")
             self._put(self._connection.send_error(request.id, failed))
-        finally:
-            self._calls.release()
 
     def _put(self, data: bytes) -> None:
         try:
