@@ -34,6 +34,14 @@ class Waiting:
         self._taken.append(taken)
         self.ring()
 
+    def put_back(self, taken: Taken) -> None:
+        """By who could not pass it on: it is the next one again, and as old as it was."""
+        if len(self._taken) < KEPT_AT_MOST:
+            self._taken.appendleft(taken)
+            self.ring()
+        else:
+            self.dropped += 1
+
     def ring(self) -> None:
         """Whoever waits looks again whether there is something to wait for."""
         self._bell.set()
@@ -44,12 +52,16 @@ class Waiting:
     ) -> list[Taken]:
         """The oldest that fit, at once or within the time; whoever gets one is the only one who does."""
         with anyio.move_on_after(within_s):
-            while not (any(map(chosen, self._taken)) or is_over()):
+            while not (self._has(chosen) or is_over()):
                 await self._bell.wait()
         return self._now(chosen, most)
 
     def keep(self, chosen: Chosen) -> None:
         self._taken = deque(filter(chosen, self._taken))
+
+    def _has(self, chosen: Chosen) -> bool:
+        self._let_go_of_old()
+        return any(map(chosen, self._taken))
 
     def _now(self, chosen: Chosen, most: int) -> list[Taken]:
         self._let_go_of_old()

@@ -128,6 +128,11 @@ class CanvasService:
 
         return await self._waiting.take(chosen, most=most, within_s=within_s)
 
+    def put_back(self, taken: Taken) -> None:
+        """What its drawer could not be told: kept on, until the hour since it was done is over."""
+        if self.is_drawn(taken.drawer, taken.surface_id):
+            self._waiting.put_back(taken)
+
     async def answers(self, drawer: str, surface_id: str, *, within_s: float) -> list[Taken]:
         """What was done on this surface first; nothing as soon as it is taken away."""
         return await self._waiting.take(

@@ -103,8 +103,10 @@ class CanvasNode:
         """What a person did on what was drawn here: a run in the session that drew last."""
         while True:
             for taken in await self._canvas.actions(DRAWER, most=1, within_s=_LISTENED_S):
-                while not await self._is_told(taken):
-                    await self._bell.wait()
+                bell = self._bell
+                if not await self._is_told(taken):
+                    self._canvas.put_back(taken)
+                    await bell.wait()
 
     def _begin(self, operator: GatewayClient) -> None:
         from dragoman.chat.client import GatewayClient  # noqa: PLC0415  few ever need it

@@ -204,8 +204,10 @@ class Outward:
         """What a person did on a surface of the gateway's goes to the session that drew it."""
         while True:
             for taken in await self._canvas.actions(DRAWER, most=1, within_s=_LISTENED_S):
-                while not await self._is_told(taken):
-                    await self._changed.wait()
+                changed = self._changed
+                if not await self._is_told(taken):
+                    self._canvas.put_back(taken)
+                    await changed.wait()
 
     async def _is_told(self, taken: Taken) -> bool:
         """False while there is no connection. Its id makes it one message, however often it has to be sent."""

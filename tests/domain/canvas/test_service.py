@@ -14,6 +14,7 @@ from dragoman.errors import DragomanError
 from dragoman.journal import OfSession
 from dragoman.testing.clocks import VirtualClock
 from dragoman.wire.a2ui import A2uiError
+from tests.daemons import PATIENCE
 from tests.domain.canvas.studio import studio
 
 pytestmark = pytest.mark.anyio
@@ -192,6 +193,47 @@ async def test_an_action_waits_an_hour_for_a_drawer_that_does_not_listen(tmp_pat
         await canvas.act("a", "s", "go", by="page")
         clock.advance(2)
         assert len(await canvas.actions("a", within_s=0)) == 1
+
+
+async def test_what_could_not_be_passed_on_is_the_next_again_and_no_younger(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    async with studio(tmp_path, clock) as (canvas, _):
+        await drawn(canvas)
+        first = await canvas.act("a", "s", "go", by="page")
+        second = await canvas.act("a", "s", "go", by="page")
+        assert await canvas.actions("a", most=1, within_s=0) == [first]
+        canvas.put_back(first)
+        assert await canvas.actions("a", within_s=0) == [first, second]
+        clock.advance(KEPT_S + 1)
+        canvas.put_back(first)
+        assert await canvas.actions("a", within_s=0) == []
+
+
+async def test_what_could_not_be_passed_on_goes_with_its_surface(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await drawn(canvas)
+        await canvas.act("a", "s", "go", by="page")
+        (taken,) = await canvas.actions("a", within_s=0)
+        await canvas.remove("a", "s", by="page")
+        canvas.put_back(taken)
+        assert await canvas.actions("a", within_s=0) == []
+
+
+async def test_an_action_that_is_too_old_does_not_end_a_wait(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    async with studio(tmp_path, clock) as (canvas, _), anyio.create_task_group() as group:
+        await drawn(canvas)
+        await canvas.act("a", "s", "go", by="page")
+        clock.advance(KEPT_S + 1)
+        told: list[Any] = []
+
+        async def wait() -> None:
+            told.extend(await canvas.actions("a", within_s=10 * PATIENCE))
+
+        group.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        fresh = await canvas.act("a", "s", "go", by="page")
+    assert told == [fresh]
 
 
 async def test_kept_actions_are_bounded_and_the_oldest_go(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from dragoman.canvas.actions import KEPT_S
 from dragoman.canvas.service import CanvasService
 from dragoman.daemon.canvas_commands import DRAWER
 from dragoman.daemon.canvas_node import draws_on_nodes
@@ -20,6 +22,7 @@ from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.places import find_places
 from dragoman.setting_table import Settings
+from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.fake_gateway import Visit, fake_gateway
 from tests.domain.canvas.studio import studio
 from tests.domain.chat.line import until
@@ -97,8 +100,10 @@ class OldGateway:
 
 
 @asynccontextmanager
-async def drawn_on(folder: Path, gateway: OldGateway) -> AsyncIterator[tuple[Outward, CanvasService, Journal]]:
-    async with fake_gateway(gateway.script) as fake, studio(folder) as (canvas, journal):
+async def drawn_on(
+    folder: Path, gateway: OldGateway, clock: VirtualClock | None = None
+) -> AsyncIterator[tuple[Outward, CanvasService, Journal]]:
+    async with fake_gateway(gateway.script) as fake, studio(folder, clock) as (canvas, journal):
         settings = Settings(gateway_address=fake.url, gateway_unlimited=True)
         async with outward(settings, find_places(), canvas, journal) as link:
             assert (await link.connect("")).state == "connected"
@@ -212,6 +217,23 @@ async def test_an_act_waits_for_a_connection_and_one_that_may_have_been_taken_is
         await canvas.act(DRAWER, "main", "root", by="the page")
         await until(lambda: len(gateway.requests) == 2)
         assert len(gateway.nodes) == 2
+
+
+async def test_an_act_that_waited_an_hour_for_a_connection_is_told_no_more(tmp_path: Path) -> None:
+    gateway, clock = OldGateway(approved=True), VirtualClock()
+    async with drawn_on(tmp_path, gateway, clock) as (link, canvas, _):
+        await until(lambda: link.node.standing.state == "connected")
+        await gateway.invoke("canvas.a2ui.push", messages=BUTTON)
+        link.disconnect()
+        await until(lambda: link.node.standing.state == "disconnected")
+        await canvas.act(DRAWER, "main", "root", by="the page")
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(KEPT_S + 1)
+        await link.connect("")
+        await until(lambda: link.node.standing.state == "connected")
+        assert gateway.requests == []
+        await canvas.act(DRAWER, "main", "root", by="the page")
+        await until(lambda: len(gateway.requests) == 1)
 
 
 async def test_a_gateway_that_draws_elsewhere_is_not_asked_for_a_second_connection(tmp_path: Path) -> None:

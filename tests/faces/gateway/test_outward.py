@@ -12,11 +12,13 @@ from typing import Any
 import anyio
 import pytest
 
+from dragoman.canvas.actions import KEPT_S
 from dragoman.canvas.service import CanvasService
 from dragoman.daemon.outward import DRAWER, Outward, outward
 from dragoman.errors import DragomanError
 from dragoman.places import find_places
 from dragoman.setting_table import Settings
+from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.fake_gateway import Visit, fake_gateway
 from dragoman.tools.operation import Parameters
 from tests.domain.canvas.studio import studio
@@ -50,8 +52,10 @@ class Gateway:
 
 
 @asynccontextmanager
-async def connected(folder: Path, gateway: Gateway) -> AsyncIterator[tuple[Outward, CanvasService]]:
-    async with fake_gateway(gateway.script) as fake, studio(folder) as (canvas, journal):
+async def connected(
+    folder: Path, gateway: Gateway, clock: VirtualClock | None = None
+) -> AsyncIterator[tuple[Outward, CanvasService]]:
+    async with fake_gateway(gateway.script) as fake, studio(folder, clock) as (canvas, journal):
         settings = Settings(gateway_address=fake.url, gateway_unlimited=True)
         async with outward(settings, find_places(), canvas, journal) as link:
             assert (await link.connect("")).state == "connected"
@@ -80,6 +84,23 @@ async def test_an_action_over_a_lost_connection_is_sent_again_as_the_same_one(tm
             await until(lambda: len(gateway.sent) > 2)
     assert gateway.sent[0] == gateway.sent[1]
     assert len(gateway.sent) == 2
+
+
+async def test_an_action_that_nobody_could_be_told_for_an_hour_is_told_no_more(tmp_path: Path) -> None:
+    gateway, clock = Gateway(), VirtualClock()
+    async with connected(tmp_path, gateway, clock) as (link, canvas):
+        link.disconnect()
+        await until(lambda: link.standing.state == "disconnected")
+        await canvas.act(DRAWER, "s", "c", by="the page")
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(KEPT_S - 1)
+        kept = await canvas.act(DRAWER, "s", "c", by="the page")
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(2)
+        assert (await link.connect("")).state == "connected"
+        fresh = await canvas.act(DRAWER, "s", "c", by="the page")
+        await until(lambda: len(gateway.sent) == 2)
+    assert [sent["idempotencyKey"] for sent in gateway.sent] == [kept.id, fresh.id]
 
 
 @pytest.mark.requirement("chat:client:default-address")
