@@ -246,7 +246,7 @@ def test_no_token_is_in_an_address_or_an_argument(running: Editor, first: Window
     asked: list[str] = []
     first.page.on("request", lambda request: asked.append(request.url))
     first.command("Dragoman: Show server status")
-    tokens = [running.cli.token(purpose) for purpose in ("page", "mcp", "gateway", "omnish")]
+    tokens = [running.cli.token(purpose) for purpose in ("page", "mcp", "gateway", "omnish", "editor")]
     seen = [*running.arguments_of_all(), *asked]
     assert [token for token in tokens if any(token in text for text in seen)] == []
 

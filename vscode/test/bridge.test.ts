@@ -87,7 +87,7 @@ test.each<[Answer, boolean, number]>([["once", true, 2], ["always", true, 1], ["
   "%s: allowed %s, and after two calls the person was asked %i times",
   async (answer, isAllowed, times) => {
     const ask = vi.fn(async () => answer);
-    const consent = new Consent(new Kept(), ask);
+    const consent = new Consent(new Kept(), ask, () => true);
     for (let call = 0; call < 2; call++)
       expect(await consent.require("open", "May it?").then(() => true, () => false)).toBe(isAllowed);
     expect(ask).toHaveBeenCalledTimes(times);
@@ -96,7 +96,7 @@ test.each<[Answer, boolean, number]>([["once", true, 2], ["always", true, 1], ["
 
 test("what is allowed for one thing is not for another, and can be forgotten", async () => {
   const ask = vi.fn(async (): Promise<Answer> => "always");
-  const consent = new Consent(new Kept(), ask);
+  const consent = new Consent(new Kept(), ask, () => true);
   await consent.require("open", "");
   await consent.require("run_in_terminal", "");
   expect(ask).toHaveBeenCalledTimes(2);
@@ -107,6 +107,15 @@ test("what is allowed for one thing is not for another, and can be forgotten", a
 
 test("a yes that comes after the agent gave up does nothing", async () => {
   const withdrawn = new AbortController();
-  const consent = new Consent(new Kept(), async () => (withdrawn.abort(), "once"));
+  const consent = new Consent(new Kept(), async () => (withdrawn.abort(), "once"), () => true);
   await expect(consent.require("open", "", withdrawn.signal)).rejects.toMatchObject({ code: "withdrawn" });
+});
+
+test("in a workspace that is not trusted nobody is asked, whatever was allowed before", async () => {
+  const ask = vi.fn(async (): Promise<Answer> => "always");
+  const memory = new Kept();
+  await new Consent(memory, ask, () => true).require("open", "May it?");
+  const consent = new Consent(memory, ask, () => false);
+  for (const kind of ["open", "run_in_terminal"]) await expect(consent.require(kind, "May it?")).rejects.toMatchObject({ code: "not_trusted" });
+  expect(ask).toHaveBeenCalledOnce();
 });

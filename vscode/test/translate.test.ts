@@ -22,7 +22,7 @@ test("a tool that begins, and its end, well or not", () => {
 
 test("a change of a file; one that is new has no original", () => {
   const change = { path: "a.ts", original: "old", modified: "new" };
-  expect(translated(agent("diff", change), KEY)).toEqual({ kind: "diff", ...change, runId: "r" });
+  expect(translated(agent("diff", change), KEY)).toEqual({ kind: "diff", ...change, runId: "r", toolCallId: "" });
   expect(translated(agent("diff", { ...change, original: null }), KEY)).toMatchObject({ original: null });
 });
 
@@ -32,6 +32,17 @@ test.each([
   [{ state: "error", errorMessage: "no model" }, { stopReason: "no model" }],
 ])("the end of an answer: %j", (payload, wanted) => {
   expect(translated(chat(payload), KEY)).toMatchObject({ kind: "done", runId: "r", ...wanted });
+});
+
+test.each([
+  [{ kind: "text_delta", content: "Hel" }, {}],
+  [{ kind: "tool_start", id: "t", tool: "readFile", title: "Reading", input: { path: "a" } }, {}],
+  [{ kind: "tool_result", id: "t", output: "whole", error: null }, {}],
+  [{ kind: "diff", path: "a.ts", original: null, modified: "new" }, { toolCallId: "" }],
+  [{ kind: "done", stopReason: "end_turn" }, {}],
+])("a gateway of the specification names the kind itself: %j", (told, more) => {
+  expect(translated({ event: "agent", payload: { ...told, runId: "r" } }, KEY)).toEqual({ ...told, ...more, runId: "r" });
+  expect(translated({ event: "agent", payload: { ...told, sessionKey: "acp:other" } }, KEY)).toBeUndefined();
 });
 
 test("batches, other conversations and streams that are not shown are left out", () => {

@@ -96,7 +96,7 @@ test("a change of a file goes to the chat and to the editor's comparison", () =>
   const { changes, heard, tell } = talking();
   const data = { path: "a.py", original: null, modified: "x" };
   tell().event?.({ event: "agent", payload: { sessionKey: "agent:main:main", runId: "r", stream: "diff", data } });
-  expect(heard).toEqual([{ kind: "diff", ...data, runId: "r" }]);
+  expect(heard).toEqual([{ kind: "diff", ...data, runId: "r", toolCallId: "" }]);
   expect(changes).toEqual(heard);
 });
 

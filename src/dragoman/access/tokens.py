@@ -20,7 +20,7 @@ from dragoman.phrases import say
 from dragoman.transport.private_files import ensure_private_folder, read_private, replace_private
 from dragoman.transport.system import REAL_SYSTEM, System
 
-Purpose = Literal["mcp", "page", "gateway", "omnish"]
+Purpose = Literal["mcp", "page", "gateway", "omnish", "editor"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 _NONCE_LENGTH = 22  # 16 random bytes in base64url

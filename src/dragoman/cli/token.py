@@ -9,7 +9,7 @@ from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 
-Purpose = Literal["mcp", "page", "gateway", "omnish"]
+Purpose = Literal["mcp", "page", "gateway", "omnish", "editor"]
 
 
 def show(purpose: Purpose) -> int:

@@ -73,7 +73,7 @@ def build_table(served: Served, mcp: Mounted, gateway: Socket) -> RouteTable:
             Gate(Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]), "page"),
             Gate(WebSocketRoute("/api/terminal", terminals.watch), "page"),
             Gate(Route("/api/terminals/ask", terminals.ask, methods=["POST"]), "page"),
-            Gate(WebSocketRoute("/api/editor", served.editor.serve), "page"),
+            Gate(WebSocketRoute("/api/editor", served.editor.serve), "editor"),
             Gate(Route("/api/settings", settings.show, methods=["GET"]), "page"),
             Gate(Route("/api/settings/change", settings.change, methods=["POST"]), "page"),
             Gate(Route("/api/settings/clients", settings.clients, methods=["GET"]), "page"),

@@ -1,7 +1,7 @@
 """The socket of an editor: it says who it is, then both sides ask and answer as JSON messages.
 
 `{id, method, params}` asks, `{id, result}` or `{id, error}` answers, `{method, params}` tells. The token comes with the
-upgrade, as it does for the page, and never in the address.
+upgrade and never in the address. It is one of the purpose's own: what a page holds lets nobody answer for a person.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class EditorApi:
     links: Links
 
     async def serve(self, socket: WebSocket) -> None:
-        with self.links.hold("page") as scope:
+        with self.links.hold("editor") as scope:
             await accept(socket)
             try:
                 await self._welcome(socket)

@@ -26,10 +26,14 @@ class Silence(Exception):  # noqa: N818
     """It does not answer at all."""
 
 
+def bearer(place: Workplace) -> tuple[str, str]:
+    return ("Authorization", f"Bearer {place.daemon.places.token_file('editor').read_text().strip()}")
+
+
 class FakeEditor:
     def __init__(self, place: Workplace, answers: Answers, **about: Any) -> None:
         daemon = place.daemon
-        self.wire = WebSocket(daemon.port, "/api/editor", [daemon.host, daemon.bearer])
+        self.wire = WebSocket(daemon.port, "/api/editor", [daemon.host, bearer(place)])
         self.wire.socket.settimeout(30)
         self.answers = answers
         self.asked: list[Json] = []

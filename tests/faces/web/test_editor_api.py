@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
 from tests.daemons import call, eventually
-from tests.faces.web.fake_editor import FakeEditor, Refusal, Silence, fake_editor
+from tests.faces.web.fake_editor import FakeEditor, Refusal, Silence, bearer, fake_editor
 from tests.page.workplace import Workplace, workplace
 from tests.raw_http import WebSocket
 
@@ -177,7 +177,7 @@ def mcp_token(place: Workplace) -> str:
 )
 def test_what_does_not_say_who_it_is_gets_the_door(place: Workplace, first: bytes) -> None:
     daemon = place.daemon
-    with WebSocket(daemon.port, "/api/editor", [daemon.host, daemon.bearer]) as wire:
+    with WebSocket(daemon.port, "/api/editor", [daemon.host, bearer(place)]) as wire:
         wire.send(first)
         assert wire.close_code() == 4400
     daemon.assert_serves()
@@ -186,7 +186,7 @@ def test_what_does_not_say_who_it_is_gets_the_door(place: Workplace, first: byte
 def test_one_that_says_nothing_gets_the_door(place: Workplace) -> None:
     daemon = place.daemon
     daemon.patch("dragoman.web.editor_api:HELLO_WITHIN_S", 0.1)
-    with WebSocket(daemon.port, "/api/editor", [daemon.host, daemon.bearer]) as wire:
+    with WebSocket(daemon.port, "/api/editor", [daemon.host, bearer(place)]) as wire:
         assert wire.close_code() == 4400
     daemon.patch("dragoman.web.editor_api:HELLO_WITHIN_S", 5.0)
 
@@ -201,6 +201,8 @@ def test_an_answer_that_is_too_large_ends_the_connection_and_the_question(place:
 def test_a_rotated_token_ends_the_connection(place: Workplace) -> None:
     editor = FakeEditor(place, {"notify": lambda _: {}})
     call(place.daemon.places, "token_rotate", {"purpose": "page"})
+    assert place.tool("ide_notify", message="there?")["status"] == "shown"  # the page's is another's
+    call(place.daemon.places, "token_rotate", {"purpose": "editor"})
     eventually(lambda: place.tool("ide_notify", message="there?").get("code") == "no_editor", every_s=0.02)
     editor.leave()
 

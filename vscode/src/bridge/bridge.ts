@@ -28,7 +28,7 @@ export class Bridge implements vscode.Disposable {
     memory: vscode.Memento,
   ) {
     const proposals = new Proposals();
-    this.consent = new Consent(memory, ask);
+    this.consent = new Consent(memory, ask, () => vscode.workspace.isTrusted);
     this.serves = { ...handlers(this.consent, proposals), variable: (params, signal) => variable(this.consent, params, signal) };
     this.subscriptions = [
       proposals,
@@ -57,7 +57,7 @@ export class Bridge implements vscode.Disposable {
   private async connect(): Promise<void> {
     const { api, known } = this.watch;
     if (this.isEnded || this.link || known.state !== "running" || !api) return;
-    const token = await api.token().catch(() => undefined);
+    const token = await api.token("editor").catch(() => undefined);
     if (this.isEnded || this.link || !token) return;
     const socket = new WebSocket(`${api.address.replace("http", "ws")}/api/editor`, ["dragoman.v1", `bearer.${token}`]);
     this.link = new Link(socket as unknown as Socket, () => this.about(), this.serves, { opened: () => this.begun(), closed: () => this.lost() });

@@ -14,10 +14,17 @@ export class Consent {
   constructor(
     private readonly memory: Memory,
     private readonly ask: (words: string) => PromiseLike<Answer>,
+    private readonly isTrusted: () => boolean,
   ) {}
+
+  /** In a workspace that is not trusted nobody is asked anything: what is asked comes from what lies in there. */
+  requireTrust(): void {
+    if (!this.isTrusted()) throw new Refusal("not_trusted", "the workspace is not trusted there");
+  }
 
   /** Passes where it is allowed; who closes the question says no, this time. One that was withdrawn does nothing late. */
   async require(kind: string, words: string, signal?: AbortSignal): Promise<void> {
+    this.requireTrust();
     const answer = this.kept()[kind] ?? (await this.ask(words));
     if (answer === "always" || answer === "never") await this.memory.update(PLACE, { ...this.kept(), [kind]: answer });
     if (signal?.aborted) throw new Refusal("withdrawn", "nobody waits for it any more");

@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 
 import type { Consent } from "./consent";
-import { Refusal, type Handler, type Json } from "./link";
+import type { Handler, Json } from "./link";
 import type { Proposals } from "./proposals";
 
 const t = vscode.l10n.t;
@@ -98,7 +98,6 @@ async function notify({ message, level, by }: Json): Promise<void> {
 }
 
 async function runInTerminal({ command, name: wanted, folder }: Json): Promise<Json> {
-  if (!vscode.workspace.isTrusted) throw new Refusal("not_allowed", "the workspace is not trusted");
   const called = String(wanted || "") || "Dragoman";
   const found = vscode.window.terminals.find(({ name: known, exitStatus }) => known === called && !exitStatus);
   const terminal = found ?? vscode.window.createTerminal({ name: called, cwd: String(folder) });

@@ -48,6 +48,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     const proposal = this.open.get(key) ?? (await this.begin(key, path, text, title));
     const decision = await proposal.decided;
     this.open.delete(key);
+    this.tellEditor();
     return { decision, is_new: proposal.isNew };
   }
 
@@ -62,6 +63,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     const proposal: Proposal = { path, text, isNew: original === undefined, before, after, decide, decided: this.carriedOut(chosen, file, text, after) };
     this.open.set(key, proposal);
     for (const oldest of this.open.keys()) if (this.open.size > KEPT_AT_MOST) this.open.delete(oldest);
+    this.tellEditor();
     const name = vscode.workspace.asRelativePath(file);
     const shown = proposal.isNew ? t("{0} (proposed, new)", name) : t("{0} (proposed)", name);
     await vscode.commands.executeCommand("vscode.diff", before, after, shown, { preview: false });
@@ -83,9 +85,17 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     return decision;
   }
 
+  /** That is in sight, of several the one with the focus: nothing is decided unseen. */
   private current(): Proposal | undefined {
-    const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
-    return [...this.open.values()].find(({ after }) => tab && shows(tab, after));
+    const { activeTabGroup, all } = vscode.window.tabGroups;
+    const inSight = [activeTabGroup, ...all].flatMap(({ activeTab }) => activeTab ?? []);
+    const proposals = [...this.open.values()];
+    return inSight.flatMap((tab) => proposals.filter(({ after }) => shows(tab, after)))[0];
+  }
+
+  /** A key of ours: what the editor itself knows of the active one may come after the list of commands was made. */
+  private tellEditor(): void {
+    void vscode.commands.executeCommand("setContext", "dragoman.hasProposal", this.open.size > 0);
   }
 
   private closed(tab: vscode.Tab): void {

@@ -17,29 +17,49 @@ interface Input {
   args?: unknown;
 }
 
+interface Debugger {
+  type: string;
+  /** What an extension lets its configurations call its commands. */
+  variables?: Record<string, string>;
+}
+
 export async function variable(consent: Consent, { variable: named }: Json, signal: AbortSignal): Promise<Json> {
+  consent.requireTrust();
   const [kind, ...rest] = String(named).split(":");
   const id = rest.join(":");
-  const input = kind === "input" ? inputs().find((it) => it.id === id) : undefined;
-  const value = await (input && input.type !== "command" ? asked(input) : ran(consent, input?.command ?? id, input?.args, signal));
+  const input = kind === "input" ? launch<Input>("inputs").find((it) => it.id === id) : undefined;
+  const value = await (input && input.type !== "command" ? asked(input, signal) : ran(consent, input?.command ?? commandOf(id), input?.args, signal));
   if (typeof value !== "string") throw new Refusal("not_allowed", `${named}: nothing was chosen`);
   return { value };
 }
 
-function inputs(): Input[] {
-  const [folder] = vscode.workspace.workspaceFolders ?? [];
-  return vscode.workspace.getConfiguration("launch", folder?.uri).get<Input[]>("inputs", []);
+function launch<T>(section: string): T[] {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  return folders.flatMap(({ uri }) => vscode.workspace.getConfiguration("launch", uri).get<T[]>(section, []));
 }
 
-async function asked({ type, description = "", default: given = "", password = false, options }: Input): Promise<string | undefined> {
-  if (type !== "pickString") return vscode.window.showInputBox({ prompt: description, value: given, password, ignoreFocusOut: true });
-  const items = (options ?? []).map((it) => (typeof it === "string" ? { label: it, value: it } : it));
-  return (await vscode.window.showQuickPick(items, { placeHolder: description, ignoreFocusOut: true }))?.value;
+/** A question that nobody waits for any more goes away. */
+async function asked(input: Input, signal: AbortSignal): Promise<string | undefined> {
+  const { id, type, description = "", default: given = "", password = false, options = [] } = input;
+  const withdrawn = new vscode.CancellationTokenSource();
+  signal.addEventListener("abort", () => withdrawn.cancel());
+  const shared = { title: t("For a launch configuration that an agent starts: {0}", id), ignoreFocusOut: true };
+  if (type !== "pickString")
+    return vscode.window.showInputBox({ ...shared, prompt: description, value: given, password }, withdrawn.token);
+  const items = options.map((it) => (typeof it === "string" ? { label: it, value: it } : it));
+  return (await vscode.window.showQuickPick(items, { ...shared, placeHolder: description }, withdrawn.token))?.value;
+}
+
+/** `PickProcess` is several debuggers' word: it is that of a configuration which says it. */
+function commandOf(id: string): string {
+  const said = launch<Json>("configurations").filter((it) => JSON.stringify(it).includes(`\${command:${id}}`)).map(({ type }) => type);
+  const known = vscode.extensions.all.flatMap(({ packageJSON }) => (packageJSON as { contributes?: { debuggers?: Debugger[] } }).contributes?.debuggers ?? []);
+  const named = known.filter(({ variables }) => variables?.[id]);
+  return (named.find(({ type }) => said.includes(type)) ?? named[0])?.variables?.[id] ?? id;
 }
 
 /** Any command of any extension can stand in a file of the workspace: the person sees which one before it runs. */
 async function ran(consent: Consent, command: string, args: unknown, signal: AbortSignal): Promise<unknown> {
-  if (!vscode.workspace.isTrusted) throw new Refusal("not_allowed", "the workspace is not trusted");
   await consent.require(`command:${command}`, t("A launch configuration that an agent starts runs the command {0}.", command), signal);
   return vscode.commands.executeCommand(command, args);
 }

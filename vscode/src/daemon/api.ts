@@ -1,5 +1,5 @@
 /** Requests to the daemon, with its token and a deadline. */
-import { readToken } from "./files";
+import { readToken, type Purpose } from "./files";
 import type { Places } from "./places";
 
 const WITHIN_MS = 10_000;
@@ -22,8 +22,8 @@ export class Api {
     private readonly language: string,
   ) {}
 
-  token(): Promise<string> {
-    return readToken(this.places, "page");
+  token(purpose: Purpose = "page"): Promise<string> {
+    return readToken(this.places, purpose);
   }
 
   async get<T>(path: string, withinMs = WITHIN_MS): Promise<T> {

@@ -5,6 +5,8 @@ import { join } from "node:path";
 
 import type { Places } from "./places";
 
+export type Purpose = "page" | "mcp" | "editor";
+
 export interface Noted {
   pid: number;
   address: string;
@@ -19,7 +21,7 @@ export async function readNote(places: Places): Promise<Noted | undefined> {
 }
 
 /** Secrets come from the daemon's own file, never by an address or an argument. */
-export async function readToken(places: Places, purpose: "page" | "mcp"): Promise<string> {
+export async function readToken(places: Places, purpose: Purpose): Promise<string> {
   const token = (await readOwn(join(places.tokensFolder, purpose)))?.trim();
   if (!token) throw new Error(`${places.tokensFolder}: no token for ${purpose}`);
   return token;

@@ -7,9 +7,11 @@ type Json = Record<string, unknown>;
 /** Nothing for what is not of this session, or not shown in a chat. */
 export function translated({ event, payload }: GatewayEvent, key: string): ToChat | undefined {
   if (event !== "agent" && event !== "chat") return { type: "event", event, payload };
-  if (payload.sessionKey !== key) return undefined;
+  if ((payload.sessionKey ?? key) !== key) return undefined;
   const runId = String(payload.runId ?? "");
-  return event === "chat" ? ended(payload, runId) : STREAMS[String(payload.stream)]?.((payload.data ?? {}) as Json, runId);
+  if (event === "chat") return ended(payload, runId);
+  const { stream, kind, data = {} } = payload;
+  return stream === undefined ? KINDS[String(kind)]?.(payload, runId) : STREAMS[String(stream)]?.(data as Json, runId);
 }
 
 const STREAMS: Record<string, (data: Json, runId: string) => ToChat | undefined> = {
@@ -21,10 +23,25 @@ const STREAMS: Record<string, (data: Json, runId: string) => ToChat | undefined>
     const output = textOf((result as Json | undefined)?.content);
     return { kind: "tool_result", id, output, error: isError ? output : null, runId };
   },
-  diff: ({ path, original, modified }, runId) => ({
-    kind: "diff", path: String(path), original: original === null || original === undefined ? null : String(original), modified: String(modified ?? ""), runId,
-  }),
+  diff: changed,
 };
+
+/** As a gateway of the specification tells it, which has no streams: what it names by a kind is passed through. */
+const KINDS: Record<string, (told: Json, runId: string) => ToChat> = {
+  text_delta: ({ content }, runId) => ({ kind: "text_delta", content: String(content ?? ""), runId }),
+  tool_start: ({ id, tool, title, input }, runId) => ({ kind: "tool_start", id: String(id), tool: String(tool), title: String(title ?? tool), input, runId }),
+  tool_result: ({ id, output, error }, runId) => ({ kind: "tool_result", id: String(id), output: String(output ?? ""), error: textOrNull(error), runId }),
+  diff: changed,
+  done: ({ stopReason }, runId) => ({ kind: "done", stopReason: String(stopReason ?? "end_turn"), runId }),
+};
+
+function changed({ path, original, modified, toolCallId }: Json, runId: string): ToChat {
+  return { kind: "diff", path: String(path), original: textOrNull(original), modified: String(modified ?? ""), runId, toolCallId: String(toolCallId ?? "") };
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
 
 /** The batches of text in between are what the quick stream has told already. */
 function ended({ state, message, errorMessage }: Json, runId: string): ToChat | undefined {

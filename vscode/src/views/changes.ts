@@ -25,8 +25,8 @@ export class Changes implements vscode.TextDocumentContentProvider, vscode.Dispo
   async offer(change: Change): Promise<void> {
     const settings = vscode.workspace.getConfiguration("dragoman");
     const allowed = settings.get<string>("showChanges", "ask");
+    if (allowed === "never" || !vscode.workspace.isTrusted) return;
     if (allowed === "always") return this.show(change);
-    if (allowed === "never") return;
     const [show, always, never] = [t("Show"), t("Always"), t("Never")];
     const chosen = await vscode.window.showInformationMessage(t("An agent changed {0}.", change.path), show, always, never);
     if (chosen === always || chosen === never)

@@ -65,12 +65,15 @@ const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => 
   tool_start: ({ runId, id, tool, input }) => stream(runId, "tool", { phase: "start", toolCallId: id, name: tool, args: input }),
   tool_result: ({ runId, id, output, error }) =>
     stream(runId, "tool", { phase: "result", toolCallId: id, result: { content: output }, isError: error !== null }),
-  diff: ({ runId, path, original, modified }) => stream(runId, "diff", { path, original, modified }),
+  diff: ({ runId, path, original, modified, toolCallId }) => stream(runId, "diff", { path, original, modified, toolCallId }),
   done: ({ runId, stopReason, text }) => {
-    const state = { end_turn: "final", aborted: "aborted" }[stopReason] ?? "error";
+    const state = STATES[stopReason] ?? "error";
     return { event: "chat", payload: { runId, state, message: { content: text ?? "" }, errorMessage: stopReason } };
   },
 };
+
+/** What is none of these is the words of what went wrong. */
+const STATES: Record<string, string> = { end_turn: "final", stop: "final", stop_sequence: "final", max_tokens: "final", aborted: "aborted" };
 
 function stream(runId: string, name: string, data: Json): GatewayEvent {
   return { event: "agent", payload: { runId, stream: name, data } };
