@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+from tests.daemons import PATIENCE
 from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.drawing import every_component
@@ -129,16 +131,24 @@ def test_a_button_waits_until_its_checks_hold(tab: Tab, agent: Agent) -> None:
 def test_questions_are_answered_in_the_page(tab: Tab, agent: Agent, daemon: Attacked) -> None:
     fields = [{"name": "branch", "label": "Which?", "kind": "choice", "options": ["main", "dev"], "required": True},
               {"name": "sure", "label": "Sure?", "kind": "yes_no"}]  # fmt: skip
-    asked: dict[str, Any] = {"title": "Release", "fields": fields, "timeout_s": 0}
-    surface_id = agent.told("ask_user", **asked)["surface_id"]
-    form = shown(tab, "Release")
-    form.get_by_label("Which?").select_option("dev")
-    form.get_by_label("Sure?").check()
-    form.get_by_role("button", name="Send").click()
-    (taken,) = agent.told("read_actions", surface_id=surface_id, timeout_s=10)["actions"]
-    assert taken["context"]["values"] == {"branch": "dev", "sure": True}
-    tab.page.get_by_role("button", name="Take Release away").click()
+    asked: dict[str, Any] = {"title": "Release", "fields": fields, "timeout_s": 30}
+    with ThreadPoolExecutor(1) as waits:
+        answer = waits.submit(agent.told, "ask_user", **asked)
+        form = shown(tab, "Release")
+        form.get_by_label("Which?").select_option("dev")
+        form.get_by_label("Sure?").check()
+        form.get_by_role("button", name="Send").click()
+        assert answer.result(30 * PATIENCE)["values"] == {"branch": "dev", "sure": True}
     expect(tab.page.get_by_role("tab", name="Release")).to_have_count(0)
+
+
+def test_questions_that_nobody_answered_in_time_are_seen_to_be_closed(tab: Tab, agent: Agent) -> None:
+    agent.told("ask_user", title="Too late", fields=[{"name": "n", "label": "How many?"}], timeout_s=0)
+    surface = shown(tab, "Too late")
+    expect(surface).to_contain_text("Closed: no answer came in time")
+    expect(surface.get_by_label("How many?")).to_have_count(0)
+    tab.page.get_by_role("button", name="Take Too late away").click()
+    expect(tab.page.get_by_role("tab", name="Too late")).to_have_count(0)
 
 
 def test_what_an_agent_writes_runs_nowhere_and_loads_nothing(tab: Tab, agent: Agent) -> None:

@@ -24,6 +24,14 @@ def unknown_component(component_id: str) -> DragomanError:
     )
 
 
+def closed_surface() -> DragomanError:
+    return DragomanError(
+        "surface_closed",
+        say("This was closed before: who asked has gone on without an answer."),
+        hint=say("Say it in the chat, or wait until it is asked again."),
+    )
+
+
 def too_many_surfaces(most: int) -> DragomanError:
     return DragomanError(
         "too_many_surfaces",

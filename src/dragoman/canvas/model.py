@@ -18,6 +18,8 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     """Rises with every change, so that whoever draws it knows what it has."""
     changed_ns: int
+    closed: bool = False
+    """Nobody listens to it any more, and it says so."""
 
     @property
     def key(self) -> str:

@@ -73,8 +73,11 @@ class CanvasService:
             raise faults.unknown_surface(surface_id, [it.surface.id for it in self.surfaces() if it.drawer == drawer])
         return found
 
-    async def draw(self, drawer: str, workspace: str, document: object, *, strict: bool = True) -> tuple[Drawn, ...]:
-        """The surfaces that changed. `strict` for who can be told what to repair; others draw as far as it goes."""
+    async def draw(
+        self, drawer: str, workspace: str, document: object, *, strict: bool = True, closed: bool = False
+    ) -> tuple[Drawn, ...]:
+        """The surfaces that changed. `strict` for who can be told what to repair; others draw as far as it goes.
+        `closed`: nobody will hear what is done there, so nothing can be."""
         incoming = read(document)
         if strict:
             check_components(incoming)
@@ -83,7 +86,8 @@ class CanvasService:
             after = apply_all(before, incoming)
             await self._make_room(drawer, len(self._drawn) - len(before) + len(after) - SURFACES_AT_MOST)
             typed = frozenset[str]().union(*map(secrets_in, before.values()))
-            return await self._change(drawer, workspace, before, after, without(_for_viewers(before, incoming), typed))
+            told = without(_for_viewers(before, incoming), typed)
+            return await self._change(drawer, workspace, before, after, told, closed=closed)
 
     async def remove(self, drawer: str, surface_id: str, *, by: str) -> None:
         """By its drawer, or by a person who has seen enough of it."""
@@ -105,6 +109,8 @@ class CanvasService:
         """A person acted. What was typed into bound inputs (`changes`) is data before the context is read."""
         async with self._turn:
             drawn = self.surface(drawer, surface_id)
+            if drawn.closed:
+                raise faults.closed_surface()
             surface = _with_changes(drawn.surface, changes)
             action = self._action(surface, component_id, scope, details or {})
             taken = self._taken(drawn, action)
@@ -165,12 +171,19 @@ class CanvasService:
         return {drawn.surface.id: drawn.surface for drawn in self._drawn.values() if drawn.drawer == drawer}
 
     async def _change(
-        self, drawer: str, workspace: str, before: Surfaces, after: Surfaces, told: list[dict[str, Any]]
+        self,
+        drawer: str,
+        workspace: str,
+        before: Surfaces,
+        after: Surfaces,
+        told: list[dict[str, Any]],
+        *,
+        closed: bool,
     ) -> tuple[Drawn, ...]:
         now_ns = self._clock.wall_ns()
         gone = [key_of(drawer, name) for name in before if name not in after]
         changed = [
-            self._next(drawer, workspace, surface, now_ns)
+            self._next(drawer, workspace, surface, now_ns, closed=closed)
             for name, surface in after.items()
             if surface is not before.get(name)
         ]
@@ -181,10 +194,16 @@ class CanvasService:
         self._drawn.update({drawn.key: drawn for drawn in changed})
         return tuple(changed)
 
-    def _next(self, drawer: str, workspace: str, surface: Surface, now_ns: int) -> Drawn:
+    def _next(self, drawer: str, workspace: str, surface: Surface, now_ns: int, *, closed: bool) -> Drawn:
         known = self._drawn.get(key_of(drawer, surface.id))
-        version = known.version + 1 if known else 1
-        return Drawn(drawer=drawer, workspace=workspace, surface=surface, version=version, changed_ns=now_ns)
+        return Drawn(
+            drawer=drawer,
+            workspace=workspace,
+            surface=surface,
+            version=known.version + 1 if known else 1,
+            changed_ns=now_ns,
+            closed=closed,
+        )
 
     def _put(self, drawn: Drawn) -> Statement:
         kept = msgspec.structs.replace(drawn, surface=stored(drawn.surface))

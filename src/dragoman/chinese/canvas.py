@@ -34,9 +34,12 @@ TABLE: dict[str, str] = {
     ),
     "Nobody acted in this time; call again to go on waiting.": "这段时间内没有人操作；再次调用可继续等待。",
     "The person closed the questions without an answer.": "用户没有回答就关闭了问题。",
-    "No answer in this time; the questions stay open, and read_actions with surface_id {name} hears a late one.": (
-        "这段时间内没有回答；问题保持打开，用 surface_id {name} 调用 read_actions 可收到迟到的回答。"
+    "No answer in this time. The questions are closed, which the person sees: ask again if you still need it.": (
+        "这段时间内没有回答。问题已关闭，用户看得到：如仍需要，请再次询问。"
     ),
+    "Closed: no answer came in time, and who asked has gone on.": "已关闭：没有及时得到回答，提问者已继续。",
+    "This was closed before: who asked has gone on without an answer.": "它已被关闭：提问者没有等到回答，已经继续。",
+    "Say it in the chat, or wait until it is asked again.": "请在聊天中说明，或等待再次询问。",
     "There is no component {name}.": "没有组件 {name}。",
     "The surface does not take this: {reason}": "界面不接受此操作：{reason}",
     "Send an object with: {names}.": "请发送包含以下字段的对象：{names}。",

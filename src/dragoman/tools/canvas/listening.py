@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import anyio
 import msgspec
 
 from dragoman.canvas.catalogue import CATALOG_ID
@@ -14,14 +15,17 @@ from dragoman.canvas.model import Taken
 from dragoman.canvas.service import CanvasService
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Language, Phrase, say
 from dragoman.tools.canvas.parameters import Actions, ActionTold, Answered, AskUser, ReadActions
 from dragoman.tools.canvas.refusals import refusing
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line, through
 
+Json = dict[str, Any]
 _MOST_ACTIONS = 50
 _SHOWN = 300
+_CLOSED_WITHIN_S = 2.0
+_VERSION = "v0.9"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +44,15 @@ class Listener:
         return Outcome(_lines(actions), actions)
 
     async def ask(self, caller: Caller, wanted: AskUser) -> Outcome:
-        """A form of its own, taken away once it is answered; one that nobody answered stays, for a late answer."""
+        """A form of its own, taken away once it is answered. One that nobody waits for says so and takes no answer."""
         surface_id = new_id("ask")
+        await self._forget_closed(caller)
         with refusing(are_messages=False):
             await self.service.draw(caller.id, str(caller.workspace), _form(surface_id, wanted))
-        taken = await self.service.answers(caller.id, surface_id, within_s=wanted.timeout_s)
+        taken = await self._answer(caller, surface_id, wanted)
         if not taken and self.service.is_drawn(caller.id, surface_id):
             unanswered = Answered(status="timeout", values={}, surface_id=surface_id)
-            return Outcome([_unanswered(surface_id)], unanswered)
+            return Outcome([_unanswered()], unanswered)
         with contextlib.suppress(DragomanError):  # whoever took it away first: the answer is not lost for that
             await self.service.remove(caller.id, surface_id, by=caller.id)
         values = _told(taken[0]).context.get("values") if taken else None
@@ -58,16 +63,51 @@ class Listener:
         )
         return Outcome([_answer(answered)], answered)
 
+    async def _answer(self, caller: Caller, surface_id: str, wanted: AskUser) -> list[Taken]:
+        """What came while it was closed counts too."""
+        taken: list[Taken] = []
+        try:
+            taken = await self.service.answers(caller.id, surface_id, within_s=wanted.timeout_s)
+        finally:
+            if not taken and self.service.is_drawn(caller.id, surface_id):
+                with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSED_WITHIN_S):
+                    closed = _closed(surface_id, wanted, caller.language)
+                    await self.service.draw(caller.id, str(caller.workspace), closed, closed=True)
+        return taken or await self.service.answers(caller.id, surface_id, within_s=0)
 
-def _form(surface_id: str, wanted: AskUser) -> list[dict[str, Any]]:
+    async def _forget_closed(self, caller: Caller) -> None:
+        """Who asks anew needs no questions that were closed."""
+        for drawn in self.service.surfaces():
+            if drawn.closed and drawn.drawer == caller.id:
+                with contextlib.suppress(DragomanError):
+                    await self.service.remove(caller.id, drawn.surface.id, by=caller.id)
+
+
+def _form(surface_id: str, wanted: AskUser) -> list[Json]:
     fields = [field.model_dump(exclude_none=True) for field in wanted.fields]
-    above = [{"id": "text", "component": "Markdown", "text": wanted.text}] if wanted.text else []
-    root = {"id": "root", "component": "Column", "children": [*(["text"] if above else []), "form"]}
     form = {"id": "form", "component": "Form", "title": wanted.title, "fields": fields}
-    create = {"surfaceId": surface_id, "catalogId": CATALOG_ID, "theme": {"title": wanted.title}}
+    return _messages(surface_id, wanted.title, [*_text(wanted), form])
+
+
+def _closed(surface_id: str, wanted: AskUser, language: Language) -> list[Json]:
+    """What was asked stays to be read."""
+    title = {"id": "title", "component": "Text", "text": wanted.title, "variant": "h3"}
+    words = say("Closed: no answer came in time, and who asked has gone on.").in_language(language)
+    closed = {"id": "closed", "component": "Text", "text": words, "variant": "caption"}
+    shown = _messages(surface_id, wanted.title, [title, *_text(wanted), closed])
+    return [{"version": _VERSION, "deleteSurface": {"surfaceId": surface_id}}, *shown]
+
+
+def _text(wanted: AskUser) -> list[Json]:
+    return [{"id": "text", "component": "Markdown", "text": wanted.text}] if wanted.text else []
+
+
+def _messages(surface_id: str, title: str, components: list[Json]) -> list[Json]:
+    root = {"id": "root", "component": "Column", "children": [it["id"] for it in components]}
+    create = {"surfaceId": surface_id, "catalogId": CATALOG_ID, "theme": {"title": title}}
     return [
-        {"version": "v0.9", "createSurface": create},
-        {"version": "v0.9", "updateComponents": {"surfaceId": surface_id, "components": [root, *above, form]}},
+        {"version": _VERSION, "createSurface": create},
+        {"version": _VERSION, "updateComponents": {"surfaceId": surface_id, "components": [root, *components]}},
     ]
 
 
@@ -101,8 +141,7 @@ def _answer(answered: Answered) -> Phrase:
     return say("{text}", text=one_line(msgspec.json.encode(answered.values).decode(), 2000))
 
 
-def _unanswered(surface_id: str) -> Phrase:
+def _unanswered() -> Phrase:
     return say(
-        "No answer in this time; the questions stay open, and read_actions with surface_id {name} hears a late one.",
-        name=surface_id,
+        "No answer in this time. The questions are closed, which the person sees: ask again if you still need it."
     )

@@ -220,13 +220,50 @@ def test_a_person_has_three_quarters_of_a_minute_unless_the_agent_says_otherwise
     assert AskUser.model_fields["timeout_s"].default == 45
 
 
-async def test_a_question_nobody_answers_stays_and_a_late_answer_is_heard(tmp_path: Path) -> None:
+async def test_a_question_nobody_answers_is_closed_and_a_late_answer_is_refused_plainly(tmp_path: Path) -> None:
     async with agent(tmp_path) as (call, service):
-        answer = await call("ask_user", title="Which?", fields=[{"name": "n"}], timeout_s=0)
-        assert answer["status"] == "timeout"
-        await service.act("mcp-1", answer["surface_id"], "form", details={"values": {"n": "late"}}, by="page")
-        heard = await call("read_actions", surface_id=answer["surface_id"], timeout_s=1)
-        assert heard["actions"][0]["context"] == {"values": {"n": "late"}}
+        answer = await call("ask_user", title="Which?", text="**Choose**", fields=[{"name": "n"}], timeout_s=0)
+        assert (answer["status"], answer["is_error"]) == ("timeout", False)
+        assert "closed" in answer["text"]
+        (drawn,) = service.surfaces()
+        shown = {it.id: it.properties.get("text") for it in drawn.surface.components.values()}
+        assert set(shown) == {"root", "title", "text", "closed"}
+        assert (shown["title"], shown["text"]) == ("Which?", "**Choose**")
+        assert "no answer came in time" in str(shown["closed"])
+        with pytest.raises(DragomanError) as late:
+            await service.act("mcp-1", answer["surface_id"], "form", details={"values": {"n": "late"}}, by="page")
+        assert late.value.code == "surface_closed"
+        assert (await call("read_actions", surface_id=answer["surface_id"], timeout_s=0))["actions"] == []
+
+
+async def test_questions_that_were_closed_go_when_new_ones_are_asked(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        await call("show_canvas", components=[{"id": "t", "component": "Text", "text": "stays"}], surface_id="mine")
+        asked = [await call("ask_user", title="Which?", fields=[{"name": "n"}], timeout_s=0) for _ in range(3)]
+        assert {it.surface.id for it in service.surfaces()} == {"mine", asked[-1]["surface_id"]}
+
+
+async def test_questions_of_a_caller_that_stopped_waiting_are_closed(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service), anyio.create_task_group() as group:
+
+        async def ask() -> None:
+            await call("ask_user", title="Which?", fields=[{"name": "n"}], timeout_s=600)
+
+        group.start_soon(ask)
+        while not service.surfaces():  # noqa: ASYNC110  nothing rings when a surface is drawn
+            await anyio.sleep(0.005)
+        group.cancel_scope.cancel()
+    (drawn,) = service.surfaces()
+    assert drawn.closed
+
+
+async def test_a_closed_surface_that_is_drawn_again_is_open(tmp_path: Path) -> None:
+    async with agent(tmp_path) as (call, service):
+        name = (await call("ask_user", title="Which?", fields=[{"name": "n"}], timeout_s=0))["surface_id"]
+        again = {"id": "again", "component": "Confirm", "message": "Again?"}
+        assert not (await call("update_canvas", surface_id=name, components=[again]))["is_error"]
+        await service.act("mcp-1", name, "again", details={"confirmed": True}, by="page")
+        assert len((await call("read_actions", timeout_s=1))["actions"]) == 1
 
 
 async def test_components_are_listed_briefly_and_by_name_in_full(tmp_path: Path) -> None:
