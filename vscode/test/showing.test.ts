@@ -22,6 +22,11 @@ test("a port that was taken is named", () => {
   expect(shown({ state: "running", status: { ...status, port: 8200 } }, undefined, t).tooltip).toContain("Port 8177 was taken");
 });
 
+test("a command that is missing is said to be, where nothing runs", () => {
+  expect(shown({ state: "stopped" }, undefined, t, true).tooltip).toBe("dragoman is not installed");
+  expect(shown({ state: "running", status }, undefined, t, true).tooltip).toContain("runs on port 8177");
+});
+
 test.each([
   ["stopped", undefined, "$(circle-slash) Dragoman", "The server is not running", false],
   ["unknown", undefined, "$(circle-slash) Dragoman", "Looking for the server", false],

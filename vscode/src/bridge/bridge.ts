@@ -7,6 +7,7 @@ import { Consent, type Answer } from "./consent";
 import { handlers } from "./handlers";
 import { Link, type Handler, type Json, type Socket } from "./link";
 import { Proposals } from "./proposals";
+import { Terminals } from "./terminals";
 import { variable } from "./variables";
 
 const t = vscode.l10n.t;
@@ -27,11 +28,12 @@ export class Bridge implements vscode.Disposable {
     private readonly watch: Watch,
     memory: vscode.Memento,
   ) {
-    const proposals = new Proposals();
+    const [proposals, terminals] = [new Proposals(), new Terminals()];
     this.consent = new Consent(memory, ask, () => vscode.workspace.isTrusted);
-    this.serves = { ...handlers(this.consent, proposals), variable: (params, signal) => variable(this.consent, params, signal) };
+    this.serves = { ...handlers(this.consent, proposals, terminals), variable: (params, signal) => variable(this.consent, params, signal) };
     this.subscriptions = [
       proposals,
+      terminals,
       this.opened,
       watch.listen({ known: () => void this.connect() }),
       vscode.window.onDidChangeWindowState(({ focused }) => focused && this.tell("focused", {})),

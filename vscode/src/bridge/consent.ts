@@ -1,5 +1,6 @@
 /** What a person lets agents do: once, always or never. A "never" is kept, and nobody is asked again. */
 import { Refusal } from "./link";
+import { plain, SHOWN_WHOLE } from "./plain";
 
 export type Answer = "once" | "always" | "never" | undefined;
 
@@ -25,7 +26,9 @@ export class Consent {
   /** Passes where it is allowed; who closes the question says no, this time. One that was withdrawn does nothing late. */
   async require(kind: string, words: string, signal?: AbortSignal): Promise<void> {
     this.requireTrust();
-    const answer = this.kept()[kind] ?? (await this.ask(words));
+    const question = plain(words);
+    if (question.length > SHOWN_WHOLE) throw new Refusal("too_long", "the person could not see all of what is asked");
+    const answer = this.kept()[kind] ?? (await this.ask(question));
     if (answer === "always" || answer === "never") await this.memory.update(PLACE, { ...this.kept(), [kind]: answer });
     if (signal?.aborted) throw new Refusal("withdrawn", "nobody waits for it any more");
     if (answer !== "once" && answer !== "always") throw new Refusal("not_allowed", kind);

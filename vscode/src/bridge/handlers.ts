@@ -3,12 +3,14 @@ import * as vscode from "vscode";
 
 import type { Consent } from "./consent";
 import type { Handler, Json } from "./link";
+import { plain } from "./plain";
 import type { Proposals } from "./proposals";
+import type { Terminals } from "./terminals";
 
 const t = vscode.l10n.t;
 const SEVERITIES = ["error", "warning", "information", "hint"] as const;
 
-export function handlers(consent: Consent, proposals: Proposals): Record<string, Handler> {
+export function handlers(consent: Consent, proposals: Proposals, terminals: Terminals): Record<string, Handler> {
   const allowed = (kind: string, words: (params: Json) => string, act: Handler): Handler =>
     async (params, signal) => {
       await consent.require(kind, words(params), signal);
@@ -16,18 +18,23 @@ export function handlers(consent: Consent, proposals: Proposals): Record<string,
     };
   return {
     open: allowed("open", (it) => t("{0} wants to open {1}.", who(it), name(it)), open),
-    diff: allowed("diff", (it) => t("{0} wants to propose a change of {1}.", who(it), name(it)), ({ path, text, title }) =>
-      proposals.show(String(path), String(text), String(title ?? ""))),
+    diff: allowed("diff", (it) => t("{0} wants to propose a change of {1}.", who(it), name(it)), ({ path, text, title }, signal) =>
+      proposals.show(String(path), String(text), String(title ?? ""), signal)),
     diagnostics: allowed("diagnostics", (it) => t("{0} wants to read the list of problems.", who(it)), diagnostics),
     selection: allowed("selection", (it) => t("{0} wants to read what you have selected.", who(it)), selection),
     open_files: allowed("open_files", (it) => t("{0} wants to know which files are open.", who(it)), openFiles),
     notify: allowed("notify", (it) => t("{0} wants to show you notices.", who(it)), notify),
-    run_in_terminal: allowed("run_in_terminal", (it) => t("{0} wants to run this in a terminal: {1}", who(it), String(it.command)), runInTerminal),
+    run_in_terminal: allowed("run_in_terminal", (it) => t("{0} wants to run this in the terminal {1}: {2}", who(it), called(it), String(it.command)), async (it) =>
+      terminals.run(called(it), String(it.command), String(it.folder))),
   };
 }
 
 function who({ by }: Json): string {
   return String(by || "") || t("An agent");
+}
+
+function called({ name: wanted }: Json): string {
+  return String(wanted || "") || "Dragoman";
 }
 
 function name({ path }: Json): string {
@@ -91,17 +98,8 @@ async function openFiles(): Promise<Json> {
 }
 
 async function notify({ message, level, by }: Json): Promise<void> {
-  const words = `${who({ by })}: ${String(message)}`;
+  const words = plain(`${who({ by })}: ${String(message)}`);
   if (level === "error") void vscode.window.showErrorMessage(words);
   else if (level === "warning") void vscode.window.showWarningMessage(words);
   else void vscode.window.showInformationMessage(words);
-}
-
-async function runInTerminal({ command, name: wanted, folder }: Json): Promise<Json> {
-  const called = String(wanted || "") || "Dragoman";
-  const found = vscode.window.terminals.find(({ name: known, exitStatus }) => known === called && !exitStatus);
-  const terminal = found ?? vscode.window.createTerminal({ name: called, cwd: String(folder) });
-  terminal.show(true);
-  terminal.sendText(String(command), true);
-  return { terminal: called };
 }

@@ -107,9 +107,14 @@ export class Link {
 
   private send(message: Message): void {
     if (this.socket.readyState !== OPEN) return;
-    const text = JSON.stringify(message);
+    const text = JSON.stringify(message, wellFormed);
     if (text.length <= MOST_CHARACTERS) this.socket.send(text);
     else if (message.id !== undefined && !message.method)
       this.socket.send(JSON.stringify({ id: message.id, error: { code: "too_large", message: "the answer is too large" } }));
   }
+}
+
+/** Half of a pair, where a text was cut or a program made it: no other side reads that. */
+function wellFormed(_: string, value: unknown): unknown {
+  return typeof value === "string" ? value.replace(/\p{Cs}/gu, "\ufffd") : value;
 }

@@ -1,7 +1,8 @@
 /** Changes that agents propose, each in the editor's own comparison until the person accepts, rejects or closes it. */
 import * as vscode from "vscode";
 
-import type { Json } from "./link";
+import { Refusal, type Json } from "./link";
+import { plain } from "./plain";
 
 const t = vscode.l10n.t;
 const SCHEME = "dragoman-proposal";
@@ -16,6 +17,7 @@ interface Proposal {
   before: vscode.Uri;
   after: vscode.Uri;
   decided: Promise<Decision>;
+  isDecided: boolean;
   decide(decision: Decision): void;
 }
 
@@ -42,25 +44,27 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     return this.texts.get(uri.toString()) ?? "";
   }
 
-  /** The same proposal again waits for the same decision, also for one that was made meanwhile. */
-  async show(path: string, text: string, title: string): Promise<Json> {
+  /** The same proposal again waits for the same decision, also for one that was made while nobody waited. */
+  async show(path: string, text: string, title: string, signal: AbortSignal): Promise<Json> {
     const key = `${path}\0${text}`;
     const proposal = this.open.get(key) ?? (await this.begin(key, path, text, title));
-    const decision = await proposal.decided;
-    this.open.delete(key);
-    this.tellEditor();
-    return { decision, is_new: proposal.isNew };
+    try {
+      return { decision: await proposal.decided, is_new: proposal.isNew };
+    } finally {
+      if (!signal.aborted) this.open.delete(key);
+      this.tellEditor();
+    }
   }
 
   private async begin(key: string, path: string, text: string, title: string): Promise<Proposal> {
     const file = vscode.Uri.file(path);
     const original = await vscode.workspace.openTextDocument(file).then((document) => document.getText(), () => undefined);
     const number = ++this.count;
-    let decide: (decision: Decision) => void = () => undefined;
-    const chosen = new Promise<Decision>((settle) => (decide = settle));
+    const { promise: chosen, resolve: decide } = Promise.withResolvers<Decision>();
     const before = original === undefined ? this.keep(path, `${number}-before`, "") : file;
     const after = this.keep(path, `${number}-after`, text);
-    const proposal: Proposal = { path, text, isNew: original === undefined, before, after, decide, decided: this.carriedOut(chosen, file, text, after) };
+    const decided = this.carriedOut(chosen, file, text, after).finally(() => (proposal.isDecided = true));
+    const proposal: Proposal = { path, text, isNew: original === undefined, before, after, decide, decided, isDecided: false };
     this.open.set(key, proposal);
     for (const oldest of this.open.keys()) if (this.open.size > KEPT_AT_MOST) this.open.delete(oldest);
     this.tellEditor();
@@ -73,15 +77,18 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
 
   private async ask(proposal: Proposal, title: string): Promise<void> {
     const [accept, reject] = [t("Accept"), t("Reject")];
-    const chosen = await vscode.window.showInformationMessage(t("An agent proposes a change: {0}", title), accept, reject);
+    const chosen = await vscode.window.showInformationMessage(plain(t("An agent proposes a change: {0}", title)), accept, reject);
     if (chosen) proposal.decide(chosen === accept ? "accepted" : "rejected");
   }
 
   private async carriedOut(chosen: Promise<Decision>, file: vscode.Uri, text: string, after: vscode.Uri): Promise<Decision> {
     const decision = await chosen;
-    if (decision === "accepted") await write(file, text);
-    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => shows(tab, after));
-    await vscode.window.tabGroups.close(tabs, true);
+    try {
+      if (decision === "accepted") await write(file, text);
+    } finally {
+      const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => shows(tab, after));
+      await vscode.window.tabGroups.close(tabs, true);
+    }
     return decision;
   }
 
@@ -95,7 +102,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
 
   /** A key of ours: what the editor itself knows of the active one may come after the list of commands was made. */
   private tellEditor(): void {
-    void vscode.commands.executeCommand("setContext", "dragoman.hasProposal", this.open.size > 0);
+    void vscode.commands.executeCommand("setContext", "dragoman.hasProposal", [...this.open.values()].some(({ isDecided }) => !isDecided));
   }
 
   private closed(tab: vscode.Tab): void {
@@ -116,13 +123,16 @@ function shows(tab: vscode.Tab, after: vscode.Uri): boolean {
 
 /** Through the editor, so that what is open shows it and a person can undo it; saved, so that the agent sees it. */
 async function write(file: vscode.Uri, text: string): Promise<void> {
-  const edit = new vscode.WorkspaceEdit();
-  edit.createFile(file, { ignoreIfExists: true });
-  await vscode.workspace.applyEdit(edit);
+  const made = new vscode.WorkspaceEdit();
+  made.createFile(file, { ignoreIfExists: true });
+  if (!(await vscode.workspace.applyEdit(made))) throw notWritten(file);
   const document = await vscode.workspace.openTextDocument(file);
   const whole = new vscode.Range(document.positionAt(0), document.positionAt(document.getText().length));
   const change = new vscode.WorkspaceEdit();
   change.replace(file, whole, text);
-  await vscode.workspace.applyEdit(change);
-  await document.save();
+  if (!(await vscode.workspace.applyEdit(change)) || !(await document.save())) throw notWritten(file);
+}
+
+function notWritten(file: vscode.Uri): Refusal {
+  return new Refusal("not_written", `the person accepted it, and ${vscode.workspace.asRelativePath(file)} could not be written`);
 }

@@ -28,6 +28,7 @@ export async function variable(consent: Consent, { variable: named }: Json, sign
   const [kind, ...rest] = String(named).split(":");
   const id = rest.join(":");
   const input = kind === "input" ? launch<Input>("inputs").find((it) => it.id === id) : undefined;
+  if (kind === "input" && !input) throw new Refusal("unknown_input", `no input ${id} is in a launch.json here`);
   const value = await (input && input.type !== "command" ? asked(input, signal) : ran(consent, input?.command ?? commandOf(id), input?.args, signal));
   if (typeof value !== "string") throw new Refusal("not_allowed", `${named}: nothing was chosen`);
   return { value };

@@ -1,6 +1,7 @@
 /** The commands, as a table. */
 import * as vscode from "vscode";
 
+import { plain } from "../bridge/plain";
 import { offers, textOf, write, type Offer } from "../daemon/clients";
 import { readToken } from "../daemon/files";
 import { findPlaces } from "../daemon/places";
@@ -17,7 +18,7 @@ export function registerCommands(server: Server): vscode.Disposable {
     start: () => server.start(),
     stop: () => server.stop(),
     restart: () => server.restart(),
-    status: () => vscode.window.showInformationMessage(shown(server.known, server.doing, t).tooltip.replaceAll("\n", ". ")),
+    status: () => vscode.window.showInformationMessage(plain(shown(server.known, server.doing, t, server.programs.isMissing).tooltip.replaceAll("\n", ". "))),
     changePort: () => changePort(server),
     toggleAutoStart: () => toggleAutoStart(server),
     copyClientConfig: () => copyConfiguration(server),

@@ -20,18 +20,23 @@ export async function offerInstallation(server: Server): Promise<void> {
 /** Into our own environment, where it is in nobody's way. */
 export async function installOwn(server: Server): Promise<void> {
   const wanted = vscode.workspace.getConfiguration("dragoman").get<string>("package", "dragoman");
-  const { own } = server.programs;
+  const { log, programs } = server;
+  const { own } = programs;
   const title = t("Installing dragoman into its own environment");
   const location = vscode.ProgressLocation.Notification;
   try {
     await vscode.window.withProgress({ location, title }, (progress) =>
-      install({ own, wanted }, (line) => progress.report({ message: line.slice(0, 80) })),
+      install({ own, wanted }, (line) => {
+        log.info(line);
+        progress.report({ message: line.slice(0, 80) });
+      }),
     );
   } catch (error) {
-    server.say(error instanceof CannotInstall ? new Error(cannot(error)) : error);
+    server.say(error instanceof CannotInstall ? new Error(cannot(error)) : error, () => log.show());
     return;
   }
-  server.programs.forget();
+  programs.forget();
+  await programs.find();
   const start = t("Start the server");
   const chosen = await vscode.window.showInformationMessage(t("dragoman is installed."), start);
   if (chosen === start) await server.start();
@@ -41,7 +46,7 @@ function cannot({ reason, said }: CannotInstall): string {
   const words = {
     no_python: t("It needs Python 3.11 or newer, and none was found ({0}). Install one, then try again.", said),
     no_venv: t("Python could not make an environment ({0}). Install its venv module (Debian: python3-venv), then try again.", said),
-    no_package: t("The package could not be installed: {0}. Install it by hand (`uv tool install dragoman`), or name it in dragoman.path.", said),
+    no_package: t("The package could not be installed: {0}. Name a wheel or a folder with the source in dragoman.package, or install it by hand and name it in dragoman.path.", said),
   };
   return words[reason];
 }

@@ -25,9 +25,10 @@ function items(server: Server): Item[] {
   return [...life(server), ...configuration(), ...together(server), ...more()];
 }
 
-function life({ known }: Server): Item[] {
+function life({ known, programs }: Server): Item[] {
+  const install = item("cloud-download", t("Install dragoman…"), "dragoman.install", t("into an environment of its own"));
   if (known.state !== "running" && known.state !== "silent")
-    return [item("play", t("Start"), "dragoman.start", t("for this window's folder"))];
+    return [...(programs.isMissing ? [install] : []), item("play", t("Start"), "dragoman.start", t("for this window's folder"))];
   const here = folderPaths()[0];
   const isOurs = known.state === "running" && known.status.workspace === here;
   const other = known.state === "running" ? known.status.workspace : "";

@@ -9,10 +9,15 @@ export class Programs implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly subscriptions: vscode.Disposable[];
   readonly onDidChange = this.changed.event;
+  /** It was looked for, and there is none. */
+  isMissing = false;
+  private readonly looked = new vscode.EventEmitter<void>();
+  readonly onDidLook = this.looked.event;
 
   constructor(private readonly storage: vscode.Uri) {
     this.subscriptions = [
       this.changed,
+      this.looked,
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.forget()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.forget()),
       vscode.workspace.onDidChangeConfiguration((change) => {
@@ -43,6 +48,8 @@ export class Programs implements vscode.Disposable {
     this.found ??= this.search();
     const program = await this.found;
     if (!program) this.found = undefined; // it may be installed any moment
+    this.isMissing = !program;
+    this.looked.fire();
     return program && new Dragoman(program, vscode.env.language);
   }
 

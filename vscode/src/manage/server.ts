@@ -1,6 +1,7 @@
 /** The server as this window manages it: what is known of it, and what the person wants of it. */
 import * as vscode from "vscode";
 
+import { plain } from "../bridge/plain";
 import { Failed, type Dragoman } from "../daemon/command";
 import { Life } from "../daemon/life";
 import type { Known } from "../daemon/status";
@@ -23,9 +24,12 @@ export class Server implements vscode.Disposable {
     readonly watch: Watch,
     readonly programs: Programs,
     private readonly memory: vscode.Memento,
-    private readonly log: vscode.LogOutputChannel,
+    readonly log: vscode.LogOutputChannel,
   ) {
-    this.heard = watch.listen({ known: () => this.changed.fire() });
+    this.heard = vscode.Disposable.from(
+      watch.listen({ known: () => this.changed.fire() }),
+      programs.onDidLook(() => this.changed.fire()),
+    );
   }
 
   dispose(): void {
@@ -96,12 +100,12 @@ export class Server implements vscode.Disposable {
   }
 
   /** What went wrong, in the words of who knows why. */
-  say(error: unknown): void {
+  say(error: unknown, show: () => unknown = () => vscode.commands.executeCommand("dragoman.showLog")): void {
     const { message, hint = "" } = error as Failed;
     this.log.error(error instanceof Failed ? `${error.code}: ${message}` : String(error));
     const log = t("Show log");
-    void vscode.window.showErrorMessage(`Dragoman: ${message} ${hint}`.trim(), log).then((chosen) => {
-      if (chosen === log) void vscode.commands.executeCommand("dragoman.showLog");
+    void vscode.window.showErrorMessage(plain(`Dragoman: ${message} ${hint}`.trim()), log).then((chosen) => {
+      if (chosen === log) void show();
     });
   }
 

@@ -9,7 +9,7 @@ export function showStatus(server: Server): vscode.Disposable {
   item.name = "Dragoman";
   item.command = "dragoman.menu";
   const draw = () => {
-    const { text, tooltip, isWarning } = shown(server.known, server.doing, vscode.l10n.t);
+    const { text, tooltip, isWarning } = shown(server.known, server.doing, vscode.l10n.t, server.programs.isMissing);
     item.text = text;
     item.tooltip = tooltip;
     item.backgroundColor = isWarning ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;

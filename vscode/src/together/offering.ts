@@ -1,6 +1,7 @@
 /** A notification when something begins to be debugged in this window's folder, by an agent or from elsewhere. */
 import * as vscode from "vscode";
 
+import { plain } from "../bridge/plain";
 import type { Row } from "../daemon/status";
 import { folderPaths } from "../manage/program";
 import type { Server } from "../manage/server";
@@ -22,6 +23,6 @@ function isForUs({ event }: Row): boolean {
 async function offer({ event }: Row): Promise<void> {
   const join = t("Join");
   const words = t("A debug session began in this folder: {0}. Join it to see where it stands, and step yourself.", String(event.body?.title ?? ""));
-  if ((await vscode.window.showInformationMessage(words, join)) === join)
+  if ((await vscode.window.showInformationMessage(plain(words), join)) === join)
     await vscode.commands.executeCommand("dragoman.joinSession", event.session);
 }

@@ -1,6 +1,7 @@
 /** What an agent changed, in the editor's own comparison, when the person allows it: once, always or never. */
 import * as vscode from "vscode";
 
+import { plain } from "../bridge/plain";
 import type { ToChat } from "../gateway/messages";
 
 type Change = Extract<ToChat, { kind: "diff" }>;
@@ -28,7 +29,7 @@ export class Changes implements vscode.TextDocumentContentProvider, vscode.Dispo
     if (allowed === "never" || !vscode.workspace.isTrusted) return;
     if (allowed === "always") return this.show(change);
     const [show, always, never] = [t("Show"), t("Always"), t("Never")];
-    const chosen = await vscode.window.showInformationMessage(t("An agent changed {0}.", change.path), show, always, never);
+    const chosen = await vscode.window.showInformationMessage(plain(t("An agent changed {0}.", change.path)), show, always, never);
     if (chosen === always || chosen === never)
       await settings.update("showChanges", chosen === always ? "always" : "never", vscode.ConfigurationTarget.Global);
     if (chosen === show || chosen === always) await this.show(change);

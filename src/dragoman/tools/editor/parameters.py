@@ -10,6 +10,8 @@ from dragoman.tools.operation import Parameters, Result
 
 DEFAULT_WAIT_S = 45.0
 MOST_TEXT = 400_000
+MOST_COMMAND = 500
+"""What a person is asked about is seen whole: an editor cuts a notification at a thousand characters."""
 
 Path = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute, or relative to the workspace.")]
 Seconds = Annotated[float, Field(ge=0, le=3600, description="Wait so long for the person.")]
@@ -43,7 +45,7 @@ class Notify(Parameters):
 
 
 class RunInTerminal(Parameters):
-    command: Annotated[str, Field(min_length=1, max_length=10_000)]
+    command: Annotated[str, Field(min_length=1, max_length=MOST_COMMAND)]
     name: Annotated[str, Field(max_length=60, description="Of the terminal; one of this name is used again.")] = ""
 
 
