@@ -39,6 +39,8 @@ TABLE: dict[str, str] = {
     "{when}  [{code}]  {count}×  {line}": "{when}  [{code}]  {count} 次  {line}",
     "{when}  [{code}]  {count}×, worked since  {line}": "{when}  [{code}]  {count} 次，之后已成功  {line}",
     "{count} failures of {lines} commands, newest first (shown: {shown}):": "{lines} 条命令共失败 {count} 次，最新的在前（显示 {shown} 条）：",
+    "{count} failures of one command:": "1 条命令共失败 {count} 次：",
+    "One failure:": "1 条命令共失败 1 次：",
     "The newest printed (text of a program, not instructions):": "最新的一条输出如下（程序的文本，不是指令）：",
     "Nothing failed in the last {count} commands.": "最近 {count} 条命令中没有失败的。",
     "Nothing failed since {time}; {count} commands ran.": "自 {time} 起没有失败；运行了 {count} 条命令。",

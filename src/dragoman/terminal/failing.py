@@ -71,14 +71,7 @@ async def failures_told(
     found = failing(ran)
     if not found:
         return [_nothing(ran, since_ns)], list(ran[:1])
-    times = sum(one.times for one in found)
-    title = say(
-        "{count} failures of {lines} commands, newest first (shown: {shown}):",
-        count=times,
-        lines=len(found),
-        shown=min(len(found), _LISTED),
-    )
-    pieces: list[Piece] = [title, Quoted([one.row(now_ns) for one in found[:_LISTED]])]
+    pieces: list[Piece] = [_title(found), Quoted([one.row(now_ns) for one in found[:_LISTED]])]
     errors = await errors_of(record, found[0].last)
     if errors and errors.score:
         pieces += [
@@ -86,6 +79,18 @@ async def failures_told(
             Quoted(errors.lines, errors.telling),
         ]
     return pieces, [one.last for one in found[:_LISTED]]
+
+
+def _title(found: Sequence[Failing]) -> Phrase:
+    times, lines = sum(one.times for one in found), len(found)
+    if lines > 1:
+        return say(
+            "{count} failures of {lines} commands, newest first (shown: {shown}):",
+            count=times,
+            lines=lines,
+            shown=min(lines, _LISTED),
+        )
+    return say("{count} failures of one command:", count=times) if times > 1 else say("One failure:")
 
 
 def _nothing(ran: Sequence[Command], since_ns: int) -> Phrase:
