@@ -57,11 +57,15 @@ class CanvasService:
         self._waiting = Waiting(clock)
 
     async def load(self) -> None:
-        """What a person did on a surface that is no longer there is told to nobody."""
+        """What a person did on a surface that is no longer there is told to nobody. That some went is told without
+        their names, which were to be forgotten."""
         async with self._turn:
             rows = await self._journal.query(STORE.everything())
-            self._drawn = STORE.decoded(rows.rows)
+            before, self._drawn = self._drawn, STORE.decoded(rows.rows)
             self._waiting.keep(lambda taken: key_of(taken.drawer, taken.surface_id) in self._drawn)
+            if gone := len(before.keys() - self._drawn.keys()):
+                await self._journal.append([Event(kind="canvas.surfaces_forgotten", body={"count": gone})])
+        self._waiting.ring()
 
     def surfaces(self) -> tuple[Drawn, ...]:
         """Newest change first."""

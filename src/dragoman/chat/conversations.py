@@ -161,6 +161,12 @@ class Conversations:
             del self._sessions[known.key]
             return True
 
+    async def forget(self, key: str) -> None:
+        """With what is in the record of it."""
+        async with self._turn:
+            await self._journal.forget(OfSession(key))
+            self._sessions.pop(key, None)
+
     async def say(self, key: str, role: Role, text: str, **more: Any) -> Said:
         async with self._turn:
             known = await self._ensure(canonical_session_key(key), "")

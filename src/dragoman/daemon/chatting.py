@@ -73,9 +73,13 @@ class Chatting:
     group: TaskGroup
 
     async def load(self) -> None:
-        """From the stores: at the start, and after something was forgotten there."""
+        """From the stores: at the start, and after something was forgotten there, which is told to who has it open."""
+        before = {it.key for it in self.conversations.all()}
         await self.conversations.load()
         await self.canvas.load()
+        gone = before - {it.key for it in self.conversations.all()}
+        if gone:
+            await self.hub.methods.forget(gone)
 
     def operations(self, watchers: Callable[[], int], subjects: Subjects) -> Sequence[Operation]:
         return canvas_operations(self.canvas, watchers, subjects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -94,6 +94,14 @@ class Methods:
             "dragoman.approvals": Method(APPROVE, s.Nothing, self._waiting_approvals),
             "dragoman.approval.resolve": Method(APPROVE, s.ApprovalResolve, self._decide),
         }
+
+    async def forget(self, keys: Iterable[str]) -> None:
+        """Of conversations that were erased: nothing runs in them, and those who have one open are told."""
+        for key in keys:
+            if self._runs.running(key) is not None:
+                await self._runs.clear(key)
+                await self._conversations.forget(key)
+            self._gone(key)
 
     async def call(self, asker: Asker, grant: Grant, protocol: int, name: str, params: Raw | UnsetType) -> Json:
         """Role, then scope, then existence, as real gateways look: an unknown method wants the highest."""
@@ -210,10 +218,13 @@ class Methods:
         await self._runs.clear(wanted.key)
         deleted = await self._conversations.remove(wanted.key)
         key = canonical_session_key(wanted.key)
-        self._approvals.forget(key)
         if deleted:
-            self._changed(key, {"reason": "delete"})
+            self._gone(key)
         return {"ok": True, "key": key, "deleted": deleted, "archived": []}
+
+    def _gone(self, key: str) -> None:
+        self._approvals.forget(key)
+        self._changed(key, {"reason": "delete"})
 
     async def _resolve(self, _: Asker, wanted: s.OneSession) -> Json:
         if self._conversations.find(wanted.key) is None:

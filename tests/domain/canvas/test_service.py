@@ -11,7 +11,7 @@ import pytest
 from dragoman.canvas.actions import KEPT_AT_MOST, KEPT_S
 from dragoman.canvas.service import STAYS_S, SURFACES_AT_MOST, CanvasService
 from dragoman.errors import DragomanError
-from dragoman.journal import OfSession
+from dragoman.journal import Everything, OfSession
 from dragoman.testing.clocks import VirtualClock
 from dragoman.wire.a2ui import A2uiError
 from tests.daemons import PATIENCE
@@ -207,6 +207,17 @@ async def test_what_could_not_be_passed_on_is_the_next_again_and_no_younger(tmp_
         clock.advance(KEPT_S + 1)
         canvas.put_back(first)
         assert await canvas.actions("a", within_s=0) == []
+
+
+async def test_that_surfaces_were_forgotten_is_told_without_their_names(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, journal):
+        await drawn(canvas)
+        await journal.forget(Everything())
+        await canvas.load()
+        await canvas.load()
+        assert [(row.event.kind, row.event.body) for row in await journal.read(0)] == [
+            ("canvas.surfaces_forgotten", {"count": 1})
+        ]
 
 
 async def test_what_could_not_be_passed_on_goes_with_its_surface(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ class House:
     runs: Runs
     approvals: Approvals
     conversations: Conversations
+    journal: Journal
 
     @property
     def token(self) -> str:
@@ -161,5 +162,5 @@ async def house(folder: Path, script: Script = echo, relay: Relay | None = None)
 
         async with serve(visit, "127.0.0.1", 0, compression=None, max_size=1 << 20, ping_interval=None) as server:
             port = next(iter(server.sockets)).getsockname()[1]
-            yield House(f"ws://127.0.0.1:{port}", hub, tokens, runs, approvals, conversations)
+            yield House(f"ws://127.0.0.1:{port}", hub, tokens, runs, approvals, conversations, journal)
             group.cancel_scope.cancel()

@@ -17,6 +17,7 @@ from dragoman.chat.voice import Voice
 from dragoman.clock import SystemClock
 from dragoman.errors import DragomanError
 from dragoman.gateway import hub, visit
+from dragoman.journal import OfSession
 from dragoman.phrases import say
 from dragoman.transport.websocket_link import open_link
 from dragoman.wire.gateway import Reducer
@@ -171,6 +172,21 @@ async def test_a_session_that_is_deleted_in_the_middle_of_a_run_does_not_come_ba
         await anyio.wait_all_tasks_blocked()
         assert (await guest.ask("sessions.list", {}))["payload"]["sessions"] == []
         assert (await guest.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"] == []
+
+
+async def test_a_run_of_a_session_that_was_forgotten_is_stopped_and_leaves_no_trace(tmp_path: Path) -> None:
+    key = "agent:main:main"
+    async with house(tmp_path, forever) as it, it.member() as guest:
+        await guest.ask("sessions.subscribe")
+        await guest.ask("chat.send", {"sessionKey": key, "message": "go", "idempotencyKey": "r1"})
+        await guest.until(lambda frame: "so far" in str(frame))
+        await it.journal.forget(OfSession(key))
+        await it.conversations.load()
+        await it.hub.methods.forget([key])
+        assert await it.runs.outcome("r1") == "aborted"
+        assert (await guest.until(lambda frame: frame.get("payload", {}).get("reason") == "delete"))["event"]
+        assert await it.conversations.history(key) == []
+        assert [row for row in await it.journal.read(0) if row.event.session == key] == []
 
 
 async def test_a_run_is_told_to_every_reader_and_is_in_the_history(tmp_path: Path) -> None:

@@ -81,6 +81,20 @@ async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: Attacked)
         assert found["sessions"] == []
 
 
+async def test_who_has_a_conversation_open_is_told_that_it_was_forgotten(victim: Attacked) -> None:
+    key = "agent:main:open"
+    async with guest(victim) as watcher, guest(victim) as other:
+        await watcher.connect(token(victim))
+        await other.connect(token(victim))
+        await watcher.ask("sessions.subscribe")
+        await other.ask("sessions.messages.subscribe", {"key": key})
+        await other.ask("sessions.create", {"key": key})
+        call(victim.places, "journal_forget", {"session": key})
+        for each in (watcher, other):
+            told = await each.until(lambda frame: frame.get("payload", {}).get("reason") == "delete")
+            assert (told["event"], told["payload"]["sessionKey"]) == ("sessions.changed", key)
+
+
 async def test_without_a_model_every_tool_is_a_command(victim: Attacked) -> None:
     async with guest(victim) as visitor:
         await visitor.connect(token(victim), caps=["tool-events"])
