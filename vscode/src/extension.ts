@@ -31,9 +31,9 @@ export function activate(context: vscode.ExtensionContext): Exported {
   const server = new Server(watch, programs, context.globalState, log);
   context.subscriptions.push(log, watch, programs, server);
   context.subscriptions.push(showStatus(server), registerCommands(server), registerWithAgents(programs));
-  context.subscriptions.push(registerDebugging(server), new Breakpoints(server, context.workspaceState), offerSessions(server), registerViews(server, context));
+  context.subscriptions.push(registerDebugging(server), new Breakpoints(context.workspaceState), offerSessions(server), registerViews(server, context));
   const bridge = new Bridge(watch, context.workspaceState);
-  context.subscriptions.push(bridge, new Sharing(bridge));
+  context.subscriptions.push(bridge, new Sharing(bridge, context.workspaceState));
   watch.begin();
   void server.startByItself();
   const { user, system } = process.cpuUsage(loadedAt);

@@ -3,35 +3,74 @@ import { expect, test } from "vitest";
 import { Mirror, type Told } from "../src/together/mirror";
 
 const told = (id: number, line: number, more: Partial<Told> = {}): Told => ({ id, owner: "a", path: "/w/a.py", line, ...more });
+const as = (it: Told) => ({ line: it.line, column: it.column ?? null, condition: it.condition ?? "", hit_condition: "", log_message: "", enabled: it.enabled ?? true });
 
 function shown(...all: Told[]): Mirror<string> {
   const mirror = new Mirror<string>();
-  for (const it of mirror.compare(all).added) mirror.keep(it, `mark ${it.id}`);
+  for (const it of mirror.told("s", all).added) mirror.keep(it, `mark ${it.id}`);
   return mirror;
 }
 
 test("what is new is added, what is gone is taken away, the rest stays", () => {
   const mirror = shown(told(1, 3), told(2, 5));
-  expect(mirror.compare([told(2, 5), told(3, 7)])).toEqual({ added: [told(3, 7)], removed: ["mark 1"] });
+  expect(mirror.told("s", [told(2, 5), told(3, 7)])).toEqual({ added: [told(3, 7)], removed: ["mark 1"] });
 });
 
 test("one that changed goes and comes", () => {
   const changed = told(1, 3, { condition: "x" });
-  expect(shown(told(1, 3)).compare([changed])).toEqual({ added: [changed], removed: ["mark 1"] });
+  expect(shown(told(1, 3)).told("s", [changed])).toEqual({ added: [changed], removed: ["mark 1"] });
 });
 
 test("what is told again changes nothing", () => {
-  expect(shown(told(1, 3)).compare([told(1, 3)])).toEqual({ added: [], removed: [] });
+  expect(shown(told(1, 3)).told("s", [told(1, 3)])).toEqual({ added: [], removed: [] });
 });
 
-test("what has no line, or is off, is not shown", () => {
-  expect(new Mirror().compare([told(1, 0, { kind: "exception" }), told(2, 3, { enabled: false })]).added).toEqual([]);
+test("what has no line is not shown; what is off is shown as off", () => {
+  expect(new Mirror().told("s", [told(1, 0, { kind: "exception" }), told(2, 3, { enabled: false })]).added).toEqual([told(2, 3, { enabled: false })]);
 });
 
-test("what the person takes away is told once with its owner; what we took away is nobody's", () => {
+test("what the person takes away is told once, in the session that told of it; what we took away is nobody's", () => {
   const mirror = shown(told(1, 3), told(2, 5));
-  expect(mirror.takenAway("mark 1")).toEqual(told(1, 3));
+  expect(mirror.takenAway("mark 1")).toEqual({ session: "s", told: told(1, 3) });
   expect(mirror.takenAway("mark 1")).toBeUndefined();
-  mirror.compare([]);
+  mirror.told("s", []);
   expect(mirror.takenAway("mark 2")).toBeUndefined();
+});
+
+test("what was on its way when the person took one away does not bring it back; a refusal does", () => {
+  const mirror = shown(told(1, 3));
+  const wish = mirror.takenAway("mark 1")!;
+  expect(mirror.told("s", [told(1, 3)])).toEqual({ added: [], removed: [] });
+  expect(mirror.answered(wish)).toEqual({ added: [told(1, 3)], removed: [] });
+});
+
+test("what was on its way when the person changed one does not undo it; the daemon's answer is what is so", () => {
+  const mirror = shown(told(1, 3));
+  const wish = mirror.altered("mark 1", { ...as(told(1, 3)), condition: "y" })!;
+  expect(mirror.told("s", [told(1, 3, { condition: "x" })])).toEqual({ added: [], removed: [] });
+  expect(mirror.answered(wish, [told(1, 3, { condition: "y" })])).toEqual({ added: [], removed: [] });
+});
+
+test("a change of the person's is told; that the debugger moved it, or the editor tells it again, is none", () => {
+  const at = told(1, 3, { boundLine: 4 });
+  const mirror = shown(at);
+  expect(mirror.altered("mark 1", as(at))).toBeUndefined();
+  expect(mirror.altered("mark 1", { ...as(at), line: 4 })).toBeUndefined();
+  expect(mirror.altered("mark 1", { ...as(at), line: 4, enabled: false })?.told).toMatchObject({ id: 1, line: 3, enabled: false });
+});
+
+test("where the person has one already it stays the person's, and goes for both when the person takes it away", () => {
+  const mirror = new Mirror<string>();
+  for (const it of mirror.told("s", [told(1, 3)]).added) mirror.keep(it, "theirs", false);
+  expect(mirror.altered("theirs", { ...as(told(1, 3)), condition: "x" })).toBeUndefined();
+  expect(mirror.told("s", [])).toEqual({ added: [], removed: [] });
+  for (const it of mirror.told("s", [told(2, 3)]).added) mirror.keep(it, "theirs", false);
+  expect(mirror.takenAway("theirs")?.told.id).toBe(2);
+});
+
+test("of two sessions that tell of one breakpoint, the end of the first takes nothing away", () => {
+  const mirror = shown(told(1, 3));
+  expect(mirror.told("t", [told(1, 3)])).toEqual({ added: [], removed: [] });
+  expect(mirror.ended("s")).toEqual({ added: [], removed: [] });
+  expect(mirror.takenAway("mark 1")).toEqual({ session: "t", told: told(1, 3) });
 });

@@ -116,6 +116,8 @@ TABLE: dict[str, str] = {
     "New tokens for: {purposes}. Whatever was open with the old ones has ended.": "已更换令牌：{purposes}。用旧令牌打开的连接都已结束。",
     "It is version {theirs} and busy; this command is {ours}. `dragoman restart` replaces it.": "它的版本是 {theirs} 且正忙；本命令的版本是 {ours}。`dragoman restart` 可替换它。",
     "These would end:": "以下会话将会结束：",
+    "These go on in their editor, without agents until the daemon is back:": "以下会话会在其编辑器中继续，守护进程恢复之前智能体无法参与：",
+    "Live: {kind} {title} ({id}), a person's own in an editor": "活动：{kind} {title}（{id}），某人在编辑器中自己的会话",
     "End them?": "结束它们吗？",
     "Nothing was changed. With --yes it is not asked.": "没有任何改动。使用 --yes 则不再询问。",
     "Already running: {address}, pid {pid}.": "已在运行：{address}，进程 {pid}。",

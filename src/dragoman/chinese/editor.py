@@ -18,6 +18,8 @@ TABLE: dict[str, str] = {
     "The person at the editor did not allow this.": "编辑器前的用户没有允许此操作。",
     "The session is a person's, in an editor.": "此会话属于用户，在编辑器中进行。",
     "This is not how an editor lends a session.": "编辑器不是这样借出会话的。",
+    "This is not how an editor tells of a breakpoint.": "编辑器不是这样告知断点的。",
+    "This session is not lent.": "此会话没有借出。",
     "This session cannot be taken, or is lent already.": "无法接收此会话，或它已被借出。",
     "Wait for their answers, then try again.": "请等待它们的回答，然后再试。",
     "accepted: {path} has the proposed text now": "已接受：{path} 现在是所提议的内容",

@@ -96,7 +96,12 @@ def find(places: Places) -> Found:
 
 def replaceable(running: dict[str, Any]) -> bool:
     """A daemon of another version is replaced while nothing lives in it; a busy one is kept, and `status` names it."""
-    return running["version"] != __version__ and not running["sessions"]
+    return running["version"] != __version__ and not ending(running)
+
+
+def ending(running: dict[str, Any]) -> list[dict[str, Any]]:
+    """The sessions that end with it; others are a person's own, and go on in their editor."""
+    return [life for life in running["sessions"] if life.get("ends", True)]
 
 
 def start(places: Places, wish: Wish, *, system: System = REAL_SYSTEM) -> Started:

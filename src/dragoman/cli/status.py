@@ -61,11 +61,15 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
     lines += _port_note(answer) + _version_note(answer)
     if connected := answer.get("terminals", {}).get("connected"):
         lines.append(say("Terminals: {count} connected.", count=connected))
-    lines += [
-        say("Live: {kind} {title} ({id})", kind=life["kind"], title=life["title"], id=life["id"])
-        for life in answer["sessions"]
-    ]
+    lines += [_live(life) for life in answer["sessions"]]
     return lines if answer["sessions"] else [*lines, say("No live sessions.")]
+
+
+def _live(life: dict[str, Any]) -> Phrase:
+    named = {name: life[name] for name in ("kind", "title", "id")}
+    if life.get("ends", True):
+        return say("Live: {kind} {title} ({id})", **named)
+    return say("Live: {kind} {title} ({id}), a person's own in an editor", **named)
 
 
 def _port_note(answer: dict[str, Any]) -> list[Phrase]:

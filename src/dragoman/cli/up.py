@@ -123,20 +123,26 @@ def _require_startable(places: Places, found: launcher.Found, wish: launcher.Wis
 
 
 def _end(places: Places, running: dict[str, Any], *, yes: bool) -> bool:
-    if running["sessions"] and not yes and not _agreed(running["sessions"]):
+    if launcher.ending(running) and not yes and not _agreed(running):
         return False
     with working(say("Ending the daemon")):
         launcher.end(places)
     return True
 
 
-def _agreed(sessions: list[dict[str, str]]) -> bool:
-    warn(say("These would end:"))
-    warn(*(say("  {kind} {title} ({id})", kind=it["kind"], title=it["title"], id=it["id"]) for it in sessions))
+def _agreed(running: dict[str, Any]) -> bool:
+    would_end = launcher.ending(running)
+    warn(say("These would end:"), *map(_named, would_end))
+    if stays := [it for it in running["sessions"] if it not in would_end]:
+        warn(say("These go on in their editor, without agents until the daemon is back:"), *map(_named, stays))
     if ask_yes(say("End them?")):
         return True
     warn(say("Nothing was changed. With --yes it is not asked."))
     return False
+
+
+def _named(life: dict[str, Any]) -> Phrase:
+    return say("  {kind} {title} ({id})", kind=life["kind"], title=life["title"], id=life["id"])
 
 
 def _become_daemon(wish: launcher.Wish) -> None:

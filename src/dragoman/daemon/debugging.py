@@ -80,7 +80,8 @@ async def debugging(
 
         @contextmanager
         def lived(session: Session) -> Iterator[None]:
-            with lives.lived(Life(session.id, "debug", session.title)), runs.lived(session):
+            life = Life(session.id, "debug", session.title, ends=not session.is_a_persons)
+            with lives.lived(life), runs.lived(session):
                 yield
 
         kept = keeping(redactor.value)

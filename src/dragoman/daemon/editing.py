@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from anyio.abc import TaskGroup
 
 from dragoman.debug.adapters import AdapterSpec
 from dragoman.debug.dialect import Dialect
-from dragoman.debug.lent import LentSession, lent, read_offer
+from dragoman.debug.lent import LentSession, lent, read_marked, read_offer
 from dragoman.debug.persons import person_at
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
@@ -38,6 +40,13 @@ async def editors_variable(editors: Editors, workspace: Path, variable: str) -> 
     return told.get("value") if isinstance(told, dict) and isinstance(told.get("value"), str) else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Loan:
+    backend: LentSession
+    client: Client
+    """The person, in the folder of the session."""
+
+
 class Lending:
     """Sessions by the editor that lends them and its own name for them. Ends with the editor, or with the session."""
 
@@ -47,8 +56,9 @@ class Lending:
         self._service = service
         self._group = group
         self._dialects: Mapping[str, Dialect] = {type: spec.dialect for spec in adapters for type in spec.types}
-        self._lent: dict[tuple[str, str], LentSession] = {}
+        self._lent: dict[tuple[str, str], _Loan] = {}
         editors.calls.update({"debug.offered": self._offered, "debug.event": self._heard, "debug.ended": self._ended})
+        editors.calls["debug.breakpoint"] = self._marked
         editors.when_left = self._left
 
     async def _offered(self, editor: Editor, params: Json) -> Json:
@@ -56,31 +66,44 @@ class Lending:
         key = (editor.id, offer.session)
         if key in self._lent or len(self._lent) >= LENT_AT_MOST:
             raise DragomanError("not_taken", say("This session cannot be taken, or is lent already."))
-        person = person_at(editor.about.name)
-        backend, prepared = lent(offer, editor.ask, person, self._dialects.get(offer.type, Dialect()))
-        self._lent[key] = backend
+        client = Client(person_at(editor.about.name), folder, folder)
+        backend, prepared = lent(offer, editor.ask, client.id, self._dialects.get(offer.type, Dialect()))
+        self._lent[key] = _Loan(backend, client)
         try:
-            session = await self._service.adopt(Client(person, folder, folder), prepared)
+            session = await self._service.adopt(client, prepared)
         except BaseException:
             self._lent.pop(key, None)
             raise
-        self._group.start_soon(self._hold, key, session, person)
+        self._group.start_soon(self._hold, key, session, client.id)
         return {"session_id": session.id}
 
     async def _heard(self, editor: Editor, params: Json) -> None:
-        backend, body = self._lent.get(_key(editor, params)), params.get("body")
-        if backend is not None:
-            backend.heard(str(params.get("event", "")), body if isinstance(body, dict) else {})
+        loan, body = self._lent.get(_key(editor, params)), params.get("body")
+        if loan is not None:
+            loan.backend.heard(str(params.get("event", "")), body if isinstance(body, dict) else {})
 
     async def _ended(self, editor: Editor, params: Json) -> None:
-        backend = self._lent.get(_key(editor, params))
-        if backend is not None:
-            backend.ended()
+        loan = self._lent.get(_key(editor, params))
+        if loan is not None:
+            loan.backend.ended()
+
+    async def _marked(self, editor: Editor, params: Json) -> Json:
+        """The last writer wins, also where it is the person: in the folder of the session, whoever set it."""
+        marked, loan = read_marked(params), self._lent.get(_key(editor, params))
+        if loan is None:
+            raise DragomanError("not_lent", say("This session is not lent."))
+        if marked.now is None:
+            gone = await self._service.remove_breakpoints(loan.client, marked.means)
+            return {"count": len(gone)}
+        found = [it.id for it, _ in self._service.breakpoints(loan.client) if marked.means(it)]
+        for id in found:
+            await self._service.change_breakpoint(loan.client, id, **msgspec.structs.asdict(marked.now))
+        return {"count": len(found)}
 
     def _left(self, editor: Editor) -> None:
-        for (id, _), backend in list(self._lent.items()):
+        for (id, _), loan in list(self._lent.items()):
             if id == editor.id:
-                backend.lost()
+                loan.backend.lost()
 
     async def _hold(self, key: tuple[str, str], session: Session, person: str) -> None:
         """As long as the person debugs, it is in use, whether an agent looks at it or not."""

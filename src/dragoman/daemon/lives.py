@@ -1,4 +1,4 @@
-"""What would end with the daemon: the live sessions of every domain, as a person would name them."""
+"""What lives by the daemon: the sessions of every domain, as a person would name them, and whether they end with it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ class Life:
     id: str
     kind: str
     title: str
+    ends: bool = True
+    """With the daemon. A session that a person has in an editor goes on there."""
 
 
 class Lives:
@@ -22,7 +24,7 @@ class Lives:
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def listed(self) -> list[dict[str, str]]:
+    def listed(self) -> list[dict[str, str | bool]]:
         found = [life for find in self._found for life in find()]
         return [asdict(life) for life in (*self._by_id.values(), *found)]
 

@@ -152,6 +152,17 @@ class SetDataBreakpoints(_Arguments, frozen=True):
     breakpoints: tuple[DataBreakpoint, ...] = ()
 
 
+class RemoveBreakpoint(_Arguments, frozen=True):
+    id: int
+
+
+class ChangeBreakpoint(SourceBreakpoint, frozen=True, kw_only=True):
+    """As it is from now on."""
+
+    id: int
+    enabled: bool = True
+
+
 class Disconnect(_Arguments, frozen=True):
     terminate_debuggee: bool | None = None
 

@@ -133,4 +133,7 @@ def _table(looking: Looking, moving: Moving, setting: Setting) -> dict[str, Serv
         "setFunctionBreakpoints": Served(take.SetFunctionBreakpoints, setting.functions, in_order=True),
         "setExceptionBreakpoints": Served(take.SetExceptionBreakpoints, setting.exceptions, in_order=True),
         "setDataBreakpoints": Served(take.SetDataBreakpoints, setting.data, in_order=True),
+        # Of others: an editor that shows their breakpoints among its own lets a person alter them there.
+        "dragomanRemoveBreakpoint": Served(take.RemoveBreakpoint, setting.remove, changes=True, in_order=True),
+        "dragomanChangeBreakpoint": Served(take.ChangeBreakpoint, setting.change, changes=True, in_order=True),
     }

@@ -87,6 +87,32 @@ class Setting:
     async def data(self, asked: take.SetDataBreakpoints) -> dict[str, Any]:
         return await self._set("data", [self._data(it) for it in asked.breakpoints])
 
+    async def remove(self, asked: take.RemoveBreakpoint) -> dict[str, Any]:
+        """One that has gone meanwhile is as it was wished."""
+        await self._service.remove_breakpoints(self._client, lambda it: it.id == asked.id)
+        return {"breakpoints": self._teller.others_now()}
+
+    async def change(self, asked: take.ChangeBreakpoint) -> dict[str, Any]:
+        changed, _ = await self._service.change_breakpoint(
+            self._client,
+            asked.id,
+            line=self._places.our_line(asked.line),
+            column=self._places.our_column(asked.column),
+            condition=asked.condition or "",
+            hit_condition=asked.hit_condition or "",
+            log_message=asked.log_message or "",
+            enabled=asked.enabled,
+        )
+        await self._drop_twin(changed)
+        return {"breakpoints": self._teller.others_now()}
+
+    async def _drop_twin(self, changed: Breakpoint) -> None:
+        """The editor may have sent its list first: what came with it as its own was this one."""
+        twins = [id for id, it in self._teller.own.items() if _meaning(it) == _meaning(changed)]
+        for id in twins:
+            del self._teller.own[id]
+        await self._service.remove_breakpoints(self._client, lambda it: it.id in twins)
+
     async def forget(self) -> None:
         """The editor keeps its own list, and sends it when it comes again."""
         await self._service.remove_breakpoints(self._client, lambda it: it.owner == self._client.id)
@@ -126,10 +152,14 @@ class Setting:
         return [self._own("exception", filter=name, enabled=False) for name in names if name in defaults]
 
     def _mirrored(self, made: Wanted) -> Breakpoint | None:
-        """Another's, which the editor only shows: an echo of it is not a breakpoint of its own."""
+        """Another's, which the editor only shows: an echo of it is not a breakpoint of its own. What it has set before,
+        or was never told of, is no echo."""
         if not self._mirrors or isinstance(made, str):
             return None
-        return next((it for it, _ in self.others() if _meaning(it) == _meaning(made)), None)
+        alike = [it for it, _ in self._service.breakpoints(self._client) if _meaning(it) == _meaning(made)]
+        if any(it.owner == self._client.id for it in alike):
+            return None
+        return next((it for it in alike if self._teller.told_of(it)), None)
 
     async def _set(
         self, kind: Kind, wanted: Sequence[Wanted], which: Callable[[Breakpoint], bool] = lambda _: True

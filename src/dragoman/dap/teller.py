@@ -90,6 +90,14 @@ class Teller:
         """In the answer to its own request."""
         self._told_bindings[made.id] = binding
 
+    def others_now(self) -> list[dict[str, Any]]:
+        """For the answer to a request that changed them: told with it, and not once more."""
+        self._told_others = self.others() if self.others is not None else []
+        return [_whole(*pair) for pair in self._told_others]
+
+    def told_of(self, anothers: Breakpoint) -> bool:
+        return any(it.id == anothers.id for it, _ in self._told_others or ())
+
     async def _tell_output(self) -> None:
         output = self._followed.session.output
         until = output.end

@@ -24,6 +24,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.luapanda_driver import silent
 from dragoman.wire.dap import Event, Response
+from dragoman.workspace.breakpoints import Breakpoint
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +62,28 @@ class Offer:
     capabilities: Mapping[str, Any]
     stopped: Mapping[str, Any] | None = None
     """Where it stands already."""
+
+
+class MarkNow(msgspec.Struct, frozen=True, rename="camel"):
+    line: int
+    column: int | None = None
+    condition: str = ""
+    hit_condition: str = ""
+    log_message: str = ""
+    enabled: bool = True
+
+
+class Marked(msgspec.Struct, frozen=True):
+    """What a person did in the editor to a breakpoint that agents have in a lent session."""
+
+    session: str
+    path: str
+    line: int
+    now: MarkNow | None
+    """As it is from now on; None: taken away."""
+
+    def means(self, breakpoint: Breakpoint) -> bool:
+        return (breakpoint.kind, breakpoint.path, breakpoint.line) == ("line", self.path, self.line)
 
 
 class LentSession:
@@ -156,6 +179,13 @@ def lent(offer: Offer, ask: Ask, person: str, dialect: Dialect) -> tuple[LentSes
     backend = LentSession(offer, ask, person)
     launch = Launch("attach", {}, offer.type, _as_watcher(dialect))
     return backend, Prepared(offer.name, backend, launch, Wish(), facts={"editor": offer.type})
+
+
+def read_marked(told: Mapping[str, Any]) -> Marked:
+    try:
+        return msgspec.convert(told, Marked)
+    except msgspec.ValidationError as error:
+        raise DragomanError("bad_offer", say("This is not how an editor tells of a breakpoint.")) from error
 
 
 def read_offer(told: Mapping[str, Any]) -> Offer:

@@ -288,8 +288,9 @@ class DebugService:
         await self._spread(client.place)
         return made, self.binding(client, made.id)
 
-    async def change_breakpoint(self, client: Client, id: int, *, enabled: bool) -> tuple[Breakpoint, Binding]:
-        changed = await self._book.change(client.place, id, enabled=enabled)
+    async def change_breakpoint(self, client: Client, id: int, **fields: object) -> tuple[Breakpoint, Binding]:
+        """Whoever's it is: the last writer wins."""
+        changed = await self._book.change(client.place, id, **fields)
         await self._spread(client.place)
         return changed, self.binding(client, id)
 

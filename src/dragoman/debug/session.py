@@ -132,6 +132,11 @@ class Session:
         return self._life.ended
 
     @property
+    def is_a_persons(self) -> bool:
+        """Lent by an editor, where it goes on without us."""
+        return bool(self._backend.owns.others)
+
+    @property
     def changed_at_ns(self) -> int:
         return self._life.changed_at_ns
 

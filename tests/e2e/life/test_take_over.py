@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -32,10 +33,12 @@ LIFE = Life("run-1", "debug", "app.py \x1b[31mstopped\x1b[0m")
 
 
 @asynccontextmanager
-async def busy_daemon(cli: Cli) -> AsyncIterator[Running]:
-    """A daemon in this process with one live session."""
+async def busy_daemon(cli: Cli, *more: Life) -> AsyncIterator[Running]:
+    """A daemon in this process with one live session, or with those."""
     lives = Lives()
-    with lives.lived(LIFE):
+    with contextlib.ExitStack() as stack:
+        for life in more or (LIFE,):
+            stack.enter_context(lives.lived(life))
         async with daemon_here(cli.places, lives=lives) as running:
             yield running
 
@@ -86,6 +89,26 @@ async def test_live_sessions_are_listed_and_without_a_terminal_nothing_changes(
         require_sentences(result)
         status = await run_sync(cli.status)
         assert (status["pid"], status["sessions"][0]["id"]) == (running.state.pid, "run-1")
+    assert daemons_of(cli.home) == []
+
+
+LENT = Life("run-2", "debug", "Mine", ends=False)
+
+
+@pytest.mark.anyio
+async def test_a_persons_own_session_in_an_editor_does_not_end_and_is_said_to_go_on(cli: Cli) -> None:
+    async with busy_daemon(cli, LIFE, LENT):
+        told = (await run_sync(cli, "down")).stderr
+        would_end, goes_on = told.split("These go on in their editor")
+        assert "run-1" in would_end
+        assert "run-2" not in would_end
+        assert "debug Mine (run-2)" in goes_on
+
+
+@pytest.mark.anyio
+async def test_where_only_a_persons_own_goes_on_nobody_is_asked(cli: Cli) -> None:
+    async with busy_daemon(cli, LENT):
+        require_success(await run_sync(cli, "down"))
     assert daemons_of(cli.home) == []
 
 

@@ -118,6 +118,37 @@ def test_an_editor_that_mirrors_is_told_of_others_and_its_echo_is_not_its_own(
     assert [it["line"] for it in agent.call("get_breakpoints")["breakpoints"]] == [AT_INNER]
 
 
+def test_a_person_changes_and_removes_an_agents_breakpoint_in_the_folder_of_the_session(
+    agent: Agent, editor: Editor, program: Path
+) -> None:
+    """The daemon's own folder is another: only the session knows where its breakpoints are."""
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session, mirrorsBreakpoints=True)
+    (theirs,) = editor.event("dragomanBreakpoints")["breakpoints"]
+    editor.set_lines(program, {"line": IN_LOOP, "condition": "total > 2"})  # the editor's list may come first
+    told = editor.ask("dragomanChangeBreakpoint", id=theirs["id"], line=IN_LOOP, condition="total > 2")
+    assert [(it["id"], it["condition"]) for it in told["breakpoints"]] == [(theirs["id"], "total > 2")]
+    assert [it["condition"] for it in agent.call("get_breakpoints")["breakpoints"]] == ["total > 2"]
+    editor.ask("dragomanChangeBreakpoint", id=theirs["id"], line=IN_LOOP, enabled=False)
+    assert [it["enabled"] for it in agent.call("get_breakpoints")["breakpoints"]] == [False]
+    assert editor.ask("dragomanRemoveBreakpoint", id=theirs["id"]) == {"breakpoints": []}
+    assert agent.call("get_breakpoints")["breakpoints"] == []
+    assert editor.refused("dragomanChangeBreakpoint", id=theirs["id"], line=3)[0] == "unknown_breakpoint"
+    assert editor.ask("dragomanRemoveBreakpoint", id=theirs["id"]) == {"breakpoints": []}
+
+
+def test_one_that_the_person_had_before_the_agents_is_no_echo_and_stays_when_the_agents_goes(
+    agent: Agent, editor: Editor, program: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session, {program: [IN_LOOP]}, mirrorsBreakpoints=True)  # not told of any yet: it is its own
+    (theirs,) = editor.event("dragomanBreakpoints")["breakpoints"]
+    (own,) = editor.set_lines(program, IN_LOOP)
+    assert own["id"] != theirs["id"]
+    agent.call("remove_breakpoint", breakpoint_id=theirs["id"])
+    assert [it["id"] for it in agent.call("get_breakpoints")["breakpoints"]] == [own["id"]]
+
+
 def test_a_breakpoint_without_a_file_says_why_it_is_not_set(agent: Agent, editor: Editor, program: Path) -> None:
     editor.join(agent.stopped_at(program, IN_LOOP)["session_id"])
     source = {"name": "<string>", "sourceReference": 3}

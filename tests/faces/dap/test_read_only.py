@@ -43,6 +43,8 @@ def test_whatever_would_change_something_is_refused(agent: Agent, watcher: Edito
         *[(command, {"threadId": thread}) for command in ("continue", "next", "stepIn", "stepOut", "pause")],
         ("restart", {}),
         ("terminate", {}),
+        ("dragomanRemoveBreakpoint", {"id": 1}),
+        ("dragomanChangeBreakpoint", {"id": 1, "line": 1}),
         ("disconnect", {"terminateDebuggee": True}),
         ("setVariable", {"variablesReference": 1, "name": "count", "value": "1"}),
         ("setExpression", {"expression": "count", "value": "1", "frameId": top}),

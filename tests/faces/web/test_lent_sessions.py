@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.daemons import eventually
+from dragoman.cli.launcher import ending
+from tests.daemons import call, eventually
 from tests.faces.web.fake_editor import FakeEditor, Json, Silence, fake_editor
 from tests.page.workplace import Workplace, workplace
 
@@ -139,6 +140,48 @@ def test_breakpoints_of_agents_are_set_by_the_editor(place: Workplace, program: 
     place.tool("remove_breakpoint", clear_all=True)
     assert program.breakpoints == []
     assert "setBreakpoints" not in program.commands
+
+
+def test_what_the_person_takes_away_in_the_editor_leaves_the_agents_list_and_may_be_set_again(
+    place: Workplace, program: Program
+) -> None:
+    stopped(place, program)
+    place.tool("set_breakpoint", file_path="adding.py", line_number=5)
+    place.tool("set_breakpoint", file_path="adding.py", line_number=6)
+    gone = {"session": "s1", "path": program.path, "line": 5, "now": None}
+    assert program.editor.call("debug.breakpoint", gone)["result"] == {"count": 1}
+    assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [6]
+    assert [it["line"] for it in program.breakpoints] == [6]
+    place.tool("set_breakpoint", file_path="adding.py", line_number=5)  # the agent's word, said later
+    assert sorted(it["line"] for it in program.breakpoints) == [5, 6]
+    place.tool("remove_breakpoint", clear_all=True)
+
+
+def test_what_the_person_changes_in_the_editor_is_so_for_the_agent(place: Workplace, program: Program) -> None:
+    stopped(place, program)
+    place.tool("set_breakpoint", file_path="adding.py", line_number=5)
+    now = {"line": 6, "condition": "total > 1", "enabled": False}
+    program.editor.call("debug.breakpoint", {"session": "s1", "path": program.path, "line": 5, "now": now})
+    (listed,) = place.tool("get_breakpoints")["breakpoints"]
+    assert (listed["line"], listed["condition"], listed["enabled"]) == (6, "total > 1", False)
+    place.tool("remove_breakpoint", clear_all=True)
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [({"session": "s2", "path": "/a", "line": 1, "now": None}, "not_lent"), ({"session": "s1"}, "bad_offer"),
+     ({"session": "s1", "path": "/a", "line": "x", "now": None}, "bad_offer")],
+)  # fmt: skip
+def test_a_breakpoint_of_no_lent_session_is_refused(place: Workplace, program: Program, told: Json, code: str) -> None:
+    stopped(place, program)
+    assert program.editor.call("debug.breakpoint", told)["error"]["code"] == code
+
+
+def test_it_does_not_end_with_the_daemon(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    status = call(place.daemon.places, "status")
+    assert [(it["id"], it["ends"]) for it in status["sessions"]] == [(session, False)]
+    assert ending(status) == []
 
 
 def test_the_end_is_told(place: Workplace, program: Program) -> None:

@@ -4,6 +4,8 @@ export interface Life {
   id: string;
   kind: string;
   title: string;
+  /** With the daemon: not where it is a session of a person's, in an editor. */
+  ends?: boolean;
 }
 
 export interface Status {

@@ -55,7 +55,7 @@ function configuration(): Item[] {
 
 function together({ known }: Server): Item[] {
   if (known.state !== "running") return [];
-  const count = known.status.sessions.filter(({ kind }) => kind === "debug").length;
+  const count = known.status.sessions.filter(({ kind, ends }) => kind === "debug" && ends !== false).length;
   const join = item("debug-alt", t("Join a live session…"), "dragoman.joinSession", t("Live sessions: {0}", count));
   return [
     separator(t("Together")),

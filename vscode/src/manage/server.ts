@@ -137,7 +137,10 @@ export class Server implements vscode.Disposable {
 
   private async agrees(): Promise<boolean> {
     const lives = this.known.state === "running" ? this.known.status.sessions : [];
-    const detail = lives.map(({ kind, title, id }) => `${kind} ${title} (${id})`).join("\n");
+    const named = (all: typeof lives) => all.map(({ kind, title, id }) => `${kind} ${title} (${id})`);
+    const stays = named(lives.filter(({ ends }) => ends === false));
+    const goOn = stays.length ? [t("These go on in their editor, and are lent again when the server is back:"), ...stays] : [];
+    const detail = [...named(lives.filter(({ ends }) => ends !== false)), ...goOn].join("\n");
     const end = t("End them");
     const question = t("Live sessions would end with the server that runs.");
     return (await vscode.window.showWarningMessage(question, { modal: true, detail }, end)) === end;

@@ -2,80 +2,76 @@
 import * as vscode from "vscode";
 
 import type { Json } from "../bridge/link";
+import { Leftovers } from "../together/leftovers";
+import { meaning, Wanting, type Done, type Wanted } from "./wanting";
 
 const t = vscode.l10n.t;
 const BOUND_WITHIN_MS = 2000;
 const LOOK_EVERY_MS = 50;
 
-interface Wanted {
-  line: number;
-  column?: number;
-  condition?: string;
-  hitCondition?: string;
-  logMessage?: string;
-}
-
 export class Marks implements vscode.Disposable {
-  /** By session and file, those that we added. */
-  private readonly ours = new Map<string, vscode.SourceBreakpoint[]>();
-  /** The last writer wins: what the person took away is not set again. */
-  private readonly unwanted = new Set<string>();
+  private readonly wanting = new Wanting<vscode.SourceBreakpoint>();
   private readonly sign = vscode.window.createTextEditorDecorationType({
     after: { color: new vscode.ThemeColor("editorCodeLens.foreground"), margin: "0 0 0 2em" },
     isWholeLine: true,
   });
   private readonly subscriptions: vscode.Disposable[];
 
-  constructor() {
+  private readonly leftovers: Leftovers;
+
+  /** `tell` says to the daemon what the person did; true once it knows. */
+  constructor(
+    memory: vscode.Memento,
+    private readonly tell: (done: Done) => Promise<boolean>,
+  ) {
+    this.leftovers = new Leftovers(memory, "dragoman.agentsBreakpoints");
     this.subscriptions = [
       this.sign,
-      vscode.debug.onDidChangeBreakpoints(({ removed }) => removed.forEach((mark) => this.takenAway(mark))),
+      this.leftovers,
+      vscode.debug.onDidChangeBreakpoints((event) => this.changed(event)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.draw()),
     ];
   }
 
   dispose(): void {
-    for (const key of [...this.ours.keys()]) this.take(key, []);
+    vscode.debug.removeBreakpoints(this.wanting.all());
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  /** As DAP sets them: the whole list of a file. */
   async set(session: vscode.DebugSession, { source, breakpoints }: Json): Promise<Json> {
-    const path = String((source as Json).path);
-    const wanted = breakpoints as Wanted[];
-    const marks = wanted.map((it) => (this.unwanted.has(place(path, it.line)) ? undefined : (this.there(path, it) ?? made(path, it))));
-    this.take(`${session.id} ${path}`, marks.filter((mark): mark is vscode.SourceBreakpoint => mark !== undefined));
+    const [path, wanted] = [String((source as Json).path), breakpoints as Wanted[]];
+    const { marks, added, removed } = this.wanting.set(session.id, path, wanted, (it) => theirs(path, it), (it) => made(path, it));
+    vscode.debug.removeBreakpoints(removed);
+    vscode.debug.addBreakpoints(added);
+    this.draw();
     return { breakpoints: await Promise.all(marks.map((mark, index) => bound(session, mark, wanted[index]!))) };
   }
 
   ended(session: vscode.DebugSession): void {
-    for (const key of [...this.ours.keys()]) if (key.startsWith(`${session.id} `)) this.take(key, []);
-    if (!this.ours.size) this.unwanted.clear();
-  }
-
-  private there(path: string, { line }: Wanted): vscode.SourceBreakpoint | undefined {
-    return vscode.debug.breakpoints.find(
-      (it): it is vscode.SourceBreakpoint =>
-        it instanceof vscode.SourceBreakpoint && it.enabled && it.location.uri.fsPath === path && it.location.range.start.line === line - 1,
-    );
-  }
-
-  /** What is ours and no longer wanted goes; what the person has there already stays the person's. */
-  private take(key: string, marks: vscode.SourceBreakpoint[]): void {
-    const before = this.ours.get(key) ?? [];
-    const known = new Set(vscode.debug.breakpoints);
-    const added = marks.filter((mark) => !known.has(mark));
-    const kept = before.filter((mark) => marks.includes(mark));
-    this.ours.set(key, [...kept, ...added]);
-    if (!marks.length) this.ours.delete(key);
-    vscode.debug.removeBreakpoints(before.filter((mark) => !marks.includes(mark)));
-    vscode.debug.addBreakpoints(added);
+    vscode.debug.removeBreakpoints(this.wanting.ended(session.id));
     this.draw();
+  }
+
+  /** The daemon is there again, perhaps another one: what the person did meanwhile comes first. */
+  async tellAgain(): Promise<void> {
+    await Promise.all(this.wanting.unknown().map((done) => this.told(done)));
+  }
+
+  private changed({ removed, changed }: vscode.BreakpointsChangeEvent): void {
+    const sources = (all: readonly vscode.Breakpoint[]) => all.filter((it): it is vscode.SourceBreakpoint => it instanceof vscode.SourceBreakpoint);
+    const done = [...sources(removed).map((it) => this.wanting.takenAway(it)), ...sources(changed).map((it) => this.wanting.altered(it, now(it)))];
+    for (const one of done) if (one) void this.told(one);
+    this.draw();
+  }
+
+  private async told(done: Done): Promise<void> {
+    if (await this.tell(done)) this.wanting.known(done);
   }
 
   /** They stand among the person's, and are seen not to be theirs. */
   private draw(): void {
-    const places = [...this.ours.values()].flat().map(({ location }) => location);
+    this.leftovers.note(this.wanting.all());
+    const places = this.wanting.all().map(({ location }) => location);
     for (const editor of vscode.window.visibleTextEditors) {
       const here = places.filter(({ uri, range }) => uri.fsPath === editor.document.uri.fsPath && range.start.line < editor.document.lineCount);
       editor.setDecorations(this.sign, here.map(({ range }) => ({
@@ -84,19 +80,14 @@ export class Marks implements vscode.Disposable {
       })));
     }
   }
-
-  private takenAway(mark: vscode.Breakpoint): void {
-    for (const [key, marks] of this.ours) {
-      if (!(mark instanceof vscode.SourceBreakpoint) || !marks.includes(mark)) continue;
-      this.ours.set(key, marks.filter((it) => it !== mark));
-      this.unwanted.add(place(mark.location.uri.fsPath, mark.location.range.start.line + 1));
-    }
-    this.draw();
-  }
 }
 
-function place(path: string, line: number): string {
-  return `${path}:${line}`;
+/** What the person has there already stays the person's. */
+function theirs(path: string, { line }: Wanted): vscode.SourceBreakpoint | undefined {
+  return vscode.debug.breakpoints.find(
+    (it): it is vscode.SourceBreakpoint =>
+      it instanceof vscode.SourceBreakpoint && it.enabled && it.location.uri.fsPath === path && it.location.range.start.line === line - 1,
+  );
 }
 
 function made(path: string, { line, column, condition, hitCondition, logMessage }: Wanted): vscode.SourceBreakpoint {
@@ -104,9 +95,18 @@ function made(path: string, { line, column, condition, hitCondition, logMessage 
   return new vscode.SourceBreakpoint(at, true, condition || undefined, hitCondition || undefined, logMessage || undefined);
 }
 
+function now({ location, enabled, condition, hitCondition, logMessage }: vscode.SourceBreakpoint): Wanted & { enabled: boolean } {
+  const { line, character } = location.range.start;
+  const texts = { condition: condition ?? "", hitCondition: hitCondition ?? "", logMessage: logMessage ?? "" };
+  return { line: line + 1, column: character ? character + 1 : null, ...texts, enabled };
+}
+
 /** What the adapter made of it, once the editor has told it. */
-async function bound(session: vscode.DebugSession, mark: vscode.SourceBreakpoint | undefined, { line }: Wanted): Promise<Json> {
+async function bound(session: vscode.DebugSession, mark: vscode.SourceBreakpoint | undefined, wanted: Wanted): Promise<Json> {
+  const { line } = wanted;
   if (!mark) return { verified: false, line, message: t("The person took this breakpoint away.") };
+  if (meaning({ ...now(mark), column: null }) !== meaning({ ...wanted, column: null }))
+    return { verified: false, line, message: t("The person has a breakpoint there, with another condition or message: that one counts.") };
   const deadline = Date.now() + BOUND_WITHIN_MS;
   while (Date.now() < deadline) {
     const told = await session.getDebugProtocolBreakpoint(mark);

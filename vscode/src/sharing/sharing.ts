@@ -7,6 +7,7 @@ import { folderPaths } from "../manage/program";
 import { TYPE } from "../together/debugging";
 import { Marks } from "./marks";
 import { Tracked, type DapMessage } from "./tracked";
+import type { Done } from "./wanting";
 
 const t = vscode.l10n.t;
 /** Through the editor, which then shows what happens; a request past it would leave it standing at the old line. */
@@ -28,10 +29,14 @@ interface Shared {
 
 export class Sharing implements vscode.Disposable {
   private readonly sessions = new Map<string, Shared>();
-  private readonly marks = new Marks();
+  private readonly marks: Marks;
   private readonly subscriptions: vscode.Disposable[];
 
-  constructor(private readonly bridge: Bridge) {
+  constructor(
+    private readonly bridge: Bridge,
+    memory: vscode.Memento,
+  ) {
+    this.marks = new Marks(memory, (done) => this.tellOf(done));
     bridge.serves["debug.request"] = (params) => this.passOn(params);
     bridge.serves["debug.breakpoints"] = async (params) => ({ body: await this.marks.set(this.lent(params).session, params.arguments as Json) });
     this.subscriptions = [
@@ -79,7 +84,15 @@ export class Sharing implements vscode.Disposable {
     shared.isLent = true;
     const { capabilities, stopped } = tracked;
     const offered = { session: session.id, name: session.name, type: session.type, folder, capabilities, stopped: stopped ?? null };
-    await this.bridge.ask("debug.offered", offered).catch(() => (shared.isLent = false));
+    await this.bridge.ask("debug.offered", offered).then(
+      () => this.marks.tellAgain(),
+      () => (shared.isLent = false),
+    );
+  }
+
+  /** What the person did to an agent's breakpoint; whether the daemon knows of it now. */
+  private async tellOf(done: Done): Promise<boolean> {
+    return (await this.bridge.ask("debug.breakpoint", { ...done }).catch(() => undefined)) !== undefined;
   }
 
   private isAllowed({ name }: vscode.DebugSession): Promise<boolean> {

@@ -1,84 +1,95 @@
-/** Others' breakpoints of a session that this editor is at: shown among the person's, marked as not theirs.
+/** Others' breakpoints of the sessions that this window is at: shown among the person's, marked as not theirs.
  *
  * They are added by ourselves, because the editor knows only breakpoints of its own: those that an adapter tells of are
  * drawn and not listed. What it then sends back as one of its own, the daemon takes for the echo that it is.
  */
 import * as vscode from "vscode";
 
-import type { Server } from "../manage/server";
 import { TYPE } from "./debugging";
-import { Mirror, type Told } from "./mirror";
+import { Leftovers } from "./leftovers";
+import { Mirror, type Altered, type Changes, type Told, type Wish } from "./mirror";
 
 const t = vscode.l10n.t;
 const EVENT = "dragomanBreakpoints";
-const PLACE = "dragoman.othersBreakpoints";
+
+type List = { breakpoints: Told[] };
 
 export class Breakpoints implements vscode.Disposable {
-  private readonly mirrors = new Map<string, Mirror<vscode.Breakpoint>>();
+  private readonly mirror = new Mirror<vscode.Breakpoint>();
+  private readonly sessions = new Map<string, vscode.DebugSession>();
   private readonly sign = vscode.window.createTextEditorDecorationType({
     after: { color: new vscode.ThemeColor("editorCodeLens.foreground"), margin: "0 0 0 2em" },
     isWholeLine: true,
   });
   private readonly subscriptions: vscode.Disposable[];
-  /** Shown when this window was last left in the middle of a session: the editor kept them, and they are not the person's. */
-  private readonly left: Set<string>;
+  private readonly leftovers: Leftovers;
 
-  constructor(
-    private readonly server: Server,
-    private readonly memory: vscode.Memento,
-  ) {
-    this.left = new Set(memory.get<string[]>(PLACE, []));
+  constructor(memory: vscode.Memento) {
+    this.leftovers = new Leftovers(memory, "dragoman.othersBreakpoints");
     this.subscriptions = [
       this.sign,
-      vscode.debug.onDidReceiveDebugSessionCustomEvent((event) => {
-        if (event.session.type === TYPE && event.event === EVENT) this.told(event.session.id, (event.body as { breakpoints: Told[] }).breakpoints);
+      this.leftovers,
+      vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {
+        if (session.type === TYPE && event === EVENT) this.told(session, body as List);
       }),
       vscode.debug.onDidTerminateDebugSession(({ id }) => this.ended(id)),
-      vscode.debug.onDidChangeBreakpoints(({ added, removed }) => {
-        vscode.debug.removeBreakpoints(added.filter(({ id }) => this.left.delete(id)));
-        removed.forEach((mark) => this.takenAway(mark));
-      }),
+      vscode.debug.onDidChangeBreakpoints((event) => this.changed(event)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.draw()),
     ];
-    vscode.debug.removeBreakpoints(vscode.debug.breakpoints.filter(({ id }) => this.left.delete(id)));
   }
 
   dispose(): void {
-    for (const id of [...this.mirrors.keys()]) this.ended(id);
+    for (const id of [...this.sessions.keys()]) this.ended(id);
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  private told(session: string, told: Told[]): void {
-    const mirror = this.mirrors.get(session) ?? new Mirror<vscode.Breakpoint>();
-    this.mirrors.set(session, mirror);
-    const { added, removed } = mirror.compare(told);
-    vscode.debug.removeBreakpoints(removed);
-    const marks = added.map(made);
-    added.forEach((it, index) => mirror.keep(it, marks[index]!)); // before the editor tells us of them
-    vscode.debug.addBreakpoints(marks);
-    this.draw();
+  private told(session: vscode.DebugSession, { breakpoints }: List): void {
+    this.sessions.set(session.id, session);
+    this.show(this.mirror.told(session.id, breakpoints));
   }
 
   /** They were the others': with the session they leave the person's list. */
   private ended(session: string): void {
-    const mirror = this.mirrors.get(session);
-    this.mirrors.delete(session);
-    if (mirror) vscode.debug.removeBreakpoints(mirror.all().map(({ mark }) => mark));
+    if (this.sessions.delete(session)) this.show(this.mirror.ended(session));
+  }
+
+  private show({ added, removed }: Changes<vscode.Breakpoint>): void {
+    vscode.debug.removeBreakpoints(removed);
+    const marks = added.flatMap((told) => this.mark(told)); // known before the editor tells us of them
+    vscode.debug.addBreakpoints(marks);
     this.draw();
   }
 
-  /** The last writer wins: what the person takes away is gone for its owner too, who is told so by the daemon. */
-  private takenAway(mark: vscode.Breakpoint): void {
-    for (const mirror of this.mirrors.values()) {
-      const told = mirror.takenAway(mark);
-      if (told) void this.server.watch.api?.post("/api/call", { tool: "remove_breakpoint", arguments: { breakpoint_id: told.id } });
+  /** Where the person has one already, the editor would show no second. */
+  private mark(told: Told): vscode.Breakpoint[] {
+    const theirs = vscode.debug.breakpoints.find((it) => isAt(it, told) && !this.leftovers.has(it));
+    const mark = theirs ?? made(told);
+    this.mirror.keep(told, mark, !theirs);
+    return theirs ? [] : [mark];
+  }
+
+  private changed({ removed, changed }: vscode.BreakpointsChangeEvent): void {
+    for (const mark of removed) this.wish("dragomanRemoveBreakpoint", this.mirror.takenAway(mark));
+    for (const mark of changed) {
+      if (mark instanceof vscode.SourceBreakpoint) this.wish("dragomanChangeBreakpoint", this.mirror.altered(mark, now(mark)));
     }
     this.draw();
   }
 
+  /** The last writer wins, whoever's it is. It is told in the session, which is in the right folder, and may be read only. */
+  private wish(command: string, wish: Wish | undefined): void {
+    if (!wish) return;
+    const { id, line, column, condition, hit_condition, log_message, enabled } = wish.told;
+    const given = { id, line, column, condition, hitCondition: hit_condition, logMessage: log_message, enabled };
+    void Promise.resolve(this.sessions.get(wish.session)?.customRequest(command, given)).then(
+      (list: List | undefined) => this.show(this.mirror.answered(wish, list?.breakpoints)),
+      () => this.show(this.mirror.answered(wish)),
+    );
+  }
+
   private draw(): void {
-    const shown = [...this.mirrors.values()].flatMap((mirror) => mirror.all());
-    void this.memory.update(PLACE, shown.map(({ mark }) => mark.id));
+    const shown = this.mirror.all();
+    this.leftovers.note(shown.filter(({ isOurs }) => isOurs).map(({ mark }) => mark));
     for (const editor of vscode.window.visibleTextEditors) {
       const here = shown.filter(({ told }) => told.path === editor.document.uri.fsPath && told.line <= editor.document.lineCount);
       editor.setDecorations(this.sign, here.map(({ told }) => ({
@@ -89,7 +100,19 @@ export class Breakpoints implements vscode.Disposable {
   }
 }
 
-function made({ path, line, column, condition, hit_condition, log_message }: Told): vscode.Breakpoint {
+function isAt(it: vscode.Breakpoint, { path, line, column }: Told): boolean {
+  if (!(it instanceof vscode.SourceBreakpoint) || it.location.uri.fsPath !== path) return false;
+  const { start } = it.location.range;
+  return start.line === line - 1 && start.character === (column ? column - 1 : 0);
+}
+
+function made({ path, line, column, condition, hit_condition, log_message, enabled }: Told): vscode.Breakpoint {
   const place = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, column ? column - 1 : 0));
-  return new vscode.SourceBreakpoint(place, true, condition || undefined, hit_condition || undefined, log_message || undefined);
+  return new vscode.SourceBreakpoint(place, enabled ?? true, condition || undefined, hit_condition || undefined, log_message || undefined);
+}
+
+function now({ location, enabled, condition, hitCondition, logMessage }: vscode.SourceBreakpoint): Altered {
+  const { line, character } = location.range.start;
+  const texts = { condition: condition ?? "", hit_condition: hitCondition ?? "", log_message: logMessage ?? "" };
+  return { line: line + 1, column: character ? character + 1 : null, ...texts, enabled };
 }

@@ -27,8 +27,9 @@ export function registerDebugging(server: Server): vscode.Disposable {
   );
 }
 
+/** Those that can be joined: one that an editor lends is in that editor's debugger already. */
 export function lives({ known }: Server): Life[] {
-  return known.state === "running" ? known.status.sessions.filter(({ kind }) => kind === "debug") : [];
+  return known.state === "running" ? known.status.sessions.filter(({ kind, ends }) => kind === "debug" && ends !== false) : [];
 }
 
 /** Every editor can run a program as its adapter; this one carries bytes between us and the daemon's own socket. */
