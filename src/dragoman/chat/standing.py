@@ -24,7 +24,20 @@ class Standing:
     retry_in_s: float | None = None
 
 
-DISCONNECTED = Standing("disconnected")
+NOT_ASKED = Standing(
+    "disconnected",
+    "not_asked",
+    say("Nobody has asked for a connection yet."),
+    hint=say("Connect with `dragoman gateway connect`. The chat of the page and its agent need no other gateway."),
+)
+DISCONNECTED = Standing(
+    "disconnected",
+    "ended_here",
+    say("The connection was ended on request."),
+    hint=say("Connect again with `dragoman gateway connect`."),
+)
+NO_CANVAS = Standing("disconnected")
+"""Of a gateway that does not draw on nodes, or none."""
 CONNECTING = Standing("connecting")
 CONNECTED = Standing("connected")
 

@@ -84,6 +84,12 @@ TABLE: dict[str, str] = {
         "这里没有可对话的模型，但每个工具都是命令：/why 解释上一次失败，/start 文件 开始调试，/break 文件:行 在那里停下。/help 列出全部。"
     ),
     "Did you mean {names}?": "你是指 {names} 吗？",
+    "Nobody has asked for a connection yet.": "还没有人要求连接。",
+    "Connect with `dragoman gateway connect`. The chat of the page and its agent need no other gateway.": (
+        "请用 `dragoman gateway connect` 连接。页面的聊天及其代理不需要别的网关。"
+    ),
+    "The connection was ended on request.": "连接已按要求结束。",
+    "Connect again with `dragoman gateway connect`.": "请用 `dragoman gateway connect` 重新连接。",
     "What the commands do.": "各命令的用途。",
     "/help lists the commands.": "/help 列出所有命令。",
     "There is no command /{name}.": "没有命令 /{name}。",

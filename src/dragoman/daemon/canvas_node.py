@@ -79,7 +79,7 @@ class CanvasNode:
 
     @property
     def standing(self) -> Standing:
-        now = self._client.standing if self._client else standing.DISCONNECTED
+        now = self._client.standing if self._client else standing.NO_CANVAS
         return standing.canvas_waits(self.request_id) if now.state in _OPEN and self.request_id else now
 
     def follow(self, operator: GatewayClient) -> None:

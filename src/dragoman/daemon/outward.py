@@ -42,9 +42,16 @@ if TYPE_CHECKING:
 Overhear = Callable[[EventFrame | SequenceGap], None]
 DRAWER = "gateway"
 SETTLED_WITHIN_S = 20.0
+REQUEST_WITHIN_S = 30.0
+WAITED_AT_MOST_S = 3600.0
+"""By one call for a run's end."""
 _SETTLED = frozenset({"connected", "degraded", "pairing_required", "paused", "error"})
 _LISTENED_S = 3600.0
 _TEXT = 20_000  # what a gateway takes of a user's action
+
+
+class _Waits(msgspec.Struct, rename="camel"):
+    timeout_ms: float = 30_000
 
 
 class Outward:
@@ -61,6 +68,7 @@ class Outward:
         self._scope = anyio.CancelScope()
         self._changed = anyio.Event()
         self._was_connected = False
+        self._unbegun = standing.NOT_ASKED
         self._sessions: dict[str, str] = {}
         self._client: GatewayClient | None = None
         self._overheard: list[Overhear] = []
@@ -70,7 +78,7 @@ class Outward:
 
     @property
     def standing(self) -> Standing:
-        return self._client.standing if self._client else standing.DISCONNECTED
+        return self._client.standing if self._client else self._unbegun
 
     def status(self) -> dict[str, Any]:
         client = self._client
@@ -105,13 +113,14 @@ class Outward:
             await self.connect("")
         except DragomanError as error:
             log.warning("the gateway of the settings was not connected: %s", error)
+            self._unbegun = Standing("error", error.code, error.message, hint=error.hint)
 
     def overhear(self, told: Overhear) -> None:
         """Every frame as it comes, for who passes them on."""
         self._overheard.append(told)
 
     async def relay(self, method: str, params: Raw | UnsetType) -> Any:
-        return await self.client().request(method, params)
+        return await self.client().request(method, params, timeout_s=_deadline_s(method, params))
 
     def disconnect(self) -> None:
         if self._client is not None:
@@ -220,6 +229,17 @@ class Outward:
                 return False
             log.warning("an action on %s was not taken by the gateway: %s", ascii(taken.surface_id[:60]), error)
         return True
+
+
+def _deadline_s(method: str, params: Raw | UnsetType) -> float:
+    """A call that waits names its own time; its answer, also that nothing came, has the time of any other besides."""
+    if method != "agent.wait":
+        return REQUEST_WITHIN_S
+    try:
+        waits = _Waits() if isinstance(params, UnsetType) else msgspec.json.decode(params, type=_Waits)
+    except (msgspec.DecodeError, RecursionError):
+        return REQUEST_WITHIN_S
+    return min(max(waits.timeout_ms / 1000, 0.0), WAITED_AT_MOST_S) + REQUEST_WITHIN_S
 
 
 def _read_token(path: Path) -> str:

@@ -44,6 +44,9 @@ def connected(client: Cli) -> Cli:
 
 def test_nothing_is_connected_before_somebody_asks_for_it(client: Cli) -> None:
     assert client.json("gateway", "status")["state"] == "disconnected"
+    bare = client("gateway", "status").stdout
+    assert "Nobody has asked for a connection yet." in bare
+    assert "Connect with `dragoman gateway connect`." in bare
     refused = client("gateway", "chat", "hello")
     assert (refused.returncode, "dragoman gateway connect" in refused.stderr) == (1, True)
 

@@ -11,9 +11,12 @@ from typing import Any
 
 import anyio
 import pytest
+from msgspec import Raw
 
 from dragoman.canvas.actions import KEPT_S
 from dragoman.canvas.service import CanvasService
+from dragoman.daemon import outward as outward_module
+from dragoman.daemon.gateway_methods import GatewayMethods
 from dragoman.daemon.outward import DRAWER, Outward, outward
 from dragoman.errors import DragomanError
 from dragoman.places import find_places
@@ -112,6 +115,74 @@ async def test_without_a_connection_there_is_nobody_to_ask(tmp_path: Path) -> No
             link.client()
 
 
+@asynccontextmanager
+async def unconnected(folder: Path, script: Any) -> AsyncIterator[Outward]:
+    async with (
+        fake_gateway(script) as fake,
+        studio(folder) as (canvas, journal),
+        outward(Settings(gateway_address=fake.url), find_places(), canvas, journal) as link,
+    ):
+        yield link
+        link.disconnect()
+        await until(lambda: link.standing.state == "disconnected")
+
+
+async def test_why_there_is_no_connection_and_what_to_do_is_said(tmp_path: Path) -> None:
+    async with unconnected(tmp_path, Gateway().script) as link:
+        told = GatewayMethods(link).standing("en")
+        assert (told["state"], told["reason"]) == ("disconnected", "Nobody has asked for a connection yet.")
+        assert "dragoman gateway connect" in told["hint"]
+        await link.connect("")
+        link.disconnect()
+        await until(lambda: link.standing.state == "disconnected")
+        told = GatewayMethods(link).standing("en")
+        assert told["reason"] == "The connection was ended on request."
+        assert "dragoman gateway connect" in told["hint"]
+        assert (told["canvas"], told["canvas_reason"]) == ("disconnected", "")
+
+
+async def test_a_call_that_waits_is_given_its_own_time_and_others_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outward_module, "REQUEST_WITHIN_S", 0.2)
+    was_silent, told = anyio.Event(), list[Any]()
+
+    async def late(visit: Visit) -> None:
+        await visit.welcome()
+        asked = await visit.expect("agent.wait")
+        await was_silent.wait()
+        await visit.answer(asked, {"status": "ok"})
+        await visit.stay()
+
+    async with unconnected(tmp_path, late) as link, anyio.create_task_group() as group:
+
+        async def wait() -> None:
+            told.append(bytes(await link.relay("agent.wait", Raw(b'{"runId": "r", "timeoutMs": 60000}'))))
+
+        await link.connect("")
+        group.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(DragomanError) as silent:
+            await link.relay("chat.history", Raw(b'{"sessionKey": "main", "timeoutMs": 60000}'))
+        assert silent.value.code == "gateway_silent"
+        was_silent.set()
+    assert told == [b'{"status": "ok"}']
+
+
+@pytest.mark.parametrize(
+    ("params", "seconds"),
+    [
+        (b'{"timeoutMs": 120000}', 150.0),
+        (b"{}", 60.0),
+        (b'{"timeoutMs": 1e12}', 3630.0),
+        (b'{"timeoutMs": -5}', 30.0),
+        (b'{"timeoutMs": "x"}', 30.0),
+    ],
+)
+def test_how_long_a_run_is_waited_for_is_bounded(params: bytes, seconds: float) -> None:
+    assert outward_module._deadline_s("agent.wait", Raw(params)) == seconds
+
+
 async def test_the_token_goes_to_the_gateway_of_the_settings_and_to_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +232,9 @@ async def test_a_token_that_cannot_be_read_is_told_to_who_connects_and_a_relay_s
         await anyio.wait_all_tasks_blocked()
         with pytest.raises(DragomanError, match="cannot be read"):
             await link.connect("")
+        told = GatewayMethods(link).standing("en")
+        assert (told["state"], told["code"]) == ("error", "no_gateway_token")
+        assert "cannot be read" in told["reason"]
 
 
 def test_no_tool_names_a_gateway() -> None:
