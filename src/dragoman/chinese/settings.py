@@ -98,5 +98,7 @@ TABLE: dict[str, str] = {
     "Whether a lost gateway is tried again without end, instead of ten times.": "与网关断开后是否不限次数地重连，而不是十次。",
     "Whether chats with our own gateway are those of that one, instead of our own agent's.": "与我们自己网关的对话是否转到那个网关，而不是由我们自己的智能体回答。",
     "{key} is not changed from a page.": "{key} 不能在页面上更改。",
+    "From a page: an address of this machine, or none for the provider's own.": "在页面上：只能是本机的地址，或留空以使用提供方自己的地址。",
+    "From a page: an address of this machine.": "在页面上：只能是本机的地址。",
     "Run `dragoman config set {key} …` in a terminal.": "请在终端运行 `dragoman config set {key} …`。",
 }

@@ -15,23 +15,30 @@ from starlette.responses import Response
 
 from dragoman.errors import DragomanError
 from dragoman.events import Event
-from dragoman.phrases import Language, say
+from dragoman.phrases import Language, Phrase, say
 from dragoman.places import Places
 from dragoman.setting_table import Settings
 from dragoman.settings import Explained, Setting, explain, find_setting, unknown_variables
+from dragoman.transport.http_stream import is_loopback
 from dragoman.transport.settings_file import write_setting
 from dragoman.web.bodies import Body, as_json, read_as
 from dragoman.web.errors import language_of
 
 # A setting that names a program to run, opens the machine to others, or shows agents more than before is a matter of
-# the command line: whoever holds a page's session holds a browser, not the account. One that is new is not here.
+# the command line: whoever holds a page's session holds a browser, not the account. So is which variable or file of the
+# daemon's holds a secret, or a page could have any of them sent. One that is new is not here.
 CHANGED_BY_PAGES = frozenset({
     "port", "auto_start", "mcp_starts_daemon", "log_level", "session_linger_s",
     "journal_max_age_days", "journal_max_size_mb", "terminal_max_age_days",
     "suggest_commands", "explain_failures", "explain_failures_every_s",
-    "model", "model_name", "model_address", "model_key_variable", "model_completes",
-    "gateway_address", "gateway_token_variable", "gateway_unlimited", "gateway_relay",
+    "model", "model_name", "model_address", "model_completes",
+    "gateway_address", "gateway_unlimited", "gateway_relay",
 })  # fmt: skip
+# Keys and tokens that were chosen at the command line go along to these.
+_ADDRESSES: Mapping[str, Phrase] = {
+    "model_address": say("From a page: an address of this machine, or none for the provider's own."),
+    "gateway_address": say("From a page: an address of this machine."),
+}
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@|(?<=\?)\S+")
 
 
@@ -83,14 +90,14 @@ class SettingsApi:
         wanted = await read_as(request, _Change)
         setting = find_setting(wanted.key)
         if wanted.key not in CHANGED_BY_PAGES:
-            raise DragomanError(
-                "not_for_pages",
-                say("{key} is not changed from a page.", key=setting.key),
-                hint=say("Run `dragoman config set {key} …` in a terminal.", key=setting.key),
-            )
+            raise _not_for_pages(setting, say("{key} is not changed from a page.", key=setting.key))
+        if wanted.key in _ADDRESSES and not _stays_here(wanted.value):
+            raise _not_for_pages(setting, _ADDRESSES[wanted.key])
         await anyio.to_thread.run_sync(write_setting, self.places.settings_file, wanted.key, wanted.value)
         text = f"{setting.key} was set at the page"
-        await self.journal.append([Event(kind="daemon.setting_changed", text=text, body={"key": setting.key})])
+        await self.journal.append(
+            [Event(kind="daemon.setting_changed", text=text, body={"key": setting.key, "by": "page"})]
+        )
         known = await anyio.to_thread.run_sync(explain, self.places)
         return as_json(self._row(known[setting.key], language_of(request)))
 
@@ -131,7 +138,18 @@ class SettingsApi:
             "about": setting.about.in_language(language),
             "allowed": setting.allowed.in_language(language),
             "may_change": setting.key in CHANGED_BY_PAGES,
+            "from_page": _ADDRESSES[setting.key].in_language(language) if setting.key in _ADDRESSES else "",
         }
+
+
+def _not_for_pages(setting: Setting, why: Phrase) -> DragomanError:
+    hint = say("Run `dragoman config set {key} …` in a terminal.", key=setting.key)
+    return DragomanError("not_for_pages", why, hint=hint)
+
+
+def _stays_here(address: str) -> bool:
+    """Without what parsers disagree about: whoever connects later must see the same host as we do."""
+    return not address or (is_loopback(address) and not set("@\\") & set(address))
 
 
 @functools.cache

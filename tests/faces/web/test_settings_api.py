@@ -56,7 +56,7 @@ def test_a_change_is_written_with_its_comments_kept_and_waits_for_a_restart(vict
 
 @pytest.mark.parametrize(
     ("key", "value", "says"),
-    [("port", "70000", "65535"), ("model_address", "ftp://x", "http://"), ("auto_start", "perhaps", "true")],
+    [("port", "70000", "65535"), ("model_address", "ftp://127.0.0.1", "http://"), ("auto_start", "perhaps", "true")],
 )
 def test_a_wrong_value_is_refused_with_what_is_allowed_and_nothing_is_written(
     victim: Attacked, key: str, value: str, says: str
@@ -72,6 +72,7 @@ def test_a_wrong_value_is_refused_with_what_is_allowed_and_nothing_is_written(
 FOR_THE_COMMAND_LINE = sorted(
     {"bind", "allow_remote", "redact", "redact_names", "allowed_folders", "adapters"}
     | {"model_key_command", "gateway_token_file", "record_raw_input", "ignore_commands"}
+    | {"model_key_variable", "gateway_token_variable"}
 )
 
 
@@ -81,6 +82,27 @@ def test_what_runs_programs_or_opens_the_machine_is_not_changed_from_a_page(vict
     assert (refused.status, refused.json()["error"]["code"]) == (403, "not_for_pages")
     assert key in refused.json()["error"]["hint"]
     assert row(victim, key)["may_change"] is False
+
+
+ELSEWHERE = ["{}://evil.example/v1", "{}://127.0.0.1@evil.example", "{}://evil.example\\@127.0.0.1", "{}://10.0.0.1"]
+
+
+@pytest.mark.parametrize(("key", "scheme"), [("model_address", "https"), ("gateway_address", "wss")])
+@pytest.mark.parametrize("elsewhere", ELSEWHERE)
+def test_no_page_sends_a_secret_to_another_machine(victim: Attacked, key: str, scheme: str, elsewhere: str) -> None:
+    before = row(victim, key)["value"]
+    refused = change(victim, key, elsewhere.format(scheme))
+    assert (refused.status, refused.json()["error"]["code"]) == (403, "not_for_pages")
+    assert f"dragoman config set {key}" in refused.json()["error"]["hint"]
+    assert row(victim, key)["value"] == before
+
+
+def test_a_model_of_this_machine_is_chosen_at_the_page(victim: Attacked) -> None:
+    for address in ("http://127.0.0.1:11434/v1", "http://localhost:11434/v1", "http://[::1]:11434/v1", ""):
+        assert change(victim, "model_address", address).json()["value"] == address
+    assert "本机" in next(
+        it["from_page"] for it in get(victim, "/api/settings", CHINESE)["settings"] if it["key"] == "model_address"
+    )
 
 
 def test_the_table_of_what_pages_change_names_settings_alone() -> None:
