@@ -43,6 +43,11 @@ class Places:
         return self.state / "adapters"
 
     @property
+    def port_file(self) -> Path:
+        """The port that was served last."""
+        return self.state / "port"
+
+    @property
     def log_file(self) -> Path:
         return self.state / "logs" / "dragoman.log"
 

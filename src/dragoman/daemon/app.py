@@ -27,6 +27,7 @@ from dragoman.daemon.debugging import Debugging, debugging
 from dragoman.daemon.ending import take_signals
 from dragoman.daemon.gateway_methods import GatewayMethods
 from dragoman.daemon.instance import Instance
+from dragoman.daemon.last_port import last_port, remember_port
 from dragoman.daemon.lives import Lives
 from dragoman.daemon.logs import start_logging
 from dragoman.daemon.methods import Methods
@@ -82,7 +83,8 @@ STORES = (breakpoints.STORE, trust.STORE, STORE, conversations.STORE, canvas.STO
 class Options:
     workspace: Path
     port: int | None = None
-    """The port a person asked for: that one, or the start fails. None: the settings' port, or else any free one."""
+    """The port a person asked for: that one, or the start fails. None: the settings' port, or else the last one, or any
+    that is free."""
     terminal_logs: bool = False
     verbose: bool = False
     wait_for_lock_s: float = 0.0
@@ -124,7 +126,7 @@ async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Read
         links = Links(tokens)
         _start_logging(options, places, settings, tokens)
         with (
-            _listen(options, settings) as tcp,
+            _listen(options, places, settings) as tcp,
             bind_private_socket(places.socket) as control,
             wrapper_sockets(places) as wrappers,
             bind_private_socket(places.dap_socket) as editors,
@@ -315,10 +317,15 @@ def _start_logging(options: Options, places: Places, settings: Settings, tokens:
         log.warning("%s", warning)
 
 
-def _listen(options: Options, settings: Settings) -> socket.socket:
-    if options.port is not None:
-        return bind_tcp(settings.bind, options.port)
-    return bind_tcp_or_any(settings.bind, settings.port)
+def _listen(options: Options, places: Places, settings: Settings) -> socket.socket:
+    """A port of nobody's choice is the one that was served last, where that is free: open pages wait there."""
+    wanted = settings.port if options.port is None else options.port
+    if options.port:
+        tcp = bind_tcp(settings.bind, wanted)
+    else:
+        tcp = bind_tcp_or_any(settings.bind, wanted, last_port(places.port_file))
+    remember_port(places.port_file, tcp.getsockname()[1])
+    return tcp
 
 
 def _state(options: Options, places: Places, settings: Settings, tcp: socket.socket) -> DaemonState:

@@ -27,14 +27,15 @@ def bind_tcp(host: str, port: int) -> socket.socket:
     return listener
 
 
-def bind_tcp_or_any(host: str, port: int) -> socket.socket:
-    """An automatic start never fails for a port: it takes a free one, and says so."""
-    try:
-        return bind_tcp(host, port)
-    except DragomanError as error:
-        if error.code not in {"port_taken", "port_forbidden"}:
-            raise
-        return bind_tcp(host, 0)
+def bind_tcp_or_any(host: str, *wanted: int) -> socket.socket:
+    """The first that is free. An automatic start never fails for a port: it takes any free one then, and says so."""
+    for port in filter(None, wanted):
+        try:
+            return bind_tcp(host, port)
+        except DragomanError as error:
+            if error.code not in {"port_taken", "port_forbidden"}:
+                raise
+    return bind_tcp(host, 0)
 
 
 def _refused(host: str, port: int, error: OSError) -> DragomanError:

@@ -97,8 +97,11 @@ def test_a_plain_start_never_fails_for_a_port_and_says_which_it_took(cli: Cli) -
         wanted = taken.getsockname()[1]
         cli.environment["DRAGOMAN_PORT"] = str(wanted)
         result = cli("up")
-    require_success(result)
-    status = cli.status()
+        require_success(result)
+        status = cli.status()
+        cli.kill()
+        require_success(cli("up"))
+        assert cli.status()["port"] == status["port"], "pages that are open wait at the port that was served last"
     note = f"Port {wanted} was taken, so it serves {status['port']}."
     assert note in result.stderr
     assert note in cli("status").stdout
