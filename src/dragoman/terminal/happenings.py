@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from dragoman.events import Event
-from dragoman.terminal.model import ENDED_BY, Command, Terminal
+from dragoman.terminal.model import AGENT, ENDED_BY, Command, Terminal
 from dragoman.terminal.told import Failed, Notice
 
 _TEXT_CHARACTERS = 4_000
+PERSON = "terminal"
 
 
 def began(terminal: Terminal) -> Event:
-    told = {"parent": terminal.parent, "owner": terminal.owner, "attributes": terminal.attributes}
+    told = {
+        "parent": terminal.parent,
+        "owner": terminal.owner,
+        "attributes": terminal.attributes,
+        "by": _whose(terminal),
+    }
     return Event(kind="terminal.began", session=terminal.id, body=told)
 
 
 def ended(terminal: Terminal) -> Event:
-    told = {"exit_code": terminal.exit_code, "by": terminal.attributes.get(ENDED_BY, "")}
+    why = terminal.attributes.get(ENDED_BY, "")
+    told = {"exit_code": terminal.exit_code, "why": why, "by": "" if why else _whose(terminal)}
     return Event(kind="terminal.ended", session=terminal.id, body=told)
 
 
-def command_ended(command: Command) -> Event:
+def command_ended(command: Command, terminal: Terminal) -> Event:
     told = {
+        "by": _whose(terminal),
         "command": command.id,
         "line": command.line[:_TEXT_CHARACTERS],
         "cwd": command.cwd,
@@ -33,8 +41,17 @@ def command_ended(command: Command) -> Event:
     return Event(kind="terminal.command_ended", session=command.terminal, cause=command.id, text=text, body=told)
 
 
-def noticed(terminal: str, notice: Notice) -> Event:
+def noticed(terminal: Terminal, notice: Notice, line: str) -> Event:
+    """The command that it is about is found by its own event's words, not by these."""
+    by = _whose(terminal)
     if isinstance(notice, Failed):
-        return Event(kind="terminal.command_failed", session=terminal, body={"exit_code": notice.exit_code})
+        told = {"exit_code": notice.exit_code, "line": line[:_TEXT_CHARACTERS], "by": by}
+        text = f"failed with exit code {notice.exit_code}"
+        return Event(kind="terminal.command_failed", session=terminal.id, text=text, body=told)
     text = notice.text[:_TEXT_CHARACTERS]
-    return Event(kind="terminal.pattern_seen", session=terminal, text=text, body={"text": text})
+    return Event(kind="terminal.pattern_seen", session=terminal.id, text=text, body={"text": text, "by": by})
+
+
+def _whose(terminal: Terminal) -> str:
+    """The client that it runs for, by its id; else whoever sits at it."""
+    return terminal.attributes.get(AGENT) or PERSON

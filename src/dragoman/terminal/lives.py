@@ -65,6 +65,12 @@ class Life:
         return replace(self.running, output=done.span, output_bytes=done.output_bytes, lost_bytes=done.lost_bytes)
 
     @property
+    def line(self) -> str:
+        """Of what runs, or else of what ran last."""
+        commands = [self.running] if self.running else [*self.recent][-1:]
+        return commands[0].line if commands else ""
+
+    @property
     def broken(self) -> bool:
         """Nothing more is taken: its client must come back and go on from what is in the record."""
         return self.resends and self.recorder.failed

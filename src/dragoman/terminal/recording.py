@@ -110,7 +110,7 @@ class Recording:
         if isinstance(notice, PatternSeen):
             notice = PatternSeen(self._text(notice.text))
         if not life.private:
-            await self._journal.append([happenings.noticed(life.known.terminal.id, notice)])
+            await self._journal.append([happenings.noticed(life.known.terminal, notice, life.line)])
 
     async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
         ended = self._known.get(terminal_name(terminal_id))
@@ -260,15 +260,15 @@ class Recording:
         command = msgspec.structs.replace(
             command, output=stretch.span, output_bytes=stretch.output_bytes, lost_bytes=stretch.lost_bytes
         )
-        await self._append(command, self._store.add(command, boundary.place))
+        await self._append(life, command, self._store.add(command, boundary.place))
         life.unsaved = {}
         life.recent.append(command)
         life.known.commands += 1
         return command
 
-    async def _append(self, command: Command, write: Statement) -> None:
+    async def _append(self, life: Life, command: Command, write: Statement) -> None:
         """Its bytes are synced first; where their disk failed once, the command is kept without that certainty."""
-        event = happenings.command_ended(command)
+        event = happenings.command_ended(command, life.known.terminal)
         try:
             await self._journal.append([event], writes=[write], spans=[command.output] if command.output else [])
         except DragomanError as error:

@@ -318,7 +318,10 @@ async def test_the_journal_has_what_happened_and_finds_it_by_its_words(tmp_path:
         await service.notice(shell.terminal, shell.tick(), PatternSeen("segmentation fault"))
         await service.end(shell.terminal, shell.tick(), 0)
         journal = service._journal
-        kinds = [event.event.kind for event in await journal.read(session=shell.terminal)]
+        events = [recorded.event for recorded in await journal.read(session=shell.terminal)]
+        kinds = [event.kind for event in events]
+        assert [event.body["by"] for event in events] == ["terminal"] * 5
+        assert events[2].body["line"] == "make frobnicate"
         assert kinds == [
             "terminal.began",
             "terminal.command_ended",
