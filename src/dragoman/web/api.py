@@ -15,10 +15,12 @@ from dragoman.access.tokens import Tokens
 from dragoman.errors import DragomanError
 from dragoman.events import Recorded
 from dragoman.phrases import say
+from dragoman.web.bodies import as_json
 from dragoman.web.guarded import read_body
 from dragoman.web.packing import packed
 
 MOST_EVENTS = 200
+MOST_NAMES = 200
 ANSWER_BYTES = 1 << 20
 
 
@@ -28,6 +30,8 @@ class Record(Protocol):
     last_sequence: int
 
     async def read(self, after: int, *, limit: int) -> Sequence[Recorded]: ...
+
+    async def search(self, query: str, /, *, limit: int, kinds: Sequence[str]) -> Sequence[Recorded]: ...
 
     async def wait_past(self, sequence: int) -> None: ...
 
@@ -87,6 +91,11 @@ class Api:
         events = b",".join(packed(rows, ANSWER_BYTES))
         body = b'{"events":[%b],"last_sequence":%d}' % (events, self.record.last_sequence)
         return Response(body, media_type="application/json")
+
+    async def names(self, _: Request) -> Response:
+        """How agents call themselves, by their ids; of the last that came."""
+        met = await self.record.search("mcp connected", limit=MOST_NAMES, kinds=("mcp.connected",))
+        return as_json({"names": {it.event.session: it.event.body.get("client", "") for it in reversed(met)}})
 
 
 def _number(request: Request, name: str, *, default: int) -> int:

@@ -64,6 +64,7 @@ def build_table(served: Served, mcp: Mounted, gateway: Socket) -> RouteTable:
             Gate(Route("/api/login", api.login, methods=["POST"]), None),
             Gate(Route("/api/status", api.show_status, methods=["GET"]), "page"),
             Gate(Route("/api/events", api.events, methods=["GET"]), "page"),
+            Gate(Route("/api/names", api.names, methods=["GET"]), "page"),
             Gate(WebSocketRoute("/api/feed", served.feed.serve), "page"),
             Gate(Route("/api/canvas", canvas.show, methods=["GET"]), "page"),
             Gate(Route("/api/canvas/act", canvas.act, methods=["POST"]), "page"),
