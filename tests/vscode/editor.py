@@ -70,11 +70,17 @@ class Editor:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def configure(self, **machine: Any) -> None:
-        """The settings of the machine; those of a person are always the quiet ones."""
-        for place, settings in (("User", SETTINGS), ("Machine", machine)):
-            file = self.room / "data" / place / "settings.json"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(settings))
+        """The settings of the machine."""
+        self._write_settings("Machine", machine)
+
+    def configure_person(self, **more: Any) -> None:
+        """The settings of a person: the quiet ones, and more."""
+        self._write_settings("User", {**SETTINGS, **more})
+
+    def _write_settings(self, place: str, settings: dict[str, Any]) -> None:
+        file = self.room / "data" / place / "settings.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings))
 
     def machine_settings(self) -> dict[str, Any]:
         value: dict[str, Any] = json.loads((self.room / "data" / "Machine" / "settings.json").read_text())
@@ -109,6 +115,7 @@ def editor(room: Path, vsix: Path | None, *, runs_tests: bool = False) -> Iterat
     (room / "home" / "config" / "settings.toml").write_text("port = 0\n")
     started = Editor(room, free_port(), Cli(room / "home", {"HOME": str(room / "person")}))
     started.configure()
+    started.configure_person()
     if vsix is not None:
         started.install(vsix)
     arguments = ["--auth", "none", "--bind-addr", f"127.0.0.1:{started.port}", "--disable-telemetry",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Frame, expect
 
 from tests.daemons import PATIENCE
 from tests.vscode.agent import agent
+from tests.vscode.behind import gateway_behind
 from tests.vscode.editor import Editor
 from tests.vscode.window import Window
 
@@ -33,8 +35,7 @@ def chat(running: Editor, first: Window) -> Frame:
 @pytest.mark.requirement("vscode:chat-view:life", "vscode:chat-view:send", "vscode:from-chat:send")
 @pytest.mark.requirement("vscode:to-chat:tool-start", "vscode:to-chat:tool-result", "vscode:to-chat:done")
 def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: Window, chat: Frame) -> None:
-    chat.get_by_label("Message").fill("/status")
-    chat.get_by_label("Message").press("Enter")
+    _say(chat, "/status")
     expect(chat.locator("article.user").last).to_contain_text("/status")
     expect(chat.locator("article.assistant").last.locator("details.tool.done")).to_contain_text("dragoman_status")
     expect(chat.locator("article.assistant .prose").last).to_contain_text(str(running.cli.status()["port"]))
@@ -54,8 +55,7 @@ def test_the_selection_is_put_where_the_person_can_go_on_with_it(first: Window, 
 @pytest.mark.requirement("vscode:from-chat:switch-session", "vscode:from-chat:request-sessions")
 @pytest.mark.requirement("vscode:to-chat:sessions", "vscode:to-chat:history")
 def test_conversations_are_listed_and_what_was_said_in_one_comes_back(first: Window, chat: Frame) -> None:
-    chat.get_by_label("Message").fill("/help")
-    chat.get_by_label("Message").press("Enter")
+    _say(chat, "/help")
     expect(chat.locator("article.assistant .prose").last).to_contain_text("/status")
     said = chat.locator("article").count()
     chat.get_by_role("button", name="New conversation").click()
@@ -73,6 +73,47 @@ def test_the_chat_says_when_the_daemon_is_away_and_goes_on_when_it_is_back(
     expect(away).to_be_visible()
     running.cli("up", "--workspace", str(first.folder))
     expect(away).to_have_count(0)
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "change it": {"path": "adding.py", "original": "total = 0\n", "modified": "total = 1\n"},
+    "make one": {"path": "made.py", "original": None, "modified": "print('made')\n"},
+    "again": {"path": "again.py", "original": "a\n", "modified": "b\n"},
+}
+
+
+@pytest.mark.requirement("vscode:bridge:diff-view", "vscode:chat-view:abort", "vscode:from-chat:abort")
+def test_what_an_agent_changed_stands_in_the_chat_and_is_compared_as_the_person_allows(
+    running: Editor, first: Window, chat: Frame
+) -> None:
+    with gateway_behind(running, CHANGES) as behind:
+        first.expect_status(r"Dragoman \d+")
+        expect(chat.get_by_role("status").filter(has_text="not connected")).to_have_count(0)
+        _say(chat, "change it")
+        expect(chat.locator("details.diff").last).to_contain_text("+ total = 1")
+        first.toast("An agent changed adding.py.").get_by_role("button", name="Show").click()
+        expect(first.tab("adding.py (changed by an agent)")).to_be_visible()
+        expect(first.page.locator(".monaco-diff-editor .line-delete").first).to_be_visible()
+        first.picture("diff")
+
+        _say(chat, "make one")
+        first.toast("An agent changed made.py.").get_by_role("button", name="Always").click()
+        expect(first.tab("made.py (new)")).to_be_visible()
+        _say(chat, "again")
+        expect(first.tab("again.py (changed by an agent)")).to_be_visible()  # always: not asked
+
+        _say(chat, "never ends")
+        expect(chat.locator("article.assistant .prose").last).to_contain_text("You said: never ends")
+        chat.get_by_role("button", name="Stop").click()
+        expect(chat.locator("article.assistant").last).to_contain_text("Stopped.")
+        assert [it["sessionKey"] for it in behind.aborted] == ["agent:main:main"]
+    running.configure_person()
+    first.command("View: Close All Editors")
+
+
+def _say(chat: Frame, words: str) -> None:
+    chat.get_by_label("Message").fill(words)
+    chat.get_by_label("Message").press("Enter")
 
 
 @pytest.mark.requirement("vscode:canvas-view:panel", "vscode:to-canvas:a2ui", "vscode:from-canvas:user-action")

@@ -101,6 +101,9 @@ class Window:
         self.command("Notifications: Clear All Notifications")
         expect(self.toasts).to_have_count(0)
 
+    def tab(self, title: str) -> Locator:
+        return self.page.locator(f'.tab[aria-label^="{title}"]')
+
     def dialog(self) -> Locator:
         return self.page.locator(".monaco-dialog-box")
 

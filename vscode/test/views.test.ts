@@ -130,6 +130,8 @@ test("what a person does on a surface reaches who drew it, and the view is answe
   await it.take({ type: "userAction", action: "onClick", context, id: 3 });
   expect(posted).toEqual([["/api/canvas/act", context]]);
   expect(heard).toEqual([{ type: "answer", id: 3, ok: true, payload: { name: "agreed" } }]);
+  await it.take({ type: "userAction", action: "onClick", context });
+  expect([posted.length, heard.length]).toEqual([2, 1]); // as the specification writes it, without a number: done, and not answered
 });
 
 test("a view may load one script and our own sheets, and reach nothing", () => {
@@ -138,5 +140,6 @@ test("a view may load one script and our own sheets, and reach nothing", () => {
   const nonce = /nonce="([\w-]{20,})"/.exec(page)?.[1];
   expect(policy).toBe(`default-src 'none'; script-src 'nonce-${nonce}'; style-src https://own; img-src https://own; base-uri 'none'; form-action 'none'`);
   expect(page).toContain('<html lang="zh">');
+  expect(html({ title: "T", language: "en", tag: "x-y", conversation: `acp:"<1>`, script: "s", style: "s", source: "" })).toContain('data-conversation="acp:&#34;&#60;1&#62;"');
   expect(page).not.toBe(html({ title: "T", language: "zh-cn", tag: "x-y", script: "s.js", style: "s.css", source: "https://own" }));
 });

@@ -67,6 +67,7 @@ export class Bridge implements vscode.Disposable {
 
   private begun(): void {
     this.isOpen = true;
+    if (vscode.window.state.focused) this.tell("focused", {}); // who connects last is not who is looked at
     this.opened.fire();
   }
 

@@ -11,10 +11,9 @@ const KEPT_AT_MOST = 40;
 type Decision = "accepted" | "rejected" | "closed";
 
 interface Proposal {
-  path: string;
+  file: vscode.Uri;
   text: string;
   isNew: boolean;
-  before: vscode.Uri;
   after: vscode.Uri;
   decided: Promise<Decision>;
   isDecided: boolean;
@@ -47,7 +46,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   /** The same proposal again waits for the same decision, also for one that was made while nobody waited. */
   async show(path: string, text: string, title: string, signal: AbortSignal): Promise<Json> {
     const key = `${path}\0${text}`;
-    const proposal = this.open.get(key) ?? (await this.begin(key, path, text, title));
+    const proposal = this.open.get(key) ?? this.begin(key, path, text, title);
     try {
       return { decision: await proposal.decided, is_new: proposal.isNew };
     } finally {
@@ -56,40 +55,45 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     }
   }
 
-  private async begin(key: string, path: string, text: string, title: string): Promise<Proposal> {
-    const file = vscode.Uri.file(path);
-    const original = await vscode.workspace.openTextDocument(file).then((document) => document.getText(), () => undefined);
-    const number = ++this.count;
+  /** At once, so that the same proposal a moment later is this one. */
+  private begin(key: string, path: string, text: string, title: string): Proposal {
     const { promise: chosen, resolve: decide } = Promise.withResolvers<Decision>();
-    const before = original === undefined ? this.keep(path, `${number}-before`, "") : file;
-    const after = this.keep(path, `${number}-after`, text);
-    const decided = this.carriedOut(chosen, file, text, after).finally(() => (proposal.isDecided = true));
-    const proposal: Proposal = { path, text, isNew: original === undefined, before, after, decide, decided, isDecided: false };
+    const file = vscode.Uri.file(path);
+    const after = this.keep(path, `${++this.count}-after`, text);
+    const proposal: Proposal = { file, text, after, decide, isNew: false, isDecided: false, decided: Promise.resolve("closed") };
+    proposal.decided = this.seenThrough(proposal, chosen, title).finally(() => (proposal.isDecided = true));
     this.open.set(key, proposal);
     for (const oldest of this.open.keys()) if (this.open.size > KEPT_AT_MOST) this.open.delete(oldest);
     this.tellEditor();
+    return proposal;
+  }
+
+  private async seenThrough(proposal: Proposal, chosen: Promise<Decision>, title: string): Promise<Decision> {
+    await this.compare(proposal, title);
+    const decision = await chosen;
+    try {
+      if (decision === "accepted") await write(proposal.file, proposal.text);
+    } finally {
+      const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => shows(tab, proposal.after));
+      await vscode.window.tabGroups.close(tabs, true);
+    }
+    return decision;
+  }
+
+  private async compare(proposal: Proposal, title: string): Promise<void> {
+    const { file, after } = proposal;
+    proposal.isNew = await vscode.workspace.openTextDocument(file).then(() => false, () => true);
+    const before = proposal.isNew ? this.keep(file.path, `${this.count}-before`, "") : file;
     const name = vscode.workspace.asRelativePath(file);
     const shown = proposal.isNew ? t("{0} (proposed, new)", name) : t("{0} (proposed)", name);
     await vscode.commands.executeCommand("vscode.diff", before, after, shown, { preview: false });
     void this.ask(proposal, title || name);
-    return proposal;
   }
 
   private async ask(proposal: Proposal, title: string): Promise<void> {
     const [accept, reject] = [t("Accept"), t("Reject")];
     const chosen = await vscode.window.showInformationMessage(plain(t("An agent proposes a change: {0}", title)), accept, reject);
     if (chosen) proposal.decide(chosen === accept ? "accepted" : "rejected");
-  }
-
-  private async carriedOut(chosen: Promise<Decision>, file: vscode.Uri, text: string, after: vscode.Uri): Promise<Decision> {
-    const decision = await chosen;
-    try {
-      if (decision === "accepted") await write(file, text);
-    } finally {
-      const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => shows(tab, after));
-      await vscode.window.tabGroups.close(tabs, true);
-    }
-    return decision;
   }
 
   /** That is in sight, of several the one with the focus: nothing is decided unseen. */

@@ -79,7 +79,7 @@ export class Watch {
     this.socket = socket;
     socket.onmessage = ({ data }) => {
       clearTimeout(deadline);
-      if (!isOpen) this.api = api;
+      if (!isOpen) this.begun(api, socket);
       isOpen = true;
       this.heard(JSON.parse(String(data)) as Message);
     };
@@ -87,6 +87,11 @@ export class Watch {
       clearTimeout(deadline);
       this.lost();
     };
+  }
+
+  private begun(api: Api, socket: WebSocket): void {
+    this.api = api;
+    this.askNowAndThen(socket);
   }
 
   private lost(): void {
@@ -100,7 +105,6 @@ export class Watch {
   private heard(message: Message): void {
     if (message.type !== "events") {
       this.become({ state: "running", status: message.state });
-      this.askNowAndThen(this.socket);
       return;
     }
     for (const { events } of this.listeners) events?.(message.events);
@@ -118,9 +122,9 @@ export class Watch {
   }
 
   /** A process that hangs keeps its connections: only an answer proves that it lives. */
-  private askNowAndThen(socket: WebSocket | undefined): void {
+  private askNowAndThen(socket: WebSocket): void {
     this.after(ASK_EVERY_MS, async () => {
-      if (!socket || socket !== this.socket) return;
+      if (socket !== this.socket) return;
       await this.ask();
       this.askNowAndThen(socket);
     });

@@ -19,19 +19,21 @@ export function registerWithAgents(programs: Programs): vscode.Disposable {
   return vscode.Disposable.from(...withEditor(programs), ...withCursor(programs));
 }
 
-/** Over stdio, which needs no secret; the pump starts the daemon when the agent first speaks. */
+/** Over stdio, which needs no secret and no port: the pump finds the daemon wherever it moves, and starts it where none runs. */
 function withEditor(programs: Programs): vscode.Disposable[] {
   if (typeof vscode.lm?.registerMcpServerDefinitionProvider !== "function") return [];
   const provider: vscode.McpServerDefinitionProvider<vscode.McpStdioServerDefinition> = {
     onDidChangeMcpServerDefinitions: programs.onDidChange,
-    async provideMcpServerDefinitions() {
-      const dragoman = await programs.find();
-      if (!dragoman) return [];
-      const { command, args } = started(dragoman);
-      return [new vscode.McpStdioServerDefinition("Dragoman", command, args, ownHome(), dragoman.program.version)];
-    },
+    provideMcpServerDefinitions: () => definitions(programs),
   };
   return [vscode.lm.registerMcpServerDefinitionProvider(NAME, provider)];
+}
+
+export async function definitions(programs: Programs): Promise<vscode.McpStdioServerDefinition[]> {
+  const dragoman = await programs.find();
+  if (!dragoman) return [];
+  const { command, args } = started(dragoman);
+  return [new vscode.McpStdioServerDefinition("Dragoman", command, args, ownHome(), dragoman.program.version)];
 }
 
 function withCursor(programs: Programs): vscode.Disposable[] {

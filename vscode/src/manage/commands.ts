@@ -7,6 +7,7 @@ import { readToken } from "../daemon/files";
 import { findPlaces } from "../daemon/places";
 import { installOwn } from "./installing";
 import { openMenu } from "./menu";
+import { folderPaths } from "./program";
 import { settings, wantedPort, type Server } from "./server";
 import { shown } from "./showing";
 
@@ -26,6 +27,7 @@ export function registerCommands(server: Server): vscode.Disposable {
     install: () => installOwn(server),
     openPage: () => openPage(server),
     showLog: showLog,
+    trustFolder: () => trustFolder(server),
   };
   const commands = Object.entries(table).map(([name, action]) => vscode.commands.registerCommand(`dragoman.${name}`, action));
   return vscode.Disposable.from(...commands, vscode.workspace.onDidChangeConfiguration((change) => settingsChanged(server, change)));
@@ -68,8 +70,9 @@ async function copyConfiguration(server: Server): Promise<void> {
   await server.with(async (dragoman) => {
     const offer = await choose(await offers(dragoman), t("Copy the configuration for …"));
     if (!offer) return;
-    await vscode.env.clipboard.writeText(await textOf(offer, () => readToken(findPlaces(), "mcp")));
-    const secret = offer.transport === "http" ? ` ${t("It holds a secret: paste it nowhere else.")}` : "";
+    const text = await textOf(offer, () => readToken(findPlaces(), "mcp"));
+    await vscode.env.clipboard.writeText(text);
+    const secret = text !== offer.client[offer.transport]?.text ? ` ${t("It holds a secret: paste it nowhere else.")}` : "";
     const place = offer.client.path ? ` ${t("It goes into {0}.", offer.client.path)}` : "";
     void vscode.window.showInformationMessage(`${t("Copied for {0}.", offer.client.title)}${place}${secret}`);
   });
@@ -90,6 +93,16 @@ async function choose(all: Offer[], title: string): Promise<Offer | undefined> {
     detail: offer.client.path ?? "",
   }));
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.offer;
+}
+
+/** What the daemon asks of a person before an agent may start anything in a folder, answered here. */
+async function trustFolder(server: Server): Promise<void> {
+  const folder = folderPaths()[0];
+  if (!folder) return;
+  const allow = t("Allow");
+  const detail = t("Programs and launch configurations in it are started when an agent asks for it.");
+  const chosen = await vscode.window.showWarningMessage(t("Let agents run what {0} holds?", plain(folder)), { modal: true, detail }, allow);
+  if (chosen === allow) await server.with((dragoman) => dragoman.run(["trust", folder]));
 }
 
 async function openPage(server: Server): Promise<void> {

@@ -37,9 +37,8 @@ export async function installOwn(server: Server): Promise<void> {
   }
   programs.forget();
   await programs.find();
-  const start = t("Start the server");
-  const chosen = await vscode.window.showInformationMessage(t("dragoman is installed."), start);
-  if (chosen === start) await server.start();
+  void vscode.window.showInformationMessage(t("dragoman is installed."));
+  await server.startByItself();
 }
 
 function cannot({ reason, said }: CannotInstall): string {

@@ -13,6 +13,8 @@ interface Item extends vscode.QuickPickItem {
 export async function openMenu(server: Server): Promise<void> {
   const title = headline(server);
   const chosen = await vscode.window.showQuickPick(items(server), { title, placeHolder: t("What to do with the server") });
+  // Else the status bar has the focus again, and its words stand over what is said next.
+  await vscode.commands.executeCommand("workbench.action.focusActiveEditorGroup");
   if (chosen?.command) await vscode.commands.executeCommand(chosen.command);
 }
 
@@ -67,7 +69,8 @@ function together({ known }: Server): Item[] {
 }
 
 function more(): Item[] {
-  return [separator(t("More")), item("output", t("Show log"), "dragoman.showLog")];
+  const trust = item("shield", t("Let agents run what this folder holds…"), "dragoman.trustFolder");
+  return [separator(t("More")), ...(vscode.workspace.isTrusted && folderPaths().length ? [trust] : []), item("output", t("Show log"), "dragoman.showLog")];
 }
 
 function item(icon: string, label: string, command: string, description = ""): Item {

@@ -60,6 +60,7 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     webview.options = { enableScripts: true, localResourceRoots: [built] };
     webview.onDidReceiveMessage((message: FromCanvas) => this.heard(webview, message));
     panel.onDidDispose(() => {
+      if (this.panel !== panel) return;
       this.panel = undefined;
       this.port.close();
     });

@@ -41,7 +41,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     webview.onDidReceiveMessage((message: FromChat) => this.heard(webview, message));
     view.onDidDispose(() => this.port.close());
     const language = vscode.env.language;
-    webview.html = html({ title: "Dragoman", language, tag: "dragoman-chat", script: at("chat.js"), style: at("view.css"), source: webview.cspSource });
+    const conversation = this.talking.key;
+    webview.html = html({ title: "Dragoman", language, tag: "dragoman-chat", conversation, script: at("chat.js"), style: at("view.css"), source: webview.cspSource });
   }
 
   /** Shows the chat, and puts a text where the person can go on with it. */

@@ -46,13 +46,15 @@ export class Drawing {
   }
 
   async take(message: FromCanvas): Promise<void> {
-    if (message.type === "ready" || message.id === undefined) return;
+    if (message.type === "ready") return;
     const { id } = message;
+    const answer = (told: { ok: boolean; payload?: unknown; message?: string }) =>
+      id === undefined ? undefined : this.port.post({ type: "answer", id, ...told });
     try {
-      this.port.post({ type: "answer", id, ok: true, payload: await this.done(message) });
+      answer({ ok: true, payload: await this.done(message) });
     } catch (error) {
       const hint = error instanceof Refused ? ` ${error.hint}` : "";
-      this.port.post({ type: "answer", id, ok: false, message: `${(error as Error).message}${hint}` });
+      answer({ ok: false, message: `${(error as Error).message}${hint}` });
     }
   }
 

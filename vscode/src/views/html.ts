@@ -5,13 +5,15 @@ export interface Shell {
   title: string;
   language: string;
   tag: string;
+  /** That was open before. */
+  conversation?: string;
   script: string;
   style: string;
   /** Where the editor serves our files from. */
   source: string;
 }
 
-export function html({ title, language, tag, script, style, source }: Shell): string {
+export function html({ title, language, tag, conversation = "", script, style, source }: Shell): string {
   const nonce = randomBytes(16).toString("base64url");
   const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${source}; img-src ${source}; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
@@ -23,6 +25,10 @@ export function html({ title, language, tag, script, style, source }: Shell): st
 <title>${title}</title>
 <link rel="stylesheet" href="${style}">
 </head>
-<body><${tag}></${tag}><script type="module" nonce="${nonce}" src="${script}"></script></body>
+<body data-conversation="${escaped(conversation)}"><${tag}></${tag}><script type="module" nonce="${nonce}" src="${script}"></script></body>
 </html>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

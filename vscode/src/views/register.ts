@@ -35,5 +35,6 @@ async function sendSelection(chat: ChatView): Promise<void> {
   if (!editor || !text) return;
   const { start } = editor.selection;
   const place = `${vscode.workspace.asRelativePath(editor.document.uri)}:${start.line + 1}`;
-  await chat.inject(`${place}\n\`\`\`${editor.document.languageId}\n${text}\n\`\`\`\n`);
+  const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length + 1)));
+  await chat.inject(`${place}\n${fence}${editor.document.languageId}\n${text}\n${fence}\n`);
 }

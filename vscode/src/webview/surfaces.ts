@@ -28,12 +28,15 @@ class Surfaces extends EventTarget {
   }
 
   private heard(message: Told): void {
-    if (message.type === "connection_state") return this.known.clear();
-    const { payload, drawn } = message;
+    if (message.type === "connection_state") this.known.clear();
+    else this.take(message);
+    for (const listener of this.listeners) listener.reset?.(PRESENT);
+  }
+
+  private take({ payload, drawn }: Extract<Told, { type: "a2ui" }>): void {
     const gone = payload.deleteSurface as { surfaceId: string } | undefined;
     if (gone) this.known.delete(`${String(payload.drawer)}/${gone.surfaceId}`);
     if (drawn) this.known.set(keyOf(drawn as Surface), drawn as Surface);
-    if (gone || drawn) for (const listener of this.listeners) listener.reset?.(PRESENT);
   }
 }
 

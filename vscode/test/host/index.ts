@@ -1,5 +1,7 @@
 /** Runs inside the extension host of a real editor: `run` throws what failed, and the editor ends with its code. */
 import * as assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
 import * as vscode from "vscode";
 
 import type { Exported } from "../../src/extension";
@@ -8,22 +10,16 @@ type Case = (exported: Exported) => Promise<void>;
 
 const CASES: Record<string, Case> = {
   async "it is active within 150 ms"({ activatedWithinMs }) {
-    assert.ok(activatedWithinMs <= 150, `${activatedWithinMs} ms`);
+    const { cpu, clock } = activatedWithinMs;
+    console.log(`activation: ${cpu.toFixed(1)} ms of the processor, ${clock.toFixed(1)} ms by the clock`);
+    assert.ok(cpu <= 150, `${cpu} ms`);
+    assert.ok(clock <= 150 * Number(process.env.TEST_PATIENCE ?? 1), `${clock} ms by the clock`);
   },
 
   async "every command of the manifest is there"() {
     const { contributes } = extension().packageJSON as { contributes: { commands: { command: string }[] } };
     const known = new Set(await vscode.commands.getCommands(true));
     assert.deepEqual(contributes.commands.filter(({ command }) => !known.has(command)), []);
-  },
-
-  async "the server was started, and ends and starts by command"({ server }) {
-    const becomes = (state: string) => server.watch.until((known) => known.state === state, 30_000);
-    assert.ok(await becomes("running"));
-    await vscode.commands.executeCommand("dragoman.stop");
-    assert.ok(await becomes("stopped"));
-    await vscode.commands.executeCommand("dragoman.start");
-    assert.ok(await becomes("running"));
   },
 
   async "a session of the debug type runs through the server"() {
@@ -51,30 +47,72 @@ const CASES: Record<string, Case> = {
     await debug("clear", "--all");
   },
 
-  async "a setting of the editor becomes the daemon's own"({ server }) {
-    const said = () => server.with(async (dragoman) => (await dragoman.run(["config", "get", "auto_start"])).out.trim());
-    await server.setAutoStart(false);
-    assert.equal(vscode.workspace.getConfiguration("dragoman").get("autoStart"), false);
-    assert.equal(await said(), "false");
-    await server.setAutoStart(true);
-    assert.equal(await said(), "true");
-  },
-
-  async "features that an editor may lack are looked for first"() {
-    assert.equal(typeof vscode.lm.registerMcpServerDefinitionProvider, "function");
-    assert.equal((vscode as unknown as { cursor?: unknown }).cursor, undefined);
+  async "the editor's own agent is told how to speak to the server, wherever it moves"({ definitions, server }) {
+    const [definition, ...others] = await definitions();
+    const { program } = (await server.programs.find())!;
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+    assert.deepEqual(others, []);
+    assert.ok(definition instanceof vscode.McpStdioServerDefinition);
+    assert.deepEqual(
+      [definition.label, definition.command, definition.args, definition.env, definition.version],
+      ["Dragoman", program.path, ["mcp", "--workspace", folder], { DRAGOMAN_HOME: process.env.DRAGOMAN_HOME }, program.version],
+    );
+    const client = new Client(definition);
+    try {
+      const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "host", version: "1" } };
+      assert.equal((await client.ask<{ serverInfo: { name: string } }>("initialize", hello)).serverInfo.name, "dragoman");
+      client.tell("notifications/initialized");
+      const before = await client.ask<{ tools: unknown[] }>("tools/list");
+      await vscode.commands.executeCommand("dragoman.restart");
+      assert.deepEqual(await client.ask("tools/list"), before);
+    } finally {
+      client.end();
+    }
+    assert.deepEqual((await definitions())[0], definition);
   },
 };
 
 export async function run(): Promise<void> {
   const exported = await extension().activate();
+  assert.ok(await exported.server.watch.until(({ state }) => state === "running", 60_000));
   for (const [name, test] of Object.entries(CASES)) {
+    const began = Date.now();
     try {
       await test(exported);
     } catch (error) {
       throw new Error(`${name}: ${String(error)}`);
     }
-    console.log(`✓ ${name}`);
+    console.log(`✓ ${name} (${Date.now() - began} ms)`);
+  }
+}
+
+/** As an agent of the editor speaks to a server that it starts itself. */
+class Client {
+  private readonly child: ChildProcess;
+  private readonly waiting = new Map<number, (message: { result: unknown }) => void>();
+  private asked = 0;
+
+  constructor({ command, args, env }: vscode.McpStdioServerDefinition) {
+    this.child = spawn(command, args, { env: { ...process.env, ...(env as Record<string, string>) }, stdio: ["pipe", "pipe", "ignore"] });
+    createInterface({ input: this.child.stdout! }).on("line", (line) => {
+      const message = JSON.parse(line) as { id?: number; result: unknown };
+      this.waiting.get(message.id ?? 0)?.(message);
+    });
+  }
+
+  tell(method: string, params: object = {}, id?: number): void {
+    this.child.stdin!.write(`${JSON.stringify({ jsonrpc: "2.0", method, params, ...(id ? { id } : {}) })}\n`);
+  }
+
+  async ask<T>(method: string, params: object = {}): Promise<T> {
+    const id = ++this.asked;
+    const answered = new Promise<{ result: unknown }>((settle) => this.waiting.set(id, settle));
+    this.tell(method, params, id);
+    return (await answered).result as T;
+  }
+
+  end(): void {
+    this.child.kill();
   }
 }
 

@@ -1,0 +1,68 @@
+"""A gateway behind the daemon's own, whose agent does what it is told: changes files, or says no end of things."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+
+from dragoman.testing.fake_gateway import Visit, fake_gateway
+from tests.vscode.editor import Editor
+
+Json = dict[str, Any]
+SESSION = "agent:main:main"
+
+
+@dataclass
+class Behind:
+    changes: dict[str, Json] = field(default_factory=dict)
+    """By what is said: the change that the agent makes then, in the specification's words. Else it never ends."""
+    aborted: list[Json] = field(default_factory=list)
+
+    async def script(self, visit: Visit) -> None:
+        await visit.welcome()
+        async for text in visit.socket:
+            asked = json.loads(text)
+            method, params = asked["method"], asked.get("params", {})
+            if method == "chat.send":
+                await self._run(visit, asked, params)
+            elif method == "chat.abort":
+                self.aborted.append(params)
+                await visit.answer(asked, {"aborted": True})
+                await visit.event("chat", {**self._of("never ends"), "state": "aborted"})
+            else:
+                await visit.answer(asked, {"sessions": [], "messages": [], "subscribed": True})
+
+    async def _run(self, visit: Visit, asked: Json, params: Json) -> None:
+        said, run = params["message"], {"runId": params["idempotencyKey"], "sessionKey": SESSION}
+        self._runs[said] = run
+        await visit.answer(asked, {"runId": run["runId"], "status": "started"})
+        await visit.event("agent", {**run, "kind": "text_delta", "content": f"You said: {said}"})
+        if said in self.changes:
+            await visit.event("agent", {**run, "kind": "diff", **self.changes[said]})
+            await visit.event("agent", {**run, "kind": "done", "stopReason": "end_turn"})
+
+    def _of(self, said: str) -> Json:
+        return self._runs.get(said, {"sessionKey": SESSION})
+
+    _runs: dict[str, Json] = field(default_factory=dict)
+
+
+@contextmanager
+def gateway_behind(editor: Editor, changes: dict[str, Json]) -> Iterator[Behind]:
+    """The daemon is restarted in front of it, and at the end without it."""
+    made = Behind(changes)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fake_gateway(made.script)) as fake:
+        for key, value in (("gateway_address", fake.url), ("gateway_relay", "true")):
+            assert editor.cli("config", "set", key, value).returncode == 0
+        editor.cli("restart", "--yes")
+        try:
+            yield made
+        finally:
+            for key in ("gateway_address", "gateway_relay"):
+                editor.cli("config", "unset", key)
+            editor.cli("restart", "--yes")

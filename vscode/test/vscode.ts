@@ -1,0 +1,2 @@
+/** There is no editor in a plain test: `vi.mock("vscode", …)` says what stands for it. */
+export {};
