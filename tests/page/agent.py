@@ -14,9 +14,9 @@ class Agent:
     wire: Wire
 
     @classmethod
-    def at(cls, daemon: Attacked) -> Agent:
-        wire = Wire(daemon.port, daemon.places.token_file("mcp").read_text().strip())
-        assert wire.initialize().status == 200
+    def at(cls, daemon: Attacked, *, name: str = "raw", **query: str) -> Agent:
+        wire = Wire(daemon.port, daemon.places.token_file("mcp").read_text().strip(), query)
+        assert wire.initialize(name).status == 200
         return cls(wire)
 
     def told(self, tool: str, **arguments: Any) -> dict[str, Any]:

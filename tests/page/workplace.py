@@ -53,6 +53,11 @@ for number in range(100_000):
 values = {f"name {number}": number for number in range(10_000)}
 print("all is printed")
 """
+UNBROKEN = """\
+for _ in range(100):
+    print("x" * 10_000, end="")
+print("the end")
+"""
 HOSTILE = f"""\
 import threading
 
@@ -73,7 +78,7 @@ worker = threading.Thread(target=threading.Event().wait, args=(30,), name=said, 
 worker.start()
 raise ValueError(said)
 """
-PROGRAMS = {"adding": ADDING, "endless": ENDLESS, "printing": PRINTING, "hostile": HOSTILE}
+PROGRAMS = {"adding": ADDING, "endless": ENDLESS, "printing": PRINTING, "hostile": HOSTILE, "unbroken": UNBROKEN}
 
 
 @dataclass(frozen=True)

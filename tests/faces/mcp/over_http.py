@@ -90,8 +90,8 @@ class Wire:
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
 
-    def initialize(self) -> Reply:
-        reply = self.post("initialize", introduction(HANDSHAKE))
+    def initialize(self, name: str = "raw") -> Reply:
+        reply = self.post("initialize", introduction(HANDSHAKE, name))
         self.session = reply.headers.get("mcp-session-id", "")
         if reply.status == 200:
             self.ask("POST", {"jsonrpc": "2.0", "method": "notifications/initialized"})

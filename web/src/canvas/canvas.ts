@@ -4,6 +4,7 @@ import { customElement, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { shared } from "../app/shared";
 import { ask, feed, post, t } from "../link";
+import { who } from "../parts/who";
 import "./chinese";
 import type { Surface } from "./model";
 import "./surface";
@@ -56,6 +57,9 @@ export class DragomanCanvas extends LitElement {
   private async takeAway({ drawer, surface_id }: Surface): Promise<void> {
     try {
       await post("/api/canvas/remove", { drawer, surface_id });
+      await this.read(); // the focus was on what is gone now
+      await this.updateComplete;
+      this.renderRoot.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]')?.focus();
     } catch (error) {
       this.failed = (error as Error).message;
     }
@@ -87,7 +91,7 @@ export class DragomanCanvas extends LitElement {
         const name = surface.title || surface.surface_id;
         return html`<span class=${isShown ? "shown" : ""}><button
           class="plain" role="tab" aria-selected=${isShown} tabindex=${isShown ? 0 : -1}
-          title=${t("{name}, drawn by {drawer}", { name, drawer: surface.drawer })} @click=${() => (this.shown = key(surface))}
+          title=${t("{name}, drawn by {drawer}", { name, drawer: who(surface.drawer) })} @click=${() => (this.shown = key(surface))}
         >${name}</button><button
           class="plain away" aria-label=${t("Take {name} away", { name })} @click=${() => this.takeAway(surface)}
         >✕</button></span>`;

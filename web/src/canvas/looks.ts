@@ -4,6 +4,8 @@ import { css } from "lit";
 export const looks = css`
   :host { display: block; padding: 1rem; overflow: auto; }
   .component { min-width: 0; }
+  [aria-disabled="true"] { opacity: .55; cursor: default; }
+  .opens { cursor: pointer; } .opens button { pointer-events: none; opacity: 1; }
   .box { display: flex; gap: .7rem; min-width: 0; }
   .box.row { flex-wrap: wrap; }
   .box.row.scrolls { flex-wrap: nowrap; overflow-x: auto; }

@@ -33,8 +33,8 @@ export interface Painter {
   objections(node: Node): string[];
   /** What the person entered; kept here, and sent with the next action. */
   enter(node: Node, name: string, value: unknown): void;
-  /** The person acted: tell who drew this. */
-  act(node: Node, details?: Record<string, unknown>): void;
+  /** The person acted: tell who drew this. Whether it was told; one thing at a time. */
+  act(node: Node, details?: Record<string, unknown>): Promise<boolean>;
   /** The children in one place, or all of them. */
   inside(node: Node, slot?: string): unknown;
   /** What the page remembers of a component while its surface is there: an open tab, an order of rows. */

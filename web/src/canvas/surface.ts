@@ -19,6 +19,18 @@ export class DragomanSurface extends LitElement implements Painter {
   @state() private failed = "";
   private readonly entered = new Map<string, unknown>();
   private readonly memories = new Map<string, object>();
+  /** What was sent stays in its field until the surface comes with it. */
+  private sent: { version: number; changes: [string, unknown][] }[] = [];
+
+  protected override willUpdate(changed: Map<string, unknown>): void {
+    if (!changed.has("surface")) return;
+    for (const { changes } of this.sent.filter(({ version }) => version < this.surface.version)) this.forget(changes);
+    this.sent = this.sent.filter(({ version }) => version >= this.surface.version);
+  }
+
+  private forget(changes: [string, unknown][]): void {
+    for (const [path, value] of changes) if (this.entered.get(path) === value) this.entered.delete(path);
+  }
 
   value(node: Node, name: string): unknown {
     const path = node.bindings[name] ?? `\0${node.id}/${name}`;
@@ -38,8 +50,8 @@ export class DragomanSurface extends LitElement implements Painter {
     this.requestUpdate();
   }
 
-  act(node: Node, details: Record<string, unknown> = {}): void {
-    void this.send(node, details);
+  async act(node: Node, details: Record<string, unknown> = {}): Promise<boolean> {
+    return !this.isBusy && (await this.send(node, details));
   }
 
   memory<T extends object>(node: Node, initial: T): T {
@@ -58,17 +70,19 @@ export class DragomanSurface extends LitElement implements Painter {
     return repeat(wanted, ({ id, slot }) => `${slot} ${id}`, (child) => this.draw(child));
   }
 
-  private async send(node: Node, details: Record<string, unknown>): Promise<void> {
-    const { drawer, surface_id } = this.surface;
+  private async send(node: Node, details: Record<string, unknown>): Promise<boolean> {
+    const { drawer, surface_id, version } = this.surface;
     const changes = [...this.entered].filter(([path]) => !path.startsWith("\0"));
     this.isBusy = true;
     try {
       const body = { drawer, surface_id, component_id: node.component_id, scope: node.scope, details, changes };
       const { name } = await post<{ name: string }>("/api/canvas/act", body);
-      for (const [path, value] of changes) if (this.entered.get(path) === value) this.entered.delete(path);
+      if (changes.length) this.sent.push({ version, changes });
       [this.told, this.failed] = [t("Told: {name}", { name }), ""];
+      return true;
     } catch (error) {
       this.failed = (error as Error).message; // nothing that was entered is lost
+      return false;
     } finally {
       this.isBusy = false;
     }

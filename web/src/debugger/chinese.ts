@@ -1,6 +1,9 @@
 import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
+  "Ask about lines {from} to {to}": "询问第 {from} 至 {to} 行",
+  "what the program printed": "程序的输出",
+  "What to show": "显示内容",
   "Run control": "运行控制",
   "It would run:": "将会运行：",
   "Continue": "继续",
@@ -9,7 +12,7 @@ Object.assign(CHINESE, {
   "Step out": "单步跳出",
   "Pause": "暂停程序",
   "Stop waiting": "停止等待",
-  "Agents that wait for this program are answered now; the program goes on.": "正在等待此程序的代理会立即得到回答；程序继续运行。",
+  "Agents that wait for this program are answered now; the program goes on.": "正在等待此程序的智能体会立即得到回答；程序继续运行。",
   "Waits that were ended: {count}.": "已结束的等待：{count} 个。",
   "Restart": "重新启动",
   "Stop": "停止",

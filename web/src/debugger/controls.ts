@@ -26,10 +26,10 @@ const CONTROLS: readonly Control[] = [
 const HINTS: Record<string, string> = { unwait: "Agents that wait for this program are answered now; the program goes on." };
 
 export function controls(desk: Desk) {
-  return html`<div class="controls" role="toolbar" aria-label=${t("Run control")}>
+  return html`<div class="controls" role="group" aria-label=${t("Run control")}>
     ${CONTROLS.map((it) => html`<button
-      id=${it.id} ?disabled=${!isPossible(it, desk)} aria-keyshortcuts=${it.key} aria-label=${t(it.title)}
-      title="${t(it.title)} (${it.key})${HINTS[it.id] ? `\n${t(HINTS[it.id]!)}` : ""}" @click=${() => it.act(desk)}
+      id=${it.id} aria-disabled=${!isPossible(it, desk)} aria-keyshortcuts=${it.key} aria-label=${t(it.title)}
+      title="${t(it.title)} (${it.key})${HINTS[it.id] ? `\n${t(HINTS[it.id]!)}` : ""}" @click=${() => act(it, desk)}
     ><span class="icon" aria-hidden="true">${it.icon}</span><span class="word" aria-hidden="true">${t(it.title)}</span></button>`)}
   </div>`;
 }
@@ -39,6 +39,11 @@ export function keyed(event: KeyboardEvent, desk: Desk): void {
   const control = CONTROLS.find(({ key }) => key === pressed);
   if (!control || event.ctrlKey || event.altKey || event.metaKey) return;
   event.preventDefault();
+  act(control, desk);
+}
+
+/** Not `disabled`: a button that is pressed while it works would lose the focus, and with it whoever steps by keyboard. */
+function act(control: Control, desk: Desk): void {
   if (isPossible(control, desk)) void control.act(desk);
 }
 

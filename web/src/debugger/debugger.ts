@@ -16,6 +16,11 @@ import "./source";
 import type { Node } from "./values";
 import "./values";
 
+const PANES: readonly [string, string][] = [
+  ["variables", "Variables"], ["watches", "Watch"], ["stack", "Call stack"], ["output", "Output"],
+  ["timeline", "Timeline"], ["breakpoints", "Breakpoints"], ["sessions", "Sessions"],
+];
+
 @customElement("dragoman-debugger")
 export class DragomanDebugger extends LitElement {
   private readonly desk = new Desk(this);
@@ -23,6 +28,8 @@ export class DragomanDebugger extends LitElement {
   /** The name of a file as far as it is typed: a stop meanwhile does not take it away. */
   @state() private typed: string | null = null;
   @state() private scopeNodes: Node[] = [];
+  /** What stands below the source where the window is narrow. */
+  @state() private pane = "variables";
   private scopesOf: unknown = null;
   private readonly onKey = (event: KeyboardEvent) => {
     if (this.checkVisibility()) keyed(event, this.desk);
@@ -51,13 +58,26 @@ export class DragomanDebugger extends LitElement {
         ${this.starter()} ${controls(this.desk)}
         <p id="standing" role="status">${this.standing()}</p>
       </div>
-      ${this.desk.trouble ? this.problem() : nothing} ${this.desk.then ? this.backThen(this.desk.then) : nothing}
+      ${this.desk.trouble ? this.problem() : nothing} ${this.desk.story.then ? this.backThen(this.desk.story.then) : nothing}
       <div class="desk">
+        ${this.panes()}
         <div class="left">${this.sessions()} ${this.stack()} ${this.breakpoints()}</div>
         <div class="middle">${this.source()} ${this.output()}</div>
         <div class="right">${this.variables()} ${this.watches()} ${this.timeline()}</div>
       </div>
     `;
+  }
+
+  private panes() {
+    return html`<div class="panes" role="group" aria-label=${t("What to show")}>
+      ${PANES.map(([pane, title]) => html`<button class="plain" aria-pressed=${pane === this.pane} @click=${() => (this.pane = pane)}>${t(title)}</button>`)}
+    </div>`;
+  }
+
+  /** A window that has no room for all shows one of these at a time. */
+  private section(name: string, content: unknown) {
+    const title = t(PANES.find(([pane]) => pane === name)![1]);
+    return html`<section class="${name} ${name === this.pane ? "" : "away"}" aria-label=${title}><h2>${title}</h2>${content}</section>`;
   }
 
   private starter() {
@@ -80,7 +100,7 @@ export class DragomanDebugger extends LitElement {
     return html`<form class="starter" @submit=${(event: Event) => (event.preventDefault(), void this.desk.start(name))}>
       <label><span class="unseen">${t("Configuration")}</span>
         <select id="configuration" @change=${(event: Event) => (this.configuration = (event.target as HTMLSelectElement).value)}>
-          ${all.map((it) => html`<option value=${it.name} ?selected=${it.name === name}>${it.name}</option>`)}
+          ${all.map((it) => html`<option value=${it.name} .selected=${it.name === name}>${it.name}</option>`)}
         </select></label>
       <button id="start" class="primary" ?disabled=${this.desk.busy}>${t("Start")}</button>
     </form>`;
@@ -88,9 +108,9 @@ export class DragomanDebugger extends LitElement {
 
   /** How the session stands, and who brought it there. */
   private standing() {
-    const { session, stop, doings } = this.desk;
+    const { session, stop, story } = this.desk;
     if (!session) return t("No session.");
-    const last = doings.find((it) => it.session === session.session_id && it.who);
+    const last = story.doings.find((it) => it.session === session.session_id && it.who);
     const by = last ? html` <span class="quiet">${t("{who} {what}", { who: last.who, what: last.what })}</span>` : nothing;
     const why = stop ? toldStop(stop) : "";
     const end = session.exit_code !== undefined ? t("exit code {code}", { code: session.exit_code }) : (session.signal ?? "");
@@ -117,10 +137,9 @@ export class DragomanDebugger extends LitElement {
   }
 
   private sessions() {
-    return html`<section class="sessions" aria-label=${t("Sessions")}>
-      <h2>${t("Sessions")}</h2>
-      ${this.desk.sessions.length ? html`<ul id="sessions">${this.desk.sessions.map((it) => this.oneSession(it))}</ul>` : html`<p class="none">${t("None.")}</p>`}
-    </section>`;
+    const { sessions } = this.desk;
+    const none = html`<p class="none">${t("None.")}</p>`;
+    return this.section("sessions", sessions.length ? html`<ul id="sessions">${sessions.map((it) => this.oneSession(it))}</ul>` : none);
   }
 
   private oneSession(it: Session) {
@@ -137,22 +156,20 @@ export class DragomanDebugger extends LitElement {
   }
 
   private stack() {
-    const { stop, then, frame } = this.desk;
+    const { stop, frame } = this.desk;
+    const { then } = this.desk.story;
     const frames = then
       ? then.frames.map((it) => this.pastFrame(it))
       : stop?.call_stack.map((it) => this.oneFrame(it, it.frame_id === frame?.frame_id));
     const left = stop && !then ? stop.total_frames - stop.call_stack.length : 0;
-    return html`<section class="stack" aria-label=${t("Call stack")}>
-      <h2>${t("Call stack")}</h2>
-      ${frames
-        ? html`<ul id="stack">${frames}</ul>${left > 0 ? html`<p class="none">${t("and {count} more", { count: left })}</p>` : nothing}`
-        : html`<p class="none">${t("The program is not stopped.")}</p>`}
-    </section>`;
+    const more = left > 0 ? html`<p class="none">${t("and {count} more", { count: left })}</p>` : nothing;
+    const none = html`<p class="none">${t("The program is not stopped.")}</p>`;
+    return this.section("stack", frames ? html`<ul id="stack">${frames}</ul>${more}` : none);
   }
 
   private oneFrame(it: Frame, isChosen: boolean) {
     return html`<li><button
-      class="plain item mono ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.file_path} @click=${() => this.desk.look(it)}
+      class="plain item mono ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.file_path} @click=${() => this.desk.lookAt(it)}
     ><span class="grow">${it.function_name}</span><span class="quiet">${base(it.file_path)}:${it.line_number}</span></button></li>`;
   }
 
@@ -164,10 +181,8 @@ export class DragomanDebugger extends LitElement {
 
   private breakpoints() {
     const { all } = this.desk.marks;
-    return html`<section class="breakpoints" aria-label=${t("Breakpoints")}>
-      <h2>${t("Breakpoints")}</h2>
-      ${all.length ? html`<ul id="breakpoints">${all.map((it) => this.oneBreakpoint(it))}</ul>` : html`<p class="none">${t("Click beside a line number to set one.")}</p>`}
-    </section>`;
+    const none = html`<p class="none">${t("Click beside a line number to set one.")}</p>`;
+    return this.section("breakpoints", all.length ? html`<ul id="breakpoints">${all.map((it) => this.oneBreakpoint(it))}</ul>` : none);
   }
 
   private oneBreakpoint(it: Breakpoint) {
@@ -179,7 +194,8 @@ export class DragomanDebugger extends LitElement {
   }
 
   private source() {
-    const { text, sought, then } = this.desk;
+    const { text, sought } = this.desk;
+    const { then } = this.desk.story;
     const path = text?.path ?? "";
     const at = this.place();
     const isHere = at !== null && text?.is(at.path, this.desk.workspace);
@@ -200,8 +216,8 @@ export class DragomanDebugger extends LitElement {
   }
 
   private place(): { path: string; line: number } | null {
-    const { frame, then } = this.desk;
-    if (then) return then;
+    const { frame, story } = this.desk;
+    if (story.then) return story.then;
     return frame && { path: frame.file_path, line: frame.line_number };
   }
 
@@ -214,22 +230,20 @@ export class DragomanDebugger extends LitElement {
 
   private output() {
     const lines = this.desk.printed.lines.all;
-    return html`<section class="output" aria-label=${t("Output")}>
-      <h2>${t("Output")}</h2>
-      <dragoman-rows id="output" stays="end" .rows=${lines} .height=${19} .render_row=${(line: string) => html`<div class="printed">${line}</div>`}></dragoman-rows>
-    </section>`;
+    return this.section("output", html`<dragoman-rows
+      id="output" stays="end" tabindex="0" aria-label=${t("Output")} data-about=${t("what the program printed")} .rows=${lines} .height=${19}
+      .render_row=${(line: string) => html`<div class="printed">${line}</div>`}
+    ></dragoman-rows>`);
   }
 
   private variables() {
-    return html`<section class="variables" aria-label=${t("Variables")}>
-      <h2>${t("Variables")}</h2>
-      ${this.desk.then ? this.variablesThen(this.desk.then) : this.variablesNow()}
-    </section>`;
+    const { then } = this.desk.story;
+    return this.section("variables", then ? this.variablesThen(then) : this.variablesNow());
   }
 
   private variablesNow() {
     return html`${this.scopeNodes.length ? nothing : html`<p class="none">${t("The program is not stopped.")}</p>`}
-      <dragoman-values id="variables" opensFirst label=${t("Variables")} .roots=${this.scopeNodes} .load=${this.load}></dragoman-values>`;
+      <dragoman-values id="variables" opensFirst label=${t("Variables")} .of=${this.desk.standpoint} .roots=${this.scopeNodes} .load=${this.load}></dragoman-values>`;
   }
 
   private variablesThen({ variables }: Past) {
@@ -241,15 +255,12 @@ export class DragomanDebugger extends LitElement {
 
   private watches() {
     const { watches } = this.desk;
-    return html`<section class="watches" aria-label=${t("Watch")}>
-      <h2>${t("Watch")}</h2>
-      <dragoman-values
-        id="watches" forgets label=${t("Watch")} .roots=${watches.nodes} .load=${this.load}
+    return this.section("watches", html`<dragoman-values
+        id="watches" forgets label=${t("Watch")} .of=${this.desk.standpoint} .roots=${watches.nodes} .load=${this.load}
         @forget=${(event: CustomEvent<string>) => watches.remove(event.detail)}
       ></dragoman-values>
       <form @submit=${this.watch}><label><span class="unseen">${t("Expression")}</span>
-        <input id="watch" class="mono" placeholder=${t("An expression, then Enter")} spellcheck="false" autocomplete="off" /></label></form>
-    </section>`;
+        <input id="watch" class="mono" placeholder=${t("An expression, then Enter")} spellcheck="false" autocomplete="off" /></label></form>`);
   }
 
   private readonly watch = (event: SubmitEvent) => {
@@ -260,19 +271,18 @@ export class DragomanDebugger extends LitElement {
   };
 
   private timeline() {
-    const { doings, chosen } = this.desk;
-    const shown = doings.filter(({ session }) => !session || session === chosen);
-    return html`<section class="timeline" aria-label=${t("Timeline")}>
-      <h2>${t("Timeline")}</h2>
-      <dragoman-rows id="timeline" .rows=${shown} .height=${26} .render_row=${(it: Doing) => this.oneDoing(it)}></dragoman-rows>
-    </section>`;
+    const { story, chosen } = this.desk;
+    const shown = story.doings.filter(({ session }) => !session || session === chosen);
+    return this.section("timeline", html`<dragoman-rows
+      id="timeline" aria-label=${t("Timeline")} .rows=${shown} .height=${26} .render_row=${(it: Doing) => this.oneDoing(it)}
+    ></dragoman-rows>`);
   }
 
   private oneDoing(it: Doing) {
     const where = it.path ? `${base(it.path)}:${it.line}` : "";
     const what = it.who ? t("{who} {what}", { who: it.who, what: it.what }) : it.what;
-    const { then, stop } = this.desk;
-    const isShown = it.stop > 0 && it.stop === (then?.number ?? stop?.stop_number);
+    const { story, stop } = this.desk;
+    const isShown = it.stop > 0 && it.stop === (story.then?.number ?? stop?.stop_number);
     return html`<button class="plain item ${it.stop ? "stop" : ""} ${isShown ? "chosen" : ""}" aria-current=${isShown ? "true" : nothing}
       ?disabled=${!it.path} @click=${() => (it.stop ? this.desk.lookBack(it.stop) : this.desk.open(it.path, it.line))}>
       <time>${new Date(it.at).toLocaleTimeString([], { hour12: false })}</time><span class="grow" title=${what}>${what}</span><span class="quiet mono">${where}</span></button>`;

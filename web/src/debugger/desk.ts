@@ -2,18 +2,18 @@
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { ask, feed, post, t, Refused, type Row } from "../link";
 import type { Breakpoint, Configuration, Frame, Page, Scope, Session, Stop, Trouble } from "./answers";
-import { KINDS, doing, type Doing } from "./doings";
+import { KINDS } from "./doings";
 import { Marks } from "./marks";
-import { pastStop, type Past } from "./past";
 import { Printed } from "./printed";
+import { Story } from "./story";
 import { Text } from "./text";
-import { callIn, folders } from "./tools";
+import { callIn, folders, sessionsIn } from "./tools";
+import { refused, told } from "./trouble";
 import { Watches, type Spot } from "./watches";
 
 /** A step that is over by then shows at once; of a longer one the feed tells. */
 const WAITS_S = 1;
 const OUTPUT_EVERY_MS = 500;
-const KEPT = 500;
 const LIVE = new Set(["Starting", "Running", "Stopped"]);
 
 export class Desk implements ReactiveController {
@@ -28,20 +28,20 @@ export class Desk implements ReactiveController {
   scopes: Scope[] = [];
   /** Null until they are read. */
   configurations: Configuration[] | null = null;
-  doings: Doing[] = [];
   text: Text | null = null;
   /** The line that was asked to be seen, and how often: the same may be asked for again. */
   sought = { line: 0, times: 0 };
   trouble: Trouble | null = null;
   busy = false;
-  /** A stop of before that is looked at instead of the present. */
-  then: Past | null = null;
+  readonly story = new Story();
   readonly marks = new Marks((tool, args) => this.wish(tool, args), () => this.host.requestUpdate());
   readonly printed = new Printed(() => this.host.requestUpdate());
   readonly watches = new Watches(() => this.host.requestUpdate());
   private unsubscribe = () => {};
   private timer = 0;
   private soon = 0;
+  /** Counts the sessions that were turned to, the same again as well. */
+  private turns = 0;
   private reading: Promise<void> | null = null;
   private isStale = false;
   /** The stop whose watches were evaluated: nobody's expressions are run while nobody looks. */
@@ -66,6 +66,8 @@ export class Desk implements ReactiveController {
   hostDisconnected(): void {
     this.unsubscribe();
     clearInterval(this.timer);
+    clearTimeout(this.soon);
+    this.soon = 0;
   }
 
   get session(): Session | undefined {
@@ -76,7 +78,7 @@ export class Desk implements ReactiveController {
   lookAround(): void {
     if (!this.isSeen) return;
     if (this.session?.state === "Running") void this.printed.read();
-    if (this.frame && this.watchedAt !== this.frame) void this.evaluateWatches();
+    if (this.frame && this.watchedAt !== this.frame) void this.quietly(this.evaluateWatches());
   }
 
   private get isSeen(): boolean {
@@ -98,8 +100,7 @@ export class Desk implements ReactiveController {
   private async load(sequence: number): Promise<void> {
     const after = Math.max(0, sequence - 200);
     const past = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=200`);
-    const known = this.doings[0]?.sequence ?? 0;
-    this.keep(past.events.filter((row) => row.sequence > known));
+    this.story.tell(past.events);
     await this.refresh();
     await this.readConfigurations();
     if (!this.text) this.openFirst();
@@ -107,7 +108,9 @@ export class Desk implements ReactiveController {
   }
 
   private async readConfigurations(): Promise<void> {
+    const { workspace } = this;
     const { data } = await this.call("get_debugger_configurations");
+    if (workspace !== this.workspace) return; // another folder was chosen meanwhile
     const listed = [...((data["configurations"] ?? []) as Configuration[]), ...((data["compounds"] ?? []) as Configuration[])];
     this.configurations = listed.filter(({ name }) => typeof name === "string");
     this.host.requestUpdate();
@@ -126,7 +129,8 @@ export class Desk implements ReactiveController {
   }
 
   private heard(rows: Row[]): void {
-    this.keep(rows);
+    this.story.tell(rows);
+    this.host.requestUpdate();
     const started = rows.findLast(({ event }) => event.kind === "debug.started")?.event.session;
     if (started) {
       this.started = started;
@@ -136,12 +140,6 @@ export class Desk implements ReactiveController {
       this.soon = 0;
       void this.refresh();
     }, 30);
-  }
-
-  private keep(rows: Row[]): void {
-    const told = rows.map(doing).filter((it) => it !== null);
-    this.doings = [...told.reverse(), ...this.doings].slice(0, KEPT);
-    this.host.requestUpdate();
   }
 
   /** One at a time, and once more for what changed meanwhile: an answer that is older never comes last. */
@@ -170,6 +168,15 @@ export class Desk implements ReactiveController {
     if (error instanceof Refused) this.trouble = told(error);
   }
 
+  private async quietly(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.failed(error);
+      this.host.requestUpdate();
+    }
+  }
+
   private async read(): Promise<void> {
     const { own, all } = await folders();
     this.folders = [own, ...all.filter((it) => it !== own)];
@@ -183,6 +190,7 @@ export class Desk implements ReactiveController {
     this.host.requestUpdate();
     void this.printed.read();
     await this.follow();
+    await this.story.recall(this.workspace, this.chosen);
   }
 
   /** A file may have been opened before it was known where this is. */
@@ -194,11 +202,12 @@ export class Desk implements ReactiveController {
   /** What is looked at where nobody says: what was just started, else what lives, else what ended last in this folder. */
   private decide(): void {
     const near = this.sessions.filter(({ workspace }) => !this.stays || workspace === this.workspace);
-    const started = near.find(({ session_id }) => session_id === this.started);
-    if (started && !this.isLive) this.turnTo(started.session_id);
-    this.started = "";
+    const started = this.sessions.find(({ session_id }) => session_id === this.started);
+    if (started) this.started = "";
+    if (started && started.session_id !== this.chosen && near.includes(started) && !this.isLive) this.turnTo(started.session_id);
+    if (this.session || (this.chosen && this.chosen === this.started)) return; // a list may be older than what was started
     const ended = near.findLast(({ workspace }) => workspace === this.workspace);
-    if (!this.session) this.turnTo((near.find(({ state }) => LIVE.has(state)) ?? ended)?.session_id ?? "");
+    this.turnTo((near.find(({ state }) => LIVE.has(state)) ?? ended)?.session_id ?? "");
   }
 
   /** A session is looked at from its own folder. */
@@ -215,7 +224,7 @@ export class Desk implements ReactiveController {
 
   settleIn(workspace: string): void {
     this.stays = true;
-    void this.move(workspace).then(() => this.refresh());
+    void this.quietly(this.move(workspace).then(() => this.refresh()));
   }
 
   choose(id: string): void {
@@ -227,9 +236,10 @@ export class Desk implements ReactiveController {
 
   private turnTo(id: string): void {
     this.chosen = id;
+    this.turns++;
+    this.story.lookAtNow();
     this.stop = null;
     this.frame = null;
-    this.then = null;
     this.scopes = [];
     this.printed.of(id, this.session?.workspace ?? this.workspace);
   }
@@ -237,6 +247,7 @@ export class Desk implements ReactiveController {
   /** The stop that there is now; to have been told of it is also what lets this page send the program on from it. */
   private async follow(): Promise<void> {
     const session = this.session;
+    if (!session && this.chosen) return; // it was started after the list was read
     if (session?.state !== "Stopped") {
       this.stop = null;
       this.frame = null;
@@ -252,13 +263,25 @@ export class Desk implements ReactiveController {
     if (!stop || stop.session_id !== this.chosen) return;
     if (this.stop?.session_id === stop.session_id && this.stop.stop_number === stop.stop_number) return;
     this.stop = stop;
-    this.then = null;
+    this.story.lookAtNow();
     if (this.session) Object.assign(this.session, { state: "Stopped", stop_number: stop.stop_number });
     const at = stop.call_stack.find(({ frame_id }) => frame_id === stop.at_frame_id) ?? stop.call_stack[0];
     if (at) await this.look(at);
   }
 
-  async look(frame: Frame): Promise<void> {
+  /** Where values belong: those of the same frame can be compared. */
+  get standpoint(): string {
+    const { frame, stop } = this;
+    if (!frame || !stop) return "";
+    const above = stop.call_stack.findIndex(({ frame_id }) => frame_id === frame.frame_id);
+    return `${this.turns} ${stop.total_frames - above} ${frame.file_path} ${frame.function_name}`;
+  }
+
+  lookAt(frame: Frame): void {
+    void this.quietly(this.look(frame));
+  }
+
+  private async look(frame: Frame): Promise<void> {
     this.frame = frame;
     if (frame.file_path) this.open(frame.file_path, frame.line_number);
     this.host.requestUpdate();
@@ -283,10 +306,8 @@ export class Desk implements ReactiveController {
   async lookBack(number: number): Promise<void> {
     if (number === this.stop?.stop_number) return this.lookAtNow();
     try {
-      const then = await pastStop(this.workspace, this.chosen, number);
-      if (then.session !== this.chosen) return;
-      this.then = then;
-      if (then.path) this.open(then.path, then.line);
+      const then = await this.story.lookBack(this.workspace, this.chosen, number);
+      if (then?.path) this.open(then.path, then.line);
     } catch (error) {
       this.trouble = { message: (error as Error).message, hint: "" };
     }
@@ -294,21 +315,18 @@ export class Desk implements ReactiveController {
   }
 
   lookAtNow(): void {
-    this.then = null;
+    this.story.lookAtNow();
     if (this.frame?.file_path) this.open(this.frame.file_path, this.frame.line_number);
     this.host.requestUpdate();
   }
 
-  /** How many stops the session had, as far as this page was told. */
   get lastStop(): number {
-    return Math.max(this.stop?.stop_number ?? 0, ...this.doings.filter(({ session }) => session === this.chosen).map(({ stop }) => stop));
+    return Math.max(this.stop?.stop_number ?? 0, this.story.lastStop(this.chosen));
   }
-
-  private readonly changed = () => this.host.requestUpdate();
 
   open(path: string, line: number): void {
     this.sought = { line, times: this.sought.times + 1 };
-    if (!this.text?.is(path, this.workspace)) this.text = new Text(path, this.workspace, this.changed);
+    if (!this.text?.is(path, this.workspace)) this.text = new Text(path, this.workspace, () => this.host.requestUpdate());
     this.host.requestUpdate();
     this.text.line(Math.max(0, line - 1));
   }
@@ -323,7 +341,7 @@ export class Desk implements ReactiveController {
 
   async watch(expression: string): Promise<void> {
     this.watches.add(expression);
-    await this.watches.evaluate(this.spot);
+    await this.quietly(this.watches.evaluate(this.spot));
   }
 
   start(name: string): Promise<void> {
@@ -336,8 +354,12 @@ export class Desk implements ReactiveController {
   }
 
   async stopWaiting(): Promise<void> {
-    const { count } = await post<{ count: number }>("/api/debug/stop-waiting", { session_id: this.chosen });
-    this.trouble = { message: "", hint: t("Waits that were ended: {count}.", { count }) };
+    try {
+      const { count } = await post<{ count: number }>("/api/debug/stop-waiting", { session_id: this.chosen });
+      this.trouble = { message: "", hint: t("Waits that were ended: {count}.", { count }) };
+    } catch (error) {
+      this.trouble = told(error);
+    }
     this.host.requestUpdate();
   }
 
@@ -370,22 +392,8 @@ export class Desk implements ReactiveController {
   }
 
   private turnToStarted(tool: string, id: string): void {
-    if (tool === "restart_debugging" || (tool === "start_debugging" && id !== this.chosen)) this.turnTo(id);
+    if (tool !== "restart_debugging" && (tool !== "start_debugging" || id === this.chosen)) return;
+    this.started = id;
+    this.turnTo(id);
   }
-}
-
-async function sessionsIn(workspace: string): Promise<Session[]> {
-  const { data } = await callIn(workspace, "list_sessions");
-  return ((data["sessions"] ?? []) as Session[]).map((it) => ({ ...it, workspace }));
-}
-
-function refused(data: Record<string, unknown>, text: string): Trouble {
-  const { would_run: would = [] } = (data["details"] ?? {}) as { would_run?: { line: string }[] };
-  return { message: String(data["message"] ?? text), hint: String(data["hint"] ?? ""), wouldRun: would.map(({ line }) => line) };
-}
-
-function told(error: unknown): Trouble {
-  return error instanceof Refused
-    ? { message: error.message, hint: error.hint }
-    : { message: t("The daemon did not answer in time."), hint: "" };
 }

@@ -3,6 +3,7 @@ import { t, type Row } from "../link";
 import { learn, who } from "../parts/who";
 
 export interface Doing {
+  /** Zero for a stop that only the daemon's history of stops still knows. */
   sequence: number;
   at: number;
   session: string;
@@ -41,6 +42,19 @@ const TOLD: Record<string, (body: Body) => Partial<Doing>> = {
 };
 
 export const KINDS = ["debug.", "breakpoint.", "mcp.connected"];
+const KEPT = 500;
+
+/** The newest first, each once: the past may be read after something new was heard, and stops are kept longer than events. */
+export function merged(known: readonly Doing[], more: readonly Doing[]): Doing[] {
+  const every = [...known, ...more];
+  const heard = new Set(every.filter(({ sequence }) => sequence).map(ofStop));
+  const all = new Map(every.filter((it) => it.sequence || !heard.has(ofStop(it))).map((it) => [it.sequence || ofStop(it), it]));
+  return [...all.values()].sort((a, b) => b.at - a.at || b.sequence - a.sequence).slice(0, KEPT);
+}
+
+function ofStop({ session, stop }: Doing): string {
+  return `${session}:${stop}`;
+}
 
 /** What an event tells a person; watches that this page evaluates by itself are nobody's doing. */
 export function doing(row: Row): Doing | null {

@@ -2,6 +2,8 @@
 
 const KEPT = 100_000;
 const SPARE = 20_000; // dropped at once, so that a long output is not copied at every piece
+/** What never ends a line is shown as several: neither memory nor a row is without bound. */
+const WIDEST = 2000;
 
 export class Lines {
   all: string[] = [];
@@ -12,10 +14,14 @@ export class Lines {
     if (!text) return;
     const pieces = text.split("\n");
     if (this.isOpen) pieces[0] = (this.all.pop() ?? "") + pieces[0]!;
-    for (const piece of pieces) this.all.push(piece);
+    for (const piece of pieces) this.put(piece);
     this.isOpen = pieces.at(-1) !== "";
     if (!this.isOpen) this.all.pop();
     if (this.all.length > KEPT + SPARE) this.all.splice(0, this.all.length - KEPT);
+  }
+
+  private put(line: string): void {
+    for (let from = 0; from === 0 || from < line.length; from += WIDEST) this.all.push(line.slice(from, from + WIDEST));
   }
 
   clear(): void {

@@ -7,6 +7,7 @@ export const looks = css`
   .starter, .controls { display: flex; gap: .3rem; align-items: center; }
   .starter select { max-width: 14rem; }
   .controls { flex-wrap: wrap; }
+  .controls [aria-disabled="true"] { opacity: .55; cursor: default; }
   .controls button { min-height: 2rem; display: flex; align-items: center; gap: .35rem; padding: .25rem .55rem; }
   .icon { color: var(--accent); min-width: 1.1em; text-align: center; }
   #pause .icon { font-size: .75em; letter-spacing: -.1em; }
@@ -72,13 +73,16 @@ export const looks = css`
   @media (max-width: 90rem) {
     .word { display: none; }
   }
+  .panes { display: none; }
   @media (max-width: 60rem) {
-    .desk { display: flex; flex-direction: column; overflow-y: auto; }
+    .desk { display: flex; flex-direction: column; }
     .left, .middle, .right { display: contents; }
-    section, .left section { flex: none; }
-    .source { order: 1; flex: none; height: 22rem; } .variables { order: 2; } .stack { order: 3; } .watches { order: 4; } .output { order: 5; }
-    .timeline { order: 6; } .breakpoints { order: 7; } .sessions { order: 8; }
-    .output, .variables, .watches, .timeline { flex: none; height: 13rem; border-bottom: 1px solid var(--line); }
+    .source { order: 0; flex: 1 1 0; min-height: 9rem; }
+    .panes { order: 1; display: flex; flex-wrap: wrap; flex: none; padding: .1rem .3rem; border-bottom: 1px solid var(--line); }
+    .panes button { padding: .2rem .45rem; font-size: .85rem; border-radius: 0; color: var(--quiet); }
+    .panes [aria-pressed="true"] { color: var(--accent); box-shadow: inset 0 -2px var(--accent); }
+    section:not(.source), .left section:not(.source) { order: 2; flex: 1 1 0; min-height: 7rem; overflow-y: auto; }
+    section:not(.source) h2, .away { display: none; }
     #standing { margin-left: 0; }
   }
 `;

@@ -11,12 +11,14 @@ export class Printed {
   private workspace = "";
   private isReading = false;
   private isStale = false;
+  private round = 0;
 
   constructor(private readonly changed: () => void) {}
 
   of(session: string, workspace: string): void {
     [this.session, this.workspace] = [session, workspace];
     this.lines.clear();
+    this.round++;
   }
 
   /** Until there is no more, with a breath between pieces: whoever clicks meanwhile is served first. */
@@ -37,10 +39,10 @@ export class Printed {
   }
 
   private async piece(): Promise<boolean> {
-    const id = this.session;
-    const asked = { session_id: id, cursor: this.lines.cursor, max_chars: AT_ONCE };
+    const { round } = this;
+    const asked = { session_id: this.session, cursor: this.lines.cursor, max_chars: AT_ONCE };
     const { data, is_error } = await callIn(this.workspace, "get_output", asked);
-    if (id !== this.session) return true; // another was chosen meanwhile: it is read from its beginning
+    if (round !== this.round) return true; // another was chosen meanwhile, or it began again: read from its beginning
     if (is_error) return false;
     if (data["missed"]) this.lines.add(`\n… ${t("{count} characters before are not shown.", { count: Number(data["missed"]) })}\n`);
     this.lines.add(data["output"] as string);

@@ -1,6 +1,7 @@
 /** The source: the line that is run next, and breakpoints to click. Only the lines in sight are drawn. */
 import { LitElement, css, html, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
+import { asked } from "../app/asking";
 import { shared } from "../app/shared";
 import { t } from "../link";
 import "../parts/rows";
@@ -19,9 +20,15 @@ export class DragomanSource extends LitElement {
   @property({ type: Boolean }) isLive = false;
   @property({ attribute: false }) sought = { line: 0, times: 0 };
   @state() private cursor = 1;
+  /** Where lines that are chosen by Shift and an arrow begin; the cursor is their other end. */
+  @state() private anchor = 0;
   @query("dragoman-rows") private list!: HTMLElement | null;
   private reached = "";
   private numbers: number[] = [];
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (changed.has("text")) this.anchor = 0;
+  }
 
   /** Lines are counted before they are read, so a place far down is reached at once. */
   protected override updated(changed: PropertyValues): void {
@@ -44,14 +51,33 @@ export class DragomanSource extends LitElement {
     return html`<dragoman-rows
       .rows=${this.numbers} .height=${HEIGHT} .render_row=${(number: number) => this.line(number)}
       aria-label=${this.text.path} data-about=${this.text.path} @keydown=${this.keyed}
-    ></dragoman-rows>`;
+    ></dragoman-rows>${this.asking()}`;
+  }
+
+  private get picked(): [number, number] {
+    return this.anchor ? [Math.min(this.anchor, this.cursor), Math.max(this.anchor, this.cursor)] : [0, 0];
+  }
+
+  private asking() {
+    const [from, to] = this.picked;
+    return html`<p class="asking" role="status">${from ? html`<button
+      class="primary" aria-keyshortcuts="Alt+Shift+A" title="Alt+Shift+A" @click=${this.ask}
+    >${t("Ask about lines {from} to {to}", { from, to })}</button>` : nothing}</p>`;
+  }
+
+  private ask(): void {
+    const [from, to] = this.picked;
+    const lines = Array.from({ length: to - from + 1 }, (_, index) => this.text?.line(from - 1 + index) ?? "");
+    this.anchor = 0;
+    asked.about(lines.join("\n"), `${this.text?.path}:${from}-${to}`);
   }
 
   private line(number: number) {
     const wished = this.text?.wishes.get(number);
     const breakpoint = wished === false ? undefined : (this.at(number) ?? undefined);
     const isCurrent = number === this.current;
-    return html`<div class="line ${isCurrent ? (this.isTop ? "current" : "caller") : ""}" aria-current=${isCurrent ? "step" : nothing} data-about=${`${this.text?.path}:${number}`}>
+    const isPicked = number >= this.picked[0] && number <= this.picked[1];
+    return html`<div class="line ${isCurrent ? (this.isTop ? "current" : "caller") : ""} ${isPicked ? "picked" : ""}" aria-current=${isCurrent ? "step" : nothing} data-about=${`${this.text?.path}:${number}`}>
       <button
         class="plain gutter ${look(breakpoint, this.isLive) || (wished ? "waiting" : "")}" data-line=${number} tabindex=${number === this.cursor ? 0 : -1}
         aria-pressed=${wished ?? breakpoint !== undefined} aria-label=${t("Breakpoint at line {line}", { line: number })}
@@ -65,9 +91,16 @@ export class DragomanSource extends LitElement {
   }
 
   private keyed(event: KeyboardEvent): void {
+    if (event.key === "Escape") this.anchor = 0;
+    if (this.anchor && event.altKey && event.shiftKey && event.code === "KeyA") {
+      event.stopPropagation(); // these lines are meant, and nothing that was chosen elsewhere
+      event.preventDefault();
+      return this.ask();
+    }
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
     if (!step || !this.text || !this.list) return;
     event.preventDefault();
+    this.anchor = event.shiftKey ? this.anchor || this.cursor : 0;
     this.cursor = Math.min(Math.max(1, this.cursor + step), this.text.total);
     const top = (this.cursor - 1) * HEIGHT;
     const { scrollTop, clientHeight } = this.list;
@@ -78,12 +111,13 @@ export class DragomanSource extends LitElement {
   static override styles = [
     shared,
     css`
-      :host { display: flex; flex-direction: column; min-height: 0; background: var(--card); }
+      :host { display: flex; flex-direction: column; min-height: 0; position: relative; background: var(--card); }
       dragoman-rows { flex: 1; min-height: 0; }
       .line { display: flex; align-items: stretch; height: 21px; min-width: max-content; font: .85rem/21px var(--mono); }
       .gutter {
         position: sticky; left: 0; width: 4.6rem; flex: none; padding: 0 .7rem 0 0; border: 0; border-radius: 0; text-align: right;
         font: inherit; color: var(--quiet); background: var(--card); display: flex; justify-content: flex-end; align-items: center;
+        user-select: none;
       }
       .dot { width: .72rem; height: .72rem; border-radius: 50%; margin-right: auto; margin-left: .6rem; border: 2px solid transparent; }
       .gutter:hover .dot { border-color: var(--bad); opacity: .5; }
@@ -94,6 +128,8 @@ export class DragomanSource extends LitElement {
       code { font: inherit; white-space: pre; tab-size: 4; padding-right: 1rem; flex: 1; }
       .current, .current .gutter { background: var(--marked); }
       .current .gutter { color: var(--ink); font-weight: 600; }
+      .picked code { background: var(--raised); box-shadow: inset 3px 0 var(--accent); }
+      .asking { margin: 0; position: absolute; right: .8rem; bottom: .5rem; }
       .caller, .caller .gutter { background: var(--raised); }
     `,
   ];

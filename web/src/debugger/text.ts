@@ -1,4 +1,5 @@
 /** The lines of a file, read as they come into sight. */
+import { Refused, type Answer } from "../link";
 import { callIn } from "./tools";
 
 const AT_ONCE = 400;
@@ -13,6 +14,9 @@ export class Text {
   private full = "";
   private readonly pages = new Map<number, string[]>();
   private readonly asked = new Set<number>();
+  private reads = 0;
+  /** Of each page, which reading stands there: an answer that is older never comes last. */
+  private readonly taken = new Map<number, number>();
 
   constructor(
     readonly path: string,
@@ -40,18 +44,24 @@ export class Text {
 
   private async read(page: number): Promise<void> {
     this.asked.add(page);
+    const number = ++this.reads;
     const asked = { file_path: this.path, line: page * AT_ONCE + 1, count: AT_ONCE };
     try {
-      const { data, text, is_error } = await callIn(this.workspace, "get_source", asked);
-      this.trouble = is_error ? String(data["message"] ?? text) : "";
-      if (!is_error) {
-        this.full = data["file_path"] as string;
-        this.pages.set(page, data["lines"] as string[]);
-        this.total = data["total_lines"] as number;
-      }
-    } catch {
-      setTimeout(() => void this.read(page), AGAIN_MS); // the daemon does not answer just now
+      const answer = await callIn(this.workspace, "get_source", asked);
+      if (number > (this.taken.get(page) ?? 0)) this.take(page, answer);
+      this.taken.set(page, Math.max(number, this.taken.get(page) ?? 0));
+    } catch (error) {
+      if (error instanceof Refused) this.trouble = error.message;
+      else setTimeout(() => void this.read(page), AGAIN_MS); // the daemon does not answer just now
     }
     this.changed();
+  }
+
+  private take(page: number, { data, text, is_error }: Answer): void {
+    this.trouble = is_error ? String(data["message"] ?? text) : "";
+    if (is_error) return;
+    this.full = data["file_path"] as string;
+    this.pages.set(page, data["lines"] as string[]);
+    this.total = data["total_lines"] as number;
   }
 }

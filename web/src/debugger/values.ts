@@ -46,6 +46,8 @@ export class DragomanValues extends LitElement {
   @property() label = "";
   @property({ type: Boolean }) forgets = false;
   @property({ type: Boolean }) opensFirst = false;
+  /** Whose values these are: only what belongs to the same is compared with what was there before. */
+  @property() of = "";
   @state() private branches = new Map<string, Branch>();
   private readonly opened = new Set<string>();
   private readonly asked = new Set<string>();
@@ -53,11 +55,14 @@ export class DragomanValues extends LitElement {
   /** The row that Tab leads to; arrows lead on from there. */
   private cursor = "";
   private wasOpened = false;
+  private comparesWith = "";
+  private isNewPlace = true;
 
   protected override willUpdate(changed: Map<string, unknown>): void {
     if (!changed.has("roots")) return;
     this.round++;
     this.asked.clear();
+    if (this.roots.length) [this.isNewPlace, this.comparesWith] = [this.of !== this.comparesWith, this.of];
     if (this.opensFirst && this.roots[0] && !this.wasOpened) {
       this.opened.add(keyOf("", this.roots[0].name, 0));
       this.wasOpened = true;
@@ -75,7 +80,7 @@ export class DragomanValues extends LitElement {
     if (this.asked.has(mark)) return;
     this.asked.add(mark);
     const round = this.round;
-    const before = this.branches.get(key);
+    const before = this.isNewPlace ? undefined : this.branches.get(key);
     try {
       const page = await this.load(node.reference, start, AT_ONCE);
       if (round === this.round) this.put(key, start, page, before);
@@ -176,8 +181,8 @@ export class DragomanValues extends LitElement {
     if (event.key === "ArrowRight" && row.node && !isOpen) this.turn(row.key, row.node);
     else if (event.key === "ArrowLeft" && row.node && isOpen) this.turn(row.key, row.node);
     else if (event.key === "ArrowLeft") this.focusOn(row.parent);
-    else if (event.key === "ArrowDown") this.focusOn(rows[index + 1]?.key);
-    else if (event.key === "ArrowUp") this.focusOn(rows[index - 1]?.key);
+    else if (event.key === "ArrowDown") this.focusOn(rows.slice(index + 1).find(({ node }) => node)?.key);
+    else if (event.key === "ArrowUp") this.focusOn(rows.slice(0, index).findLast(({ node }) => node)?.key);
     else return;
     event.preventDefault();
   }

@@ -17,8 +17,9 @@ export class Watches {
   constructor(private readonly changed: () => void) {}
 
   add(expression: string): void {
-    if (!expression || this.nodes.some(({ name }) => name === expression)) return;
-    this.keep([...this.nodes, unread(expression)]);
+    if (!expression) return;
+    const names = new Set([...this.nodes.map(({ name }) => name), ...load(), expression]); // another tab may have added some
+    this.keep([...names].map((name) => this.nodes.find((it) => it.name === name) ?? unread(name)));
   }
 
   remove(expression: string): void {

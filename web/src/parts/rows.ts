@@ -25,19 +25,21 @@ export class DragomanRows extends LitElement {
     super.connectedCallback();
     Object.assign(this.style, { display: "block", overflowY: "auto", position: "relative" });
     if (!this.hasAttribute("tabindex")) this.tabIndex = -1;
-    this.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    if (!this.hasAttribute("role")) this.setAttribute("role", "group"); // a name is told of what has a role
+    this.addEventListener("scroll", this.scrolled, { passive: true });
     this.watcher.observe(this);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    this.removeEventListener("scroll", this.scrolled);
     this.watcher.disconnect();
   }
 
-  private scrolled(): void {
+  private readonly scrolled = (): void => {
     this.top = this.scrollTop;
     this.isAtEnd = this.scrollTop + this.clientHeight > this.scrollHeight - 1.5 * this.height;
-  }
+  };
 
   private resized(): void {
     this.seen = this.clientHeight;

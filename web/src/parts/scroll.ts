@@ -1,12 +1,13 @@
-import { html } from "lit";
+import { html, nothing } from "lit";
 import "./rows";
 
-/** Rows of one height in a box that grows to a bound and then scrolls; with `stays`, the newest row stays in sight. */
+/** Rows of one height in a box that grows to a bound and then scrolls; with `stays`, the newest row stays in sight.
+ * What is only read has a `label`: keys lead to it, and scroll it. */
 export function scrolled<T>(
-  rows: readonly T[], height: number, most: number, draw: (row: T, index: number) => unknown, { stays = "" }: { stays?: "" | "end" } = {},
+  rows: readonly T[], height: number, most: number, draw: (row: T, index: number) => unknown, { stays = "", label = "" }: { stays?: "" | "end"; label?: string } = {},
 ) {
   const tall = Math.min(rows.length * height, most);
   return html`<div class="scrolled" .style=${`height:${tall}px`}>
-    <dragoman-rows .rows=${rows} .height=${height} .render_row=${draw} .stays=${stays}></dragoman-rows>
+    <dragoman-rows tabindex=${label && rows.length * height > most ? 0 : -1} aria-label=${label || nothing} .rows=${rows} .height=${height} .render_row=${draw} .stays=${stays}></dragoman-rows>
   </div>`;
 }

@@ -24,10 +24,18 @@ export class Desk implements ReactiveController {
   shows: Shows = "output";
   /** The line that a search found, where it stands. */
   found = -1;
+  /** Tells one reading from another: each begins at its own place. */
+  reads = 0;
   trouble = "";
   private unsubscribe = () => {};
   private soon = 0;
   private round = 0;
+  private refreshing: Promise<void> | null = null;
+  private isStale = false;
+  /** What was looked for, of the commands that are listed. */
+  private listed = "";
+  private isReadingOn = false;
+  private wanted = 0;
 
   constructor(private readonly host: ReactiveControllerHost & HTMLElement) {
     host.addController(this);
@@ -39,41 +47,86 @@ export class Desk implements ReactiveController {
 
   hostDisconnected(): void {
     this.unsubscribe();
+    clearTimeout(this.soon);
+    this.soon = 0;
   }
 
   named(id: string): Terminal | undefined {
     return this.terminals.find(({ terminal }) => terminal === id);
   }
 
+  /** Soon, however fast things go on happening meanwhile. */
   private later(): void {
-    clearTimeout(this.soon);
-    this.soon = window.setTimeout(() => void this.refresh(), 50);
+    this.soon ||= window.setTimeout(() => {
+      this.soon = 0;
+      void this.refresh();
+    }, 50);
   }
 
+  /** One at a time, and once more for what changed meanwhile: an answer that is older never comes last. */
   async refresh(): Promise<void> {
-    const told = await this.ask("list_terminals", { ended: true });
-    if (told) this.terminals = told.data["terminals"] as Terminal[];
-    await this.search();
+    this.isStale = true;
+    this.refreshing ??= this.readWhileStale();
+    await this.refreshing;
   }
 
-  /** From the newest on; what was read beyond the first page is read again by whoever wants it. */
-  async search(before = ""): Promise<void> {
-    const round = before ? this.round : ++this.round;
-    const told = await this.ask("search_commands", {
-      query: this.words, failed: this.failed, terminal: this.chosen, limit: AT_ONCE, ...(before ? { before } : {}),
-    });
+  private async readWhileStale(): Promise<void> {
+    while (this.isStale) {
+      this.isStale = false;
+      const told = await this.ask("list_terminals", { ended: true });
+      if (told) this.terminals = told.data["terminals"] as Terminal[];
+      await this.search();
+    }
+    this.refreshing = null;
+  }
+
+  /** From the newest on; what was read beyond the first page stays, where only something new came before it. */
+  async search(): Promise<void> {
+    const round = ++this.round;
+    const { sought } = this;
+    const told = await this.searched();
     if (!told || round !== this.round) return;
     const found = told.data["commands"] as Command[];
-    this.commands = before ? [...this.commands, ...found] : found;
-    this.hits = before ? this.hits : (told.data["output_hits"] as Hit[]);
-    this.next = told.data["next_before"] as string | null;
+    const older = sought === this.listed ? this.after(found.at(-1)) : [];
+    this.commands = [...found, ...older];
+    this.listed = sought;
+    this.hits = told.data["output_hits"] as Hit[];
+    if (!older.length) this.next = told.data["next_before"] as string | null;
     this.host.requestUpdate();
+  }
+
+  private get sought(): string {
+    return JSON.stringify([this.words, this.failed, this.chosen]);
+  }
+
+  private after(last: Command | undefined): Command[] {
+    const index = this.commands.findIndex(({ command_id }) => command_id === last?.command_id);
+    return index < 0 ? [] : this.commands.slice(index + 1);
+  }
+
+  async older(): Promise<void> {
+    const { next, listed } = this;
+    const last = this.commands.at(-1);
+    if (!next || this.isReadingOn) return;
+    this.isReadingOn = true;
+    const told = await this.searched(next);
+    this.isReadingOn = false;
+    if (!told || listed !== this.listed || this.commands.at(-1)?.command_id !== last?.command_id) return;
+    this.next = told.data["next_before"] as string | null;
+    this.commands = [...this.commands, ...(told.data["commands"] as Command[])];
+    this.host.requestUpdate();
+  }
+
+  private searched(before = ""): Promise<Answer | null> {
+    const wanted = { query: this.words, failed: this.failed, terminal: this.chosen, limit: AT_ONCE };
+    return this.ask("search_commands", { ...wanted, ...(before ? { before } : {}) });
   }
 
   /** Of one terminal its screen is shown; of all there is none. */
   choose(terminal: string): void {
     this.chosen = terminal;
     this.shows = terminal ? "screen" : "output";
+    void this.search();
     void this.refresh();
   }
 
@@ -83,18 +136,23 @@ export class Desk implements ReactiveController {
   }
 
   async read(id: string, line = ""): Promise<void> {
+    const reads = ++this.wanted;
     this.shows = "output";
     const told = await this.ask("get_command_output", { command_id: id, part: "head", offset: 0, limit: OUTPUT_BYTES });
-    if (!told) return;
+    if (!told || reads !== this.wanted) return; // another was chosen meanwhile
     this.lines = linesOf(told);
+    this.found = -1;
     this.keep(told);
-    this.found = line ? await this.seek(line) : -1;
+    const found = line ? await this.seek(line) : -1;
+    if (reads !== this.wanted) return;
+    [this.found, this.reads] = [found, reads];
     this.host.requestUpdate();
   }
 
   private async seek(line: string): Promise<number> {
     const words = line.replace(/…$/, "").trim();
-    for (let page = 0; page < SOUGHT_PAGES; page++) {
+    const { wanted } = this;
+    for (let page = 0; page < SOUGHT_PAGES && wanted === this.wanted; page++) {
       const found = this.lines.findIndex((it) => it.includes(words));
       if (found >= 0 || this.left === null) return found;
       await this.readOn();
@@ -103,9 +161,12 @@ export class Desk implements ReactiveController {
   }
 
   async readOn(): Promise<void> {
-    if (this.left === null || !this.command) return;
-    const told = await this.ask("get_command_output", { command_id: this.command.command_id, offset: this.left, limit: OUTPUT_BYTES });
-    if (!told) return;
+    const { wanted, left, command } = this;
+    if (left === null || !command || this.isReadingOn) return;
+    this.isReadingOn = true;
+    const told = await this.ask("get_command_output", { command_id: command.command_id, offset: left, limit: OUTPUT_BYTES });
+    this.isReadingOn = false;
+    if (!told || wanted !== this.wanted) return;
     this.lines = [...this.lines, ...linesOf(told)];
     this.keep(told);
   }

@@ -17,6 +17,12 @@ export class DragomanQuestion extends LitElement {
   @state() private trouble = "";
   @state() private stop: AbortController | null = null;
 
+  /** Nobody reads what comes after this: the model is not kept busy with it. */
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.stop?.abort();
+  }
+
   private write(text: string): void {
     this.text = text;
     sessionStorage.setItem(DRAFT, text);
@@ -30,7 +36,7 @@ export class DragomanQuestion extends LitElement {
     try {
       const terminals = this.terminal ? [this.terminal] : [];
       for await (const piece of stream("/api/terminals/ask", { query, terminals }, stop.signal)) this.answer += piece;
-      this.write("");
+      if (this.text.trim() === query) this.write(""); // the next question may be written already
     } catch (error) {
       if (!stop.signal.aborted) this.trouble = (error as Error).message;
     } finally {

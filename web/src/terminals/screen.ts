@@ -41,6 +41,8 @@ export class DragomanScreen extends LitElement {
     this.observer.disconnect();
     this.watching?.stop();
     this.watching = null;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
   }
 
   override willUpdate(changed: Map<string, unknown>): void {

@@ -5,6 +5,7 @@ import { asked } from "../app/asking";
 import { shared } from "../app/shared";
 import { locale, t } from "../link";
 import "../parts/rows";
+import { who } from "../parts/who";
 import type { Command, Hit, Terminal } from "./answers";
 import "./chinese";
 import { Desk, type Shows } from "./desk";
@@ -20,7 +21,7 @@ export class DragomanTerminals extends LitElement {
   private readonly desk = new Desk(this);
   @state() private canDraw = false;
   private typing = 0;
-  private sought = -1;
+  private reads = 0;
 
   /** The emulator is large, and is loaded when a screen is first shown. */
   override willUpdate(): void {
@@ -33,10 +34,11 @@ export class DragomanTerminals extends LitElement {
   }
 
   override updated(): void {
-    if (this.desk.found === this.sought) return;
-    this.sought = this.desk.found;
     const output = this.renderRoot.querySelector("#output");
-    if (output && this.sought >= 0) output.scrollTop = Math.max(0, (this.sought - 4) * LINE_PX);
+    if (!output || this.desk.reads === this.reads) return;
+    this.reads = this.desk.reads;
+    const top = Math.max(0, (this.desk.found - 4) * LINE_PX);
+    void (output as LitElement).updateComplete.then(() => (output.scrollTop = top)); // as tall as it is now
   }
 
   override render() {
@@ -61,7 +63,7 @@ export class DragomanTerminals extends LitElement {
   }
 
   private oneTerminal(it: Terminal) {
-    const owner = it.owner === "agent" ? it.agent || t("agent") : t("person");
+    const owner = it.owner === "agent" ? who(it.agent) || t("agent") : t("person");
     return html`<span class="grow"><span class="mono">${base(it.shell) || it.terminal}</span> <span class="quiet">${owner}</span><br />
         <span class="quiet small">${it.running ? `$ ${it.running.command}` : it.cwd}</span></span>
       <span class="state ${it.state}">${t(it.state)}</span>`;
@@ -92,7 +94,7 @@ export class DragomanTerminals extends LitElement {
     const { commands, next } = this.desk;
     if (!commands.length) return html`<p class="none">${t("No recorded command matches.")}</p>`;
     return html`<dragoman-rows id="commands" .rows=${commands} .height=${44} .render_row=${(it: Command) => this.oneCommand(it)}></dragoman-rows>
-      ${next ? html`<button class="plain" id="older" @click=${() => this.desk.search(next)}>${t("Older ones")}</button>` : nothing}`;
+      ${next ? html`<button class="plain" id="older" @click=${() => this.desk.older()}>${t("Older ones")}</button>` : nothing}`;
   }
 
   private oneCommand(it: Command) {
@@ -105,7 +107,7 @@ export class DragomanTerminals extends LitElement {
 
   private doer({ terminal }: Command) {
     const by = this.desk.named(terminal);
-    return by?.owner === "agent" ? html`<b>${by.agent || t("agent")}</b> · ` : nothing;
+    return by?.owner === "agent" ? html`<b>${who(by.agent) || t("agent")}</b> · ` : nothing;
   }
 
   private hits() {

@@ -45,18 +45,23 @@ define("Chart", (node, painter) => {
 
 function scaled(series: Series[], x: unknown[], kind: string): Scale {
   const values = series.flatMap((one) => one.values).filter((value): value is number => value !== null);
-  const [low, high] = [Math.min(...(kind === "scatter" ? [] : [0]), ...values), Math.max(...values)];
+  const [low, high] = extent(kind === "scatter" ? values : [0, ...values]); // lines and bars stand on zero
   const ticks = nice(Number.isFinite(low) ? low : 0, Number.isFinite(high) ? high : 1);
   const [bottom, top] = [ticks[0]!, ticks.at(-1)!];
   const inner = WIDTH - LEFT - RIGHT;
   const numeric = kind !== "bar" && x.length > 1 && x.every((value) => typeof value === "number");
-  const [first, last] = numeric ? [Math.min(...(x as number[])), Math.max(...(x as number[]))] : [0, 0];
+  const [first, last] = numeric ? extent(x as number[]) : [0, 0];
   const at = (index: number) => (numeric && last > first ? EDGE + ((1 - 2 * EDGE) * ((x[index] as number) - first)) / (last - first) : (index + 0.5) / x.length);
   return {
     x: (index) => LEFT + at(index) * inner,
     y: (value) => HEIGHT - BOTTOM - ((value - bottom) / (top - bottom)) * (HEIGHT - TOP - BOTTOM),
     ticks,
   };
+}
+
+/** By hand: so many numbers are no arguments of a function. */
+function extent(values: readonly number[]): [number, number] {
+  return values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 }
 
 function nice(low: number, high: number): number[] {

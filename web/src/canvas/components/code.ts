@@ -24,7 +24,7 @@ define("CodeBlock", (node, painter) => {
   return html`<div class="code">
     ${head(said(painter, node, "title"), said(painter, node, "language"))}
     ${scrolled(lines, LINE, TALLEST, (line, index) => html`<div class="line ${marked.has(first + index) ? "marked" : ""}"
-      ><span class="no">${first + index}</span><span>${line}</span></div>`)}
+      ><span class="no">${first + index}</span><span>${line}</span></div>`, { label: said(painter, node, "title") || t("Code") })}
   </div>`;
 }, { fills: true });
 
@@ -39,11 +39,11 @@ define("Diff", (node, painter) => {
     ${head(`${path}${isNew ? ` (${t("new")})` : ""}`, said(painter, node, "language"))}
     ${scrolled(memory.lines, LINE, TALLEST, (line) => html`<div class="line ${line.kind}"
       ><span class="no">${line.before || ""}</span><span class="no">${line.after || ""}</span
-      ><span class="sign">${SIGNS[line.kind]}</span><span>${line.text}</span></div>`)}
+      ><span class="sign">${SIGNS[line.kind]}</span><span>${line.text}</span></div>`, { label: path || t("Difference") })}
     ${node.properties.decides === true
       ? html`<div class="foot">
-          <button class="primary" ?disabled=${painter.isBusy} @click=${() => tell(true)}>${t("Accept")}</button>
-          <button ?disabled=${painter.isBusy} @click=${() => tell(false)}>${t("Reject")}</button>
+          <button class="primary" aria-disabled=${painter.isBusy} @click=${() => tell(true)}>${t("Accept")}</button>
+          <button aria-disabled=${painter.isBusy} @click=${() => tell(false)}>${t("Reject")}</button>
         </div>`
       : nothing}
   </div>`;
@@ -56,6 +56,6 @@ define("Terminal", (node, painter) => {
   const line = (pieces: Piece[]) => html`<div class="line">${pieces.map(({ text, look }) => html`<span class=${look}>${text}</span>`)}</div>`;
   return html`<div class="code terminal">
     ${head(said(painter, node, "title"), "")}
-    ${scrolled(memory.lines, LINE, LINE * number(node.properties.rows, 24), line, { stays: "end" })}
+    ${scrolled(memory.lines, LINE, LINE * number(node.properties.rows, 24), line, { stays: "end", label: said(painter, node, "title") || t("Terminal") })}
   </div>`;
 }, { fills: true });

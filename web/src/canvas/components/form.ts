@@ -12,16 +12,18 @@ define("Form", (node, painter) => {
   const fields = records(node.properties.fields);
   const memory = painter.memory(node, { values: {} as Values });
   memory.values = answers(fields, memory.values);
-  const submit = (event: Event) => {
+  const submit = async (event: Event) => {
     event.preventDefault();
-    painter.act(node, { values: memory.values });
+    if (!(await painter.act(node, { values: memory.values }))) return;
+    memory.values = {}; // answered: another question with the same names begins with its own values
+    painter.redraw();
   };
   return html`<form class="form card" @submit=${submit}>
     ${said(painter, node, "title") ? html`<div class="h h3" role="heading" aria-level="3">${said(painter, node, "title")}</div>` : nothing}
     ${fields.map((field) => question(field, memory.values, painter))}
     <div class="box row">
-      <button class="primary" ?disabled=${painter.isBusy}>${said(painter, node, "submitLabel") || t("Send")}</button>
-      <button type="button" ?disabled=${painter.isBusy} @click=${() => painter.act(node)}>
+      <button class="primary" aria-disabled=${painter.isBusy}>${said(painter, node, "submitLabel") || t("Send")}</button>
+      <button type="button" aria-disabled=${painter.isBusy} @click=${() => painter.act(node)}>
         ${said(painter, node, "cancelLabel") || t("Cancel")}
       </button>
     </div>
@@ -70,8 +72,8 @@ function input(field: Values, value: unknown, set: (value: unknown) => void) {
   };
   if (field.kind === "choice")
     return html`<select ?required=${field.required === true} @change=${entered}>
-      <option value="" ?selected=${text(value) === ""}></option>
-      ${list(field.options).map(text).map((option) => html`<option value=${option} ?selected=${option === text(value)}>${option}</option>`)}
+      <option value="" .selected=${text(value) === ""}></option>
+      ${list(field.options).map(text).map((option) => html`<option value=${option} .selected=${option === text(value)}>${option}</option>`)}
     </select>`;
   if (field.kind === "long_text")
     return html`<textarea rows="4" ?required=${field.required === true} .value=${text(value)} @input=${entered}></textarea>`;
@@ -86,8 +88,8 @@ define("Confirm", (node: Node, painter) => {
   return html`<div class="card box column">
     <div>${said(painter, node, "message")}</div>
     <div class="box row">
-      <button class="primary" ?disabled=${painter.isBusy} @click=${() => tell(true)}>${said(painter, node, "confirmLabel") || t("Confirm")}</button>
-      <button ?disabled=${painter.isBusy} @click=${() => tell(false)}>${said(painter, node, "cancelLabel") || t("Cancel")}</button>
+      <button class="primary" aria-disabled=${painter.isBusy} @click=${() => tell(true)}>${said(painter, node, "confirmLabel") || t("Confirm")}</button>
+      <button aria-disabled=${painter.isBusy} @click=${() => tell(false)}>${said(painter, node, "cancelLabel") || t("Cancel")}</button>
     </div>
   </div>`;
 });

@@ -17,7 +17,7 @@ function objections(painter: Painter, node: Node) {
 define("Button", (node, painter) => {
   const look = { primary: "primary", borderless: "plain" }[text(node.properties.variant)] ?? "";
   const against = painter.objections(node);
-  return html`<button class=${look} title=${against.join("\n") || nothing} ?disabled=${painter.isBusy || !hasAction(node) || against.length > 0} @click=${() => painter.act(node)}>
+  return html`<button class=${look} title=${against.join("\n") || nothing} aria-disabled=${painter.isBusy} ?disabled=${!hasAction(node) || against.length > 0} @click=${() => painter.act(node)}>
     ${painter.inside(node)}
   </button>`;
 });
@@ -29,7 +29,7 @@ define("TextField", (node, painter) => {
   const value = said(painter, node, "value");
   const field = variant === "longText"
     ? html`<textarea rows="4" placeholder=${placeholder} .value=${value} @input=${entered}></textarea>`
-    : html`<input type=${TYPES[variant] ?? "text"} placeholder=${placeholder} .value=${value} @input=${entered} />`;
+    : html`<input type=${TYPES[variant] ?? "text"} autocomplete="off" placeholder=${placeholder} .value=${value} @input=${entered} />`;
   return labelled(painter, node, field);
 });
 

@@ -1,8 +1,9 @@
 /** The basic catalogue: what holds other components. */
 import { html, nothing } from "lit";
+import { createRef, ref, type Ref } from "lit/directives/ref.js";
 import { t } from "../../link";
 import { define, type Node, type Painter } from "../model";
-import { list, record, text } from "../values";
+import { hasAction, list, record, text } from "../values";
 
 const JUSTIFY: Record<string, string> = {
   start: "flex-start", center: "center", end: "flex-end",
@@ -31,6 +32,7 @@ define("Divider", (node) => html`<hr class=${node.properties.axis === "vertical"
 define("Tabs", (node, painter) => {
   const memory = painter.memory(node, { shown: 0 });
   const tabs = list(node.properties.tabs).map((tab) => text(record(tab).title));
+  memory.shown = Math.min(memory.shown, Math.max(0, tabs.length - 1));
   const choose = (index: number) => {
     memory.shown = index;
     painter.redraw();
@@ -54,15 +56,34 @@ define("Tabs", (node, painter) => {
 
 define("Modal", (node, painter) => {
   const memory = painter.memory(node, { isOpen: false });
+  const trigger = createRef<HTMLElement>();
   const become = (isOpen: boolean) => {
     memory.isOpen = isOpen;
     painter.redraw();
+    if (!isOpen) (trigger.value?.querySelector<HTMLElement>("button:enabled") ?? trigger.value)?.focus();
   };
-  const opened = html`<div class="modal" role="dialog" aria-modal="false" @keydown=${(event: KeyboardEvent) => {
-    if (event.key === "Escape") become(false);
-  }}>
+  const closes = (event: KeyboardEvent) => event.key === "Escape" && become(false);
+  const opened = html`<div class="modal" role="dialog" aria-modal="false" aria-label=${t("Opened")} tabindex="-1" ${ref(entered)} @keydown=${closes}>
     ${painter.inside(node, "content")}
     <button @click=${() => become(false)}>${t("Close")}</button>
   </div>`;
-  return html`<div @click=${() => become(true)}>${painter.inside(node, "trigger")}</div>${memory.isOpen ? opened : nothing}`;
+  return html`${opener(node, painter, () => become(true), trigger)}${memory.isOpen ? opened : nothing}`;
 });
+
+/** Once, when it is there: whoever uses keys is inside then. */
+function entered(dialog: Element | undefined): void {
+  (dialog as HTMLElement | undefined)?.focus();
+}
+
+/** What opens it may be a button that does something by itself; everything else is made one. */
+function opener(node: Node, painter: Painter, open: () => void, place: Ref<HTMLElement>) {
+  const inner = painter.inside(node, "trigger");
+  const isButton = node.children.some((child) => child.slot === "trigger" && child.type === "Button" && hasAction(child));
+  if (isButton) return html`<div ${ref(place)} @click=${open}>${inner}</div>`;
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    open();
+  };
+  return html`<div class="opens" role="button" tabindex="0" ${ref(place)} @click=${open} @keydown=${pressed}>${inner}</div>`;
+}

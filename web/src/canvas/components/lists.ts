@@ -12,7 +12,7 @@ define("StackTrace", (node, painter) => {
     <ol class="frames" start="0">${frames.map((frame, index) => {
       const [file, line] = [text(frame.file), number(frame.line)];
       return html`<li><button
-        class="plain ${frame.isOwn === false ? "quiet" : ""}" ?disabled=${painter.isBusy}
+        class="plain ${frame.isOwn === false ? "quiet" : ""}" aria-disabled=${painter.isBusy}
         @click=${() => painter.act(node, { index, file, line })}
       ><b>${text(frame.function)}</b> <span class="mono quiet">${file}:${line}</span></button></li>`;
     })}</ol>`;
@@ -21,7 +21,7 @@ define("StackTrace", (node, painter) => {
 define("Timeline", (node, painter) => {
   const items = records(painter.value(node, "items")).slice(0, MOST);
   return html`<ol class="timeline">${items.map((item, index) => html`<li class=${/^(failed|error)$/.test(text(item.state)) ? "failed" : ""}>
-    <button class="plain" ?disabled=${painter.isBusy} @click=${() => painter.act(node, { index })}>
+    <button class="plain" aria-disabled=${painter.isBusy} @click=${() => painter.act(node, { index })}>
       <time class="mono quiet">${text(item.at)}</time> <b>${text(item.title)}</b>
       ${item.text ? html`<span class="quiet">${text(item.text)}</span>` : nothing}
     </button></li>`)}</ol>`;

@@ -19,6 +19,7 @@ define("Table", (node, painter) => {
   const columns = records(node.properties.columns).map((column) => ({
     key: text(column.key), title: text(column.title) || text(column.key), align: text(column.align),
   }));
+  const act = (row: Row, index: number) => void painter.act(node, { index, row });
   const rows = arranged(records(painter.value(node, "rows")), memory);
   const grid = `grid-template-columns:repeat(${Math.max(1, columns.length)},minmax(5rem,1fr))`;
   const caption = said(painter, node, "caption");
@@ -33,8 +34,8 @@ define("Table", (node, painter) => {
         >${title}${memory.key === key ? (memory.down ? " ↓" : " ↑") : ""}</button>`)}
       </div>
       ${scrolled(rows, HEIGHT, 420, ([row, index]) => html`<div
-        class="cells" role="row" tabindex="0" .style=${grid} @click=${() => painter.act(node, { index, row })}
-        @keydown=${(event: KeyboardEvent) => event.key === "Enter" && painter.act(node, { index, row })}
+        class="cells" role="row" tabindex="0" .style=${grid} @click=${() => act(row, index)}
+        @keydown=${(event: KeyboardEvent) => event.key === "Enter" && act(row, index)}
       >${columns.map(({ key, align }) => html`<span role="cell" class=${align} title=${text(row[key])}>${text(row[key])}</span>`)}</div>`)}
     </div></div>
   </div>`;

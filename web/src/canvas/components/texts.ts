@@ -31,7 +31,7 @@ define("Text", (node, painter) => {
 define("Markdown", (node, painter) => prose(said(painter, node, "text")), { fills: true });
 define("Icon", (node, painter) => {
   const name = said(painter, node, "name");
-  return html`<span class="icon" role="img" aria-label=${name}>${ICONS[name] ?? `[${name}]`}</span>`;
+  return html`<span class="icon" role="img" aria-label=${name}>${Object.hasOwn(ICONS, name) ? ICONS[name] : `[${name}]`}</span>`;
 });
 
 /** An address to follow, for who wants to; the page itself does not. */

@@ -55,7 +55,7 @@ function tree(node: Node, painter: Painter, top: Branch[], turned: Set<string>, 
       ${branch.isBranch
         ? html`<button class="plain turn" aria-label=${branch.name} aria-expanded=${isOpen(branch)} @click=${() => turn(branch)}>${isOpen(branch) ? "▾" : "▸"}</button>`
         : html`<span class="turn"></span>`}
-      <button class="plain name" ?disabled=${painter.isBusy} @click=${choose}>${branch.label}</button>
+      <button class="plain name" aria-disabled=${painter.isBusy} @click=${choose}>${branch.label}</button>
     </div>`;
   })}</div>`;
 }

@@ -1,0 +1,283 @@
+"""The debugger of the page where things come late, come twice, come from others, or do not come at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.daemons import call
+from tests.faces.attacked import Attacked
+from tests.page.agent import Agent
+from tests.page.desk import break_at, current, gutter, standing, start, variable
+from tests.page.held import Held, cut_off
+from tests.page.tab import Tab
+from tests.page.workplace import ADDING, PROGRAMS, Workplace, furnish, workplace
+
+pytestmark = pytest.mark.needs("bash", "chromium", "page")
+
+FOCUSED = """() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return at?.id ?? "";
+}"""
+NESTED = """view => {
+  const scrolls = (it) => /auto|scroll/.test(getComputedStyle(it).overflowY) && it.scrollHeight > it.clientHeight + 1;
+  const above = (it) => it.parentElement ?? it.getRootNode().host;
+  const found = [];
+  const walk = (root) => root.querySelectorAll("*").forEach((it) => {
+    if (it.shadowRoot) walk(it.shadowRoot);
+    if (!scrolls(it)) return;
+    for (let at = above(it); at; at = above(at)) if (scrolls(at)) found.push(`${it.outerHTML} in ${at.outerHTML}`);
+  });
+  walk(view.shadowRoot);
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    with workplace(tmp_path_factory.mktemp("apart")) as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def daemon(place: Workplace) -> Attacked:
+    return place.daemon
+
+
+@pytest.fixture
+def view(tab: Tab, place: Workplace) -> Iterator[Locator]:
+    yield tab.show("Debugger")
+    for session in place.tool("list_sessions")["sessions"]:
+        if session["state"] != "Terminated":
+            place.tool("stop_debugging", session_id=session["session_id"])
+    place.tool("remove_breakpoint", clear_all=True)
+
+
+def changed(view: Locator) -> Locator:
+    return view.locator("#variables .changed")
+
+
+def test_only_what_changed_in_the_same_frame_of_the_same_run_is_marked(view: Locator) -> None:
+    break_at(view, "adding.py", 5)
+    start(view, "adding")
+    expect(variable(view, "total")).to_contain_text("6")
+    expect(changed(view)).to_have_count(0)
+    view.locator("#continue").click()
+    expect(standing(view)).to_contain_text("Terminated")
+    gutter(view, 4).click()
+    start(view, "adding")  # another run, in which it is another at first
+    expect(variable(view, "total")).to_contain_text("0")
+    expect(changed(view)).to_have_count(0)
+    view.locator("#stack .item").nth(1).click()
+    expect(variable(view, "numbers")).to_contain_text("[1, 2, 3]")
+    expect(changed(view)).to_have_count(0)
+    view.locator("#over").click()
+    expect(variable(view, "total")).to_contain_text("1")
+    view.locator("#over").click()
+    expect(variable(view, "value")).to_contain_text("2")
+    expect(variable(view, "value").locator(".changed")).to_be_visible()
+
+
+def test_a_list_that_is_older_than_a_session_does_not_take_it_away(view: Locator, tab: Tab, place: Workplace) -> None:
+    start(view, "adding")
+    expect(standing(view)).to_contain_text("Terminated: exit code 0")
+    held = Held(tab.page, "list_sessions")
+    place.tool("set_breakpoint", file_path="adding.py", line_number=4)
+    held.until_asked()
+    place.tool("start_debugging", configuration_name="adding")
+    expect(view.locator("#timeline")).to_contain_text("set a breakpoint")  # the feed was heard
+    held.let()
+    expect(current(view)).to_contain_text("total += value")
+    expect(standing(view)).to_contain_text("Stopped: breakpoint")
+
+
+def test_what_was_before_is_told_though_something_new_was_heard_first(
+    view: Locator, tab: Tab, place: Workplace
+) -> None:
+    place.tool("set_breakpoint", file_path="adding.py", line_number=2)
+    expect(view.locator("#breakpoints .item")).to_have_count(1)
+    held = Held(tab.page, address="**/api/events*")
+    tab.page.reload()
+    held.until_asked()
+    place.tool("set_breakpoint", file_path="adding.py", line_number=3)
+    timeline = view.locator("#timeline .item").filter(has_text="set a breakpoint")
+    expect(timeline.filter(has_text="adding.py:3")).to_have_count(1)
+    held.let()
+    expect(timeline.filter(has_text="adding.py:2").first).to_be_visible()
+    expect(timeline.filter(has_text="adding.py:3")).to_have_count(1)
+
+
+def test_stops_are_looked_back_through_by_the_last_click_and_however_much_happened_since(
+    view: Locator, tab: Tab, daemon: Attacked
+) -> None:
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    for total in ("0", "1", "3"):
+        expect(variable(view, "total")).to_contain_text(total)
+        if total != "3":
+            view.locator("#continue").click()
+    daemon.append(300)
+    tab.page.reload()  # the events of those stops are too long ago to be read again
+    stops = view.locator("#timeline .stop")
+    expect(stops).to_have_count(3)
+    held = Held(tab.page, "stop_history")
+    stops.nth(2).click()
+    held.until_asked()
+    stops.nth(1).click()
+    expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
+    held.let()
+    tab.page.evaluate("new Promise((go) => setTimeout(go, 100))")
+    expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
+    expect(variable(view, "total", of="#variables-then")).to_contain_text("1")
+
+
+def test_the_configuration_that_is_shown_is_the_one_that_is_started(
+    view: Locator, place: Workplace, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    furnish(other, {"first": "print('the first')\n", "second": "print('the second')\n", "adding": ADDING})
+    call(place.daemon.places, "trust_add", {"folder": str(other)})
+    place.tool("set_breakpoint", folder=other, file_path="adding.py", line_number=4)
+    place.tool("start_debugging", folder=other, configuration_name="adding")
+    expect(view.locator("#folder")).to_have_value(str(other))
+    view.locator("#configuration").select_option("adding")
+    view.locator("#folder").select_option(str(place.folder))
+    expect(view.locator("#configuration option")).to_have_text([*PROGRAMS])
+    view.locator("#configuration").select_option("printing")
+    view.locator("#folder").select_option(str(other))
+    expect(view.locator("#configuration option")).to_have_text(["first", "second", "adding"])
+    expect(view.locator("#configuration")).to_have_value("first")
+    place.tool("stop_debugging", folder=other)
+    view.locator("#start").click()
+    expect(view.locator("#output")).to_contain_text("the first")
+    place.tool("remove_breakpoint", folder=other, clear_all=True)
+
+
+def test_an_agent_and_a_person_in_one_session_see_each_other(view: Locator, daemon: Attacked, place: Workplace) -> None:
+    agent = Agent.at(daemon, name="Raven", workspace=str(place.folder))
+    agent.told("set_breakpoint", file_path="adding.py", line_number=4)
+    agent.told("start_debugging", configuration_name="adding")
+    expect(current(view)).to_contain_text("total += value")
+    expect(view.locator("#timeline")).to_contain_text("Raven started adding")
+    view.locator("#over").click()
+    expect(standing(view)).to_contain_text("you stepped over")
+    refused = agent.wire.call("step_execution", step_type="over").messages[-1]["result"]["structuredContent"]
+    assert (refused["code"], "'the page' did `next`" in refused["message"]) == ("moved_on", True)
+    seen = agent.told("wait_for_stop", timeout_s=5)["stop_event_data"]
+    assert (seen["stop_number"], seen["line"]) == (2, 3)  # where the person's step had led
+    agent.told("step_execution", step_type="over")
+    expect(standing(view)).to_contain_text("Raven stepped over")
+    gutter(view, 5).click()
+    expect(gutter(view, 5)).to_have_attribute("aria-pressed", "true")
+    listed = agent.told("get_breakpoints")["breakpoints"]
+    assert sorted(it["line"] for it in listed) == [4, 5]
+
+
+def test_two_pages_show_the_same_whoever_of_them_acts(view: Locator, tab: Tab, daemon: Attacked) -> None:
+    second = Tab.opened(tab.page.context, daemon)
+    second.log_in()
+    other = second.show("Debugger")
+    break_at(view, "adding.py", 4)
+    expect(other.locator("#breakpoints .item")).to_have_count(1)
+    start(other, "adding")
+    for page in (view, other):
+        expect(current(page)).to_contain_text("total += value")
+    view.locator("#over").click()
+    for page in (view, other):
+        expect(current(page)).to_contain_text("for value in values")
+    for page, expression in ((view, "total + 1"), (other, "total + 2")):
+        page.locator("#watch").fill(expression)
+        page.locator("#watch").press("Enter")
+        expect(page.locator("#watches .row").filter(has_text=expression)).to_be_visible()
+    tab.page.reload()  # what one of them watches does not take the other's away
+    expect(view.locator("#watches .name")).to_have_text(["total + 1", "total + 2"])
+    second.assert_at_home()
+    second.page.close()
+
+
+def test_a_daemon_that_is_gone_is_told_plainly_and_as_nothing_else(view: Locator, tab: Tab) -> None:
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    expect(current(view)).to_contain_text("total += value")
+    cut_off(tab.page)
+    view.locator("#stack .item").nth(1).click()
+    view.locator("#watch").fill("total")
+    view.locator("#watch").press("Enter")
+    view.locator("#over").click()
+    expect(view.get_by_role("alert")).to_contain_text("Dragoman is not running, or does not answer.")
+    expect(tab.page.get_by_text("Something went wrong on this page")).to_have_count(0)
+    tab.page.unroute_all()
+    tab.complaints = [it for it in tab.complaints if "ERR_FAILED" not in it]  # the browser's own lines
+
+
+def test_a_line_that_never_ends_is_shown_in_pieces(view: Locator, tab: Tab) -> None:
+    start(view, "unbroken")
+    expect(standing(view)).to_contain_text("Terminated")
+    printed = view.locator("#output .printed")
+    expect(printed.last).to_have_text(re.compile("the end$"))
+    assert printed.evaluate_all("them => Math.max(...them.map(it => it.textContent.length))") <= 2000
+    expect(view.locator("#output [role=listitem]").last).to_have_attribute("aria-setsize", re.compile(r"^50\d$"))
+
+
+def test_keys_keep_their_place_scroll_the_output_and_choose_lines_to_ask_about(view: Locator, tab: Tab) -> None:
+    keys = tab.page.keyboard
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    expect(current(view)).to_contain_text("total += value")
+    view.locator("#over").focus()
+    keys.press("Enter")
+    expect(current(view)).to_contain_text("for value in values")
+    assert tab.page.evaluate(FOCUSED) == "over"
+    gutter(view, 3).focus()
+    keys.press("ArrowUp")
+    for _ in range(2):
+        keys.press("Shift+ArrowDown")
+    expect(view.locator("dragoman-source .picked")).to_have_count(3)
+    expect(view.get_by_role("button", name="Ask about lines 2 to 4")).to_be_visible()
+    keys.press("Alt+Shift+A")
+    quoted = re.escape("\n".join(f"> {line}" for line in ADDING.splitlines()[1:4]))
+    expect(tab.page.get_by_label("Message")).to_have_value(re.compile(rf"^About \S*adding\.py:2-4:\n{quoted}\n\n"))
+    tab.page.get_by_label("Message").fill("")
+    tab.show("Debugger")
+    expect(view.locator("dragoman-source .picked")).to_have_count(0)
+    output = view.get_by_role("group", name="Output")
+    place_of = "it => it.scrollTop"
+    start(view, "unbroken")
+    expect(output.locator(".printed").last).to_have_text(re.compile("the end$"))
+    output.focus()
+    keys.press("Home")
+    output.page.wait_for_function("it => it.scrollTop === 0", arg=output.element_handle())
+    assert output.evaluate(place_of) == 0
+
+
+def test_in_a_narrow_window_one_thing_at_a_time_stands_below_the_source(
+    browser: Browser, daemon: Attacked, place: Workplace
+) -> None:
+    place.tool("set_breakpoint", file_path="adding.py", line_number=11)
+    place.tool("start_debugging", configuration_name="adding")
+    context = browser.new_context(locale="zh-CN", color_scheme="dark", viewport={"width": 400, "height": 760})
+    tab = Tab.opened(context, daemon)
+    tab.page.goto(tab.link())
+    tab.page.get_by_role("tab", name="调试器").click()
+    view = tab.page.locator("dragoman-debugger")
+    expect(current(view)).to_contain_text("result = add(numbers)")
+    variable(view, "many").click()
+    panes = view.get_by_role("group", name="显示内容").get_by_role("button")
+    shown = "section:not(.source)"
+    for title, section in (("调用栈", "stack"), ("输出", "output"), ("时间线", "timeline"), ("变量", "variables")):
+        panes.filter(has_text=title).click()
+        expect(view.locator(f"{shown}.{section}")).to_be_visible()
+        assert sum(it.is_visible() for it in view.locator(shown).all()) == 1
+        assert view.evaluate(NESTED) == []
+        assert view.evaluate("it => it.scrollWidth <= it.clientWidth")
+    expect(variable(view, "7")).to_be_visible()
+    expect(view.locator("dragoman-source .line").first).to_be_visible()
+    tab.assert_at_home()
+    context.close()
+    place.tool("stop_debugging")
+    place.tool("remove_breakpoint", clear_all=True)

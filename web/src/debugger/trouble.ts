@@ -1,0 +1,14 @@
+/** What the daemon would not do, in its own words. */
+import { Refused } from "../link";
+import type { Trouble } from "./answers";
+
+export function refused(data: Record<string, unknown>, text: string): Trouble {
+  const { would_run: would = [] } = (data["details"] ?? {}) as { would_run?: { line: string }[] };
+  return { message: String(data["message"] ?? text), hint: String(data["hint"] ?? ""), wouldRun: would.map(({ line }) => line) };
+}
+
+export function told(error: unknown): Trouble {
+  return error instanceof Refused
+    ? { message: error.message, hint: error.hint }
+    : { message: (error as Error).message, hint: "" };
+}
