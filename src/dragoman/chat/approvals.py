@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
 
 import anyio
 
@@ -35,37 +33,6 @@ class _Open:
     wanted: Wanted
     answered: anyio.Event = field(default_factory=anyio.Event)
     allowed: bool = False
-
-
-def subject_of(tool: str, arguments: Mapping[str, Any], *, reads_only: bool = False) -> str | None:
-    """What is run or written, as one text; None where nothing is. A tool that nobody has judged is asked for whole."""
-    if reads_only or tool in _IN_SESSION:
-        return None
-    beside = _BESIDE.get(tool, frozenset())
-    given = {name: value for name, value in arguments.items() if value and name not in beside}
-    if not given and tool in _WITH_SESSION:
-        return None
-    return str(given["command"]) if set(given) == {"command"} else json.dumps(given, ensure_ascii=False, sort_keys=True)
-
-
-# What is not part of what runs: named here, so that a parameter that is new is asked for until somebody has judged it.
-_WAITING = frozenset({"timeout_s", "wait", "no_debug"})
-_LOOKING = _WAITING | {
-    *("session_id", "points", "claim", "expressions", "expression", "invariant", "condition", "stop"),
-    *("max_hits", "max_chars", "max_steps", "file_path", "line_number", "line_text", "function"),
-}
-_WITH_SESSION = frozenset({"trace", "check", "find_change", "explain_crash"})
-"""They start a program, or look into one that a session holds already."""
-_BESIDE: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(("start_debugging", "run_in_terminal", "debug_test"), _WAITING),
-    **dict.fromkeys(_WITH_SESSION, _LOOKING),
-}
-_IN_SESSION = frozenset(
-    {"set_breakpoint", "remove_breakpoint", "continue_debugging", "step_execution", "pause_debugging"}
-    | {"stop_debugging", "restart_debugging", "evaluate_expression", "set_variable"}
-    | {"show_canvas", "update_canvas", "read_actions", "ask_user"}
-)
-"""They change what was allowed to run already, or what a person sees."""
 
 
 def _shown(subject: str) -> str:
@@ -96,7 +63,7 @@ class Approvals:
     def waiting(self) -> tuple[Wanted, ...]:
         return tuple(it.wanted for it in self._open.values())
 
-    async def ask(self, session_key: str, run_id: str, tool: str, subject: str) -> bool:
+    async def ask(self, session_key: str, run_id: str, tool: str, subject: str, lasts: bool = True) -> bool:
         approved = (session_key, tool, sha256(subject.encode(errors="replace")).digest())
         if approved in self._approved:
             return True
@@ -109,7 +76,7 @@ class Approvals:
         finally:
             del self._open[asked.wanted.id]
             self._settled(asked.wanted, asked.allowed)
-        if asked.allowed:
+        if asked.allowed and lasts:
             self._approved[approved] = None
             while len(self._approved) > APPROVED_AT_MOST:
                 self._approved.popitem(last=False)

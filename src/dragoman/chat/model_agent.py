@@ -14,8 +14,9 @@ from typing import Any
 
 import anyio
 
-from dragoman.chat.approvals import Approvals, subject_of
+from dragoman.chat.approvals import Approvals
 from dragoman.chat.conversations import Said
+from dragoman.chat.leave import leave_for
 from dragoman.chat.runs import Question
 from dragoman.chat.toolbox import Offer, Toolbox
 from dragoman.chat.voice import Voice
@@ -96,8 +97,8 @@ class ModelAgent:
         if arguments is None:
             return "The arguments are not a JSON object. Send them again.", True
         free = any(offer.name == call.name and offer.reads_only for offer in self._toolbox.offers())
-        subject = subject_of(call.name, arguments, reads_only=free)
-        if subject is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, subject):
+        leave = leave_for(call.name, arguments, reads_only=free)
+        if leave is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, *leave):
             return "The person did not allow this. Do not try it again; say what you would need it for.", True
         answer = await self._toolbox.call(call.name, arguments, by=asked.by)
         return answer.text[:_RESULT_CHARACTERS], answer.is_error

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import anyio
 import pytest
 
-from dragoman.chat.approvals import ANSWERED_WITHIN_S, APPROVED_AT_MOST, Approvals, Wanted, subject_of
+from dragoman.chat.approvals import ANSWERED_WITHIN_S, APPROVED_AT_MOST, Approvals, Wanted
 from tests.domain.chat.line import until
 
 pytestmark = pytest.mark.anyio
@@ -99,33 +98,12 @@ async def test_leave_ends_with_its_conversation_and_the_oldest_is_forgotten() ->
     assert len(approvals._approved) == APPROVED_AT_MOST
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "subject"),
-    [
-        ("run_in_terminal", {"command": "ls"}, "ls"),
-        ("run_in_terminal", {"command": "ls", "terminal": "t1"}, '{"command": "ls", "terminal": "t1"}'),
-        ("start_debugging", {"program": "a.py", "timeout_s": 5}, '{"program": "a.py"}'),
-        (
-            "start_debugging",
-            {"configuration_name": "n", "inputs": {"what": "x"}},
-            '{"configuration_name": "n", "inputs": {"what": "x"}}',
-        ),
-        (
-            "start_debugging",
-            {"configuration_name": "n", "process_id": 7},
-            '{"configuration_name": "n", "process_id": 7}',
-        ),
-        ("run_in_terminal", {"interrupt": True}, '{"interrupt": true}'),
-        ("trace", {"program": "a.py", "points": [1]}, '{"program": "a.py"}'),
-        ("trace", {"session_id": "s1", "of_tomorrow": "x"}, '{"of_tomorrow": "x"}'),
-        ("trace", {"session_id": "s1", "points": [1]}, None),
-        ("debug_test", {"test": "t.py::x"}, '{"test": "t.py::x"}'),
-        ("evaluate_expression", {"expression": "x"}, None),
-        ("a_tool_of_tomorrow", {"path": "x"}, '{"path": "x"}'),
-    ],
-)
-def test_what_runs_or_writes_is_named_and_what_nobody_judged_is_asked_for(
-    tool: str, arguments: dict[str, Any], subject: str | None
-) -> None:
-    assert subject_of(tool, arguments) == subject
-    assert subject_of(tool, arguments, reads_only=True) is None
+async def test_leave_that_does_not_last_is_asked_for_each_time() -> None:
+    wanted: list[Wanted] = []
+    approvals = Approvals(wanted.append)
+    for _ in range(2):
+        async with anyio.create_task_group() as group:
+            group.start_soon(approvals.ask, "main", "r", "debug_last_failure", "the last", False)
+            await until(lambda: bool(approvals.waiting()))
+            approvals.answer(approvals.waiting()[0].id, allowed=True)
+    assert len(wanted) == 2

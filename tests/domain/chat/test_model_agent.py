@@ -105,8 +105,25 @@ def _flat(content: Any) -> str:
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 
+def evaluates(expression: str) -> list[Step]:
+    return calls("evaluate_expression", expression=expression)
+
+
 def calls(name: str, **arguments: Any) -> list[Step]:
     return [Calls(name, [json.dumps(arguments)]), Ends("tool_calls")]
+
+
+async def test_what_can_act_in_the_program_is_asked_for_once_and_a_look_never(tmp_path: Path) -> None:
+    acting = evaluates("rows.clear()")
+    async with office(tmp_path, evaluates("rows[0].name"), acting, acting, [Says("done"), Ends()]) as it:
+        await it.runs.send("main", "go", run_id="r1", by="page")
+        await until(lambda: bool(it.wanted))
+        assert [arguments["expression"] for _, arguments in it.box.called] == ["rows[0].name"]
+        assert (it.wanted[0].tool, it.wanted[0].subject) == ("evaluate_expression", "rows.clear()")
+        it.approvals.answer(it.wanted[0].id, allowed=True)
+        assert (await it.end("r1")).outcome == "final"
+        assert [arguments["expression"] for _, arguments in it.box.called[1:]] == ["rows.clear()"] * 2
+        assert len(it.wanted) == 1
 
 
 async def test_it_looks_with_a_tool_and_answers_from_what_it_saw(tmp_path: Path) -> None:

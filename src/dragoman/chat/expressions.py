@@ -1,0 +1,93 @@
+"""Whether an expression can do more than look. Judged by its form alone, whatever the language; in doubt it can.
+
+Names, members, subscripts, literals and operators look. Calls, assignments, statements, commands of a debugger and
+everything that is not understood act. What a getter, an operator, or a method that is called without brackets does is
+beyond any form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s*)(?:
+      (?P<word>(?:and|or|in|is|not|if|else)\b(?!\$))
+    | (?P<value>[^\W\d][\w$]*|\$\w+
+        | (?:0[xXbBoO][\da-fA-F_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)(?![\w$])
+        | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*')
+    | (?P<open>[(\[])
+    | (?P<close>[)\]])
+    | (?P<unknown>\+\+|--)
+    | (?P<mark>===|!==|\*\*|//|==|!=|~=|<=|>=|<<|>>|&&|\|\||\?\?|\?\.|->|::|\.\.|[-+*/%<>&|^.,:?!~\#])
+    )""",
+    re.VERBOSE,
+)
+_BEFORE = frozenset({"-", "+", "!", "~", "*", "&", "#", "**", "::", ":", ",", "not", "in"})
+"""May stand where a value is to come: a colon does in `rows[:3]`, and `in` goes on from `not`."""
+_ONLY_BEFORE = frozenset({"!", "~", "#"})
+_MEMBER = frozenset({".", "?.", "->", "::"})
+_HITS = re.compile(r"\s*(?:[<>=!]=|[<>%=])?\s*\d{1,9}\s*(?:==\s*\d{1,9}\s*)?")
+_FILLED = re.compile(r"\{([^{}]*)\}")
+_MOST = 2_000
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    is_spaced: bool
+
+
+def acts(expression: str) -> bool:
+    before, depth = _Token("start", "", is_spaced=True), 0
+    for token in _tokens(expression):
+        depth += {"open": 1, "close": -1}.get(token.kind, 0)
+        if depth < 0 or not _follows(before, token):
+            return True
+        before = token
+    return depth != 0 or before.kind in ("word", "mark")
+
+
+def hits_act(condition: str) -> bool:
+    """Which hits count: a number with a comparison before it is none of the program's code."""
+    return _HITS.fullmatch(condition) is None
+
+
+def message_acts(message: str) -> bool:
+    """What stands between the braces of a log message is evaluated, the rest is said."""
+    spoken = _FILLED.sub("", message)
+    return "{" in spoken or "}" in spoken or any(acts(found[1]) for found in _FILLED.finditer(message))
+
+
+def _follows(before: _Token, token: _Token) -> bool:
+    """A value where one is to come and a mark between two; a bracket after a value only to look into it."""
+    has_value = before.kind in ("value", "close")
+    match token.kind:
+        case "value":
+            return not has_value
+        case "open":
+            return token.text == "[" or not (has_value or _is_called(before, token))
+        case "word" | "mark":
+            return token.text not in _ONLY_BEFORE if has_value else token.text in _BEFORE
+        case kind:
+            return kind == "close"
+
+
+def _is_called(before: _Token, bracket: _Token) -> bool:
+    """`a?.(x)` and `a.(x)` are calls where they mean anything; `not(x)` is one in a language without `not`."""
+    return before.text in _MEMBER or (before.kind == "word" and not bracket.is_spaced)
+
+
+def _tokens(expression: str) -> Iterator[_Token]:
+    text, at = expression.strip(), 0
+    if len(text) > _MOST or "\n" in text or "\r" in text:
+        yield _Token("unknown", "", is_spaced=False)
+        return
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None or found.lastgroup is None:
+            yield _Token("unknown", text[at], is_spaced=False)
+            return
+        yield _Token(found.lastgroup, found[found.lastgroup], is_spaced=bool(found["space"]))
+        at = found.end()

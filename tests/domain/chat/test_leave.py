@@ -1,0 +1,180 @@
+"""Before an agent runs or writes what is new a person is asked: which of each tool's arguments that is, is judged."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import inspect
+import typing
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dragoman.chat.expressions import acts, hits_act, message_acts
+from dragoman.chat.leave import TOOLS, leave_for
+from dragoman.tools.canvas import canvas_operations
+from dragoman.tools.editor.table import editor_operations
+from dragoman.tools.operation import Effects, Parameters
+
+LOOKS = [
+    "total", "self.rows", "rows[0]", "rows[-1].name", "rows[:3]", "a + b * 2", "total == 3 and not done", "-x", "*p",
+    "&x", "p->next->value", "ns::name", "x is not None", "x not in seen", "a if b else c", "(a + b) * c",
+    "not (a or b)", "'rm -rf' == name", '"f(x)"', "a?.b ?? 0", "x ~= nil", "#t > 3", "$rax", "0xff & mask", "1e-3",
+    "[]", "(a, b)", "matrix[i][j]", "ValueError, KeyError", "3.14", "a !== b", " spaced ", "s..t", "\"it's\"",
+]  # fmt: skip
+ACTS = [
+    "f()", "total(rows)", "self.rows.clear()", "rows[f()]", "x = 1", "x := 1", "x += 1", "x ||= 1", "x++", "++x", "--x",
+    "a; b", "import os", "del x", "await x", "new Thing", "delete x", "throw x", "f'{g()}'", "`ls`", "f{1}", 'f"x"',
+    "a?.(b)", "a.(b)", "not(x)", "in(x)", "process kill", "call f", "-exec shell", "!ls /", "x\ny", "{**a}", "(f)(x)",
+    "f (x)", "a +", "[a for a in b]", "lambda: (f)()", "a\rb", "@x", "x = f", "(int)x", "a) + (b", "(a",
+    "x" * 2_001, "puts 1", "a\\b", "$(x)", "x!", "rows['a'](1)", "exec'x'", "print x", "x => 1",
+    "/x/.test(y)", "3()", "''()", "a::(b)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", LOOKS)
+def test_what_only_looks_is_seen_by_its_form(expression: str) -> None:
+    assert not acts(expression)
+
+
+@pytest.mark.parametrize("expression", ACTS)
+def test_what_can_act_or_is_not_understood_acts(expression: str) -> None:
+    assert acts(expression)
+
+
+@pytest.mark.parametrize("module", [argparse, typing])
+def test_no_call_in_real_source_is_taken_for_a_look(module: ModuleType) -> None:
+    text = inspect.getsource(module)
+    acting = (ast.Call, ast.NamedExpr, ast.Yield, ast.ListComp, ast.GeneratorExp, ast.JoinedStr, ast.Lambda)
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, acting)]
+    written = [ast.unparse(node) for node in found if not isinstance(node, ast.Lambda) or "(" in ast.unparse(node)]
+    assert len(written) > 500
+    assert [it for it in written if not acts(it)] == []
+
+
+def test_which_hits_and_what_is_logged_is_judged_by_what_is_evaluated() -> None:
+    assert not any(map(hits_act, ["3", "== 3", "> 5", ">= 8", "% 2 == 0", " 7 "]))
+    assert all(map(hits_act, ["f()", "x", "3; f()", ""]))
+    assert not any(map(message_acts, ["plain (f)", "n = {n}", "{rows[0].name} of {total}"]))
+    assert all(map(message_acts, ["{f()}", "{n = 1}", "{{n}}", "open {", "close }"]))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "subject"),
+    [
+        ("run_in_terminal", {"command": "ls"}, "ls"),
+        ("run_in_terminal", {"command": "ls", "terminal": "t1"}, '{"command": "ls", "terminal": "t1"}'),
+        ("run_in_terminal", {"interrupt": True}, '{"interrupt": true}'),
+        ("start_debugging", {"program": "a.py", "timeout_s": 5}, '{"program": "a.py"}'),
+        ("start_debugging", {}, "{}"),
+        (
+            "start_debugging",
+            {"configuration_name": "n", "inputs": {"what": "x"}},
+            '{"configuration_name": "n", "inputs": {"what": "x"}}',
+        ),
+        (
+            "start_debugging",
+            {"configuration_name": "n", "process_id": 7},
+            '{"configuration_name": "n", "process_id": 7}',
+        ),
+        ("debug_test", {"test": "t.py::x"}, '{"test": "t.py::x"}'),
+        ("ide_run_in_terminal", {"command": "make", "name": "mine"}, "make"),
+        # In a session nothing new runs, but for what is evaluated and can act.
+        ("trace", {"program": "a.py", "points": [{"expressions": ["n"]}]}, '{"program": "a.py"}'),
+        ("trace", {"session_id": "s1", "of_tomorrow": "x"}, '{"of_tomorrow": "x"}'),
+        ("trace", {"session_id": "s1", "points": [{"file_path": "a.py", "condition": "n > 3"}]}, None),
+        ("trace", {"session_id": "s1", "points": [{"expressions": ["f()"]}]}, '{"points": [{"expressions": ["f()"]}]}'),
+        ("trace", {"session_id": "s1", "points": [{"of_tomorrow": 1}]}, '{"points": [{"of_tomorrow": 1}]}'),
+        ("trace", {"session_id": "s1", "points": "wrong"}, '{"points": "wrong"}'),
+        ("check", {"session_id": "s1", "claim": "n >= 0", "expressions": ["n"]}, None),
+        ("check", {"session_id": "s1", "claim": "n >= 0", "expressions": ["n.pop()"]}, '{"expressions": ["n.pop()"]}'),
+        ("find_change", {"session_id": "s1", "expression": "n", "invariant": "g(n)"}, '{"invariant": "g(n)"}'),
+        ("explain_crash", {"session_id": "s1"}, None),
+        ("explain_crash", {"program": "a.py"}, '{"program": "a.py"}'),
+        ("compare_runs", {"points": [{"expressions": ["n"]}], "against": {"cwd": "x"}}, '{"against": {"cwd": "x"}}'),
+        ("evaluate_expression", {"expression": "rows[0].name", "frame_id": 2}, None),
+        ("evaluate_expression", {"expression": "rows.clear()", "context": "repl"}, "rows.clear()"),
+        ("evaluate_expression", {"expression": ["f"]}, '{"expression": ["f"]}'),
+        ("set_variable", {"name": "n", "value": "3", "session_id": "s1"}, '{"name": "n", "value": "3"}'),
+        ("set_breakpoint", {"file_path": "a.py", "line_number": 3, "condition": "n > 3"}, None),
+        ("set_breakpoint", {"file_path": "a.py", "line_number": 3, "condition": "f(n)"}, '{"condition": "f(n)"}'),
+        ("set_breakpoint", {"line_number": 3, "log_message": "n is {n}", "hit_condition": "> 5"}, None),
+        ("set_breakpoint", {"line_number": 3, "log_message": "{n.pop()}"}, '{"log_message": "{n.pop()}"}'),
+        ("set_breakpoint", {"line_number": 3, "hit_condition": "f()"}, '{"hit_condition": "f()"}'),
+        ("set_breakpoint", {"kind": "data", "variable": "f().x"}, '{"variable": "f().x"}'),
+        ("continue_debugging", {"until": {"file_path": "a.py", "line_number": 3}}, None),
+        ("restart_debugging", {}, None),
+        ("show_canvas", {"components": [{"id": "a"}]}, None),
+        ("ide_diff", {"path": "a.py", "text": "x"}, None),
+        ("a_tool_of_tomorrow", {"path": "x"}, '{"path": "x"}'),
+    ],
+)  # fmt: skip
+def test_what_runs_or_writes_is_named_and_what_nobody_judged_is_asked_for(
+    tool: str, arguments: dict[str, Any], subject: str | None
+) -> None:
+    leave = leave_for(tool, arguments)
+    assert (leave.subject if leave else None) == subject
+    assert leave is None or leave.lasts
+
+
+def test_leave_for_what_changes_does_not_last() -> None:
+    assert leave_for("debug_last_failure", {"timeout_s": 9}) == ("the last command that failed", False)
+    assert leave_for("debug_last_failure", {"command_id": "c1"}) == ('{"command_id": "c1"}', True)
+
+
+def test_what_only_reads_is_not_asked_for_and_being_said_to_frees_no_tool_that_acts() -> None:
+    assert leave_for("a_tool_of_tomorrow", {"path": "x"}, reads_only=True) is None
+    assert leave_for("run_in_terminal", {"command": "ls"}, reads_only=True) is not None
+
+
+def every_tool() -> Iterable[tuple[str, type[Parameters], Effects]]:
+    """All there are but the general ones, which read."""
+    for name in ("debug", "terminal", "evidence"):
+        for tool in importlib.import_module(f"dragoman.tools.{name}.table").TOOLS:
+            yield tool.name, tool.parameters, tool.effects
+    nobody: Any = None
+    for operation in (*canvas_operations(nobody, nobody, nobody), *editor_operations(nobody, nobody, nobody)):
+        yield operation.name, operation.parameters, operation.effects
+
+
+def test_every_tool_that_does_more_than_read_is_judged_with_each_of_its_parameters() -> None:
+    """Who adds one says in the table what of it a person is asked about."""
+    acting = {name: parameters for name, parameters, effects in every_tool() if not effects.reads_only}
+    assert set(TOOLS) == set(acting)
+    for name, parameters in acting.items():
+        named = {*TOOLS[name].plain, *TOOLS[name].code}
+        asked = set(parameters.model_fields) - named
+        assert asked == ASKED.get(name, set()), name
+        assert named - set(parameters.model_fields) <= SHARED, name
+
+
+STARTED = {"configuration_name", "configuration", "program", "args", "cwd", "env", "stdin"}
+SHARED = {
+    *(
+        "session_id",
+        "timeout_s",
+        "wait",
+        "thread_id",
+        "until",
+        "step_type",
+        "max_hits",
+        "max_chars",
+        "max_steps",
+        "stop",
+    ),
+    *("function", "title", "subject", "subject_id", "changes", "remove"),
+}
+"""Rows share sets of names, so that a row may name what its tool does not take."""
+ASKED = {
+    "start_debugging": STARTED | {"inputs", "process_id"},
+    "run_in_terminal": {"command", "input", "interrupt", "terminal", "cwd"},
+    "ide_run_in_terminal": {"command"},
+    "debug_test": {"test", "command", "cwd", "env"},
+    "debug_last_failure": {"terminal", "command_id"},
+    "compare_runs": STARTED | {"against"},
+    **dict.fromkeys(("trace", "check", "find_change", "explain_crash"), STARTED),
+    "set_variable": {"name", "value", "variables_reference"},
+}
