@@ -72,6 +72,11 @@ class Attacked:
     def append(self, count: int, *, size: int = 100) -> int:
         return int(call(self.places, "test_append", {"count": count, "size": size})["last"])
 
+    def tell(self, kind: str, body: dict[str, Any], *, text: str = "") -> int:
+        """An event as some part of the daemon would."""
+        told = {"count": 1, "size": 0, "kind": kind, "body": body, "text": text}
+        return int(call(self.places, "test_append", told)["last"])
+
     def patch(self, name: str, value: float) -> None:
         """One of the daemon's deadlines or caps: `module:NAME`."""
         call(self.places, "test_patch", {"name": name, "value": value})
@@ -151,7 +156,8 @@ async def _append(methods: Any, params: Any) -> AsyncIterator[Any]:
     last, left = 0, int(params["count"])
     while left > 0:
         some = min(left, 500)
-        event = Event(kind="test.told", text=params.get("text", ""), body={"x": "y" * params["size"]})
+        body = params.get("body", {"x": "y" * params["size"]})
+        event = Event(kind=params.get("kind", "test.told"), text=params.get("text", ""), body=body)
         last = await methods.journal.append([event] * some)
         left -= some
     yield {"last": last}

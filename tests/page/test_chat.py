@@ -38,7 +38,9 @@ def test_commands_are_completed_by_keyboard_and_a_draft_outlives_a_reload(tab: T
     chat = fresh(tab)
     box = chat.get_by_label("Message")
     box.press_sequentially("/stat")
-    expect(chat.locator("#offers").get_by_role("option")).to_have_text(["/status"])
+    offer = chat.locator("#offers").get_by_role("option")
+    expect(offer.locator("b")).to_have_text(["/status"])
+    expect(offer.locator(".quiet")).not_to_be_empty()  # what it does
     box.press("Tab")
     expect(box).to_have_value("/status ")
     box.fill("not yet sent")

@@ -80,7 +80,8 @@ def test_a_spent_link_says_so_and_shows_nothing(daemon: Attacked, tab: Tab, brow
 
 def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, tab: Tab) -> None:
     call(daemon.places, "token_rotate", {"purpose": "page"})
-    expect(tab.page.locator("#connection.bad")).to_contain_text("Run `dragoman page`")
+    expect(tab.page.locator("#connection.bad")).to_contain_text("Run dragoman page")
+    expect(tab.page.locator("#connection code")).to_have_text("dragoman page")
     expect(tab.page.get_by_role("tab")).to_have_count(0)
     assert tab.page.evaluate("sessionStorage.session") is None
     tab.complaints.clear()  # what it tried with the old session is refused, and the browser writes that down
@@ -106,19 +107,31 @@ def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_page_co
         page.get_by_label("Message").press("Enter")
         expect(page.locator("details.tool.running")).to_be_visible()
         page.get_by_label("Message").fill("half a thought")
+        page.get_by_role("tab", name="Debugger").click()
+        expect(page.locator("dragoman-debugger").get_by_label("File")).to_be_visible()
         page.get_by_role("tab", name="Terminals").click()
         page.locator("#terminals .item").nth(1).click()
         expect(page.locator("#screen")).to_contain_text("before")
         cli.kill()
         assert_lost(page)
-        assert cli("up", "--port", str(port), cwd=folder).returncode == 0
+        assert cli("up", "--port", "0", cwd=folder).returncode == 0  # the page waits where it was
+        assert cli.status()["port"] == port
         expect(page.locator("#connection.good")).to_be_visible(timeout=15_000 * PATIENCE)
         assert_back(page)
         page.close()
 
 
 def assert_lost(page: Page) -> None:
-    expect(page.locator("#connection.bad")).to_contain_text("The daemon is not there")
+    lost = page.locator("#connection.bad")
+    expect(lost).to_contain_text("Dragoman is not running. The page connects again by itself.")
+    expect(lost.locator("code")).to_have_text(["dragoman up", "dragoman page"])
+    page.get_by_role("tab", name="Canvas").click()  # not loaded yet, and nobody is there to load it from
+    expect(page.get_by_text("This view is loaded as soon as Dragoman is there again.")).to_be_visible()
+    page.get_by_role("tab", name="Debugger").click()
+    page.locator("dragoman-debugger").get_by_label("File").fill("adding.py")
+    page.locator("dragoman-debugger").get_by_label("File").press("Enter")
+    expect(page.locator("dragoman-debugger")).to_contain_text("Dragoman is not running, or does not answer.")
+    page.get_by_role("tab", name="Terminals").click()
     expect(page.locator("dragoman-screen .state.lost")).to_contain_text("Trying again")
     page.get_by_role("tab", name="Chat").click()
     expect(page.locator("dragoman-chat .away")).to_contain_text("it is tried again")
@@ -138,6 +151,8 @@ def assert_back(page: Page) -> None:
     page.get_by_role("tab", name="Terminals").click()
     expect(page.locator("dragoman-screen .state")).to_have_text(re.compile("live|ended"), timeout=15_000 * PATIENCE)
     expect(page.locator("#screen")).to_contain_text("before")
+    page.get_by_role("tab", name="Canvas").click()
+    expect(page.locator("dragoman-canvas")).to_be_visible()
 
 
 def contrast(page: Page, selector: str) -> float:
@@ -178,6 +193,19 @@ def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 360
     tab.assert_at_home()
     context.close()
+
+
+def test_the_tabs_stand_in_one_row_and_each_can_be_reached_however_narrow(tab: Tab) -> None:
+    for width in (400, 320):
+        tab.page.set_viewport_size({"width": width, "height": 640})
+        tops = tab.page.get_by_role("tab").evaluate_all("tabs => tabs.map((it) => it.getBoundingClientRect().top)")
+        assert len(set(tops)) == 1, width
+        tab.page.get_by_role("tab").first.focus()
+        tab.page.keyboard.press("End")
+        expect(tab.page.get_by_role("tab").last).to_be_in_viewport(ratio=1)
+    tab.page.set_viewport_size({"width": 400, "height": 640})
+    for each in tab.page.get_by_role("tab").all():
+        expect(each).to_be_in_viewport(ratio=1)
 
 
 def test_assets_are_kept_by_browsers_and_the_page_itself_is_not(daemon: Attacked) -> None:

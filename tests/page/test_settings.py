@@ -38,7 +38,7 @@ def test_the_server_is_shown_as_it_runs(view: Locator, daemon: Attacked) -> None
     expect(server).to_contain_text(str(daemon.process.pid))
     expect(server).to_contain_text(str(daemon.places.settings_file))
     expect(server).to_contain_text(call(daemon.places, "status")["workspace"])
-    named = re.findall(r"`dragoman ([\w-]+)`", server.inner_text())
+    named = [it.removeprefix("dragoman ") for it in server.locator("code").all_inner_texts()]
     assert set(named) >= {"restart", "down"}
     assert set(named) <= set(build_app())
 
@@ -80,7 +80,8 @@ def test_switches_and_choices_are_saved_at_once_and_another_page_sees_it(
     expect(second.locator("#model").get_by_role("combobox")).to_have_value("anthropic")
     assert written(daemon) | {"auto_start": False, "model": "anthropic"} == written(daemon)
     activity = other.show("Activity")
-    expect(activity.locator(".row").first).to_contain_text("model was set at the page")
+    expect(activity.locator(".row").first).to_contain_text("changed the setting model")
+    expect(activity.locator(".row .who").first).to_have_text("you")
     view.locator("#model").get_by_role("combobox").select_option("none")
     view.locator("#auto_start").get_by_role("checkbox").check()
     expect(view.locator("#auto_start").get_by_text("Saved.")).to_be_visible()
@@ -89,10 +90,43 @@ def test_switches_and_choices_are_saved_at_once_and_another_page_sees_it(
 
 
 def test_what_runs_programs_is_shown_and_cannot_be_changed(view: Locator) -> None:
-    for key in ("model_key_command", "adapters", "bind", "allowed_folders", "gateway_token_file"):
+    for key in ("model_key_command", "model_key_variable", "adapters", "bind", "allowed_folders", "gateway_token_file"):
         field = view.locator(f"dragoman-setting#{key}")
         expect(field.locator("input, select, button")).to_have_count(0)
         expect(field).to_contain_text(f"dragoman config set {key}")
+
+
+def test_an_address_of_another_machine_is_refused_beside_its_field(view: Locator, tab: Tab, daemon: Attacked) -> None:
+    field = view.locator("dragoman-setting#model_address")
+    expect(field).to_contain_text("From a page: an address of this machine")
+    field.get_by_role("textbox").fill("https://evil.example/v1")
+    field.get_by_role("textbox").press("Enter")
+    expect(field.get_by_role("alert")).to_contain_text("dragoman config set model_address")
+    expect(field.get_by_role("textbox")).to_have_value("https://evil.example/v1")
+    assert "model_address" not in written(daemon)
+    assert all("403 (Forbidden)" in it for it in tab.complaints)
+    tab.complaints.clear()
+
+
+def test_a_switch_that_was_not_taken_shows_what_holds(view: Locator, tab: Tab, daemon: Attacked) -> None:
+    switch = view.locator("#auto_start").get_by_role("checkbox")
+    expect(switch).to_be_checked()
+    daemon.places.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    before = daemon.places.settings_file.read_text() if daemon.places.settings_file.exists() else ""
+    daemon.places.settings_file.write_text("this is no TOML")
+    switch.click()
+    expect(view.locator("#auto_start").get_by_role("alert")).to_be_visible()
+    expect(switch).to_be_checked()
+    daemon.places.settings_file.write_text(before)
+    tab.complaints.clear()
+
+
+def test_how_long_it_runs_is_counted_on_and_commands_stand_without_marks(view: Locator) -> None:
+    server = view.get_by_role("region", name="Server")
+    before = server.inner_text()
+    expect(server).not_to_have_text(before)
+    assert "`" not in view.locator(".all").inner_text()
+    assert "`" not in "".join(view.locator("dragoman-setting").all_inner_texts())
 
 
 def test_a_gateway_that_is_not_there_is_told_with_its_reason_and_can_be_given_up(view: Locator) -> None:

@@ -4,11 +4,15 @@ import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { ask, feed, locale, t, type Row, type Snapshot } from "../link";
 import "../parts/rows";
-import { learn, whoDid } from "../parts/who";
+import { acquaintances, learn } from "../parts/who";
+import { doer, sentence } from "./sentences";
 
 const KEPT = 20_000;
 const RECENT = 200;
-const AREAS = ["debug.", "terminal.", "chat.", "canvas.", "daemon."];
+const AREAS: readonly [string, string[]][] = [
+  ["debug", ["debug.", "breakpoint."]], ["terminal", ["terminal."]], ["chat", ["chat."]], ["canvas", ["canvas."]],
+  ["agents", ["mcp."]], ["daemon", ["daemon.", "journal.", "workspace."]],
+];
 
 @customElement("dragoman-activity")
 export class DragomanActivity extends LitElement {
@@ -18,9 +22,12 @@ export class DragomanActivity extends LitElement {
   @state() private opened = -1;
   @state() private held: Row[] | null = null;
   private stop = () => {};
+  /** What is looked for in: made once of each event, and again when somebody's name is learned. */
+  private words_of = new WeakMap<Row, string>();
 
   override connectedCallback(): void {
     super.connectedCallback();
+    acquaintances.addEventListener("learned", this.learned);
     this.stop = feed.subscribe([], {
       events: (rows) => this.add(rows),
       reset: (snapshot) => void this.load(snapshot),
@@ -29,11 +36,18 @@ export class DragomanActivity extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    acquaintances.removeEventListener("learned", this.learned);
     this.stop();
   }
 
+  private readonly learned = (): void => {
+    this.words_of = new WeakMap();
+    this.rows = [...this.rows]; // every row that is in sight is drawn again
+  };
+
   /** What is not known yet of the last things that happened; events that arrive meanwhile are later ones. */
   private async load({ sequence }: Snapshot): Promise<void> {
+    if (sequence < (this.rows[0]?.sequence ?? 0)) this.rows = []; // another record than before
     const known = this.rows[0]?.sequence ?? 0;
     const after = Math.max(known, sequence - RECENT, 0);
     const { events } = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=${RECENT}`);
@@ -50,10 +64,18 @@ export class DragomanActivity extends LitElement {
 
   private get found(): Row[] {
     const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
-    return (this.held ?? this.rows).filter((row) => {
-      const said = `${row.event.kind} ${row.event.session ?? ""} ${whoDid(row)} ${row.event.text ?? ""}`.toLowerCase();
-      return row.event.kind.startsWith(this.area) && words.every((word) => said.includes(word));
-    });
+    const kinds = AREAS.find(([area]) => area === this.area)?.[1] ?? [""];
+    return (this.held ?? this.rows).filter(
+      (row) => kinds.some((it) => row.event.kind.startsWith(it)) && words.every((word) => this.wordsOf(row).includes(word)),
+    );
+  }
+
+  private wordsOf(row: Row): string {
+    const { kind, session = "", text = "" } = row.event;
+    const known = this.words_of.get(row);
+    const words = known ?? `${kind} ${session} ${doer(row)} ${sentence(row)} ${text}`.toLowerCase();
+    if (known === undefined) this.words_of.set(row, words);
+    return words;
   }
 
   override render() {
@@ -68,7 +90,7 @@ export class DragomanActivity extends LitElement {
         <label><span class="unseen">${t("Of what")}</span>
           <select id="area" @change=${(event: Event) => (this.area = (event.target as HTMLSelectElement).value)}>
             <option value="">${t("everything")}</option>
-            ${AREAS.map((area) => html`<option value=${area}>${t(area.slice(0, -1))}</option>`)}
+            ${AREAS.map(([area]) => html`<option value=${area}>${t(area)}</option>`)}
           </select></label>
         <button type="button" aria-pressed=${this.held !== null} @click=${this.hold}>
           ${this.held ? t("Go on ({count} new)", { count: this.newer }) : t("Hold")}
@@ -83,7 +105,8 @@ export class DragomanActivity extends LitElement {
   }
 
   private get newer(): number {
-    return (this.rows[0]?.sequence ?? 0) - (this.held?.[0]?.sequence ?? 0);
+    const seen = this.held?.[0]?.sequence ?? 0;
+    return this.rows.filter(({ sequence }) => sequence > seen).length;
   }
 
   private hold(): void {
@@ -96,7 +119,7 @@ export class DragomanActivity extends LitElement {
       class="plain row ${sequence === this.opened ? "opened" : ""}" aria-expanded=${sequence === this.opened}
       @click=${() => (this.opened = this.opened === sequence ? -1 : sequence)}
     ><span class="number">${sequence}</span><time>${clock(row.at_ns)}</time
-      ><span class="kind">${event.kind}</span><span class="who">${whoDid(row)}</span><span class="text">${event.text ?? ""}</span></button>`;
+      ><span class="kind">${event.kind}</span><span class="who">${doer(row)}</span><span class="text">${sentence(row)}</span></button>`;
   };
 
   private detail(found: Row[]) {
@@ -106,10 +129,10 @@ export class DragomanActivity extends LitElement {
     return html`<aside aria-label=${t("Details")}>
       <div class="head">
         <strong class="mono">${event.kind}</strong>
-        <span class="quiet">${new Date(row.at_ns / 1e6).toLocaleString(locale)} ${whoDid(row)} ${event.session ?? ""}</span>
+        <span class="quiet">${new Date(row.at_ns / 1e6).toLocaleString(locale)} ${doer(row)} ${event.session ?? ""}</span>
         <button class="plain" @click=${() => (this.opened = -1)}>${t("Close")}</button>
       </div>
-      ${event.text ? html`<p>${event.text}</p>` : nothing}
+      <p>${sentence(row)}</p>
       <pre>${JSON.stringify(event.body ?? {}, null, 2)}</pre>
     </aside>`;
   }
@@ -142,14 +165,14 @@ export class DragomanActivity extends LitElement {
         button.row { grid-template-columns: 4.6rem 6rem 1fr; padding: 0 .6rem; gap: .5rem; }
         .who { order: 1; }
         .kind, .text { order: 2; }
-        .number, .row:not(:has(.text:empty)) .kind, .text:empty { display: none; } /* most texts begin with their kind */
+        .number, .row:not(:has(.text:empty)) .kind, .text:empty { display: none; } /* a sentence says it better */
       }
     `,
   ];
 }
 
 function clock(atNs: number): string {
-  return new Date(atNs / 1e6).toLocaleTimeString([], { hour12: false });
+  return new Date(atNs / 1e6).toLocaleTimeString(locale, { hour12: false });
 }
 
 function merged(older: Row[], newer: Row[]): Row[] {

@@ -2,40 +2,55 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { html as anyTag, unsafeStatic } from "lit/static-html.js";
-import { Refused, feed, gateway, t, type FeedState } from "../link";
+import { Away, Refused, feed, gateway, t, type FeedState } from "../link";
 import { approvals } from "../chat/approvals";
 import { asked } from "./asking";
 import { shared } from "./shared";
+import { spoken } from "./spoken";
 import { VIEWS, type View } from "./views";
 
 const WORDS: Record<FeedState, string> = {
   outside: "Run `dragoman page` in a terminal for a login link.",
   connecting: "connecting…",
   connected: "connected",
-  lost: "The daemon is not there. Trying again… If it stays away: `dragoman up`, then `dragoman page`.",
+  lost: "Dragoman is not running. The page connects again by itself. If it stays away: run `dragoman up` in a terminal, then `dragoman page` for a new link.",
 };
 
 @customElement("dragoman-app")
 export class DragomanApp extends LitElement {
   @state() private connection: FeedState = feed.state;
-  @state() private refused: Refused | null = null;
+  @state() private refused: Error | null = null;
   @state() private shown = VIEWS[0]!;
   @state() private loaded = new Set<string>();
+  /** Views that could not be loaded: they are the daemon's to give. */
+  @state() private missing = new Set<string>();
   @state() private trouble = "";
   @state() private wasInside = false;
 
+  private readonly heard: readonly [EventTarget, string, (event: Event) => void][] = [
+    [feed, "state", () => this.hear()],
+    [approvals, "change", () => this.requestUpdate()],
+    [asked, "asked", () => void this.show(VIEWS[0]!)],
+    [window, "login-refused", (event) => (this.refused = (event as CustomEvent<Error>).detail)],
+    [window, "error", (event) => this.report((event as ErrorEvent).message)],
+    [window, "unhandledrejection", (event) => this.reject((event as PromiseRejectionEvent).reason)],
+    [window, "hashchange", () => this.follow()],
+  ];
+
   override connectedCallback(): void {
     super.connectedCallback();
-    feed.addEventListener("state", () => this.hear());
-    approvals.addEventListener("change", () => this.requestUpdate());
-    asked.addEventListener("asked", () => void this.show(VIEWS[0]!));
-    window.addEventListener("login-refused", (event) => {
-      this.refused = (event as CustomEvent<Refused>).detail;
-    });
-    window.addEventListener("error", ({ message }) => this.report(message));
-    window.addEventListener("unhandledrejection", ({ reason }) => this.report(String((reason as Error).message ?? reason)));
-    window.addEventListener("hashchange", () => this.follow());
+    for (const [source, kind, listener] of this.heard) source.addEventListener(kind, listener);
     this.follow();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    for (const [source, kind, listener] of this.heard) source.removeEventListener(kind, listener);
+  }
+
+  /** That nobody answered is no fault of the page, and its own sign says so. */
+  private reject(reason: unknown): void {
+    if (!(reason instanceof Away)) this.report(String((reason as Error | undefined)?.message ?? reason));
   }
 
   private hear(): void {
@@ -44,6 +59,7 @@ export class DragomanApp extends LitElement {
       this.wasInside = true;
       this.refused = null;
       gateway.begin();
+      if (this.missing.has(this.shown.id)) void this.load(this.shown);
     }
     if (feed.state === "outside") this.wasInside = false;
   }
@@ -61,9 +77,24 @@ export class DragomanApp extends LitElement {
   private async show(view: View, { moves = true } = {}): Promise<void> {
     this.shown = view;
     if (moves) history.replaceState(null, "", `#${view.id}`);
-    if (this.loaded.has(view.id)) return;
-    await view.load();
-    this.loaded = new Set([...this.loaded, view.id]);
+    void this.updateComplete.then(() => this.tab(view)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+    if (!this.loaded.has(view.id)) await this.load(view);
+  }
+
+  private async load(view: View): Promise<void> {
+    const missing = new Set(this.missing);
+    try {
+      await view.load();
+      this.loaded = new Set([...this.loaded, view.id]);
+      missing.delete(view.id);
+    } catch {
+      missing.add(view.id);
+    }
+    this.missing = missing;
+  }
+
+  private tab(view: View): HTMLElement | null {
+    return this.renderRoot.querySelector<HTMLElement>(`#tab-${view.id}`);
   }
 
   private keyed(event: KeyboardEvent): void {
@@ -74,7 +105,7 @@ export class DragomanApp extends LitElement {
     if ((step === undefined && next < 0) || !view) return;
     event.preventDefault();
     void this.show(view);
-    this.renderRoot.querySelector<HTMLElement>(`#tab-${view.id}`)?.focus();
+    this.tab(view)?.focus();
   }
 
   override render() {
@@ -84,7 +115,7 @@ export class DragomanApp extends LitElement {
         <h1><img src="/icon.svg" alt="" width="26" height="26" />Dragoman</h1>
         ${this.wasInside ? this.tabs() : nothing}
         <p id="connection" role="status" class=${isGood ? "good" : this.connection === "connecting" ? "" : "bad"}>
-          ${this.refused ? `${this.refused.message} ${this.refused.hint}` : t(WORDS[this.connection])}
+          ${spoken(this.refused ? told(this.refused) : t(WORDS[this.connection]))}
         </p>
       </header>
       ${this.trouble ? this.problem() : nothing}
@@ -108,7 +139,14 @@ export class DragomanApp extends LitElement {
     const tag = unsafeStatic(view.tag); // from our own table
     return html`<section
       id="panel-${view.id}" role="tabpanel" data-view=${t(view.title)} aria-labelledby="tab-${view.id}" ?hidden=${view !== this.shown}
-    >${this.loaded.has(view.id) ? anyTag`<${tag}></${tag}>` : nothing}</section>`;
+    >${this.loaded.has(view.id) ? anyTag`<${tag}></${tag}>` : this.missing.has(view.id) ? this.unloaded() : nothing}</section>`;
+  }
+
+  /** A daemon that is there and has no such file is of another version than this page. */
+  private unloaded() {
+    if (this.connection !== "connected") return html`<p class="empty">${t("This view is loaded as soon as Dragoman is there again.")}</p>`;
+    return html`<p class="empty">${t("This page is of another version of Dragoman than runs now.")}
+      <button @click=${() => location.reload()}>${t("Load it again")}</button></p>`;
   }
 
   private problem() {
@@ -148,15 +186,21 @@ export class DragomanApp extends LitElement {
         background: var(--bad-card); color: var(--bad); overflow-wrap: anywhere;
       }
       .trouble button { flex: none; }
+      code { font: .92em var(--mono); }
       main, section { flex: 1; min-height: 0; display: flex; flex-direction: column; }
       section > * { flex: 1; min-height: 0; }
       @media (max-width: 40rem) {
         header { padding: .4rem .6rem 0; gap: .2rem .8rem; }
         h1 { margin: 0; }
         #connection { order: 1; margin-bottom: 0; }
-        .tabs { order: 2; width: 100%; flex-wrap: wrap; gap: 0; }
-        [role="tab"] { padding: .3rem .35rem .4rem; font-size: .88rem; }
+        .tabs { order: 2; width: 100%; justify-content: space-between; gap: 0; scrollbar-width: none; }
+        [role="tab"] { padding: .3rem .25rem .4rem; font-size: .84rem; }
       }
     `,
   ];
+}
+
+/** The daemon's own words where it said some. */
+function told(error: Error): string {
+  return error instanceof Refused ? `${error.message} ${error.hint}` : error.message;
 }

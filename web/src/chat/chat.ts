@@ -3,8 +3,10 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement, query, state } from "lit/decorators.js";
 import { asked } from "../app/asking";
 import { shared } from "../app/shared";
+import { spoken } from "../app/spoken";
 import { gateway, t } from "../link";
 import { approvals } from "./approvals";
+import { drafts } from "./drafts";
 import { message } from "./message";
 import "./prompt";
 import type { DragomanPrompt } from "./prompt";
@@ -31,26 +33,38 @@ export class DragomanChat extends LitElement {
   @query(".said") private list!: HTMLElement;
   @query("dragoman-prompt") private prompt!: DragomanPrompt;
   private isAtEnd = true;
+  private unsubscribe = () => {};
 
   override connectedCallback(): void {
     super.connectedCallback();
     gateway.addEventListener("state", this.reconnected);
-    gateway.subscribe(({ event }) => event === "sessions.changed" && void this.attempt(() => this.readSessions()));
-    approvals.addEventListener("change", () => this.requestUpdate());
-    asked.addEventListener("asked", () => this.quote());
+    this.unsubscribe = gateway.subscribe(({ event }) => event === "sessions.changed" && void this.attempt(() => this.readSessions()));
+    approvals.addEventListener("change", this.redraw);
+    asked.addEventListener("asked", this.quote);
     this.open(this.talk.key);
     this.reconnected();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    gateway.removeEventListener("state", this.reconnected);
+    this.unsubscribe();
+    approvals.removeEventListener("change", this.redraw);
+    asked.removeEventListener("asked", this.quote);
+    this.talk.end();
   }
 
   override firstUpdated(): void {
     this.quote();
   }
 
+  private readonly redraw = (): void => this.requestUpdate();
+
   /** What was chosen elsewhere to be asked about. */
-  private quote(): void {
+  private readonly quote = (): void => {
     const text = this.hasUpdated ? asked.take() : "";
     if (text) this.prompt.put(text);
-  }
+  };
 
   private readonly reconnected = (): void => {
     this.connected = gateway.connected;
@@ -80,13 +94,20 @@ export class DragomanChat extends LitElement {
 
   private open(key: string): void {
     this.talk.end();
-    this.talk = new Talk(key);
+    const talk = (this.talk = new Talk(key));
     sessionStorage.setItem(PLACE, key);
-    this.talk.addEventListener("change", () => this.requestUpdate());
-    this.talk.addEventListener("unsent", (event) => this.prompt.put((event as CustomEvent<string>).detail));
-    this.talk.begin();
+    talk.addEventListener("change", this.redraw);
+    talk.addEventListener("unsent", (event) => this.giveBack(key, (event as CustomEvent<string>).detail));
+    talk.addEventListener("arrived", (event) => key === this.talk.key && this.prompt.drop((event as CustomEvent<string>).detail));
+    talk.begin();
     this.isAtEnd = true;
-    if (gateway.connected) void this.attempt(() => this.talk.read());
+    if (gateway.connected) void this.attempt(() => talk.read());
+  }
+
+  /** To the conversation that it was written in, whichever is looked at by now. */
+  private giveBack(key: string, text: string): void {
+    if (key === this.talk.key && this.hasUpdated) this.prompt.put(text);
+    else drafts.putBefore(key, text);
   }
 
   private async create(): Promise<void> {
@@ -96,24 +117,24 @@ export class DragomanChat extends LitElement {
     });
   }
 
-  private async say(text: string): Promise<void> {
+  private async say(text: string, how: { again?: boolean } = {}): Promise<void> {
     this.isAtEnd = true;
-    const isSent = await this.attempt(() => this.talk.send(text));
-    if (!isSent) this.prompt.put(text); // nothing that was written is lost
-    else if (this.sessions.some(({ key, label }) => key === this.talk.key && !label)) await this.attempt(() => this.name(text));
+    const { talk } = this;
+    const isSent = await this.attempt(() => talk.send(text, how));
+    const isNameless = this.sessions.some(({ key, label }) => key === talk.key && !label);
+    if (isSent && isNameless && talk.key !== MAIN) await this.attempt(() => this.name(talk.key, text));
   }
 
   /** After what was said first, as people find it again. */
-  private async name(text: string): Promise<void> {
-    if (this.talk.key === MAIN) return;
-    await gateway.request("sessions.patch", { key: this.talk.key, label: text.replace(/\s+/g, " ").slice(0, NAMED_BY) });
+  private async name(key: string, text: string): Promise<void> {
+    await gateway.request("sessions.patch", { key, label: text.replace(/\s+/g, " ").slice(0, NAMED_BY) });
     await this.readSessions();
   }
 
   private retry(said: Said): void {
-    const before = this.talk.said.slice(0, this.talk.said.indexOf(said)).findLast(({ role }) => role === "user");
-    const words = before?.parts.find((part) => part.kind === "text");
-    if (words?.kind === "text") void this.say(words.text);
+    const asked = this.talk.said.slice(0, this.talk.said.indexOf(said) + 1).findLast(({ role }) => role === "user");
+    const words = asked?.parts.find((part) => part.kind === "text");
+    if (words?.kind === "text") void this.say(words.text, { again: true });
   }
 
   override updated(): void {
@@ -132,8 +153,8 @@ export class DragomanChat extends LitElement {
         <button class="primary" @click=${() => this.attempt(() => approvals.decide(id, "allow"))}>${t("Allow")}</button>
         <button @click=${() => this.attempt(() => approvals.decide(id, "deny"))}>${t("Refuse")}</button>
       </div>`)}
-      ${this.failed ? html`<p class="bad" role="alert">${this.failed}</p>` : nothing}
-      ${this.connected ? nothing : html`<p class="quiet away" role="status">${t("The chat is not connected right now.")} ${gateway.reason}</p>`}
+      ${this.failed ? html`<p class="bad" role="alert">${spoken(this.failed)}</p>` : nothing}
+      ${this.connected ? nothing : html`<p class="quiet away" role="status">${t("The chat is not connected right now.")} ${spoken(gateway.reason)}</p>`}
       <dragoman-prompt
         .key=${this.talk.key} .running=${this.talk.running !== undefined}
         @said=${(event: CustomEvent<string>) => this.say(event.detail)} @stopped=${() => this.attempt(() => this.talk.abort())}
@@ -167,7 +188,7 @@ export class DragomanChat extends LitElement {
       article { max-width: 92%; overflow-wrap: anywhere; }
       article.user { align-self: flex-end; background: var(--raised); border-radius: .8rem; padding: .4rem .9rem .6rem; }
       article.assistant { align-self: flex-start; width: 92%; }
-      .who { font-size: .8rem; }
+      .who { font-size: .8rem; } .who::first-letter { text-transform: uppercase; }
       .words { white-space: pre-wrap; }
       .prose > :first-child { margin-top: .1rem; } .prose > :last-child { margin-bottom: 0; }
       .prose p { margin: .4rem 0; white-space: pre-line; } .prose a { color: var(--accent); }

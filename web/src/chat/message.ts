@@ -1,31 +1,30 @@
 /** One message: its words, and what was done on the way, folded. */
 import { html, nothing } from "lit";
 import { guard } from "lit/directives/guard.js";
+import { spoken } from "../app/spoken";
 import { locale, t } from "../link";
 import { compare } from "../parts/lines";
 import { markdown } from "../parts/markdown";
+import { who } from "../parts/who";
 import type { Change, Part, Said, Tool } from "./talk";
 
 const SIGNS = { running: "…", done: "✓", failed: "✕" };
+const STATES = {
+  running: "running", done: "done", failed: "failed",
+};
 const SHOWN = 100_000;
-const PAGE = "the page";
 const ENDS: Partial<Record<Said["state"], string>> = {
   aborted: "Stopped.", failed: "This failed.", unanswered: "No answer came: the daemon ended before, or was not asked.",
 };
 
 export function message(said: Said, retry: () => void) {
-  const who = said.role === "user" ? speaker(said.by) : t("Agent");
-  return html`<article class=${said.role} aria-label=${who} data-about=${said.role === "user" ? t("what was asked") : t("what the agent said")}>
-    <div class="who quiet">${who}${said.atMs ? html` <time>${new Date(said.atMs).toLocaleTimeString(locale)}</time>` : nothing}</div>
+  const speaker = said.role === "user" ? who(said.by || "page") : said.by ? who(said.by) : t("Agent");
+  return html`<article class=${said.role} aria-label=${speaker} data-about=${said.role === "user" ? t("what was asked") : t("what the agent said")}>
+    <div class="who quiet">${speaker}${said.atMs ? html` <time>${new Date(said.atMs).toLocaleTimeString(locale)}</time>` : nothing}</div>
     ${said.parts.map((part) => DRAW[part.kind](part as never, said))}
     ${said.state === "running" ? html`<span class="going" role="status">${t("working…")}</span>` : nothing}
-    ${said.state in ENDS ? html`<p class=${said.state === "failed" ? "bad" : "quiet"}>${said.reason || t(ENDS[said.state]!)} <button @click=${retry}>${t("Try again")}</button></p>` : nothing}
+    ${said.state in ENDS ? html`<p class=${said.state === "failed" ? "bad" : "quiet"}>${said.reason ? spoken(said.reason) : t(ENDS[said.state]!)} <button @click=${retry}>${t("Try again")}</button></p>` : nothing}
   </article>`;
-}
-
-/** Every page is the person's; whoever else spoke is named. */
-function speaker(by: string): string {
-  return !by || by === PAGE ? t("You") : by;
 }
 
 const DRAW: { [K in Part["kind"]]: (part: Extract<Part, { kind: K }>, said: Said) => unknown } = {
@@ -38,9 +37,9 @@ const DRAW: { [K in Part["kind"]]: (part: Extract<Part, { kind: K }>, said: Said
 function tool({ name, input, output, state, startedMs, endedMs }: Tool) {
   const took = endedMs ? lasted(endedMs - startedMs) : "";
   return html`<details class="tool ${state}">
-    <summary><span class="sign">${SIGNS[state]}</span> <b>${name}</b> <span class="quiet">${brief(input)} ${took}</span></summary>
+    <summary><span class="sign" aria-hidden="true">${SIGNS[state]}</span> <span class="unseen">${t(STATES[state])}</span> <b>${name}</b> <span class="quiet">${brief(input)} ${took}</span></summary>
     <pre>${JSON.stringify(input ?? {}, null, 2)}</pre>
-    ${output ? html`<pre>${output.slice(0, SHOWN)}</pre>` : nothing}
+    ${output ? html`<pre>${output.slice(0, SHOWN)}${output.length > SHOWN ? `\n${t("[{count} characters more]", { count: output.length - SHOWN })}` : nothing}</pre>` : nothing}
   </details>`;
 }
 

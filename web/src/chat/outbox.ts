@@ -1,16 +1,23 @@
-/** What was sent and not yet taken: a reload in between gives it back to whoever wrote it. */
+/** What was sent and is not known to have come: kept with its key, so that to send it again cannot run it twice. */
 const place = (key: string) => `sending ${key}`;
 
+export interface Unsent {
+  text: string;
+  /** The run's id: who gets it twice knows that it is the same wish. */
+  id: string;
+  /** It stands in the prompt again, to be sent or changed. */
+  isGivenBack: boolean;
+}
+
 export const outbox = {
-  put(key: string, text: string): void {
-    sessionStorage.setItem(place(key), text);
+  put(key: string, unsent: Unsent): void {
+    sessionStorage.setItem(place(key), JSON.stringify(unsent));
   },
   clear(key: string): void {
     sessionStorage.removeItem(place(key));
   },
-  take(key: string): string {
-    const text = sessionStorage.getItem(place(key)) ?? "";
-    this.clear(key);
-    return text;
+  kept(key: string): Unsent | null {
+    const kept = sessionStorage.getItem(place(key));
+    return kept ? (JSON.parse(kept) as Unsent) : null;
   },
 };

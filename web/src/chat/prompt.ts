@@ -3,30 +3,44 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { gateway, t } from "../link";
+import { drafts } from "./drafts";
 
 const ASKED_AFTER_MS = 80;
+const OFFERED = 12;
+
+interface Offer {
+  text: string;
+  description: string;
+}
 
 @customElement("dragoman-prompt")
 export class DragomanPrompt extends LitElement {
   @property() key = "";
   @property({ type: Boolean }) running = false;
   @state() private text = "";
-  @state() private offers: string[] = [];
+  @state() private offers: Offer[] = [];
   @state() private chosen = -1;
   private timer = 0;
 
   override willUpdate(changed: Map<string, unknown>): void {
-    if (changed.has("key")) this.text = sessionStorage.getItem(this.place) ?? "";
+    if (changed.has("key")) Object.assign(this, { text: drafts.of(this.key), offers: [], chosen: -1 });
   }
 
-  private get place(): string {
-    return `draft ${this.key}`;
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.timer);
   }
 
   /** Puts a text where the person can go on with it; what they wrote meanwhile stays, after it. */
   put(text: string): void {
-    this.become(this.text ? `${text.trimEnd()}\n\n${this.text}` : text);
+    drafts.putBefore(this.key, text);
+    this.become(drafts.of(this.key));
     this.focusEnd();
+  }
+
+  /** Takes away what came after all, unless it was changed. */
+  drop(text: string): void {
+    if (this.text.trim() === text) this.become("");
   }
 
   private focusEnd(): void {
@@ -40,8 +54,7 @@ export class DragomanPrompt extends LitElement {
 
   private become(text: string): void {
     this.text = text;
-    if (text) sessionStorage.setItem(this.place, text);
-    else sessionStorage.removeItem(this.place);
+    drafts.put(this.key, text);
     clearTimeout(this.timer);
     this.offers = [];
     this.chosen = -1;
@@ -50,8 +63,8 @@ export class DragomanPrompt extends LitElement {
 
   private async complete(text: string): Promise<void> {
     try {
-      const { completions } = await gateway.request<{ completions: string[] }>("dragoman.complete", { text: text.slice(0, 2000) });
-      if (this.text === text) this.offers = completions.filter((offer) => offer !== text).slice(0, 12);
+      const { offers } = await gateway.request<{ offers: Offer[] }>("dragoman.complete", { text: text.slice(0, 2000) });
+      if (this.text === text) this.offers = offers.filter((offer) => offer.text !== text).slice(0, OFFERED);
     } catch {
       this.offers = []; // what is lost here is shown by the connection's own sign
     }
@@ -62,7 +75,7 @@ export class DragomanPrompt extends LitElement {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (this.offers.length && step) {
       event.preventDefault();
-      this.chosen = (this.chosen + step + this.offers.length) % this.offers.length;
+      this.chosen = this.chosen < 0 && step < 0 ? this.offers.length - 1 : (this.chosen + step + this.offers.length) % this.offers.length;
     } else if (this.offers.length && (event.key === "Tab" || (event.key === "Enter" && this.chosen >= 0))) {
       event.preventDefault();
       this.take(this.offers[Math.max(0, this.chosen)]!);
@@ -73,8 +86,8 @@ export class DragomanPrompt extends LitElement {
     }
   }
 
-  private take(offer: string): void {
-    this.become(`${offer} `);
+  private take(offer: Offer): void {
+    this.become(`${offer.text} `);
     this.focusEnd();
   }
 
@@ -107,7 +120,7 @@ export class DragomanPrompt extends LitElement {
     return html`<ul id="offers" role="listbox" aria-label=${t("Completions")}>
       ${this.offers.map((offer, index) => html`<li
         id="offer-${index}" role="option" aria-selected=${index === this.chosen} @mousedown=${(event: Event) => { event.preventDefault(); this.take(offer); }}
-      >${offer}</li>`)}
+      ><b>${offer.text}</b> <span class="quiet">${offer.description}</span></li>`)}
     </ul>`;
   }
 
@@ -121,10 +134,11 @@ export class DragomanPrompt extends LitElement {
       #offers {
         position: absolute; bottom: 100%; left: 0; margin: 0 0 .3rem; padding: .3rem 0; list-style: none; max-width: 100%;
         max-height: 16rem; overflow: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
-        box-shadow: 0 4px 16px #0003; font: .9rem var(--mono); z-index: 2;
+        box-shadow: 0 4px 16px #0003; font-size: .9rem; z-index: 2;
       }
+      li b { font: .9rem var(--mono); }
       li { padding: .2rem .9rem; cursor: pointer; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-      li:hover, li[aria-selected="true"] { background: var(--raised); color: var(--accent); }
+      li:hover, li[aria-selected="true"] { background: var(--raised); } li[aria-selected="true"] b { color: var(--accent); }
     `,
   ];
 }

@@ -1,7 +1,7 @@
 /** One conversation: what was said before, and what is being said now. No drawing here. */
-import { gateway, type GatewayEvent } from "../link";
+import { Away, gateway, type GatewayEvent } from "../link";
 import { changesOf } from "./changes";
-import { outbox } from "./outbox";
+import { outbox, type Unsent } from "./outbox";
 
 export interface Tool {
   kind: "tool";
@@ -55,10 +55,14 @@ interface Message extends Json {
   content: unknown;
 }
 
+/** As many as a history has; a page that stays open for days keeps no more. */
+const KEPT = 200;
+
 export class Talk extends EventTarget {
   said: Said[] = [];
   private stop = () => {};
-  private isSending = false;
+  private sending = 0;
+  private reads = 0;
 
   constructor(readonly key: string) {
     super();
@@ -78,39 +82,65 @@ export class Talk extends EventTarget {
 
   /** A run that goes on keeps what was heard of it; everything else is as the daemon remembers it. */
   async read(): Promise<void> {
+    const round = ++this.reads;
     const { messages, inFlightRun } = await gateway.request<History>("chat.history", { sessionKey: this.key });
+    if (round !== this.reads) return; // a later answer is on its way
     const said = remembered(messages);
     const heard = this.said.find(({ role, runId, state }) => role === "assistant" && state === "running" && runId === inFlightRun?.runId);
-    if (inFlightRun) said.push(heard ?? adopted(inFlightRun));
-    else if (said.at(-1)?.role === "user") said.at(-1)!.state = "unanswered";
-    this.said = said;
+    if (inFlightRun) said.push(heard ? caughtUp(heard, inFlightRun) : adopted(inFlightRun));
+    else if (said.at(-1)?.role === "user" && !this.sending) said.at(-1)!.state = "unanswered";
+    this.settle(said);
+    this.said = [...said, ...this.onTheirWay(said)];
     this.changed();
-    this.giveBack();
   }
 
-  /** What was on its way when the page was loaded anew, and never arrived. */
-  private giveBack(): void {
-    const text = this.isSending ? "" : outbox.take(this.key);
-    const arrived = this.said.some(({ role, parts }) => role === "user" && parts.some((part) => part.kind === "text" && part.text === text));
-    if (text && !arrived) this.dispatchEvent(new CustomEvent("unsent", { detail: text }));
+  /** What is not read now is read when the connection is back. */
+  private readBeside(): void {
+    this.read().catch(() => {});
   }
 
-  async send(text: string): Promise<void> {
-    const runId = crypto.randomUUID();
-    const said = made("user", runId, "done", [{ kind: "text", id: "", text }]);
-    this.said.push(said);
+  /** Said here a moment ago, and not yet where the daemon looked. */
+  private onTheirWay(said: Said[]): Said[] {
+    const known = new Set(said.map(({ runId }) => runId));
+    return this.sending ? this.said.filter(({ role, runId }) => role === "user" && runId && !known.has(runId)).slice(-this.sending) : [];
+  }
+
+  /** What was on its way when the connection or the page went: it came, or it is given back to be sent again. */
+  private settle(said: Said[]): void {
+    const unsent = this.sending ? null : outbox.kept(this.key);
+    if (!unsent) return;
+    if (said.some(({ role, runId }) => role === "user" && runId === unsent.id)) {
+      outbox.clear(this.key);
+      if (unsent.isGivenBack) this.dispatchEvent(new CustomEvent("arrived", { detail: unsent.text }));
+    } else if (!unsent.isGivenBack) this.giveBack(unsent);
+  }
+
+  private giveBack(unsent: Unsent): void {
+    outbox.put(this.key, { ...unsent, isGivenBack: true });
+    this.dispatchEvent(new CustomEvent("unsent", { detail: unsent.text }));
+  }
+
+  /** The same text again is the same message as long as nobody knows whether it came; `again` is the wish for another run. */
+  async send(text: string, { again = false } = {}): Promise<void> {
+    const kept = again ? null : outbox.kept(this.key);
+    const unsent = { text, id: kept?.text === text ? kept.id : crypto.randomUUID(), isGivenBack: false };
+    const said = made("user", unsent.id, "done", [{ kind: "text", id: "", text }]);
+    this.said = [...this.said.filter(({ role, runId }) => role !== "user" || runId !== unsent.id), said].slice(-KEPT);
     this.changed();
-    this.isSending = true;
-    outbox.put(this.key, text);
+    this.sending++;
+    outbox.put(this.key, unsent);
     try {
-      await gateway.request("chat.send", { sessionKey: this.key, message: text, idempotencyKey: runId });
+      const { status } = await gateway.request<{ status?: string }>("chat.send", { sessionKey: this.key, message: text, idempotencyKey: unsent.id });
+      outbox.clear(this.key);
+      if (status === "ok" || status === "in_flight") this.readBeside(); // it had come before
     } catch (error) {
       this.said = this.said.filter((it) => it !== said);
+      this.giveBack(unsent); // nothing that was written is lost
+      if (!(error instanceof Away)) outbox.clear(this.key); // refused: to send it again is a new wish
       this.changed();
       throw error;
     } finally {
-      this.isSending = false;
-      outbox.clear(this.key);
+      this.sending--;
     }
   }
 
@@ -135,8 +165,8 @@ export class Talk extends EventTarget {
     if (known || isEnd) return known;
     const isOurs = this.said.some((it) => it.role === "user" && it.runId === runId);
     const run = made("assistant", runId, "running", []);
-    this.said.push(run);
-    if (!isOurs) void this.read();
+    this.said = [...this.said, run].slice(-KEPT);
+    if (!isOurs) this.readBeside();
     return run;
   }
 
@@ -154,6 +184,13 @@ function adopted({ runId, text, events = [] }: InFlight): Said {
   for (const { stream, data } of events) if (stream !== "assistant") HEAR[stream]?.(run, data);
   if (text) run.parts.push({ kind: "text", id: "whole", text });
   run.isAdopted = true;
+  return run;
+}
+
+/** Something of it was not told: its tools are told again, and from now on its words come whole. */
+function caughtUp(run: Said, { text, events = [] }: InFlight): Said {
+  for (const { stream, data } of events) if (stream !== "assistant") HEAR[stream]?.(run, data);
+  correct(run, text);
   return run;
 }
 
@@ -198,15 +235,20 @@ function toolOf(run: Said, { toolCallId, name, args }: Json): Tool {
 
 /** `chat` frames tell the whole again: what was left out of the quick stream is made good by them. */
 function hearState(run: Said, { state, message, errorMessage }: Json): void {
-  const whole = textOf((message as Json | undefined)?.content);
-  const heard = run.parts.filter((it): it is Words => it.kind === "text").map(({ text }) => text).join("");
-  if (whole && bare(whole) !== bare(heard) && bare(whole).length >= bare(heard).length)
-    run.parts = [...run.parts.filter(({ kind }) => kind !== "text"), { kind: "text", id: "whole", text: whole }];
+  correct(run, textOf((message as Json | undefined)?.content));
   const ended = { final: "done", aborted: "aborted", error: "failed" } as const;
   if (!(String(state) in ended)) return;
   run.state = ended[state as keyof typeof ended];
   run.reason = String(errorMessage ?? "");
   for (const part of run.parts) if (part.kind === "tool" && part.state === "running") part.state = "failed";
+}
+
+/** Pieces of what stands there whole would stand there twice: they are not heard any more. */
+function correct(run: Said, whole: string): void {
+  const heard = run.parts.filter((it): it is Words => it.kind === "text").map(({ text }) => text).join("");
+  if (!whole || bare(whole) === bare(heard) || bare(whole).length < bare(heard).length) return;
+  run.parts = [...run.parts.filter(({ kind }) => kind !== "text"), { kind: "text", id: "whole", text: whole }];
+  run.isAdopted = true;
 }
 
 function bare(text: string): string {
@@ -236,9 +278,10 @@ function one(role: Said["role"], message: Message): Said {
   }));
   const text = textOf(message.content);
   const words: Words[] = text ? [{ kind: "text", id: "", text }] : [];
-  const said = made(role, "", ended[String(message.stopReason)] ?? "done", [...tools, ...words], Number(message.timestamp ?? 0));
+  const told = (message.__openclaw ?? {}) as Json;
+  const said = made(role, String(told.runId ?? ""), ended[String(message.stopReason)] ?? "done", [...tools, ...words], Number(message.timestamp ?? 0));
   said.reason = String(message.errorMessage ?? "");
-  said.by = String((message.__openclaw as Json | undefined)?.by ?? "");
+  said.by = String(told.by ?? "");
   return said;
 }
 

@@ -1,7 +1,10 @@
 /** Plain requests, with the secret of this tab. */
 import { language } from "../i18n/t";
+import { Away } from "./away";
 
 const KEY = "session";
+/** How long a daemon that took the connection may say nothing before it counts as gone. */
+const REFUSAL_WITHIN_MS = 5000;
 
 /** What the daemon would not do, in its own words: what happened, and what to do next. */
 export class Refused extends Error {
@@ -35,13 +38,22 @@ export async function spendCode(): Promise<void> {
   if (!code) return;
   history.replaceState(null, "", location.pathname);
   const spoken = { "Accept-Language": language };
-  const answer = await fetch("/api/login", { method: "POST", body: JSON.stringify({ code }), headers: spoken });
+  const answer = await sent("/api/login", { method: "POST", body: JSON.stringify({ code }), headers: spoken });
   const body = (await read(answer)) as { session: string };
   sessionStorage.setItem(KEY, body.session);
 }
 
 export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
-  return (await read(await fetch(path, { ...init, headers: headers() }))) as T;
+  return (await read(await sent(path, { ...init, headers: headers() }))) as T;
+}
+
+/** What a browser says of a server that is gone ("Failed to fetch") helps nobody. */
+async function sent(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (error) {
+    throw init.signal?.aborted ? error : new Away();
+  }
 }
 
 /** In the language that the page speaks, which need not be the browser's. */
@@ -55,7 +67,7 @@ export function post<T>(path: string, body: unknown): Promise<T> {
 
 /** The pieces of an answer that comes bit by bit. */
 export async function* stream(path: string, body: unknown, signal: AbortSignal): AsyncGenerator<string> {
-  const answer = await fetch(path, { method: "POST", body: JSON.stringify(body), headers: headers(), signal });
+  const answer = await sent(path, { method: "POST", body: JSON.stringify(body), headers: headers(), signal });
   if (!answer.ok || !answer.body) await read(answer);
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
@@ -68,7 +80,7 @@ export function call(tool: string, args: Record<string, unknown> = {}): Promise<
 /** A refused upgrade tells a page nothing but that it failed: a plain request tells why. */
 export async function isRefused(): Promise<boolean> {
   try {
-    await ask("/api/status");
+    await ask("/api/status", { signal: AbortSignal.timeout(REFUSAL_WITHIN_MS) });
   } catch (error) {
     return error instanceof Refused && error.code === "token_needed";
   }
@@ -76,7 +88,7 @@ export async function isRefused(): Promise<boolean> {
 }
 
 async function read(answer: Response): Promise<unknown> {
-  const body: unknown = await answer.json();
+  const body: unknown = await answer.json().catch(() => Promise.reject(new Away())); // it ended in the middle of it
   if (answer.ok) return body;
   const error = (body as { error?: { code?: string; message?: string; hint?: string } }).error;
   throw new Refused(error?.code ?? String(answer.status), error?.message ?? answer.statusText, error?.hint ?? "");

@@ -1,5 +1,6 @@
 /** The chat's connection: the gateway protocol, version 4, with the secret of this tab. */
 import { t } from "../i18n/t";
+import { Away } from "./away";
 import { session } from "./calls";
 
 export interface GatewayEvent {
@@ -56,7 +57,7 @@ class Gateway extends EventTarget {
   }
 
   request<T = Record<string, unknown>>(method: string, params: Record<string, unknown> = {}): Promise<T> {
-    if (!this.connected) return Promise.reject(new Error(t("The chat is not connected right now.")));
+    if (!this.connected) return Promise.reject(new Away(t("The chat is not connected right now.")));
     return this.send<T>(method, params);
   }
 
@@ -65,6 +66,7 @@ class Gateway extends EventTarget {
       this.begun = false;
       return;
     }
+    this.lastSeq = 0;
     this.socket = new WebSocket(`ws://${location.host}/gateway`);
     this.socket.onmessage = ({ data }: MessageEvent<string>) => this.heard(JSON.parse(data) as Frame);
     this.socket.onclose = ({ code }) => this.closed(code);
@@ -75,7 +77,7 @@ class Gateway extends EventTarget {
     return new Promise<T>((resolve, reject) => {
       const timer = window.setTimeout(() => {
         this.pending.delete(id);
-        reject(new Error(t("The daemon did not answer in time.")));
+        reject(new Away(t("The daemon did not answer in time.")));
       }, WITHIN_MS);
       this.pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
       this.socket?.send(JSON.stringify({ type: "req", id, method, params }));
@@ -110,15 +112,17 @@ class Gateway extends EventTarget {
     }
     this.reason = "";
     this.attempt = 0;
-    this.lastSeq = 0;
     this.become(true);
   }
 
-  /** A number that is missing means that something was not told: whoever shows it reads it anew. */
+  /** Numbers begin at 1 with each connection. One that is missing means that something was not told: whoever shows it
+   *  reads it anew. One that was there is told twice. */
   private told({ event = "", payload = {}, seq }: Frame): void {
     if (seq !== undefined) {
-      if (this.lastSeq && seq > this.lastSeq + 1) this.dispatchEvent(new Event("state"));
+      if (seq <= this.lastSeq) return;
+      const isGap = seq > this.lastSeq + 1;
       this.lastSeq = seq;
+      if (isGap) this.dispatchEvent(new Event("state"));
     }
     for (const listener of this.listeners) listener({ event, payload });
   }
@@ -127,7 +131,7 @@ class Gateway extends EventTarget {
     if (this.connected || !this.reason) this.reason = t(WHY[code] ?? "The daemon does not answer; it is tried again.");
     for (const { reject, timer } of this.pending.values()) {
       clearTimeout(timer);
-      reject(new Error(t("The connection was lost before the answer came.")));
+      reject(new Away(t("The connection was lost before the answer came.")));
     }
     this.pending.clear();
     this.become(false);

@@ -1,10 +1,12 @@
 import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
-  "this page": "本页面",
+  "you": "你",
   "the command line": "命令行",
   "the chat": "聊天",
-  "an agent": "某个代理",
+  "an agent": "某个智能体",
+  "an agent behind the gateway": "网关另一端的智能体",
+  "a person at the terminal": "终端前的使用者",
   "a person in {program}": "{program} 中的使用者",
   "Dragoman": "Dragoman",
 });

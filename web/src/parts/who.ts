@@ -1,23 +1,43 @@
-/** Who did something: people and agents share sessions, and each sees what the other does. */
-import { t, type Row } from "../link";
+/** Who did something: people and agents share sessions, and each sees what the other does. One name for each, in every view. */
+import { ask, feed, t, type Row } from "../link";
 import "./chinese";
 
 const OURS: Record<string, string> = {
-  page: "this page", "the page": "this page", shell: "the command line", chat: "the chat", dragoman: "Dragoman",
+  page: "you", "the page": "you", shell: "the command line", chat: "the chat", dragoman: "Dragoman",
+  terminal: "a person at the terminal", gateway: "an agent behind the gateway", "gateway-canvas": "an agent behind the gateway",
 };
 const PERSON = /^person-[^:]+:(.*)$/s;
 /** Runs of their own, for whoever asked: of `dragoman debug` from a shell, and of a question about a whole run. */
 const RUN = /^run-[0-9a-f]+$/;
 const EVIDENCE = /^evidence-[^:]+:(.*)$/s;
+const ID = /^[a-z]+-[0-9a-f]{16}$/;
+const KEPT = 1000;
 
 /** Names of agents by their ids: they say who they are when they connect. */
 const names = new Map<string, string>();
 
+/** Tells (`learned`) when names came that were not known before: whoever shows some may show them again. */
+export const acquaintances = new EventTarget();
+
 export function learn({ event }: Row): void {
-  const name = event.body?.["client"];
-  if (event.kind === "mcp.connected" && typeof name === "string") names.set(event.session ?? "", name);
+  if (event.kind === "mcp.connected") keep(event.session ?? "", event.body?.["client"]);
 }
 
+function keep(id: string, name: unknown): void {
+  if (typeof name === "string" && name) names.set(id, name);
+  for (const oldest of names.keys()) if (names.size > KEPT) names.delete(oldest);
+}
+
+// For the life of the page: who is known here is known in every view, also who came before it was opened.
+feed.subscribe("mcp.connected", { events: (rows) => rows.forEach(learn), reset: () => void learnAll() });
+
+async function learnAll(): Promise<void> {
+  const { names: known } = await ask<{ names: Record<string, string> }>("/api/names");
+  for (const [id, name] of Object.entries(known)) keep(id, name);
+  acquaintances.dispatchEvent(new Event("learned"));
+}
+
+/** By an id of ours; what is none is the name that somebody gave themselves. */
 export function who(id: unknown): string {
   if (typeof id !== "string" || !id) return "";
   if (Object.hasOwn(OURS, id)) return t(OURS[id]!);
@@ -25,7 +45,8 @@ export function who(id: unknown): string {
   const asker = EVIDENCE.exec(id)?.[1];
   if (asker !== undefined) return who(asker);
   const program = PERSON.exec(id)?.[1];
-  return program === undefined ? (names.get(id) ?? t("an agent")) : t("a person in {program}", { program });
+  if (program !== undefined) return t("a person in {program}", { program });
+  return names.get(id) ?? (ID.test(id) ? t("an agent") : id);
 }
 
 /** Whoever an event names; nobody where it only happened. */

@@ -2,6 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
+import { spoken } from "../app/spoken";
 import { t } from "../link";
 import "./chinese";
 import type { Client } from "./desk";
@@ -27,6 +28,11 @@ export class DragomanClients extends LitElement {
     }
   }
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearTimeout(this.timer);
+  }
+
   override render() {
     const sorted = [...this.clients].sort((a, b) => Number(b.installed) - Number(a.installed));
     return html`
@@ -39,10 +45,10 @@ export class DragomanClients extends LitElement {
     return html`<details id="client-${it.id}">
       <summary><b>${it.title}</b> ${it.installed ? html`<span class="good">${t("found on this machine")}</span>` : nothing}</summary>
       ${it.path ? html`<p class="quiet">${t("Its file:")} <code>${it.path}</code></p>` : nothing}
-      ${it.note ? html`<p class="quiet">${it.note}</p>` : nothing}
+      ${it.note ? html`<p class="quiet">${spoken(it.note)}</p>` : nothing}
       ${this.text(`${it.id} stdio`, t("It starts us itself (stdio)"), it.stdio.text)}
       ${it.http ? this.text(`${it.id} http`, t("It connects to this daemon (HTTP)"), it.http.text) : nothing}
-      ${it.http ? html`<p class="quiet">${t("The token is not shown here: `{command}` writes it in.", { command: `dragoman client-config ${it.id} --http --write` })}</p>` : nothing}
+      ${it.http ? html`<p class="quiet">${spoken(t("The token is not shown here: `{command}` writes it in.", { command: `dragoman client-config ${it.id} --http --write` }))}</p>` : nothing}
       ${it.cli ? this.text(`${it.id} cli`, t("Or by its own command"), it.cli.map(quoted).join(" ")) : nothing}
     </details>`;
   }

@@ -17,6 +17,8 @@ export interface Setting {
   about: string;
   allowed: string;
   may_change: boolean;
+  /** What of it a page may set, where that is not everything. */
+  from_page: string;
 }
 
 export interface Server {
@@ -127,7 +129,9 @@ export class Desk implements ReactiveController {
   }
 
   private look(): Promise<void> {
-    return this.attempt(async () => (this.gateway = await ask<GatewayStanding>("/api/gateway")));
+    return this.attempt(async () => {
+      [this.gateway, this.server] = await Promise.all([ask<GatewayStanding>("/api/gateway"), ask<Server>("/api/status")]);
+    });
   }
 
   private async attempt(action: () => Promise<unknown>): Promise<void> {

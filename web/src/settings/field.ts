@@ -2,6 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
+import { spoken } from "../app/spoken";
 import { t } from "../link";
 import "./chinese";
 import type { Setting } from "./desk";
@@ -25,8 +26,15 @@ export class DragomanSetting extends LitElement {
     this.wrong = await this.change(this.setting.key, value);
     this.isSaving = false;
     this.isSaved = !this.wrong;
-    if (!this.wrong) this.written = null;
-    this.requestUpdate();
+    if (!this.wrong && this.written === value) this.written = null; // unless it was changed meanwhile
+    if (this.wrong) this.syncControl();
+  }
+
+  /** A switch or a choice that was not taken shows again what holds. */
+  private syncControl(): void {
+    const control = this.renderRoot.querySelector<HTMLInputElement | HTMLSelectElement>("input[type=checkbox], select");
+    if (control instanceof HTMLInputElement) control.checked = this.setting.value === true;
+    else if (control) control.value = String(this.setting.value);
   }
 
   private readonly typed = (event: InputEvent): void => {
@@ -37,17 +45,18 @@ export class DragomanSetting extends LitElement {
   };
 
   override render() {
-    const { key, about, may_change, variable, waits_for_restart, needs_restart } = this.setting;
+    const { key, about, may_change, variable, waits_for_restart, needs_restart, from_page } = this.setting;
     return html`<form @submit=${(event: Event) => { event.preventDefault(); if (this.written !== null) void this.save(this.written); }}>
-      <label for="value">${about} <code>${key}</code></label>
+      <label for="value">${spoken(about)} <code class="key">${key}</code></label>
       <div class="line">
         ${may_change ? this.editor() : html`<output id="value" class="mono">${this.text || t("not set")}</output>`}
         ${this.written === null ? nothing : html`<button class="primary" ?disabled=${this.isSaving}>${t("Save")}</button>`}
         ${this.isSaved ? html`<span class="good" role="status">${t("Saved.")}</span>` : nothing}
       </div>
       <div id="notes" class="notes">
-        ${this.wrong ? html`<p class="bad" role="alert">${this.wrong}</p>` : nothing}
-        ${may_change ? nothing : html`<p class="quiet">${t("Changed by `{command}`.", { command: `dragoman config set ${key} …` })}</p>`}
+        ${this.wrong ? html`<p class="bad" role="alert">${spoken(this.wrong)}</p>` : nothing}
+        ${may_change ? nothing : html`<p class="quiet">${spoken(t("Changed by `{command}`.", { command: `dragoman config set ${key} …` }))}</p>`}
+        ${from_page ? html`<p class="quiet">${spoken(`${from_page} ${t("Anything else by `{command}`.", { command: `dragoman config set ${key} …` })}`)}</p>` : nothing}
         ${waits_for_restart ? html`<p class="waits">${t("Takes effect after a restart.")}</p>` : nothing}
         ${variable ? html`<p class="waits">${t("The variable {name} is set, and it wins over the file.", { name: variable })}</p>` : nothing}
         ${this.written !== null && needs_restart && !this.wrong ? html`<p class="quiet">${t("It will take effect after a restart.")}</p>` : nothing}
@@ -74,7 +83,7 @@ export class DragomanSetting extends LitElement {
     css`
       :host { display: block; padding: .55rem 0; border-top: 1px solid var(--line); }
       form { display: grid; grid-template-columns: minmax(0, 1fr) minmax(12rem, 22rem); gap: .2rem 1.2rem; align-items: center; }
-      label code { font: .8rem var(--mono); color: var(--quiet); overflow-wrap: anywhere; }
+      code { font: .92em var(--mono); } label code.key { font: .8rem var(--mono); color: var(--quiet); overflow-wrap: anywhere; }
       .line { display: flex; gap: .5rem; align-items: center; min-width: 0; }
       input:not([type]) { flex: 1; min-width: 0; } .integer { max-width: 9rem; }
       input[type="checkbox"] { accent-color: var(--accent); width: 1.1rem; height: 1.1rem; }

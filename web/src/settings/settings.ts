@@ -2,6 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement } from "lit/decorators.js";
 import { shared } from "../app/shared";
+import { spoken } from "../app/spoken";
 import { chooseLanguage, chosenLanguage, locale, t } from "../link";
 import "./chinese";
 import "./clients";
@@ -18,7 +19,7 @@ const GATEWAY = ["gateway_relay", "gateway_address", "gateway_token_variable", "
 const PLACED = new Set([...SECTIONS.flatMap(([, keys]) => keys), ...GATEWAY]);
 const STATES: Record<string, string> = {
   disconnected: "not connected", connecting: "connecting…", connected: "connected", degraded: "connected, with less than was asked for",
-  pairing_required: "waits to be paired", paused: "paused", error: "failed",
+  pairing_required: "waits to be paired", paused: "paused for now", error: "failed",
 };
 const AWAY = new Set(["disconnected", "error", "paused"]);
 
@@ -30,14 +31,14 @@ export class DragomanSettings extends LitElement {
   override render() {
     const { waiting, warnings, trouble, settings } = this.desk;
     return html`<div class="all">
-      ${trouble ? html`<p class="bad" role="alert">${trouble}</p>` : nothing}
-      ${waiting.length ? html`<p class="banner" role="status">${t("Changed, and waiting for a restart: {keys}. Run `dragoman restart` in a terminal.", { keys: waiting.map(({ key }) => key).join(", ") })}</p>` : nothing}
-      ${warnings.map((warning) => html`<p class="waits">${warning}</p>`)}
+      ${trouble ? html`<p class="bad" role="alert">${spoken(trouble)}</p>` : nothing}
+      ${waiting.length ? html`<p class="banner" role="status">${spoken(t("Changed, and waiting for a restart: {keys}. Run `dragoman restart` in a terminal.", { keys: waiting.map(({ key }) => key).join(", ") }))}</p>` : nothing}
+      ${warnings.map((warning) => html`<p class="waits">${spoken(warning)}</p>`)}
       ${this.server()} ${this.language()}
       ${SECTIONS.slice(0, 2).map(([title, keys]) => this.section(title, keys))}
       ${this.gateway()}
       <section aria-labelledby="clients"><h2 id="clients">${t("MCP clients")}</h2>
-        <p class="quiet">${t("What each client needs to find Dragoman. `dragoman setup` writes it into the clients of this machine.")}</p>
+        <p class="quiet">${spoken(t("What each client needs to find Dragoman. `dragoman setup` writes it into the clients of this machine."))}</p>
         <dragoman-clients .clients=${this.desk.clients}></dragoman-clients></section>
       ${SECTIONS.slice(2).map(([title, keys]) => this.section(title, keys))}
       ${this.rest([...settings.values()].filter(({ key }) => !PLACED.has(key)))}
@@ -54,7 +55,7 @@ export class DragomanSettings extends LitElement {
     return html`<section aria-labelledby="server"><h2 id="server">${t("Server")}</h2>
       <dl>${rows.map(([name, value]) => html`<dt>${t(name)}</dt><dd class="mono">${value}</dd>`)}</dl>
       ${it.wanted_port && it.wanted_port !== it.port ? html`<p class="waits">${t("Port {wanted} was taken, so this is {port}.", { wanted: it.wanted_port, port: it.port })}</p>` : nothing}
-      <p class="quiet">${t("`dragoman restart` starts it anew, `dragoman down` ends it, `dragoman doctor` looks for what may be wrong.")}</p></section>`;
+      <p class="quiet">${spoken(t("`dragoman restart` starts it anew, `dragoman down` ends it, `dragoman doctor` looks for what may be wrong."))}</p></section>`;
   }
 
   private language() {
@@ -81,7 +82,7 @@ export class DragomanSettings extends LitElement {
     const isAway = AWAY.has(it.state);
     const standing = html`<div class="standing">
       <p><span id="gateway-state" class=${it.state}>${t(STATES[it.state] ?? it.state)}</span> <code>${it.address}</code> ${it.version}</p>
-      ${it.reason ? html`<p>${it.reason} ${it.hint}</p>` : nothing}
+      ${it.reason ? html`<p>${spoken(`${it.reason} ${it.hint}`)}</p>` : nothing}
       ${isAway
         ? html`<button id="connect" ?disabled=${this.desk.isConnecting} @click=${() => this.desk.connect()}>${t("Connect")}</button>`
         : html`<button id="disconnect" @click=${() => this.desk.disconnect()}>${t("Disconnect")}</button>`}</div>`;
@@ -109,6 +110,7 @@ export class DragomanSettings extends LitElement {
       .banner { background: var(--marked); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem; margin-bottom: .8rem; }
       .waits { color: var(--warn); }
       .standing { padding-bottom: .6rem; }
+      p code { font: .92em var(--mono); }
       #gateway-state { font-weight: 600; } #gateway-state.connected { color: var(--good); } #gateway-state.error, #gateway-state.pairing_required { color: var(--bad); }
     `,
   ];
@@ -116,5 +118,6 @@ export class DragomanSettings extends LitElement {
 
 function lasted(seconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  return hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : `${seconds} s`;
+  if (hours) return t("{hours} h {minutes} min", { hours, minutes });
+  return minutes ? t("{minutes} min", { minutes }) : t("{seconds} s", { seconds: Math.floor(seconds) });
 }

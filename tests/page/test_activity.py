@@ -1,0 +1,149 @@
+"""Activity: every kind of event there is has a sentence in both languages, and says who did it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.faces.attacked import Attacked
+from tests.page.agent import Agent
+from tests.page.tab import Tab
+
+SOURCES = Path(__file__).parents[2] / "src" / "dragoman"
+TELLS = {"Event", "tell", "_tell", "_told", "_keep", "_event"}
+OTHERS = {"sessions.changed"}
+"""Told to clients of the gateway, and kept in no record."""
+
+PLACE = {"path": "/w/app.py", "line": 3}
+BY = {"by": "page"}
+SURFACE = {"drawer": "gateway", "surface": "report"}
+HAPPENED: dict[str, dict[str, Any]] = {
+    "breakpoint.changed": {"breakpoint": {**PLACE, "owner": "page"}},
+    "breakpoint.removed": {"breakpoint": {"filter": "raised", "owner": "page"}, **BY},
+    "breakpoint.set": {"breakpoint": {**PLACE, "owner": "page"}},
+    "canvas.action_taken": {**SURFACE, "name": "accept", **BY},
+    "canvas.hidden": {"drawer": "gateway-canvas"},
+    "canvas.presented": {"drawer": "gateway-canvas"},
+    "canvas.surface_removed": {**SURFACE, **BY},
+    "canvas.surface_updated": {"drawer": "gateway", "versions": {"report": 1}, "removed": []},
+    "canvas.surfaces_forgotten": {"count": 2},
+    "chat.file_changed": {"path": "app.py"},
+    "chat.said": {"role": "user", "by": "the page"},
+    "chat.session_created": {},
+    "chat.session_removed": {},
+    "chat.session_renamed": {},
+    "daemon.ended": {"version": "1"},
+    "daemon.setting_changed": {"key": "port", **BY},
+    "daemon.started": {"version": "1"},
+    "debug.afterwards_failed": {"code": "task_failed"},
+    "debug.ended": {"exit_code": 3, **BY},
+    "debug.evaluated": {"expression": "n", "result": "1", **BY},
+    "debug.failed": {"code": "no_adapter"},
+    "debug.joined": BY,
+    "debug.left": BY,
+    "debug.paused": BY,
+    "debug.resumed": {"command": "next", **BY},
+    "debug.started": {"title": "app", **BY},
+    "debug.stopped": {"reason": "breakpoint", "stop": 1, **PLACE},
+    "debug.variable_set": {"name": "n", **BY},
+    "journal.set_aside": {"file": "journal-1.broken"},
+    "mcp.connected": {"client": "probe", "version": "2", "workspace": "/w"},
+    "mcp.disconnected": {"client": "probe", "version": "2", "workspace": "/w"},
+    "terminal.began": {"attributes": {"shell": "bash"}, "by": "terminal"},
+    "terminal.command_ended": {"line": "make", "exit_code": 2, "by": "terminal"},
+    "terminal.command_failed": {"line": "make", "exit_code": 2, "by": "terminal"},
+    "terminal.ended": {"why": "unused", "by": ""},
+    "terminal.pattern_seen": {"text": "segmentation fault", "by": "terminal"},
+    "workspace.distrusted": {"folder": "/w"},
+    "workspace.trusted": {"folder": "/w"},
+}
+GIVEN = (
+    "Dragoman|breakpoint|/w/app.py|/w|app.py|report|raised|accept|probe|port|journal-1.broken|no_adapter|task_failed|"
+    "bash|make|segmentation fault|said this|app|n|MCP"
+)
+"""What stands in a sentence as it was told, in whatever language that was."""
+
+
+def kinds_of(path: Path) -> set[str]:
+    calls = [it for it in ast.walk(ast.parse(path.read_text())) if isinstance(it, ast.Call)]
+    telling = [it for it in calls if getattr(it.func, "attr", getattr(it.func, "id", "")) in TELLS]
+    given = [value for it in telling for value in (*it.args, *(keyword.value for keyword in it.keywords))]
+    texts = [it.value for it in given if isinstance(it, ast.Constant) and isinstance(it.value, str)]
+    return {text for text in texts if re.fullmatch(r"[a-z]+\.[a-z_]+", text)}
+
+
+def test_these_are_all_the_kinds_that_the_record_knows() -> None:
+    told = set().union(*map(kinds_of, SOURCES.rglob("*.py"))) - OTHERS
+    assert told == set(HAPPENED)
+
+
+@pytest.fixture(scope="module")
+def told(daemon: Attacked) -> dict[str, int]:
+    return {kind: daemon.tell(kind, body, text="said this") for kind, body in HAPPENED.items()}
+
+
+def sentences(tab: Tab, told: dict[str, int]) -> dict[str, str]:
+    activity = tab.page.locator("dragoman-activity")
+    found = {}
+    for kind in told:
+        activity.locator("#find").fill(kind)
+        row = activity.locator(".row").filter(has=tab.page.get_by_text(str(told[kind]), exact=True))
+        found[kind] = row.locator(".text").inner_text()
+    return found
+
+
+@pytest.mark.needs("chromium", "page")
+def test_every_kind_has_a_sentence_in_english_and_in_chinese(
+    tab: Tab, browser: Browser, daemon: Attacked, told: dict[str, int]
+) -> None:
+    tab.show("Activity")
+    english = sentences(tab, told)
+    bare = {kind for kind, text in english.items() if not text or text == "said this" or "{" in text}
+    assert bare == set()
+    context = browser.new_context(locale="zh-CN", viewport={"width": 1200, "height": 760})
+    other = Tab.opened(context, daemon)
+    other.page.goto(other.link())
+    other.page.locator("#tab-activity").click()
+    chinese = {kind: re.sub(GIVEN, "", text) for kind, text in sentences(other, told).items()}
+    assert {kind: text for kind, text in chinese.items() if re.search("[A-Za-z]{2}", text)} == {}
+    assert {kind for kind, text in chinese.items() if not re.search("[\u4e00-\u9fff]", text)} == set()
+    other.assert_at_home()
+    context.close()
+
+
+@pytest.mark.needs("chromium", "page")
+def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str, int]) -> None:
+    activity = tab.show("Activity")
+    activity.locator("#find").fill("terminal.command_failed")
+    expect(activity.locator(".row .text").first).to_have_text("failed with exit code 2: make")
+    expect(activity.locator(".row .who").first).to_have_text("a person at the terminal")
+    activity.locator("#find").fill("terminal.ended nobody used it")
+    expect(activity.locator(".row .who").first).to_have_text("")
+    activity.locator("#find").fill("you debug.resumed")
+    expect(activity.locator(".row .text").first).to_have_text("stepped over")
+    activity.locator("#find").fill("")
+    activity.locator("#area").select_option("debug")
+    expect(activity.locator(".row .kind").first).to_have_text(re.compile("^(debug|breakpoint)"))
+
+
+@pytest.mark.needs("chromium", "page")
+def test_an_agent_has_one_name_in_every_view_also_one_that_came_long_before_the_page(
+    tab: Tab, daemon: Attacked
+) -> None:
+    agent = Agent.at(daemon)
+    daemon.append(300)  # more than a page reads of what was
+    drawn = [{"id": "root", "component": "Text", "text": "hello"}]
+    agent.told("show_canvas", surface_id="named", title="Named", components=drawn)
+    tab.page.reload()
+    tab.assert_connected()
+    activity = tab.show("Activity")
+    activity.locator("#find").fill("drew named")
+    expect(activity.locator(".row .who").first).not_to_have_text("an agent")
+    name = activity.locator(".row .who").first.inner_text()
+    canvas = tab.show("Canvas")
+    expect(canvas.get_by_role("tab", name="Named")).to_have_attribute("title", f"Named, drawn by {name}")

@@ -1,0 +1,17 @@
+/** What is being written, by conversation: it outlives a reload. */
+const place = (key: string) => `draft ${key}`;
+
+export const drafts = {
+  of(key: string): string {
+    return sessionStorage.getItem(place(key)) ?? "";
+  },
+  put(key: string, text: string): void {
+    if (text) sessionStorage.setItem(place(key), text);
+    else sessionStorage.removeItem(place(key));
+  },
+  /** Before what was written meanwhile, which stays. */
+  putBefore(key: string, text: string): void {
+    const written = this.of(key);
+    this.put(key, written ? `${text.trimEnd()}\n\n${written}` : text);
+  },
+};

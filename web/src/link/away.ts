@@ -1,0 +1,8 @@
+/** Nobody answered: the daemon is not there, or went away before it did. The frame says so; whoever asked may say it too. */
+import { t } from "../i18n/t";
+
+export class Away extends Error {
+  constructor(message = t("Dragoman is not running, or does not answer. The page connects again by itself as soon as it is there.")) {
+    super(message);
+  }
+}
