@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Own folders: never a user's daemon, settings or tokens.
 OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
+# Each worker would compile and rewrite every test again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test page lint fmt unit whole test-openclaw soak bench clean
 
