@@ -25,6 +25,7 @@ from dragoman.clock import SystemClock
 from dragoman.daemon.canvas_node import CanvasNode
 from dragoman.errors import DragomanError
 from dragoman.events import Event
+from dragoman.gateway.speech import changed_file
 from dragoman.journal import Journal
 from dragoman.phrases import say
 from dragoman.places import Places
@@ -169,6 +170,9 @@ class Outward:
     def _heard(self, frame: EventFrame | SequenceGap) -> None:
         self.router.heard(frame)
         self.node.overhear(frame)
+        self._pass_on(frame)
+
+    def _pass_on(self, frame: EventFrame | SequenceGap) -> None:
         for told in self._overheard:
             told(frame)
 
@@ -204,7 +208,10 @@ class Outward:
         self._sessions = {name: key for name, key in self._sessions.items() if name in known}
 
     async def _bridge(self, event: Diff) -> None:
-        """For editors, which follow the record."""
+        """To the editors at our own gateway, and to the record without the texts."""
+        if event.tool_id:  # derived: what was told as a change is passed on as it came
+            payload = Raw(msgspec.json.encode(changed_file(event, SystemClock().wall_ns() // 1_000_000)))
+            self._pass_on(EventFrame(event="agent", payload=payload))
         body = {**msgspec.to_builtins(event), "original": None, "modified": ""}
         text = f"{event.path} changed by an agent behind the gateway"
         await self._journal.append([Event(kind="chat.file_changed", session=event.session_key, text=text, body=body)])

@@ -197,6 +197,12 @@ def _usage(event: Usage) -> Json:
     return {name: count for name, count in found.items() if count is not None}
 
 
+def changed_file(event: Diff, now_ms: int) -> Json:
+    """Of a run that is not ours, and so without a place in its order."""
+    about = {"runId": event.run_id, "sessionKey": event.session_key}
+    return {**about, "stream": "diff", "data": _diff(event), "ts": now_ms}
+
+
 def _diff(event: Diff) -> Json:
     return {
         "path": event.path,

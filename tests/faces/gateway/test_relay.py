@@ -17,7 +17,7 @@ from dragoman.setting_table import Settings
 from dragoman.wire.gateway import SequenceGap
 from tests.domain.canvas.studio import studio
 from tests.domain.chat.line import until
-from tests.faces.gateway.house import House, house
+from tests.faces.gateway.house import House, Script, house
 from tests.faces.gateway.test_visits import is_end
 
 pytestmark = pytest.mark.anyio
@@ -32,8 +32,10 @@ async def agent(asked: Question, voice: Voice) -> None:
 
 
 @asynccontextmanager
-async def relayed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[House, House, Outward]]:
-    async with house(folder / "behind", agent) as behind, studio(folder / "canvas") as (canvas, journal):
+async def relayed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, script: Script = agent
+) -> AsyncIterator[tuple[House, House, Outward]]:
+    async with house(folder / "behind", script) as behind, studio(folder / "canvas") as (canvas, journal):
         monkeypatch.setenv("BEHIND", behind.token)
         settings = Settings(gateway_address=behind.url, gateway_token_variable="BEHIND", gateway_relay=True)
         async with (
@@ -59,6 +61,39 @@ async def test_a_chat_is_that_of_the_gateway_behind(tmp_path: Path, monkeypatch:
         assert there[0]["content"][0]["text"] == "hello"
         assert [row.key for row in behind.conversations.all()] == ["agent:main:main"]
         assert front.conversations.all() == ()
+
+
+@pytest.mark.requirement("chat:router:diff-to-bridge")
+async def test_a_file_that_an_agent_behind_changed_is_told_to_the_editor_as_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def edits(_: Question, voice: Voice) -> None:
+        voice.begin_tool("t1", "edit", input={"path": "a.py", "oldText": "total = 0", "newText": "total = 1"})
+        voice.end_tool("t1", "done")
+        voice.begin_tool("t2", "write", input={"path": "made.py", "content": "made"})
+        voice.end_tool("t2", "no", error="not allowed")
+        voice.begin_tool("t3", "write", input={"path": "made.py", "content": "made"})
+        voice.end_tool("t3", "done")
+
+    async with (
+        relayed(tmp_path, monkeypatch, edits) as (front, _, link),
+        front.member(caps=["tool-events"]) as editor,
+        front.member(scopes=["operator.write"]) as deaf,
+    ):
+        assert (await deaf.ask("chat.send", SEND))["ok"]
+        changes: list[Any] = []
+        while len(changes) < 2:
+            frame = await editor.until(lambda it: it.get("payload", {}).get("stream") == "diff")
+            about = (frame["event"], frame["payload"]["runId"], frame["payload"]["sessionKey"])
+            assert about == ("agent", "r1", "agent:main:main")
+            changes.append(frame["payload"]["data"])
+        one = {"path": "a.py", "original": "total = 0", "modified": "total = 1", "toolCallId": "t1", "partial": True}
+        made = {"path": "made.py", "original": None, "modified": "made", "toolCallId": "t3", "partial": False}
+        assert changes == [one, made]
+        recorded = [row.event.body for row in await link._journal.read(0) if row.event.kind == "chat.file_changed"]
+        assert [(row["path"], row["modified"]) for row in recorded] == [("a.py", ""), ("made.py", "")]
+        front.hub.end()
+        assert (await deaf.next())["event"] == "shutdown"
 
 
 async def test_who_watches_the_sessions_hears_of_those_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
