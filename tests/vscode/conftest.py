@@ -13,6 +13,8 @@ from playwright.sync_api import BrowserContext, expect
 from tests.daemons import PATIENCE
 from tests.faces.web.browser import chromium
 from tests.vscode.editor import ROOT, Editor, editor
+from tests.vscode.hosting import HostRun
+from tests.vscode.others import others_extension
 from tests.vscode.window import Window
 
 expect.set_options(timeout=15_000 * PATIENCE)
@@ -29,7 +31,8 @@ def vsix() -> Path:
 
 @pytest.fixture(scope="session")
 def edited(tmp_path_factory: pytest.TempPathFactory, vsix: Path) -> Iterator[Editor]:
-    with editor(tmp_path_factory.mktemp("editor"), vsix) as started:
+    room = tmp_path_factory.mktemp("editor")
+    with editor(room, vsix, others_extension(room)) as started:
         yield started
 
 
@@ -38,6 +41,19 @@ def context() -> Iterator[BrowserContext]:
     with chromium() as browser:
         allowed = ["clipboard-read", "clipboard-write"]
         yield browser.new_context(viewport={"width": 1200, "height": 760}, permissions=allowed)
+
+
+@pytest.fixture(scope="session")
+def hosted(vsix: Path, context: BrowserContext, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostRun]:
+    """Asked for before its result is needed, it runs while other tests do."""
+    assert vsix.exists()  # what it is made of is built
+    room = tmp_path_factory.mktemp("host")
+    (room / "project").mkdir()
+    (room / "project" / "adding.py").write_text(ADDING)
+    with editor(room, runs_tests=True) as started:
+        run = HostRun.begun(started, context, room / "project")
+        yield run
+        run.page.close()
 
 
 @pytest.fixture(scope="session")

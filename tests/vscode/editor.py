@@ -56,15 +56,21 @@ class Editor:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**self.cli.variables(), "EXTENSIONS_GALLERY": _NOBODY}
+        return {**self.cli.variables(), "PATH": _path_without_dragoman(), "EXTENSIONS_GALLERY": _NOBODY}
+
+    @property
+    def dragoman(self) -> Path:
+        """Where uv and pipx put it."""
+        return self.room / "person" / ".local" / "bin" / "dragoman"
 
     def command(self, *arguments: str) -> list[str]:
         folders = ["--user-data-dir", str(self.room / "data"), "--extensions-dir", str(self.room / "extensions")]
         return [str(node()), str(SERVER), "--config", os.devnull, *folders, *arguments]
 
-    def install(self, vsix: Path) -> None:
+    def install(self, *packages: Path) -> None:
+        words = [word for package in packages for word in ("--install-extension", str(package))]
         done = subprocess.run(
-            self.command("--install-extension", str(vsix)), env=self.environment, capture_output=True, text=True,
+            self.command(*words), env=self.environment, capture_output=True, text=True,
             timeout=60 * PATIENCE, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
@@ -105,22 +111,22 @@ def node() -> Path:
 
 
 @contextlib.contextmanager
-def editor(room: Path, vsix: Path | None, *, runs_tests: bool = False) -> Iterator[Editor]:
+def editor(room: Path, *extensions: Path, runs_tests: bool = False, asks_for_trust: bool = False) -> Iterator[Editor]:
     """With `runs_tests` a page may bring tests into the extension host; such a server shows no notifications."""
-    tools = room / "person" / ".local" / "bin"
-    tools.mkdir(parents=True)
-    (tools / "dragoman").symlink_to(Path(sys.executable).with_name("dragoman"))
     (room / "home" / "config").mkdir(parents=True)
     # Any free port, so that nobody else's is in the way.
     (room / "home" / "config" / "settings.toml").write_text("port = 0\n")
     started = Editor(room, free_port(), Cli(room / "home", {"HOME": str(room / "person")}))
+    started.dragoman.parent.mkdir(parents=True)
+    started.dragoman.symlink_to(Path(sys.executable).with_name("dragoman"))
     started.configure()
     started.configure_person()
-    if vsix is not None:
-        started.install(vsix)
+    if extensions:
+        started.install(*extensions)
     arguments = ["--auth", "none", "--bind-addr", f"127.0.0.1:{started.port}", "--disable-telemetry",
-                 "--disable-update-check", "--disable-workspace-trust", "--disable-getting-started-override",
+                 "--disable-update-check", "--disable-getting-started-override",
                  "--reconnection-grace-time", "5"]  # fmt: skip
+    arguments += [] if asks_for_trust else ["--disable-workspace-trust"]
     arguments += ["--vscode-option", "enable-smoke-test-driver"] if runs_tests else []
     with (room / "server.log").open("wb") as log:
         process = subprocess.Popen(
@@ -135,6 +141,11 @@ def editor(room: Path, vsix: Path | None, *, runs_tests: bool = False) -> Iterat
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(20)
             started.cli.kill()
+
+
+def _path_without_dragoman() -> str:
+    folders = os.environ["PATH"].split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if not (Path(folder) / "dragoman").exists())
 
 
 def free_port() -> int:

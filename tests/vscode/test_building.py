@@ -17,7 +17,12 @@ from dragoman.places import find_places
 from tests.daemons import PATIENCE, eventually
 from tests.vscode.editor import ROOT, node
 
-pytestmark = [pytest.mark.needs("editor"), pytest.mark.timeout(180 * PATIENCE)]
+# What runs in a host of its own begins here, beside what needs no window.
+pytestmark = [
+    pytest.mark.needs("editor", "chromium"),
+    pytest.mark.usefixtures("hosted"),
+    pytest.mark.timeout(180 * PATIENCE),
+]
 EXTENSION = ROOT / "vscode"
 WITHOUT_THE_PAGE = ("extension/dist/webview/chat.js", "extension/dist/webview/canvas.js")
 

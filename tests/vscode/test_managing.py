@@ -7,6 +7,10 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -226,20 +230,52 @@ def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
         window.expect_status(RUNNING, within_s=2)
 
 
-def test_a_path_that_is_no_dragoman_is_said_so_with_what_to_do(running: Editor, first: Window) -> None:
+def test_where_no_dragoman_is_found_it_says_so_and_installs_one_into_its_own_environment(
+    running: Editor, first: Window
+) -> None:
     kept = running.machine_settings()
     running.configure(**{**kept, "dragoman.path": "/nowhere/dragoman"})
-    words = "The setting dragoman.path names /nowhere/dragoman, which is no dragoman."
-
-    def said() -> bool:
-        first.command("Dragoman: Stop server")  # refused as soon as the editor has read the setting
-        return first.toasts.filter(has_text=words).count() > 0
-
+    named = "The setting dragoman.path names /nowhere/dragoman, which is no dragoman."
     try:
-        eventually(said, within_s=30, every_s=1)
-        expect(first.toast(words).get_by_role("button", name="Choose a path…")).to_be_visible()
+        eventually(lambda: _refused(first, named), within_s=30, every_s=1)
+        expect(first.toast(named).get_by_role("button", name="Choose a path…")).to_be_visible()
+        first.clear_toasts()
+        running.dragoman.unlink()
+        running.configure(**{**kept, "dragoman.package": str(_wheel(running.room))})
+        eventually(lambda: _refused(first, "No dragoman was found"), within_s=30, every_s=1)
+        expect(first.status).to_have_attribute("aria-label", re.compile("runs on port"))
+        first.toast("No dragoman was found").get_by_role("button", name="Install").click()
+        first.toast("Installing dragoman into its own environment")
+        first.picture("installing")
+        first.toast("dragoman is installed.")
+        own = (
+            running.room / "data" / "User" / "globalStorage" / "dragoman.dragoman" / "environment" / "bin" / "dragoman"
+        )
+        assert subprocess.run([own], capture_output=True, text=True, check=True).stdout == "dragoman 9.9\n"
     finally:
-        running.configure(**kept)
+        running.dragoman.unlink(missing_ok=True)
+        running.dragoman.symlink_to(Path(sys.executable).with_name("dragoman"))
+        running.configure(**{**kept, "dragoman.path": str(running.dragoman)})
+        first.clear_toasts()
+
+
+def _refused(window: Window, words: str) -> bool:
+    """As soon as the editor has read the setting."""
+    window.command("Dragoman: Restart server")
+    return window.toasts.filter(has_text=words).count() > 0
+
+
+def _wheel(room: Path) -> Path:
+    """A package of that name in the smallest form that pip takes; it needs no network."""
+    package = room / "dragoman-9.9-py3-none-any.whl"
+    about = "dragoman-9.9.dist-info"
+    with zipfile.ZipFile(package, "w") as wheel:
+        wheel.writestr("dragoman_said.py", "def main():\n    print('dragoman 9.9')\n")
+        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: dragoman\nVersion: 9.9\n")
+        wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{about}/entry_points.txt", "[console_scripts]\ndragoman = dragoman_said:main\n")
+        wheel.writestr(f"{about}/RECORD", "")
+    return package
 
 
 def test_no_token_is_in_an_address_or_an_argument(running: Editor, first: Window) -> None:
@@ -271,10 +307,3 @@ def test_with_automatic_start_off_a_window_starts_nothing(both: Editor, second: 
     finally:
         second.command("Dragoman: Turn automatic start on or off")
         second.toast("starts with the editor from now on")
-
-
-def test_the_server_outlives_the_window_that_started_it(both: Editor, second: Window) -> None:
-    pid = both.cli.status()["pid"]
-    second.reload()
-    second.expect_status(RUNNING)
-    assert both.cli.status()["pid"] == pid

@@ -127,6 +127,9 @@ def test_what_an_agent_draws_is_shown_and_a_click_reaches_it(running: Editor, fi
         canvas.get_by_role("button", name="Yes").click()
         expect(canvas.get_by_text("Told: agreed")).to_be_visible()
         assert "agreed" in str(it.tool("read_actions"))
+        first.wear("Default Dark Modern", "vs-dark")
+        first.picture("canvas-dark")
+        first.wear("Default Light Modern", "vs")
     first.command("View: Close Editor")
 
 

@@ -107,6 +107,11 @@ class Window:
     def dialog(self) -> Locator:
         return self.page.locator(".monaco-dialog-box")
 
+    def wear(self, theme: str, sign: str) -> None:
+        """Another theme of colours; `sign` is the class that its windows have."""
+        self.editor.configure_person(**{"workbench.colorTheme": theme})
+        expect(self.page.locator(f".monaco-workbench.{sign}")).to_be_visible()
+
     def picture(self, name: str) -> None:
         """When what fades in has faded in. `PICTURES` names a folder that keeps it, for the guides."""
         self.page.evaluate(FADED_IN)

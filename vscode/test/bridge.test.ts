@@ -11,6 +11,7 @@ class Wire {
   onopen: ((event: never) => void) | null = null;
   onmessage: ((event: { data: unknown } & never) => void) | null = null;
   onclose: ((event: never) => void) | null = null;
+  onerror: ((event: never) => void) | null = null;
   send(text: string): void {
     this.sent.push(JSON.parse(text) as Json);
   }
@@ -148,4 +149,11 @@ test("half a character is told as a sign for it, and the connection stays", asyn
   wire.says({ id: 1, method: "cut" });
   await vi.waitFor(() => expect(wire.sent[1]).toMatchObject({ result: { text: "\ufffd|\u{1f600}" } }));
   expect(raw.mock.calls[0]?.[0]).not.toMatch(/\\ud/);
+});
+
+test("a connection that fails is over once, told as an error or as closed", () => {
+  const { wire, events } = linked();
+  wire.onerror?.({} as never);
+  wire.onclose?.({} as never);
+  expect(events.closed).toHaveBeenCalledOnce();
 });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,15 @@ class About:
 
     def holds(self, workspace: Path) -> bool:
         """Whether somebody who works in that folder looks at this editor: at it, at one above it, or at one inside."""
-        return any(workspace.is_relative_to(it) or it.is_relative_to(workspace) for it in self.folders)
+        real = _real(workspace)
+        return any(real.is_relative_to(it) or it.is_relative_to(real) for it in map(_real, self.folders))
+
+    def as_called(self, path: str) -> str:
+        """By the editor's own name for it: a folder may be open by a link, and one file has one name there."""
+        for folder in self.folders:
+            if Path(path).is_relative_to(_real(folder)):
+                return str(folder / Path(path).relative_to(_real(folder)))
+        return path
 
 
 def read_about(told: Mapping[str, Any]) -> About | None:
@@ -38,6 +47,10 @@ def read_about(told: Mapping[str, Any]) -> About | None:
         return None
     places = tuple(Path(folder) for folder in folders or () if folder.startswith("/") and "\0" not in folder)
     return About(name[:_NAME], places[:_FOLDERS], frozenset(features or ()))
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _are_texts(value: object) -> bool:

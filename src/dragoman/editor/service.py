@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 EDITORS_AT_MOST = 32
 QUESTIONS_AT_MOST = 64
 OUTGOING_AT_MOST = 256
+_PLACES = ("path", "folder")
+"""Parameters that name a file or a folder."""
 
 
 @dataclass(slots=True)
@@ -144,7 +146,9 @@ class Editors:
 
     async def ask(self, workspace: Path, method: str, params: Json, within_s: float) -> Any:
         """Of several that have the folder open, the one that a person looked at last."""
-        return await self.of(workspace, method).ask(method, params, within_s)
+        editor = self.of(workspace, method)
+        named = {name: editor.about.as_called(str(params[name])) for name in _PLACES if name in params}
+        return await editor.ask(method, {**params, **named}, within_s)
 
     def of(self, workspace: Path, method: str) -> Editor:
         there = sorted((it for it in self.all if it.about.holds(workspace)), key=lambda it: it.focused, reverse=True)

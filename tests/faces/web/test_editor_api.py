@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -196,6 +197,16 @@ def test_an_answer_that_is_too_large_ends_the_connection_and_the_question(place:
     assert place.tool("ide_selection")["code"] == "editor_gone"
     editor.leave()
     place.daemon.assert_serves()
+
+
+def test_a_folder_that_is_open_by_a_link_is_the_same_one_and_its_files_have_the_editors_names(
+    place: Workplace, tmp_path: Path
+) -> None:
+    link = tmp_path / "linked"
+    link.symlink_to(place.folder)
+    with fake_editor(place, {"open": lambda _: {}}, folders=[str(link)]) as editor:
+        assert place.tool("ide_open", path="adding.py")["status"] == "opened"
+        assert editor.asked[0]["params"]["path"] == str(link / "adding.py")
 
 
 def test_a_rotated_token_ends_the_connection(place: Workplace) -> None:

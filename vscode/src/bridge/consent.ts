@@ -26,12 +26,15 @@ export class Consent {
   /** Passes where it is allowed; who closes the question says no, this time. One that was withdrawn does nothing late. */
   async require(kind: string, words: string, signal?: AbortSignal): Promise<void> {
     this.requireTrust();
-    const question = plain(words);
-    if (question.length > SHOWN_WHOLE) throw new Refusal("too_long", "the person could not see all of what is asked");
-    const answer = this.kept()[kind] ?? (await this.ask(question));
+    const answer = this.kept()[kind] ?? (await this.asked(plain(words)));
     if (answer === "always" || answer === "never") await this.memory.update(PLACE, { ...this.kept(), [kind]: answer });
     if (signal?.aborted) throw new Refusal("withdrawn", "nobody waits for it any more");
     if (answer !== "once" && answer !== "always") throw new Refusal("not_allowed", kind);
+  }
+
+  private async asked(question: string): Promise<Answer> {
+    if (question.length > SHOWN_WHOLE) throw new Refusal("too_long", "the person could not see all of what is asked");
+    return this.ask(question);
   }
 
   async forget(): Promise<void> {

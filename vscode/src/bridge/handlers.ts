@@ -24,7 +24,7 @@ export function handlers(consent: Consent, proposals: Proposals, terminals: Term
     selection: allowed("selection", (it) => t("{0} wants to read what you have selected.", who(it)), selection),
     open_files: allowed("open_files", (it) => t("{0} wants to know which files are open.", who(it)), openFiles),
     notify: allowed("notify", (it) => t("{0} wants to show you notices.", who(it)), notify),
-    run_in_terminal: allowed("run_in_terminal", (it) => t("{0} wants to run this in the terminal {1}: {2}", who(it), called(it), String(it.command)), async (it) =>
+    run_in_terminal: allowed("run_in_terminal", (it) => t("{0} wants to run this in the terminal {1} (always: any command of any agent): {2}", who(it), called(it), String(it.command)), async (it) =>
       terminals.run(called(it), String(it.command), String(it.folder))),
   };
 }

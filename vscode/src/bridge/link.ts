@@ -1,5 +1,7 @@
 /** The socket to the daemon: questions and answers both ways, as JSON. */
 
+import { once } from "../daemon/once";
+
 export type Json = Record<string, unknown>;
 export type Handler = (params: Json, signal: AbortSignal) => Promise<unknown>;
 
@@ -19,6 +21,7 @@ export interface Socket {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: { data: unknown } & never) => void) | null;
   onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
 }
 
 const OPEN = 1;
@@ -48,7 +51,7 @@ export class Link {
   ) {
     socket.onopen = () => this.tell("hello", this.hello());
     socket.onmessage = ({ data }: { data: unknown }) => void this.heard(JSON.parse(String(data)) as Message);
-    socket.onclose = () => this.ended();
+    socket.onclose = socket.onerror = once(() => this.ended());
   }
 
   tell(method: string, params: Json): void {

@@ -7,6 +7,7 @@ import { plain } from "./plain";
 const t = vscode.l10n.t;
 const SCHEME = "dragoman-proposal";
 const KEPT_AT_MOST = 40;
+const KEPT_FOR_MS = 300_000;
 
 type Decision = "accepted" | "rejected" | "closed";
 
@@ -61,11 +62,17 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     const file = vscode.Uri.file(path);
     const after = this.keep(path, `${++this.count}-after`, text);
     const proposal: Proposal = { file, text, after, decide, isNew: false, isDecided: false, decided: Promise.resolve("closed") };
-    proposal.decided = this.seenThrough(proposal, chosen, title).finally(() => (proposal.isDecided = true));
+    proposal.decided = this.seenThrough(proposal, chosen, title).finally(() => this.keepForAWhile(key, proposal));
     this.open.set(key, proposal);
     for (const oldest of this.open.keys()) if (this.open.size > KEPT_AT_MOST) this.open.delete(oldest);
     this.tellEditor();
     return proposal;
+  }
+
+  /** Whoever asks again is told; long after, the same text is another proposal. */
+  private keepForAWhile(key: string, proposal: Proposal): void {
+    proposal.isDecided = true;
+    setTimeout(() => this.open.get(key) === proposal && this.open.delete(key), KEPT_FOR_MS).unref();
   }
 
   private async seenThrough(proposal: Proposal, chosen: Promise<Decision>, title: string): Promise<Decision> {

@@ -5,6 +5,7 @@
  */
 import { Api } from "./api";
 import { readNote } from "./files";
+import { once } from "./once";
 import type { Places } from "./places";
 import type { Known, Row, Status } from "./status";
 
@@ -83,10 +84,10 @@ export class Watch {
       isOpen = true;
       this.heard(JSON.parse(String(data)) as Message);
     };
-    socket.onclose = () => {
+    socket.onclose = socket.onerror = once(() => {
       clearTimeout(deadline);
       this.lost();
-    };
+    });
   }
 
   private begun(api: Api, socket: WebSocket): void {

@@ -1,5 +1,6 @@
 /** The chat's connection: the gateway protocol, version 4, with the daemon's token. One for the window. */
 import type { Api } from "../daemon/api";
+import { once } from "../daemon/once";
 
 export interface GatewayEvent {
   event: string;
@@ -84,7 +85,9 @@ export class Gateway {
     const socket = new WebSocket(`${api.address.replace("http", "ws")}/gateway`);
     this.socket = socket;
     socket.onmessage = ({ data }) => this.heard(JSON.parse(String(data)) as Frame, api);
-    socket.onclose = () => socket === this.socket && this.closed();
+    socket.onclose = socket.onerror = once(() => {
+      if (socket === this.socket) this.closed();
+    });
   }
 
   private send<T>(method: string, params: Record<string, unknown>): Promise<T> {

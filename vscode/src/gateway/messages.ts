@@ -31,7 +31,8 @@ export type ToCanvas =
 export type FromCanvas =
   | { type: "ready" }
   | { type: "userAction"; action: string; context: Record<string, unknown>; id?: number }
-  | { type: "removeSurface"; drawer: string; surface_id: string; id: number };
+  | { type: "removeSurface"; drawer: string; surface_id: string; id: number }
+  | { type: "names"; id: number };
 
 /** How a question with a number was answered. */
 export type Answered = { type: "answer"; id: number; ok: boolean; payload?: unknown; message?: string };

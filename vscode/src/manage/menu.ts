@@ -35,11 +35,12 @@ function life({ known, programs }: Server): Item[] {
   const isOurs = known.state === "running" && known.status.workspace === here;
   const other = known.state === "running" ? known.status.workspace : "";
   const take = item("play", t("Start for this window"), "dragoman.start", t("ends the one of {0}", other));
+  // The first is chosen by Enter alone: it ends nothing.
   return [
-    item("debug-stop", t("Stop"), "dragoman.stop"),
-    item("debug-restart", t("Restart"), "dragoman.restart"),
-    ...(isOurs ? [] : [take]),
     item("info", t("Status"), "dragoman.status"),
+    ...(isOurs ? [] : [take]),
+    item("debug-restart", t("Restart"), "dragoman.restart"),
+    item("debug-stop", t("Stop"), "dragoman.stop"),
   ];
 }
 

@@ -61,6 +61,7 @@ export class Drawing {
   private done(message: Exclude<FromCanvas, { type: "ready" }>): Promise<unknown> {
     const api = this.api();
     if (!api) throw new Error("not connected");
+    if (message.type === "names") return api.get("/api/names");
     if (message.type === "removeSurface") return api.post("/api/canvas/remove", { drawer: message.drawer, surface_id: message.surface_id });
     return api.post("/api/canvas/act", message.context);
   }

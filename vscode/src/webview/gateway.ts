@@ -8,6 +8,8 @@ type Told = Exclude<ToChat, { type: "answer" }>;
 
 class Gateway extends EventTarget {
   connected = false;
+  /** The extension knows no more than that it is not. */
+  reason = "";
   private key = "";
   private readonly listeners = new Set<(event: GatewayEvent) => void>();
   private sessions: unknown[] = [];
@@ -68,7 +70,8 @@ const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => 
   diff: ({ runId, path, original, modified, toolCallId }) => stream(runId, "diff", { path, original, modified, toolCallId }),
   done: ({ runId, stopReason, text }) => {
     const state = STATES[stopReason] ?? "error";
-    return { event: "chat", payload: { runId, state, message: { content: text ?? "" }, errorMessage: stopReason } };
+    const reason = state === "error" ? { errorMessage: stopReason } : {};
+    return { event: "chat", payload: { runId, state, message: { content: text ?? "" }, ...reason } };
   },
 };
 

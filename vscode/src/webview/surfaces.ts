@@ -46,8 +46,11 @@ function keyOf({ drawer, surface_id }: Surface): string {
 
 export const feed = new Surfaces();
 
-export async function ask<T>(_: string): Promise<T> {
-  return feed.list() as T;
+/** What the page's parts ask of the daemon, by where it is asked there. */
+export async function ask<T>(path: string): Promise<T> {
+  if (path === "/api/canvas") return feed.list() as T;
+  if (path === "/api/names") return relay.ask<T>({ type: "names" });
+  throw new Error(`${path}: not for a view`);
 }
 
 export function post<T>(path: string, body: unknown): Promise<T> {

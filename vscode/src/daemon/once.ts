@@ -1,0 +1,9 @@
+/** For the end of a socket: in Node 22 a connection that fails is told as an error, and never as closed. */
+export function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    act();
+  };
+}
