@@ -2,6 +2,9 @@
 
 TABLE: dict[str, str] = {
     "`{command}` is not served.": "不提供 `{command}`。",
+    "Raised Exceptions": "引发的异常",
+    "Uncaught Exceptions": "未捕获的异常",
+    "`{command}` is beyond this session's debugger ({debugger}).": "此会话的调试器（{debugger}）不支持 `{command}`。",
     "No Python was found for {workspace}.": "没有为 {workspace} 找到 Python。",
     "Name one with `python` in the configuration, or make a .venv in the workspace.": "请在配置中用 `python` 指定，或在工作区中创建 .venv。",
     "The debugger ended before the program was started. Its last words: {words}": "调试器在程序启动之前就结束了。它最后的话：{words}",

@@ -66,10 +66,10 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
 
 
 def _live(life: dict[str, Any]) -> Phrase:
-    named = {name: life[name] for name in ("kind", "title", "id")}
+    kind, title, id = life["kind"], life["title"], life["id"]
     if life.get("ends", True):
-        return say("Live: {kind} {title} ({id})", **named)
-    return say("Live: {kind} {title} ({id}), a person's own in an editor", **named)
+        return say("Live: {kind} {title} ({id})", kind=kind, title=title, id=id)
+    return say("Live: {kind} {title} ({id}), a person's own in an editor", kind=kind, title=title, id=id)
 
 
 def _port_note(answer: dict[str, Any]) -> list[Phrase]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ class Lending:
         if key in self._lent or len(self._lent) >= LENT_AT_MOST:
             raise DragomanError("not_taken", say("This session cannot be taken, or is lent already."))
         client = Client(person_at(editor.about.name), folder, folder)
-        backend, prepared = lent(offer, editor.ask, client.id, self._dialects.get(offer.type, Dialect()))
+        dialect = self._dialects.get(offer.type, Dialect())
+        backend, prepared = lent(offer, editor.ask, client.id, dialect, partial(_release, editor))
         self._lent[key] = _Loan(backend, client)
         try:
             session = await self._service.adopt(client, prepared)
@@ -120,6 +122,10 @@ _FOR_LONG_S = 3600.0
 
 def _key(editor: Editor, params: Json) -> tuple[str, str]:
     return editor.id, str(params.get("session", ""))
+
+
+def _release(editor: Editor, session: str) -> None:
+    editor.tell("debug.released", {"session": session})
 
 
 def _folder(editor: Editor, params: Json) -> Path:

@@ -42,6 +42,60 @@ class Thread(_Arguments, frozen=True):
     thread_id: int
 
 
+class Step(Thread, frozen=True):
+    target_id: int | None = None
+    granularity: str | None = None
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """For the debugger alone."""
+        given = {"targetId": self.target_id, "granularity": self.granularity}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class Goto(Thread, frozen=True, kw_only=True):
+    target_id: int
+
+
+class InFrame(_Arguments, frozen=True):
+    frame_id: int
+
+
+class TerminateThreads(_Arguments, frozen=True):
+    thread_ids: tuple[int, ...] = ()
+
+
+class ReadMemory(_Arguments, frozen=True):
+    memory_reference: str
+    count: int
+    offset: int = 0
+
+
+class WriteMemory(_Arguments, frozen=True):
+    memory_reference: str
+    data: str
+    offset: int = 0
+    allow_partial: bool = False
+
+
+class Disassemble(_Arguments, frozen=True):
+    memory_reference: str
+    instruction_count: int
+    offset: int = 0
+    instruction_offset: int = 0
+    resolve_symbols: bool = False
+
+
+class InSource(_Arguments, frozen=True):
+    """A place, or from there to another."""
+
+    source: Source
+    line: int
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+
+
 class StackTrace(_Arguments, frozen=True):
     thread_id: int
     start_frame: int | None = None

@@ -28,14 +28,26 @@ class Moving:
         await self._moved(session.resume(thread_id=asked.thread_id, seen_stop=self._seen, by=by))
         return {"allThreadsContinued": True}
 
-    async def over(self, asked: take.Thread) -> dict[str, Any]:
+    async def over(self, asked: take.Step) -> dict[str, Any]:
         return await self._step("over", asked)
 
-    async def into(self, asked: take.Thread) -> dict[str, Any]:
+    async def into(self, asked: take.Step) -> dict[str, Any]:
         return await self._step("into", asked)
 
-    async def out(self, asked: take.Thread) -> dict[str, Any]:
+    async def out(self, asked: take.Step) -> dict[str, Any]:
         return await self._step("out", asked)
+
+    async def go_to(self, asked: take.Goto) -> dict[str, Any]:
+        return await self._jump("goto", {"targetId": asked.target_id}, thread_id=asked.thread_id)
+
+    async def restart_frame(self, asked: take.InFrame) -> dict[str, Any]:
+        return await self._jump("restartFrame", {}, frame=asked.frame_id)
+
+    async def back(self, asked: take.Step) -> dict[str, Any]:
+        return await self._jump("stepBack", asked.more, thread_id=asked.thread_id)
+
+    async def backwards(self, asked: take.Thread) -> dict[str, Any]:
+        return await self._jump("reverseContinue", {}, thread_id=asked.thread_id)
 
     async def pause(self, _: take.Thread) -> dict[str, Any]:
         """One that stands already has been told of, or is about to be."""
@@ -55,9 +67,15 @@ class Moving:
     def _seen(self) -> int | None:
         return self._teller.told_stop or None
 
-    async def _step(self, kind: StepKind, asked: take.Thread) -> dict[str, Any]:
+    async def _step(self, kind: StepKind, asked: take.Step) -> dict[str, Any]:
         session, by = self._followed.session, self._client.id
-        await self._moved(session.step(kind, thread_id=asked.thread_id, seen_stop=self._seen, by=by))
+        thread = asked.thread_id
+        await self._moved(session.step(kind, thread_id=thread, seen_stop=self._seen, by=by, more=asked.more))
+        return {}
+
+    async def _jump(self, command: str, more: dict[str, Any], **whom: int) -> dict[str, Any]:
+        session, by = self._followed.session, self._client.id
+        await self._moved(session.jump(command, more, seen_stop=self._seen, by=by, **whom))
         return {}
 
     async def _moved(self, command: Awaitable[None]) -> None:

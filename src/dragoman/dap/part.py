@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -11,6 +11,7 @@ import anyio
 from dragoman.dap import arguments as take
 from dragoman.dap.looking import Looking
 from dragoman.dap.moving import Moving
+from dragoman.dap.passing import Passing
 from dragoman.dap.places import Places
 from dragoman.dap.setting import Setting
 from dragoman.dap.teller import Teller
@@ -33,6 +34,8 @@ class Served:
     handle: Handler
     changes: bool = False
     in_order: bool = False
+    needs: str = ""
+    """What the debugger below must say that it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ class Part:
         )
         self.teller.others = self._setting.others if manners.mirrors else None
         looking = Looking(service, client, followed, manners.places, may_change=manners.may_change)
-        self.served = _table(looking, Moving(service, client, followed, self.teller), self._setting)
+        moving = Moving(service, client, followed, self.teller)
+        self.served = _table(looking, moving, self._setting) | _passed_on(Passing(followed, manners.places), moving)
 
     def configured(self) -> bool:
         """Whether it is so for the first time: from then on it is told what happens."""
@@ -122,9 +126,9 @@ def _table(looking: Looking, moving: Moving, setting: Setting) -> dict[str, Serv
         "setVariable": Served(take.SetVariable, looking.set_variable, changes=True),
         "setExpression": Served(take.SetExpression, looking.set_expression, changes=True),
         "continue": Served(take.Thread, moving.resume, changes=True),
-        "next": Served(take.Thread, moving.over, changes=True),
-        "stepIn": Served(take.Thread, moving.into, changes=True),
-        "stepOut": Served(take.Thread, moving.out, changes=True),
+        "next": Served(take.Step, moving.over, changes=True),
+        "stepIn": Served(take.Step, moving.into, changes=True),
+        "stepOut": Served(take.Step, moving.out, changes=True),
         "pause": Served(take.Thread, moving.pause, changes=True),
         "restart": Served(take.Anything, moving.restart, changes=True),
         "terminate": Served(take.Anything, moving.terminate, changes=True),
@@ -137,3 +141,27 @@ def _table(looking: Looking, moving: Moving, setting: Setting) -> dict[str, Serv
         "dragomanRemoveBreakpoint": Served(take.RemoveBreakpoint, setting.remove, changes=True, in_order=True),
         "dragomanChangeBreakpoint": Served(take.ChangeBreakpoint, setting.change, changes=True, in_order=True),
     }
+
+
+def _passed_on(passing: Passing, moving: Moving) -> dict[str, Served]:
+    """What the debugger below does, where it says so."""
+    looks = {
+        "readMemory": Served(take.ReadMemory, passing.read_memory, needs="supportsReadMemoryRequest"),
+        "disassemble": Served(take.Disassemble, passing.disassemble, needs="supportsDisassembleRequest"),
+        "stepInTargets": Served(take.InFrame, passing.step_in_targets, needs="supportsStepInTargetsRequest"),
+        "gotoTargets": Served(take.InSource, passing.goto_targets, needs="supportsGotoTargetsRequest"),
+        "breakpointLocations": Served(
+            take.InSource, passing.breakpoint_locations, needs="supportsBreakpointLocationsRequest"
+        ),
+    }
+    changes = {
+        "writeMemory": Served(take.WriteMemory, passing.write_memory, needs="supportsWriteMemoryRequest"),
+        "terminateThreads": Served(
+            take.TerminateThreads, passing.terminate_threads, needs="supportsTerminateThreadsRequest"
+        ),
+        "goto": Served(take.Goto, moving.go_to, needs="supportsGotoTargetsRequest"),
+        "restartFrame": Served(take.InFrame, moving.restart_frame, needs="supportsRestartFrame"),
+        "stepBack": Served(take.Step, moving.back, needs="supportsStepBack"),
+        "reverseContinue": Served(take.Thread, moving.backwards, needs="supportsStepBack"),
+    }
+    return looks | {command: replace(served, changes=True) for command, served in changes.items()}

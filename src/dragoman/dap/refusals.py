@@ -12,8 +12,9 @@ from dragoman.phrases import Language, say
 
 # What a person did with a key or a button, and what came of it: shown to them at once.
 _SHOWN = frozenset(
-    {"launch", "attach", "continue", "next", "stepIn", "stepOut", "pause", "restart", "terminate", "disconnect"}
-)
+    {"launch", "attach", "continue", "next", "stepIn", "stepOut", "pause", "restart", "terminate", "disconnect", "goto",
+     "restartFrame", "stepBack", "reverseContinue", "terminateThreads", "writeMemory"}
+)  # fmt: skip
 
 
 def shape_of(error: DragomanError, command: str, language: Language) -> tuple[str, Mapping[str, Any]]:
@@ -67,6 +68,13 @@ def joined_twice() -> DragomanError:
 
 def not_served(command: str) -> DragomanError:
     return DragomanError("not_served", say("`{command}` is not served.", command=command[:40]))
+
+
+def not_able(command: str, debugger: str) -> DragomanError:
+    return DragomanError(
+        "not_able",
+        say("`{command}` is beyond this session's debugger ({debugger}).", command=command, debugger=debugger),
+    )
 
 
 def bad_arguments(command: str, reason: str) -> DragomanError:

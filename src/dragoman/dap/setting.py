@@ -114,7 +114,8 @@ class Setting:
         await self._service.remove_breakpoints(self._client, lambda it: it.id in twins)
 
     async def forget(self) -> None:
-        """The editor keeps its own list, and sends it when it comes again."""
+        """The editor keeps its own list, and sends it when it comes again: so it is not told that they are removed."""
+        self._teller.own.clear()
         await self._service.remove_breakpoints(self._client, lambda it: it.owner == self._client.id)
 
     def _line(self, path: str, it: take.SourceBreakpoint) -> Wanted:

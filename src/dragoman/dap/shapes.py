@@ -74,6 +74,7 @@ def variable(seen: Variable) -> dict[str, Any]:
 def evaluated(seen: Evaluated, *, named: str = "result") -> dict[str, Any]:
     told: dict[str, Any] = {named: seen.result, "variablesReference": seen.reference}
     told |= {"type": seen.type} if seen.type is not None else {}
+    told |= {"memoryReference": seen.memory_reference} if seen.memory_reference else {}
     return told | _counts(seen)
 
 

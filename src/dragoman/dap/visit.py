@@ -115,6 +115,8 @@ class Visit:
             raise refusals.not_served(request.command)
         if served.changes and not part.manners.may_change:
             raise refusals.read_only(request.command)
+        if served.needs and not part.followed.session.capabilities.has(served.needs):
+            raise refusals.not_able(request.command, part.followed.session.launch.adapter_id)
         if served.in_order:
             async with self._in_order:
                 self._host.respond(request, await _handled(served, request))
@@ -137,7 +139,7 @@ class Visit:
     def _first_capabilities(self) -> dict[str, Any]:
         """Of the session that it was started for, where there is one: some editors never look at them again."""
         if not self._guest.session:
-            return capabilities(None, read_only=self._guest.read_only)
+            return capabilities(None, read_only=self._guest.read_only, language=self._language)
         return capabilities(self._service.known(self._guest.session).session, read_only=self._guest.read_only)
 
     async def _attach(self, request: dap.Request) -> None:
@@ -174,7 +176,14 @@ class Visit:
         self._host.respond(request)
 
     def _active(self, given: Mapping[str, Any]) -> str:
-        return self._service.find(self._guest.at(given.get("workspace")).client(self._id)).id
+        """Of the folder; where that has none, the only one that there is: an editor may be opened in a folder below."""
+        try:
+            return self._service.find(self._guest.at(given.get("workspace")).client(self._id)).id
+        except DragomanError:
+            lives = self._service.live()
+            if len(lives) != 1:
+                raise
+            return lives[0].id
 
     async def _join(self, id: str, manners: Manners, hold: anyio.Event | None = None) -> Part:
         followed = self._followings.enter_context(self._service.followed(id, self._id))

@@ -14,8 +14,10 @@ _EDITORS = frozenset(
     {"preLaunchTask", "postDebugTask", "internalConsoleOptions", "presentation", "serverReadyAction", "debugServer"}
 )
 _TAKEN = frozenset(
-    {"dragomanType", "configuration", "configurationName", "workspace", "inputs", "noDebug", "mirrorsBreakpoints"}
-)
+    {"dragomanType", "configuration", "configurationName", "workspace", "inputs", "noDebug", "mirrorsBreakpoints",
+     "readOnly", "session"}
+)  # fmt: skip
+_OF_A_PROGRAM = frozenset({"program", "args", "cwd", "env", "name", "type", "request"})
 _TARGETS = frozenset({"program", "module", "code", "dragomanType", "configuration", "configurationName"})
 _ATTACHED_TO = frozenset({"processId", "pid", "port", "connect", "listen"})
 
@@ -39,6 +41,9 @@ def wish_of(arguments: Mapping[str, Any], request: str) -> Wish:
     given = {key: value for key, value in _without_editors(arguments).items() if key not in _TAKEN}
     if type:
         return Wish(configuration={**given, "type": type, "request": request}, no_debug=no_debug)
+    if given.get("program") and given.keys() - _OF_A_PROGRAM:  # the debugger's own words, of a type that the file says
+        bare = {key: value for key, value in given.items() if key != "type"}
+        return Wish(configuration={**bare, "request": request}, no_debug=no_debug)
     return _of_program(given, no_debug=no_debug)
 
 

@@ -21,7 +21,9 @@ from dragoman.wire.dap import Response
 
 LOOKS = frozenset({"variables", "scopes", "evaluate", "setVariable", "setExpression"})
 """They may run the program's own code, which may never end."""
-RUNS = frozenset({"continue", "next", "stepIn", "stepOut"})
+JUMPS = frozenset({"goto", "restartFrame", "stepBack", "reverseContinue"})
+"""What only some debuggers can, and only editors ask for."""
+RUNS = frozenset({"continue", "next", "stepIn", "stepOut"}) | JUMPS
 
 _ANSWERED_AT_ALL_WITHIN_S = 600.0
 _FREED_WITHIN_S = 2.5

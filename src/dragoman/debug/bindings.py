@@ -21,6 +21,7 @@ from dragoman.debug.dialect import Dialect
 from dragoman.debug.exceptions import Exceptions
 from dragoman.debug.hits import Hits
 from dragoman.debug.model import Binding, Frame, Raised
+from dragoman.debug.persons import is_person
 from dragoman.debug.probe import Probe
 from dragoman.debug.shared_lines import Shared, one_a_place
 from dragoman.debug.suffixes import is_anothers
@@ -68,9 +69,11 @@ class Bindings:
         return self._bound.of(id)
 
     def unbound(self) -> list[tuple[Breakpoint, Binding]]:
-        """What is set and did not bind, with the adapter's reason: told at the moment it matters."""
+        """What is set and did not bind, with the adapter's reason: told at the moment it matters. Boxes that an editor
+        ticks by itself are nothing that an agent should hear of at each stop."""
         lines = [breakpoint for group in self._sent.values() for breakpoint in group]
-        sent = [*lines, *self._functions.sent, *self._data.sent, *self._exceptions.wanted]
+        exceptions = [it for it in self._exceptions.wanted if not is_person(it.owner)]
+        sent = [*lines, *self._functions.sent, *self._data.sent, *exceptions]
         pairs = [(breakpoint, self.of(breakpoint.id)) for breakpoint in sent if breakpoint.id > _TEMPORARY]
         return [(breakpoint, binding) for breakpoint, binding in pairs if not binding.verified]
 

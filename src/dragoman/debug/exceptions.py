@@ -42,6 +42,7 @@ class Exceptions:
         self._bound = bound
         self._offered: dict[str, dict[str, Any]] = {}
         self._sent: dict[str, Any] | None = None
+        self._answer = bodies.Breakpoint(verified=False)
         self.wanted: tuple[Breakpoint, ...] = ()
 
     async def send(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities) -> None:
@@ -53,6 +54,8 @@ class Exceptions:
         asked = self._asked(every, capabilities)
         if self._offered and asked != self._sent:
             await self._ask(asked)
+        if self._offered:
+            self._bind()
 
     def hit(self, raised: Raised | None) -> tuple[int, ...]:
         """By how the exception was raised and by its type: no adapter says which of its filters it was."""
@@ -129,14 +132,17 @@ class Exceptions:
         return None if names else say("The adapter takes names of exception types as condition, with commas between.")
 
     async def _ask(self, asked: dict[str, Any]) -> None:
-        verified, message = True, None
+        self._answer = bodies.Breakpoint(verified=True)
         try:
             await self._backend.request("setExceptionBreakpoints", asked, timeout_s=_SENT_WITHIN_S)
         except AdapterRefusedError as error:
-            verified, message = False, error.reason
+            self._answer = bodies.Breakpoint(verified=False, message=error.reason)
         self._sent = asked
+
+    def _bind(self) -> None:
+        """Also what asks for no more than is on already, by default or for another."""
         for it in self.wanted:
-            self._bound.bind(Shared(it, (it,)), bodies.Breakpoint(verified=verified, message=message))
+            self._bound.bind(Shared(it, (it,)), self._answer)
 
 
 def _is_about(breakpoint: Breakpoint, raised: Raised) -> bool:

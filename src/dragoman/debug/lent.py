@@ -7,6 +7,7 @@ or end it is answered here, and reaches no adapter.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,14 +32,18 @@ log = logging.getLogger(__name__)
 Ask = Callable[[str, dict[str, Any], float], Awaitable[Any]]
 """A method of the editor's, its parameters, and how long it may take."""
 
-_HELD_EVENTS = 512
+_HELD_EVENTS = 1024
+_HELD_OUTPUTS = 256
+"""Of those; the rest is for what must not be missed."""
+_HELD_CHARACTERS = 64 * 1024
 _HEARD = frozenset({"stopped", "continued", "exited", "terminated", "thread", "output", "breakpoint", "capabilities"})
 """A process is not: it is not ours to look for, to interrupt or to end."""
 _PASSED_ON = frozenset(
     {
         "threads", "stackTrace", "scopes", "variables", "evaluate", "setVariable", "setExpression", "source",
         "loadedSources", "modules", "exceptionInfo", "completions", "stepInTargets", "gotoTargets",
-        "continue", "next", "stepIn", "stepOut", "pause",
+        "breakpointLocations", "readMemory", "writeMemory", "disassemble",
+        "continue", "next", "stepIn", "stepOut", "pause", "goto", "restartFrame", "stepBack", "reverseContinue",
     }
 )  # fmt: skip
 # What an adapter can do that only the one who owns the session may ask for.
@@ -48,6 +53,7 @@ _OWNERS = frozenset(
         "supportsInstructionBreakpoints", "exceptionBreakpointFilters", "supportsExceptionOptions",
         "supportsExceptionFilterOptions", "supportsRestartRequest", "supportsTerminateRequest",
         "supportTerminateDebuggee", "supportSuspendDebuggee", "supportsDebuggerProperties",
+        "supportsTerminateThreadsRequest",
     }
 )  # fmt: skip
 
@@ -87,12 +93,12 @@ class Marked(msgspec.Struct, frozen=True):
 
 
 class LentSession:
-    def __init__(self, offer: Offer, ask: Ask, person: str) -> None:
+    def __init__(self, offer: Offer, ask: Ask, person: str, released: Callable[[str], None]) -> None:
         self.owns = Owns(breakpoints=False, process=False, output=False, restart=False, others=person)
         self._offer = offer
         self._ask = ask
-        self._missed = 0
-        self._told, self._taken = anyio.create_memory_object_stream[Event](_HELD_EVENTS)
+        self._released = released
+        self._waiting = _Waiting()
         self._here: dict[str, Callable[[], Any]] = {
             "initialize": self._capabilities,
             "attach": self._begin,
@@ -110,33 +116,26 @@ class LentSession:
         return answer(command, await self._asked("debug.request", command, arguments, timeout_s))
 
     async def events(self) -> AsyncIterator[Event]:
-        async for event in self._taken:
+        async for event in self._waiting:
             yield event
 
     async def end(self) -> None:
-        """Let go of, and not ended: the person goes on."""
-        self._told.close()
-        self._taken.close()
+        """Let go of, and not ended: the person goes on, and the editor knows that nobody looks any more."""
+        if not self._waiting.is_closed:
+            self._released(self._offer.session)
+        self._waiting.close()
 
     def heard(self, event: str, body: Mapping[str, Any]) -> None:
-        """What is printed too fast is left out, and said so; of all else, nothing may be missed."""
-        if event not in _HEARD:
-            return
-        try:
-            self._tell_missed()
-            self._told.send_nowait(made(event, **body))
-        except anyio.WouldBlock:
-            self._too_fast(event)
-        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-            log.debug("a session that was let go of is not heard any more")
+        if event in _HEARD and not self._waiting.is_closed:
+            self._waiting.put(event, body)
 
     def ended(self) -> None:
         self.heard("terminated", {})
-        self._told.close()
+        self._waiting.close()
 
     def lost(self) -> None:
         """The editor has left, and with it whatever it could have told of the end."""
-        self._told.close()
+        self._waiting.close()
 
     async def _asked(self, method: str, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Any:
         asked = {"session": self._offer.session, "command": command, "arguments": arguments or {}}
@@ -156,27 +155,75 @@ class LentSession:
         return {key: value for key, value in self._offer.capabilities.items() if key not in _OWNERS}
 
     def _begin(self) -> Mapping[str, Any]:
-        self._told.send_nowait(made("initialized"))
+        self._waiting.put("initialized", {})
         if self._offer.stopped is not None:
             self.heard("stopped", self._offer.stopped)
         return {}
 
-    def _too_fast(self, event: str) -> None:
-        if event == "output":
-            self._missed += 1
+
+class _Waiting:
+    """What was heard and not yet taken. An editor tells faster than a session looks: what is printed meanwhile is put
+    together, and what is too much of it left out, and said so; of all else, nothing may be missed."""
+
+    def __init__(self) -> None:
+        self.is_closed = False
+        self._events: deque[tuple[str, dict[str, Any]]] = deque()
+        self._outputs = 0
+        self._missed = 0
+        self._came = anyio.Event()
+
+    def put(self, event: str, body: Mapping[str, Any]) -> None:
+        if event == "output" and not self._has_room(body):
             return
-        log.warning("a lent session is let go of: its editor tells more than is taken")
-        self._told.close()
+        if len(self._events) >= _HELD_EVENTS:
+            log.warning("a lent session is let go of: its editor tells more than is taken")
+            self.close()
+            return
+        self._outputs += event == "output"
+        self._events.append((event, dict(body)))
+        self._came.set()
 
-    def _tell_missed(self) -> None:
-        if self._missed:
-            lost = say("{count} pieces of output came too fast and are not here.", count=self._missed)
-            self._told.send_nowait(made("output", output=f"{lost}\n", category="console"))
-            self._missed = 0
+    def close(self) -> None:
+        self.is_closed = True
+        self._came.set()
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        while True:
+            while self._events:
+                event, body = self._events.popleft()
+                self._outputs -= event == "output"
+                yield made(event, **body)
+                if event == "output" and self._missed and not self._outputs:
+                    yield self._told_missed()
+            if self.is_closed:
+                return
+            self._came = anyio.Event()
+            await self._came.wait()
+
+    def _has_room(self, body: Mapping[str, Any]) -> bool:
+        """False where it needs none of its own: it was put to the last, or is left out."""
+        text, category = body.get("output"), body.get("category")
+        last = self._events[-1][1] if self._events and self._events[-1][0] == "output" else None
+        is_alike = last is not None and last.get("category") == category and isinstance(text, str)
+        if last is not None and is_alike and len(last["output"]) + len(text) <= _HELD_CHARACTERS:
+            last["output"] += text
+            return False
+        if self._outputs < _HELD_OUTPUTS:
+            return True
+        self._missed += 1
+        return False
+
+    def _told_missed(self) -> Event:
+        lost = say("{count} pieces of output came too fast and are not here.", count=self._missed)
+        self._missed = 0
+        return made("output", output=f"{lost}\n", category="console")
 
 
-def lent(offer: Offer, ask: Ask, person: str, dialect: Dialect) -> tuple[LentSession, Prepared]:
-    backend = LentSession(offer, ask, person)
+def lent(
+    offer: Offer, ask: Ask, person: str, dialect: Dialect, released: Callable[[str], None] = lambda _: None
+) -> tuple[LentSession, Prepared]:
+    """`released` tells the editor that a session of its is let go of."""
+    backend = LentSession(offer, ask, person, released)
     launch = Launch("attach", {}, offer.type, _as_watcher(dialect))
     return backend, Prepared(offer.name, backend, launch, Wish(), facts={"editor": offer.type})
 

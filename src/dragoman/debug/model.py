@@ -151,3 +151,4 @@ class Evaluated(_Noun, frozen=True):
     reference: int = 0
     named: int | None = None
     indexed: int | None = None
+    memory_reference: str | None = None

@@ -18,6 +18,7 @@ from dragoman.wire.dap import Response, answers, bodies, read_body
 
 _ANSWERED_WITHIN_S = 10.0
 
+_NO_MORE: Mapping[str, Any] = {}
 _STEPS: Mapping[StepKind, str] = {"over": "next", "into": "stepIn", "out": "stepOut"}
 
 SetUntil = Callable[[Until | None], Awaitable[None]]
@@ -54,8 +55,22 @@ class Running:
 
         await self._run("continue", thread_id, seen_stop, by, prepare)
 
-    async def step(self, kind: StepKind, *, thread_id: int | None, seen_stop: int | None, by: str) -> None:
-        await self._run(_STEPS[kind], thread_id, seen_stop, by, _nothing)
+    async def step(
+        self,
+        kind: StepKind,
+        *,
+        thread_id: int | None,
+        seen_stop: int | None,
+        by: str,
+        more: Mapping[str, Any] = _NO_MORE,
+    ) -> None:
+        await self._run(_STEPS[kind], thread_id, seen_stop, by, _nothing, more)
+
+    async def jump(
+        self, command: str, more: Mapping[str, Any], *, thread_id: int | None, seen_stop: int | None, by: str
+    ) -> None:
+        """Answered first, and told as a stop of its own when it is there."""
+        await self._run(command, thread_id, seen_stop, by, _nothing, more)
 
     def went_on_by(self, by: str) -> None:
         """Past us: by whom the session really is."""
@@ -95,6 +110,7 @@ class Running:
         seen_stop: int | None,
         by: str,
         prepare: Callable[[], Awaitable[None]],
+        more: Mapping[str, Any] = _NO_MORE,
     ) -> None:
         async def perform() -> None:
             thread = await self._decided(thread_id, seen_stop)
@@ -103,7 +119,7 @@ class Running:
             self.sent_on += 1
             self.command = command
             self._tell("debug.resumed", command, {"command": command, "thread": thread, "by": by})
-            await self._send_on(command, thread)
+            await self._send_on(command, thread, more)
 
         await self._mailbox.perform(perform)
 
@@ -116,13 +132,14 @@ class Running:
             await self._threads.require(thread_id)
         return stop.thread_id if thread_id is None else thread_id
 
-    async def _send_on(self, command: str, thread: int) -> None:
+    async def _send_on(self, command: str, thread: int, more: Mapping[str, Any]) -> None:
         """A thread that stands by itself is the next to be told of, when only another was sent on."""
         together, stops = self._threads.go_together, self._threads.stops_of(thread)
         self._left = self._life.stops
         self._life.leave()
         try:
-            response = await self._asking.request(command, {"threadId": thread}, timeout_s=_ANSWERED_WITHIN_S)
+            whom = {} if "frameId" in more else {"threadId": thread}
+            response = await self._asking.request(command, {**whom, **more}, timeout_s=_ANSWERED_WITHIN_S)
         except DragomanError as error:
             if error.code == "adapter_gone":
                 return  # it went on, to its end, which is the outcome

@@ -360,9 +360,32 @@ class Session:
         )
 
     async def step(
-        self, kind: StepKind, *, thread_id: int | None = None, seen_stop: int | None = None, by: str = ""
+        self,
+        kind: StepKind,
+        *,
+        thread_id: int | None = None,
+        seen_stop: int | None = None,
+        by: str = "",
+        more: Mapping[str, Any] | None = None,
     ) -> None:
-        await self._running.step(kind, thread_id=thread_id, seen_stop=seen_stop, by=by)
+        """`more` is for the adapter alone: into which call, and how far."""
+        await self._running.step(kind, thread_id=thread_id, seen_stop=seen_stop, by=by, more=more or {})
+
+    async def jump(
+        self,
+        command: str,
+        more: Mapping[str, Any],
+        *,
+        thread_id: int | None = None,
+        frame: int | None = None,
+        seen_stop: int | None = None,
+        by: str = "",
+    ) -> None:
+        """Elsewhere than the program would go by itself: to a line, to the beginning of a frame, backwards."""
+        if frame is not None:
+            self.require_stopped()
+            more = {**more, "frameId": self._now().handles.take_frame(frame)}
+        await self._running.jump(command, more, thread_id=thread_id, seen_stop=seen_stop, by=by)
 
     async def pause(self, *, by: str = "") -> None:
         await self._running.pause(by)

@@ -133,6 +133,7 @@ class Looking:
             reference=self._handles.give_variables(answer.variables_reference),
             named=answer.named_variables,
             indexed=answer.indexed_variables,
+            memory_reference=answer.memory_reference,
         )
         self._containers[found.reference] = _container(found, expression, frame)
         return found

@@ -163,10 +163,7 @@ async def opened(tmp_path: Path, *, adapters: int = 1, every_s: float = 60) -> A
     fakes = [FakeAdapter() for _ in range(adapters)]
     for fake in fakes:
         fake.answers["stackTrace"] = lambda _: stack_of(frame(1, "total", str(workspace / "app.py"), 5, 3))
-        fake.answers["initialize"] = lambda _: {
-            "supportsConfigurationDoneRequest": True,
-            "supportsConditionalBreakpoints": True,
-        }
+        fake.can("supportsConditionalBreakpoints")
     clock, starter, listing = VirtualClock(), Starter(fakes), Listing()
     async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
         book = BreakpointBook(journal, clock)

@@ -149,6 +149,29 @@ def test_one_that_the_person_had_before_the_agents_is_no_echo_and_stays_when_the
     assert [it["id"] for it in agent.call("get_breakpoints")["breakpoints"]] == [own["id"]]
 
 
+def test_who_leaves_is_not_told_that_its_own_are_removed_for_it_would_forget_them(
+    agent: Agent, editor: Editor, program: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session, {program: [AT_INNER]})
+    editor.event("stopped")
+    editor.ask("disconnect")
+    editor.ends()
+    assert [it for it in editor.events("breakpoint") if it["reason"] == "removed"] == []
+    assert [it["line"] for it in agent.call("get_breakpoints")["breakpoints"]] == [IN_LOOP]
+
+
+def test_a_box_that_is_ticked_by_itself_is_bound_and_no_fault_for_the_agent(
+    agent: Agent, editor: Editor, program: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    editor.join(session)
+    (box,) = editor.ask("setExceptionBreakpoints", filters=["uncaught"])["breakpoints"]
+    assert box["verified"]
+    agent.call("step_execution", step_type="over")
+    assert "not bound" not in agent.text
+
+
 def test_a_breakpoint_without_a_file_says_why_it_is_not_set(agent: Agent, editor: Editor, program: Path) -> None:
     editor.join(agent.stopped_at(program, IN_LOOP)["session_id"])
     source = {"name": "<string>", "sourceReference": 3}

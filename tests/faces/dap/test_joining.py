@@ -10,6 +10,19 @@ from tests.faces.dap.conftest import AT_INNER, IN_LOOP, Agent, OpenEditor
 from tests.faces.dap.editor import Editor
 
 
+def test_who_is_opened_in_a_folder_below_joins_the_only_session_there_is(
+    agent: Agent, editor: Editor, program: Path, tmp_path: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    (tmp_path / "below").mkdir()
+    editor.join(workspace=str(tmp_path / "below"))
+    editor.event("stopped")
+    assert session in {it["session_id"] for it in agent.call("list_sessions")["sessions"]}
+    editor.ask("continue", threadId=1)
+    editor.event("stopped")
+    assert "a person in Visual Studio Code" in str(agent.call("wait_for_stop"))
+
+
 def test_a_late_joiner_sees_the_present_stop_its_stack_its_variables_and_what_was_printed(
     agent: Agent, editor: Editor, program: Path
 ) -> None:

@@ -54,6 +54,27 @@ def test_what_an_editor_unticks_is_not_stopped_at_where_it_started_the_program(e
     assert editor.events("stopped") == []
 
 
+def test_the_boxes_that_it_is_offered_first_hold_for_the_program_and_its_own_words_are_passed_on(
+    editor: Editor, tmp_path: Path
+) -> None:
+    """VS Code takes the boxes from the first answer alone, before anybody knows which debugger it will be."""
+    program = tmp_path / "raises.py"
+    program.write_text("first = 1\nraise ValueError('no')\n")
+    offered = editor.initialize()["exceptionBreakpointFilters"]
+    assert [(it["filter"], it["default"]) for it in offered] == [("raised", False), ("uncaught", True)]
+    begun = editor.begin("launch", program=str(program), workspace=str(tmp_path), stopOnEntry=True)
+    editor.event("initialized")
+    (box,) = editor.ask("setExceptionBreakpoints", filters=["uncaught"])["breakpoints"]
+    editor.ask("configurationDone")
+    entry = editor.event("stopped")
+    assert (entry["reason"], editor.frames(entry["threadId"])[0]["line"]) == ("entry", 1)
+    editor.answer(begun)
+    editor.ask("continue", threadId=entry["threadId"])
+    assert editor.event("stopped")["reason"] == "exception"
+    assert box["id"]
+    editor.ask("terminate")
+
+
 def test_without_debugging_the_program_just_runs(editor: Editor, program: Path, tmp_path: Path) -> None:
     editor.launch(
         {program: [IN_LOOP]}, dragomanType="python", program=str(program), workspace=str(tmp_path), noDebug=True

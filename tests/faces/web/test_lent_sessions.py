@@ -218,11 +218,26 @@ def test_what_cannot_be_restarted_says_so(place: Workplace, program: Program) ->
     assert "cannot" in str(told).lower()
 
 
-def test_output_that_comes_too_fast_costs_output_and_not_the_session(place: Workplace, program: Program) -> None:
+@pytest.mark.parametrize("categories", [("stdout",), ("stdout", "stderr")])
+def test_output_that_comes_too_fast_costs_output_at_most_and_the_stop_after_it_is_told(
+    place: Workplace, program: Program, categories: tuple[str, ...]
+) -> None:
     session = stopped(place, program)
-    for number in range(3000):
-        program.event("output", category="stdout", output=f"line {number}\n")
+    program.event("continued", threadId=1, allThreadsContinued=True)
+    for number in range(5000):
+        program.event("output", category=categories[number % len(categories)], output=f"line {number}\n")
+    program.stop_at(12)
+    assert eventually(lambda: at_line(place, session, 12), every_s=0.05)
     assert place.tool("evaluate_expression", session_id=session, expression="total")["result"] == "0"
+    if len(categories) == 1:
+        assert "line 4999" in str(place.tool("get_output", session_id=session, max_chars=100_000))
+
+
+def test_an_agent_that_lets_go_says_so_and_the_session_can_be_lent_again(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    place.tool("stop_debugging", session_id=session)
+    eventually(lambda: [it["method"] for it in program.editor.told] == ["debug.released"], every_s=0.02)
+    assert stopped(place, program) != session
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ class EvaluateAnswer(_Answer, frozen=True):
     variables_reference: int = 0
     named_variables: int | None = None
     indexed_variables: int | None = None
+    memory_reference: str | None = None
 
 
 class SetVariableAnswer(_Answer, frozen=True):
