@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 
 from tests.peers import missing_peers, on_ci
 
+# Thousands of tests stay to the end: a worker need not look for garbage among them again and again.
+gc.disable()
+
 # A loaded machine is slow now and then; on CI the same examples every time, fresh ones elsewhere and in the soak.
 hypothesis.settings.register_profile("dragoman", deadline=None, derandomize=on_ci(), print_blob=True, max_examples=50)
 hypothesis.settings.load_profile("dragoman")
@@ -19,6 +23,11 @@ hypothesis.settings.load_profile("dragoman")
 # A runner in the background has Ctrl-C ignored, and every program that a test starts would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
