@@ -1,0 +1,186 @@
+"""The page's connections when they fail it: what was sent once runs once, what was missed is read, nobody listens twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from tests.faces.attacked import Attacked
+from tests.page.tab import Tab
+from tests.page.talking import fresh, say, speak_as
+
+pytestmark = pytest.mark.needs("chromium", "page")
+
+Judge = Callable[[WebSocketRoute, dict[str, Any]], bool]
+"""Whether a frame goes on; it may end the connection instead."""
+
+
+def everything(_: WebSocketRoute, __: dict[str, Any]) -> bool:
+    return True
+
+
+@dataclass
+class Between:
+    """Between the page and the gateway: sees every frame, and lets through what the test wants."""
+
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    to_daemon: Judge = everything
+    to_page: Judge = everything
+
+    def stand(self, page: Page) -> None:
+        page.route_web_socket("**/gateway", self._connected)
+        page.reload()
+
+    def requests(self, method: str) -> list[dict[str, Any]]:
+        return [it["params"] for it in self.asked if it["method"] == method]
+
+    def _connected(self, route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+
+        def outward(message: str | bytes) -> None:
+            frame = json.loads(message)
+            self.asked.append(frame)
+            if self.to_daemon(route, frame):
+                server.send(message)
+
+        def inward(message: str | bytes) -> None:
+            if self.to_page(route, json.loads(message)):
+                route.send(message)
+
+        route.on_message(outward)
+        server.on_message(inward)
+
+
+@pytest.fixture
+def between(tab: Tab) -> Between:
+    between = Between()
+    between.stand(tab.page)
+    tab.assert_connected()
+    return between
+
+
+def keys_of(between: Between) -> list[str]:
+    return [it["idempotencyKey"] for it in between.requests("chat.send")]
+
+
+def test_what_never_came_is_given_back_and_sent_again_with_its_key_also_after_a_reload(
+    tab: Tab, between: Between
+) -> None:
+    chat = fresh(tab)
+    box = chat.get_by_label("Message")
+
+    def loses(route: WebSocketRoute, frame: dict[str, Any]) -> bool:
+        if frame["method"] != "chat.send":
+            return True
+        between.to_daemon = everything
+        route.close(code=1012)
+        return False
+
+    between.to_daemon = loses
+    say(chat, "/status")
+    expect(box).to_have_value("/status")
+    expect(chat.locator("article.user")).to_have_count(0)
+    tab.page.reload()
+    expect(box).to_have_value("/status")
+    expect(chat.locator(".away")).to_have_count(0)
+    box.press("Enter")
+    expect(chat.locator("details.tool.done")).to_have_count(1)
+    assert len(keys_of(between)) == 2
+    assert len(set(keys_of(between))) == 1, "it is the same message"
+    say(chat, "/status")
+    expect(chat.locator("details.tool.done")).to_have_count(2)
+    assert len(set(keys_of(between))) == 2, "to run it once more is another wish"
+
+
+def test_what_came_although_its_answer_did_not_is_not_offered_to_be_sent_again(tab: Tab, between: Between) -> None:
+    chat = fresh(tab)
+
+    def loses(route: WebSocketRoute, frame: dict[str, Any]) -> bool:
+        if frame.get("type") != "res" or frame.get("payload", {}).get("status") != "started":
+            return True
+        between.to_page = everything
+        route.close(code=1012)
+        return False
+
+    between.to_page = loses
+    say(chat, "/status")
+    expect(chat.locator("details.tool.done")).to_have_count(1)
+    expect(chat.get_by_label("Message")).to_have_value("")
+    expect(chat.locator("article.user .words")).to_have_text(["/status"])
+    assert len(keys_of(between)) == 1
+
+
+def test_what_was_not_told_before_the_first_frame_that_came_is_read_anew(tab: Tab, between: Between) -> None:
+    chat = fresh(tab)
+    tab.page.reload()  # a connection on which nothing was told yet
+    expect(chat.locator(".empty")).to_be_visible()
+    expect(chat.get_by_role("button", name="New conversation")).to_be_enabled()
+    seen: list[int] = []
+
+    def swallows(_: WebSocketRoute, frame: dict[str, Any]) -> bool:
+        if "seq" not in frame or frame.get("payload", {}).get("state") == "final":
+            return True
+        seen.append(frame["seq"])
+        return False
+
+    between.to_page = swallows
+    say(chat, "/status")
+    expect(chat.locator("details.tool.done")).to_have_count(1)
+    expect(chat.locator("article.assistant .prose")).not_to_be_empty()
+    assert seen[0] == 1
+
+
+def test_a_frame_that_is_told_twice_is_heard_once(tab: Tab, between: Between) -> None:
+    chat = fresh(tab)
+
+    def repeats(route: WebSocketRoute, frame: dict[str, Any]) -> bool:
+        if "seq" in frame:
+            route.send(json.dumps(frame))
+        return True
+
+    between.to_page = repeats
+    before = len(between.requests("chat.history"))
+    say(chat, "/status")
+    expect(chat.locator("article.assistant .prose")).to_have_count(1)
+    expect(chat.locator(".going")).to_have_count(0)
+    assert len(between.requests("chat.history")) == before
+
+
+RETURN = """(view) => {
+  const home = view.parentElement;
+  for (let times = 0; times < 5; times++) { view.remove(); home.append(view); }
+}"""
+
+
+def test_a_view_that_went_and_came_back_listens_once(tab: Tab, between: Between, daemon: Attacked) -> None:
+    chat = fresh(tab)
+    key = tab.page.evaluate("sessionStorage.chat")
+    chat.evaluate(RETURN)
+    name = chat.get_by_label("Conversation").first.locator("option[selected]")
+    for label in ("once", "twice"):  # with the first, whatever the returns asked for is answered too
+        before = len(between.requests("sessions.list"))
+        speak_as(daemon, "somebody", key, "", label=label)
+        expect(name).to_have_text(label)
+    assert len(between.requests("sessions.list")) - before == 1
+
+    activity = tab.show("Activity")
+    activity.evaluate(RETURN)
+    last = daemon.append(3)
+    expect(activity.locator(".number").first).to_have_text(str(last))
+    numbers = activity.locator(".number").all_inner_texts()
+    assert len(numbers) == len(set(numbers))
+
+    settings = tab.show("Settings")
+    expect(settings.locator("dragoman-setting#port")).to_be_visible()
+    settings.evaluate(RETURN)
+    for _ in range(2):
+        asked = tab.requests.copy()
+        with tab.page.expect_response(lambda answer: answer.url.endswith("/api/settings")):
+            daemon.tell("daemon.setting_changed", {"key": "port"})
+        tab.page.wait_for_load_state("networkidle")
+    assert len([url for url in tab.requests[len(asked) :] if url.endswith("/api/settings")]) == 1
