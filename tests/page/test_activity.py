@@ -90,9 +90,9 @@ def told(daemon: Attacked) -> dict[str, int]:
 def sentences(tab: Tab, told: dict[str, int]) -> dict[str, str]:
     activity = tab.page.locator("dragoman-activity")
     found = {}
-    for kind in told:
+    for kind, sequence in told.items():
         activity.locator("#find").fill(kind)
-        row = activity.locator(".row").filter(has=tab.page.get_by_text(str(told[kind]), exact=True))
+        row = activity.locator(".row").filter(has=tab.page.get_by_text(str(sequence), exact=True))
         found[kind] = row.locator(".text").inner_text()
     return found
 
