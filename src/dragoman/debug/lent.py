@@ -173,7 +173,7 @@ class _Waiting:
         self._came = anyio.Event()
 
     def put(self, event: str, body: Mapping[str, Any]) -> None:
-        if event == "output" and not self._has_room(body):
+        if event == "output" and (not isinstance(body.get("output"), str) or not self._has_room(body)):
             return
         if len(self._events) >= _HELD_EVENTS:
             log.warning("a lent session is let go of: its editor tells more than is taken")
@@ -202,10 +202,10 @@ class _Waiting:
 
     def _has_room(self, body: Mapping[str, Any]) -> bool:
         """False where it needs none of its own: it was put to the last, or is left out."""
-        text, category = body.get("output"), body.get("category")
-        last = self._events[-1][1] if self._events and self._events[-1][0] == "output" else None
-        is_alike = last is not None and last.get("category") == category and isinstance(text, str)
-        if last is not None and is_alike and len(last["output"]) + len(text) <= _HELD_CHARACTERS:
+        text = str(body.get("output", ""))
+        event, last = self._events[-1] if self._events else ("", {})
+        is_alike = event == "output" and last.get("category") == body.get("category")
+        if is_alike and len(last["output"]) + len(text) <= _HELD_CHARACTERS:
             last["output"] += text
             return False
         if self._outputs < _HELD_OUTPUTS:

@@ -229,8 +229,8 @@ def test_output_that_comes_too_fast_costs_output_at_most_and_the_stop_after_it_i
     program.stop_at(12)
     assert eventually(lambda: at_line(place, session, 12), every_s=0.05)
     assert place.tool("evaluate_expression", session_id=session, expression="total")["result"] == "0"
-    if len(categories) == 1:
-        assert "line 4999" in str(place.tool("get_output", session_id=session, max_chars=100_000))
+    if len(categories) == 1:  # put together, nothing of it is lost
+        assert "came too fast" not in str(place.tool("get_output", session_id=session, category="console"))
 
 
 def test_an_agent_that_lets_go_says_so_and_the_session_can_be_lent_again(place: Workplace, program: Program) -> None:

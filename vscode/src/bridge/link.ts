@@ -25,6 +25,7 @@ export interface Socket {
 }
 
 const OPEN = 1;
+const NEVER = new AbortController().signal;
 /** The daemon takes no message of a mebibyte or more. */
 const MOST_CHARACTERS = 300_000;
 
@@ -82,6 +83,7 @@ export class Link {
     if (method === "welcome") this.events.opened();
     else if (method === "withdrawn") this.doing.get(Number(params.id))?.abort();
     else if (method !== undefined && id !== undefined) await this.answer(id, method, params);
+    else if (method !== undefined) await this.handlers[method]?.(params, NEVER).catch(() => undefined); // told, not asked
     else if (id !== undefined) this.settle(id, message);
   }
 

@@ -19,6 +19,9 @@ const COMMANDS: Record<string, string> = {
   pause: "workbench.action.debug.pause",
 };
 
+/** Not at each line that it prints: an offer that was refused, or let go of, waits for the next stop. */
+const OFFERED_AT = new Set(["stopped", "thread"]);
+
 interface Shared {
   session: vscode.DebugSession;
   tracked: Tracked;
@@ -38,6 +41,7 @@ export class Sharing implements vscode.Disposable {
   ) {
     this.marks = new Marks(memory, (done) => this.tellOf(done));
     bridge.serves["debug.request"] = (params) => this.passOn(params);
+    bridge.serves["debug.released"] = async ({ session }) => this.released(String(session));
     bridge.serves["debug.breakpoints"] = async (params) => ({ body: await this.marks.set(this.lent(params).session, params.arguments as Json) });
     this.subscriptions = [
       this.marks,
@@ -65,7 +69,7 @@ export class Sharing implements vscode.Disposable {
     const shared = this.sessions.get(id);
     if (!shared) return;
     if (shared.isLent) this.bridge.tell("debug.event", { session: id, event, body });
-    else if (shared.tracked.isLive) void this.offer(shared);
+    else if (shared.tracked.isLive && OFFERED_AT.has(event)) void this.offer(shared);
   }
 
   private offerAll(): void {
@@ -96,8 +100,16 @@ export class Sharing implements vscode.Disposable {
   }
 
   private isAllowed({ name }: vscode.DebugSession): Promise<boolean> {
-    const words = t("Let agents look at your debug session {0}, and step it? Always: all sessions of this workspace.", name);
+    const words = t("Let agents look at your debug session {0}, step it and run expressions in it? Always: all sessions of this workspace.", name);
     return this.bridge.consent.require("sessions", words).then(() => true, () => false);
+  }
+
+  /** Agents let go of it: their breakpoints go, and it is theirs again from the next stop on. */
+  private released(id: string): void {
+    const shared = this.sessions.get(id);
+    if (!shared) return;
+    shared.isLent = false;
+    this.marks.ended(shared.session);
   }
 
   private ended(session: vscode.DebugSession): void {

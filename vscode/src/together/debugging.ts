@@ -15,7 +15,7 @@ export function registerDebugging(server: Server): vscode.Disposable {
     // Others' breakpoints are told to us: `breakpoints` shows them.
     resolveDebugConfigurationWithSubstitutedVariables: (_, configuration) => ({ mirrorsBreakpoints: true, ...configuration }),
   };
-  const joining: vscode.DebugConfigurationProvider = { provideDebugConfigurations: () => lives(server).map(attached) };
+  const joining: vscode.DebugConfigurationProvider = { provideDebugConfigurations: () => [launching(), ...lives(server).map(attached)] };
   const joined = new Set<string>();
   return vscode.Disposable.from(
     vscode.debug.onDidStartDebugSession(({ configuration }) => joined.add(String(configuration.session))),
@@ -33,13 +33,13 @@ export function lives({ known }: Server): Life[] {
 }
 
 /** Every editor can run a program as its adapter; this one carries bytes between us and the daemon's own socket. */
-async function adapter(server: Server, { configuration }: vscode.DebugSession): Promise<vscode.DebugAdapterDescriptor> {
+async function adapter(server: Server, { configuration, workspaceFolder }: vscode.DebugSession): Promise<vscode.DebugAdapterDescriptor> {
   const dragoman = await server.programs.find();
   if (!dragoman) throw new Error(t("No dragoman was found: not in this workspace's environment, on PATH, nor with pipx or uv."));
   const { path, args } = dragoman.program;
   const session = configuration.request === "attach" && configuration.session ? ["--attach", String(configuration.session)] : [];
   const looks = configuration.readOnly === true ? ["--read-only"] : [];
-  const workspace = folderPaths()[0];
+  const workspace = workspaceFolder?.uri.fsPath ?? folderPaths()[0];
   const folder = workspace ? ["--workspace", workspace] : [];
   return new vscode.DebugAdapterExecutable(path, [...args, "dap", "--stdio", ...session, ...looks, ...folder], options(dragoman.environment));
 }
@@ -57,7 +57,7 @@ async function resolved(server: Server, configuration: vscode.DebugConfiguration
 }
 
 function launching(): vscode.DebugConfiguration {
-  return { name: t("Run with an agent"), type: TYPE, request: "launch", program: "${file}" };
+  return { name: t("Run with an agent"), type: TYPE, request: "launch", program: "${file}", console: "integratedTerminal" };
 }
 
 function attached({ id, title }: Life): vscode.DebugConfiguration {
@@ -67,6 +67,7 @@ function attached({ id, title }: Life): vscode.DebugConfiguration {
 /** Once is enough: an invitation may still stand there when the person has joined in another way. */
 async function join(server: Server, joined: ReadonlySet<string>, id: string | undefined): Promise<void> {
   const life = id === undefined ? await choose(server) : lives(server).find((one) => one.id === id);
+  if (!life && id !== undefined) void vscode.window.showInformationMessage(t("That session has ended."));
   if (life && !joined.has(life.id)) await vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], attached(life));
 }
 

@@ -10,7 +10,15 @@ const t = vscode.l10n.t;
 const PERSON = /^person\b/;
 
 export function offerSessions(server: Server): vscode.Disposable {
-  return server.watch.listen({ events: (rows) => rows.filter(isForUs).forEach((row) => void offer(row)) });
+  let isOpen = false; // one at a time: an agent may start many, and the menu has them all
+  return server.watch.listen({
+    events: (rows) => {
+      const last = rows.filter(isForUs).at(-1);
+      if (!last || isOpen) return;
+      isOpen = true;
+      void offer(last).finally(() => (isOpen = false));
+    },
+  });
 }
 
 /** What a person starts, here or in another editor, is theirs already. */
