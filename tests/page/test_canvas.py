@@ -12,6 +12,7 @@ from tests.daemons import PATIENCE
 from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.drawing import every_component
+from tests.page.held import Held
 from tests.page.hostile import ALL, PAYLOADS, assert_inert
 from tests.page.tab import Tab
 
@@ -126,6 +127,92 @@ def test_a_button_waits_until_its_checks_hold(tab: Tab, agent: Agent) -> None:
     surface.get_by_label("Mail").fill("ada@example.org")
     surface.get_by_role("button", name="Write").click()
     assert len(agent.told("read_actions", surface_id="checked", timeout_s=10)["actions"]) == 1
+
+
+def test_what_was_sent_stands_in_its_field_until_the_surface_comes_with_it(tab: Tab, agent: Agent) -> None:
+    components = [
+        {"id": "root", "component": "Column", "children": ["name", "send"]},
+        {"id": "name", "component": "TextField", "label": "Name", "value": {"path": "/name"}},
+        {"id": "send", "component": "Button", "child": "label", "action": {"event": {"name": "sent"}}},
+        {"id": "label", "component": "Text", "text": "Send"},
+    ]
+    agent.told("show_canvas", surface_id="late", components=components, data={"name": "Ada"})
+    surface = shown(tab, "late")
+    surface.get_by_label("Name").fill("Grace")
+    held = Held(tab.page, address="**/api/canvas")
+    surface.get_by_role("button", name="Send").press("Enter")
+    expect(surface.locator(".told")).to_contain_text("sent")
+    held.until_asked()
+    expect(surface.get_by_label("Name")).to_have_value("Grace")
+    expect(surface.get_by_role("button", name="Send")).to_be_focused()  # who uses keys may press it again
+    held.let()
+    agent.told("update_canvas", surface_id="late", changes={"/name": "Barbara"})
+    expect(surface.get_by_label("Name")).to_have_value("Barbara")
+    assert agent.actions("late") == [("sent", {})]
+
+
+def test_another_question_with_the_same_names_begins_with_its_own_values(tab: Tab, agent: Agent) -> None:
+    for title in ("Delete the branch", "Delete everything"):
+        which = {"name": "which", "label": "Which?", "kind": "choice", "options": ["a", "b"], "value": "a"}
+        fields = [{"name": "sure", "label": "Sure?", "kind": "yes_no"}, which]
+        form = [{"id": "root", "component": "Form", "title": title, "fields": fields}]
+        agent.told("show_canvas", surface_id="asked", title="Asked twice", components=form)
+        surface = shown(tab, "Asked twice")
+        expect(surface.get_by_role("heading", name=title)).to_be_visible()
+        expect(surface.get_by_label("Sure?")).not_to_be_checked()
+        expect(surface.get_by_label("Which?")).to_have_value("a")
+        surface.get_by_label("Sure?").check()
+        surface.get_by_label("Which?").select_option("b")
+        surface.get_by_role("button", name="Send").click()
+        assert agent.actions("asked")[0][1]["values"] == {"sure": True, "which": "b"}
+
+
+def test_a_canvas_is_used_by_keys_alone(tab: Tab, agent: Agent) -> None:
+    components = [
+        {"id": "root", "component": "Column", "children": ["words", "button", "code"]},
+        {"id": "words", "component": "Modal", "trigger": "say", "content": "inner"},
+        {"id": "say", "component": "Text", "text": "More"},
+        {"id": "button", "component": "Modal", "trigger": "press", "content": "inner"},
+        {"id": "press", "component": "Button", "child": "label"},
+        {"id": "label", "component": "Text", "text": "Press"},
+        {"id": "inner", "component": "Text", "text": "the rest of it"},
+        {"id": "code", "component": "CodeBlock", "title": "long.py", "code": "x = 1\n" * 500},
+    ]
+    agent.told("show_canvas", surface_id="keys", components=components)
+    agent.told("show_canvas", surface_id="beside", components=[{"id": "root", "component": "Text", "text": "x"}])
+    surface = shown(tab, "keys")
+    for name, key in (("More", "Enter"), ("Press", "Space")):
+        opens = surface.get_by_role("button", name=name).first
+        opens.press(key)
+        expect(surface.get_by_role("dialog")).to_be_focused()
+        tab.page.keyboard.press("Escape")
+        expect(surface.get_by_role("dialog")).to_have_count(0)
+        expect(opens).to_be_focused()
+    surface.get_by_role("button", name="Press").first.click()
+    expect(surface.get_by_role("dialog")).to_contain_text("the rest of it")
+    code = (
+        surface.get_by_role("group", name="long.py")
+        .locator("dragoman-rows")
+        .or_(surface.get_by_role("group", name="long.py"))
+    )
+    code.last.press("End")
+    tab.page.wait_for_function("it => it.scrollTop > 9000", arg=code.last.element_handle())
+    tab.page.get_by_role("button", name="Take keys away").press("Enter")
+    expect(tab.page.get_by_role("tab", name="keys", exact=True)).to_have_count(0)
+    expect(tab.page.locator("dragoman-canvas [role=tab][aria-selected=true]")).to_be_focused()
+
+
+def test_bars_below_zero_hang_from_its_line(tab: Tab, agent: Agent) -> None:
+    components = [
+        {"id": "root", "component": "Chart", "kind": "bar", "series": [{"name": "loss", "values": [-5, -3]}]},
+    ]
+    agent.told("show_canvas", surface_id="charts", components=components)
+    surface = shown(tab, "charts")
+    bars = surface.locator("svg rect")
+    expect(bars).to_have_count(2)
+    tops = [float(str(bar.get_attribute("y"))) for bar in bars.all()]
+    highest = min(float(str(it.get_attribute("y1"))) for it in surface.locator("svg .grid").all())
+    assert tops == [pytest.approx(highest)] * 2
 
 
 def test_questions_are_answered_in_the_page(tab: Tab, agent: Agent, daemon: Attacked) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 
 from tests.daemons import PATIENCE
 from tests.faces.attacked import Attacked
+from tests.page.held import CALLS, Held
 from tests.page.tab import Tab
 from tests.page.workplace import Workplace, workplace
 
@@ -47,6 +49,7 @@ def command(view: Locator, line: str) -> Locator:
 def test_a_command_is_listed_with_its_end_and_its_output_is_read(view: Locator) -> None:
     listed = command(view, "echo hello; seq 3")
     expect(listed.get_by_label("exit code 0")).to_be_visible()
+    expect(listed.locator(".when")).to_have_text(re.compile(r"^\d+\.\d+ s\s*\d\d:\d\d:\d\d$"))  # how long, and when
     listed.click()
     expect(view.locator("#output .shown")).to_have_text(["hello", "1", "2", "3"])
     expect(view.locator(".head")).to_contain_text("echo hello; seq 3")
@@ -80,6 +83,77 @@ def test_a_line_that_was_found_is_jumped_to_however_far_down_it_stands(view: Loc
     expect(found).to_be_in_viewport()
 
 
+def test_of_two_commands_the_one_that_was_chosen_last_is_read(view: Locator, place: Workplace, tab: Tab) -> None:
+    run(place, "echo slow answer")
+    held = Held(tab.page, "get_command_output")
+    command(view, "echo slow answer").click()
+    held.until_asked()
+    command(view, "echo hello; seq 3").click()
+    expect(view.locator("#output .shown").first).to_have_text("hello")
+    held.let()
+    tab.page.evaluate("new Promise((go) => setTimeout(go, 100))")
+    expect(view.locator("#output .shown").first).to_have_text("hello")
+    expect(view.locator(".head code")).to_have_text("echo hello; seq 3")
+
+
+def test_each_output_is_read_from_its_own_place_on(view: Locator, place: Workplace) -> None:
+    """Also a line that was found before, and that somebody scrolled away from since."""
+    for letter in "ab":
+        run(place, f"seq -f '{letter} %g' 1000 | sed '700s/$/ is wan''ted {letter}/'")
+    view.locator("#find").fill("is wanted")
+    expect(view.locator("#hits .item")).to_have_count(2)
+    for letter in "aabb":
+        view.locator("#hits .item").filter(has_text=f"is wanted {letter}").click()
+        expect(view.locator("#output .found")).to_have_text(f"{letter} 700 is wanted {letter}")
+        expect(view.locator("#output .found")).to_be_in_viewport()
+        view.locator("#output").evaluate("it => it.scrollTop = 0")
+    view.locator("#find").fill("seq -f")
+    view.locator("#output").evaluate("it => it.scrollTop = 9000")
+    command(view, "'a %g'").click()
+    expect(view.locator("#output .shown").first).to_have_text("a 1")
+    expect(view.locator("#output .shown").first).to_be_in_viewport()
+
+
+def test_what_was_read_of_older_commands_stays_when_something_new_ends(
+    view: Locator, place: Workplace, tab: Tab
+) -> None:
+    for number in range(4):
+        run(place, f"echo older {number}")
+    tab.page.route(CALLS, three_at_once)
+    view.locator("#find").fill("echo older")
+    expect(view.locator("#commands .command")).to_have_count(3)
+    view.get_by_role("button", name="Older ones").dblclick()
+    expect(view.locator("#commands .command")).to_have_count(4)
+    run(place, "echo older and newest")
+    expect(view.locator("#commands .command").first).to_contain_text("and newest")
+    expect(view.locator("#commands .command")).to_have_count(5)
+    view.locator("#find").fill("echo older 2")  # what was found by other words is not kept beside it
+    expect(view.locator("#commands .command")).to_have_count(1)
+    tab.page.unroute_all()
+
+
+def three_at_once(route: Route) -> None:
+    asked = dict(route.request.post_data_json or {})
+    if asked["tool"] == "search_commands":
+        asked["arguments"]["limit"] = 3
+    route.continue_(post_data=json.dumps(asked))
+
+
+def test_a_question_that_is_written_while_another_is_answered_stays(view: Locator, tab: Tab) -> None:
+    view.locator("#shows-ask").click()
+    box = view.locator("#question")
+    held = Held(tab.page, address="**/api/terminals/ask")
+    box.fill("what was run?")
+    box.press("Enter")
+    held.until_asked()
+    box.fill("and what failed?")
+    held.let()
+    expect(view.locator("#answer")).to_have_attribute("aria-busy", "false")
+    expect(view.locator("#answer")).not_to_be_empty()
+    expect(box).to_have_value("and what failed?")
+    box.fill("")
+
+
 def open_screen(view: Locator) -> Locator:
     view.locator("#terminals .item").nth(1).click()
     screen = view.locator("dragoman-screen")
@@ -88,7 +162,7 @@ def open_screen(view: Locator) -> Locator:
 
 
 def test_an_agents_screen_is_watched_live_and_nothing_in_it_is_markup(view: Locator, place: Workplace) -> None:
-    expect(view.locator("#terminals")).to_contain_text("bash shell")  # and whose it is
+    expect(view.locator("#terminals")).to_contain_text("bash the command line")  # and whose it is
     screen = open_screen(view)
     run(
         place,

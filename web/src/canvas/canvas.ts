@@ -54,11 +54,12 @@ export class DragomanCanvas extends LitElement {
     if (!this.surfaces.some((surface) => key(surface) === this.shown)) this.shown = surfaces[0] ? key(surfaces[0]) : "";
   }
 
-  private async takeAway({ drawer, surface_id }: Surface): Promise<void> {
+  private async takeAway(surface: Surface): Promise<void> {
+    const { drawer, surface_id } = surface;
     try {
       await post("/api/canvas/remove", { drawer, surface_id });
-      await this.read(); // the focus was on what is gone now
-      await this.updateComplete;
+      this.take(this.surfaces.filter((it) => key(it) !== key(surface)));
+      await this.updateComplete; // the focus was on what is gone now
       this.renderRoot.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]')?.focus();
     } catch (error) {
       this.failed = (error as Error).message;

@@ -70,9 +70,9 @@ define("Modal", (node, painter) => {
   return html`${opener(node, painter, () => become(true), trigger)}${memory.isOpen ? opened : nothing}`;
 });
 
-/** Once, when it is there: whoever uses keys is inside then. */
+/** Once, as soon as it is in the page: whoever uses keys is inside then. */
 function entered(dialog: Element | undefined): void {
-  (dialog as HTMLElement | undefined)?.focus();
+  queueMicrotask(() => (dialog as HTMLElement | undefined)?.focus());
 }
 
 /** What opens it may be a button that does something by itself; everything else is made one. */
