@@ -17,7 +17,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from dragoman.chat import faults, standing
 from dragoman.chat.identity import Identity
-from dragoman.chat.reconnecting import Reconnecting
+from dragoman.chat.reconnecting import Reconnecting, back_in_s
 from dragoman.chat.roles import OPERATOR, Role
 from dragoman.chat.standing import Standing
 from dragoman.clock import Clock
@@ -113,6 +113,7 @@ class GatewayClient:
         self._connection = ClientConnection()
         self._waiting: dict[str, _Waiting] = {}
         self._with_device_token = False
+        self._back_in_s: float | None = None
         self._heard_at_s = 0.0
         self._asked = 0
 
@@ -184,7 +185,7 @@ class GatewayClient:
             await anyio.sleep(delay_s)
 
     async def _one_connection(self) -> _Left:
-        self._connection, self.hello = ClientConnection(), None
+        self._connection, self.hello, self._back_in_s = ClientConnection(), None, None
         try:
             async with self._open_link(self.gateway.url) as self._link:
                 return await self._converse(self._link)
@@ -244,7 +245,11 @@ class GatewayClient:
         return self._lost(_TICK_TIMEOUT, words)
 
     def _lost(self, code: int, words: str) -> _Left:
-        return _Left(lambda delay_s: standing.lost(code, words[:100], delay_s), was_open=self.hello is not None)
+        return _Left(
+            lambda delay_s: standing.lost(code, words[:100], delay_s),
+            was_open=self.hello is not None,
+            after_s=self._back_in_s,
+        )
 
     async def _happened(self, link: Link, event: ClientEvent) -> _Left | None:
         match event:
@@ -257,10 +262,16 @@ class GatewayClient:
             case Succeeded() | Failed() | Expired() | Abandoned():
                 self._settle(event)
             case EventFrame() | SequenceGap():
+                self._note_shutdown(event)
                 self._heard(event)
             case Closed():
                 pass
         return None
+
+    def _note_shutdown(self, event: EventFrame | SequenceGap) -> None:
+        """A gateway that stops may say when it will be back."""
+        if isinstance(event, EventFrame) and event.event == "shutdown":
+            self._back_in_s = back_in_s(event.payload)
 
     async def _answer(self, challenged: Challenged) -> bytes:
         params = self.role.offer(await anyio.to_thread.run_sync(self._credentials))

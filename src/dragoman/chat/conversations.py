@@ -34,6 +34,9 @@ class Called(msgspec.Struct, frozen=True, kw_only=True):
     input: Any = None
     output: str = ""
     error: str | None = None
+    after: int = 0
+    """How many characters of the text were said before it."""
+    took_ms: int | None = None
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):

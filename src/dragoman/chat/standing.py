@@ -38,7 +38,12 @@ DISCONNECTED = Standing(
 )
 NO_CANVAS = Standing("disconnected")
 """Of a gateway that does not draw on nodes, or none."""
-CONNECTING = Standing("connecting")
+CONNECTING = Standing(
+    "connecting",
+    "connecting",
+    say("The gateway is asked to let us in."),
+    hint=say("Wait a moment; `dragoman gateway status` says how it went."),
+)
 CONNECTED = Standing("connected")
 
 
@@ -68,6 +73,7 @@ def lost(code: int, words: str, retry_in_s: float) -> Standing:
         "connecting",
         "connection_lost",
         say("The connection to the gateway was lost ({code} {words}).", code=code, words=words or "-"),
+        hint=_ENDINGS.get(code, say("It is tried again by itself.")),
         retry_in_s=retry_in_s,
     )
 
@@ -133,6 +139,15 @@ def _shown(request_id: str) -> str:
 
 
 _PLAIN = re.compile(r"[\w-]{1,80}", re.ASCII)
+_ENDINGS = {
+    1008: say('It let go of us, where its words are "slow consumer" because we read too slowly. It is tried again.'),
+    1009: say("A message was larger than is taken. It is tried again by itself."),
+    1012: say("It stops or starts again. It is tried again by itself; start it if it stays away."),
+    1013: say("It has no room for us now. It is tried again by itself."),
+    4000: say("It said nothing for two ticks. It is tried again by itself; look whether it still runs."),
+    4401: say("The token was changed. Set the one that this gateway has now."),
+}
+"""What a code that a connection is closed with means to a person."""
 _ADVICE = {
     "AUTH_TOKEN_MISMATCH": say("Set the token that this gateway has now."),
     "AUTH_TOKEN_MISSING": say("Set the gateway's token."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ class Voice:
         self._tell = tell
         self._segments = [""]
         self._calls: dict[str, Called] = {}
+        self._began_s: dict[str, float] = {}
         self.open_calls: set[str] = set()
         """Ids of those that have not ended."""
         self._is_muted = False
@@ -54,10 +56,12 @@ class Voice:
         """What is said afterwards is another segment, so that text and tools are shown in their order. Returns the id
         to end it by: some models count their calls anew in each turn, and one that has ended has no second start."""
         id = id if id not in self._calls else f"{id}-{len(self._calls)}"
+        after = len(self.text)
         if self._segments[-1]:
             self._segments.append("")
         raw = msgspec.Raw(msgspec.json.encode(input))
-        self._calls[id] = Called(id=id, tool=tool, input=input)
+        self._calls[id] = Called(id=id, tool=tool, input=input, after=after)
+        self._began_s[id] = time.monotonic()
         self.open_calls.add(id)
         self._event(ToolStart(id=id, tool=tool, title=title, input=raw))
         return id
@@ -70,7 +74,8 @@ class Voice:
         self.open_calls.discard(id)
         begun = self._calls.get(id)
         if begun is not None:
-            self._calls[id] = msgspec.structs.replace(begun, output=output, error=error)
+            took_ms = round(1000 * (time.monotonic() - self._began_s[id]))
+            self._calls[id] = msgspec.structs.replace(begun, output=output, error=error, took_ms=took_ms)
         self._event(ToolResult(id=id, output=output, error=error, duration_ms=duration_ms))
 
     def diff(self, path: str, original: str | None, modified: str, *, tool_id: str = "") -> None:

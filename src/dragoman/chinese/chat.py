@@ -84,6 +84,21 @@ TABLE: dict[str, str] = {
         "这里没有可对话的模型，但每个工具都是命令：/why 解释上一次失败，/start 文件 开始调试，/break 文件:行 在那里停下。/help 列出全部。"
     ),
     "Did you mean {names}?": "你是指 {names} 吗？",
+    "The gateway is asked to let us in.": "正在请求网关接纳我们。",
+    "Wait a moment; `dragoman gateway status` says how it went.": "请稍候；`dragoman gateway status` 会告知结果。",
+    "It is tried again by itself.": "会自动重试。",
+    'It let go of us, where its words are "slow consumer" because we read too slowly. It is tried again.': (
+        "它断开了我们；若它的说明是 “slow consumer”，则是因为我们读得太慢。会自动重试。"
+    ),
+    "A message was larger than is taken. It is tried again by itself.": "有消息超过了允许的大小。会自动重试。",
+    "It stops or starts again. It is tried again by itself; start it if it stays away.": (
+        "它正在停止或重新启动。会自动重试；如果它一直不回来，请启动它。"
+    ),
+    "It has no room for us now. It is tried again by itself.": "它现在没有空位。会自动重试。",
+    "It said nothing for two ticks. It is tried again by itself; look whether it still runs.": (
+        "它在两个心跳周期内没有任何消息。会自动重试；请查看它是否仍在运行。"
+    ),
+    "The token was changed. Set the one that this gateway has now.": "令牌已更换。请设置该网关现在的令牌。",
     "Nobody has asked for a connection yet.": "还没有人要求连接。",
     "Connect with `dragoman gateway connect`. The chat of the page and its agent need no other gateway.": (
         "请用 `dragoman gateway connect` 连接。页面的聊天及其代理不需要别的网关。"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import msgspec
 import pytest
 
+from dragoman.chat import standing
 from dragoman.chat.client import REQUEST_WITHIN_S
 from dragoman.chat.faults import RequestFailedError
 from dragoman.chat.reconnecting import Reconnecting
@@ -20,7 +21,9 @@ from dragoman.wire.gateway import (
     Challenge,
     ConnectParams,
     EventFrame,
+    GatewayError,
     SequenceGap,
+    Verdict,
     device_refusal,
 )
 from tests.domain.chat.line import line
@@ -169,6 +172,41 @@ async def test_after_a_loss_it_comes_back_with_the_documents_delays_and_begins_t
         await it.until(lambda: it.gateway.visits >= 6)
         delays = [now.retry_in_s for now in it.told if now.retry_in_s]
         assert delays[:5] == [0.01, 0.02, 0.04, 0.01, 0.02]
+
+
+@pytest.mark.parametrize(("expected", "delay_s"), [(250, 0.25), (None, 0.01), (1, 0.1), ("soon", 0.01), (1e12, 300.0)])
+async def test_a_gateway_that_stops_is_come_back_to_when_it_says(tmp_path: Path, expected: Any, delay_s: float) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.welcome()
+        if visit.number == 1:
+            await visit.event("shutdown", {"reason": "gateway stopping", "restartExpectedMs": expected})
+            await visit.close(1012, "service restart")
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        await it.until(lambda: any(now.code == "connection_lost" for now in it.told))
+        lost = next(now for now in it.told if now.code == "connection_lost")
+        assert lost.retry_in_s == delay_s
+        assert "stops or starts again" in str(lost.hint)
+
+
+def test_every_way_to_stand_without_a_connection_says_why_and_what_to_do() -> None:
+    error = GatewayError(code="INVALID_REQUEST", message="no")
+    verdicts = [Verdict("pause", reason) for reason in ("PAIRING_REQUIRED", "AUTH_TOKEN_MISMATCH", "OTHER")]
+    every = [
+        standing.NOT_ASKED,
+        standing.DISCONNECTED,
+        standing.CONNECTING,
+        standing.degraded(("operator.read",)),
+        standing.unreachable("ws://x", "refused"),
+        standing.given_up(10),
+        standing.canvas_waits("r1"),
+        standing.speaks_otherwise("x"),
+        *(standing.lost(code, "x", 1.0) for code in (1000, 1006, 1008, 1009, 1012, 1013, 4000, 4401)),
+        *(standing.refused(error, verdict) for verdict in verdicts),
+    ]
+    assert [now for now in every if not (now.code and now.reason and now.hint)] == []
+    assert {now.state for now in every} | {"connected"} == set(get_args(standing.State))
 
 
 @pytest.mark.requirement("chat:reconnect:base-delay", "chat:reconnect:max-delay", "chat:reconnect:backoff")
