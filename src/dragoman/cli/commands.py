@@ -20,9 +20,9 @@ class Command:
 
 
 _COMMANDS = (
-    Command("up", "up:up", say("Start the daemon, or say where it runs.")),
-    Command("down", "up:down", say("End the daemon in order.")),
-    Command("restart", "up:restart", say("End the daemon and start it again.")),
+    Command("up", "up_options:up", say("Start the daemon, or say where it runs.")),
+    Command("down", "up_options:down", say("End the daemon in order.")),
+    Command("restart", "up_options:restart", say("End the daemon and start it again.")),
     Command("status", "status:status", say("Show whether the daemon runs, where, and what lives in it.")),
     Command("mcp", "mcp_options:mcp", say("Serve one MCP client on standard input and output; clients start it.")),
     Command("dap", "dap_options:dap", say("Serve one editor as its debug adapter; editors start it.")),

@@ -54,6 +54,8 @@ def _fast(arguments: list[str]) -> Callable[[], int] | None:
         return _fast_move(arguments[1:])
     if arguments[:1] == ["dap"]:
         return _fast_dap(arguments[1:])
+    if arguments and arguments[0] in _LIFE:
+        return _fast_life(*arguments)
     *words, last = arguments or [""]
     if tuple(words) in _FAST_WITH_VALUE and not last.startswith("-"):
         return lambda: _FAST_WITH_VALUE[tuple(words)](last)
@@ -97,6 +99,20 @@ def _fast_dap(words: list[str]) -> Callable[[], int] | None:
     return served
 
 
+def _fast_life(name: str, *flags: str) -> Callable[[], int] | None:
+    """Editors and scripts see to it that the daemon runs before they do anything else."""
+    if not _LIFE[name].issuperset(flags):
+        return None
+
+    def lived() -> int:
+        from dragoman.cli import up
+
+        status: int = getattr(up, name)(**{flag[2:].replace("-", "_"): True for flag in flags})
+        return status
+
+    return lived
+
+
 def _version() -> int:
     show_text(f"dragoman {__version__}")
     return ExitCode.OK
@@ -138,6 +154,11 @@ def _prepared(arguments: list[str]) -> list[str]:
     return folded(folded_traces(word_first(arguments, frozenset(app))))
 
 
+_LIFE = {
+    "up": frozenset({"--json", "--yes", "--take-over", "--foreground"}),
+    "down": frozenset({"--json", "--yes"}),
+    "restart": frozenset({"--json", "--yes"}),
+}
 _MOVES = frozenset({"next", "step", "out", "continue", "pause", "wait", "restart", "stop"})
 
 _FAST: dict[tuple[str, ...], Callable[[], int]] = {

@@ -10,37 +10,26 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
-from cyclopts.validators import Number
+from typing import Any
 
 from dragoman import __version__
 from dragoman.cli import launcher
-from dragoman.cli.output import ExitCode, ask_yes, show_json, shown, tell, warn
+from dragoman.cli.output import ExitCode, ask_yes, show_json, tell, warn
 from dragoman.cli.progress import working
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
 from dragoman.transport.control_link import not_running
 
-Port = Annotated[
-    int | None,
-    Parameter(validator=Number(gte=0, lte=65535), help=shown(say("Take exactly this port, or any free one with 0."))),
-]
-Workspace = Annotated[Path, Parameter(help=shown(say("The folder that it works for.")))]
-Yes = Annotated[bool, Parameter(negative="", help=shown(say("Do not ask whether live sessions may end.")))]
-Json = Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))]
-
 
 def up(
     *,
-    port: Port = None,
-    workspace: Workspace = Path(),
-    foreground: Annotated[bool, Parameter(negative="", help=shown(say("Stay in this terminal.")))] = False,
-    take_over: Annotated[bool, Parameter(negative="", help=shown(say("End a running daemon first.")))] = False,
-    yes: Yes = False,
-    verbose: Annotated[bool, Parameter(negative="", help=shown(say("Log more.")))] = False,
-    json: Json = False,
+    port: int | None = None,
+    workspace: Path = Path(),
+    foreground: bool = False,
+    take_over: bool = False,
+    yes: bool = False,
+    verbose: bool = False,
+    json: bool = False,
 ) -> int:
     places = find_places()
     wish = launcher.Wish(launcher.folder(workspace), port, verbose)
@@ -56,7 +45,7 @@ def up(
     return _start(places, wish, as_json=json)
 
 
-def down(*, yes: Yes = False, json: Json = False) -> int:
+def down(*, yes: bool = False, json: bool = False) -> int:
     places = find_places()
     found = launcher.find(places)
     found.require_answering()
@@ -71,7 +60,7 @@ def down(*, yes: Yes = False, json: Json = False) -> int:
     return ExitCode.OK
 
 
-def restart(*, yes: Yes = False, json: Json = False) -> int:
+def restart(*, yes: bool = False, json: bool = False) -> int:
     """The same workspace, and the port if a person named it; else the settings' port, which may have been changed."""
     places = find_places()
     found = launcher.find(places)

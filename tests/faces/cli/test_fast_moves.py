@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli import dispatch
+from dragoman.cli import dispatch, up
 from dragoman.cli.debug import moves
 from dragoman.cli.debug.app import app
 
@@ -57,3 +57,30 @@ def test_both_ways_call_the_same_tool_alike(name: str, monkeypatch: pytest.Monke
     assert dispatch.run(["debug", name, "--json"]) == 0
     assert dispatch._dispatch(["debug", name, "--json"]) == 0
     assert called == [(name, None, True, {})] * 2
+
+
+@pytest.mark.parametrize("words", [["up", "--json"], ["up", "--take-over", "--yes"], ["down"], ["restart", "--json"]])
+def test_both_ways_start_and_end_the_daemon_alike(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[dict[str, bool]] = []
+
+    def noted(**said: Any) -> int:
+        called.append({name: value for name, value in said.items() if value is True})
+        return 0
+
+    monkeypatch.setattr(up, words[0], noted)
+    assert dispatch._fast(words) is not None
+    assert dispatch.run(words) == dispatch._dispatch(words) == 0
+    assert called == [{word[2:].replace("-", "_"): True for word in words[1:]}] * 2
+
+
+def test_an_end_loads_nothing_heavy() -> None:
+    words = json.dumps(["down", "--json"])
+    done = subprocess.run([sys.executable, "-c", LOADED, words], capture_output=True, text=True, timeout=60, check=True)
+    status, loaded = json.loads(done.stdout.splitlines()[-1])
+    assert status == 3  # no daemon is running in this home
+    assert HEAVY.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("words", [["up", "--port", "0"], ["up", "--help"], ["down", "--now"], ["restart", "x"]])
+def test_a_start_with_more_to_read_is_left_to_the_parser(words: list[str]) -> None:
+    assert dispatch._fast(words) is None
