@@ -34,6 +34,7 @@ SETTINGS = {
     "remote.autoForwardPorts": False,
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.colorTheme": "Default Light Modern",
+    "window.autoDetectColorScheme": True,
     "debug.openDebug": "openOnDebugBreak",
     "debug.internalConsoleOptions": "neverOpen",
 }

@@ -55,7 +55,9 @@ def test_an_agent_opens_a_file_and_reads_what_the_person_sees_as_the_person_allo
 def test_an_agent_reads_the_problems_that_the_editor_knows(running: Editor, first: Window) -> None:
     """The editor's own JSON knows what is wrong in a file that is open."""
     (first.folder / "wrong.json").write_text('{\n  "a": ,\n  "b": 1\n}\n')
-    first.open("wrong.json")
+    opening = Later(running, first.folder, "ide_open", path="wrong.json")
+    first.toast("wants to open wrong.json").get_by_role("button", name="Allow once").click()
+    assert opening.data()["status"] == "opened"
     looking = Later(running, first.folder, "ide_diagnostics", path="wrong.json")
     first.toast("wants to read the list of problems").get_by_role("button", name="Always allow").click()
     looking.data()
@@ -87,7 +89,7 @@ def test_a_command_runs_in_a_terminal_of_agents_and_never_in_the_persons(running
     eventually((first.folder / "persons.txt").exists, within_s=20, every_s=0.1)
 
     typing = Later(running, first.folder, "ide_run_in_terminal", command="echo done > ran.txt", name="bash")
-    asked = first.toast("wants to run this in the terminal bash (always: any command of any agent): echo done > ran.txt")
+    asked = first.toast("wants to run this in the terminal bash (always: any command of any agent): echo done")
     assert not (first.folder / "ran.txt").exists()
     asked.get_by_role("button", name="Allow once").click()
     assert typing.data() == {"status": "started", "terminal": "bash"}
@@ -103,7 +105,7 @@ def test_a_proposal_is_decided_in_the_comparison_and_what_was_decided_meanwhile_
     proposing = Later(running, first.folder, "ide_diff", path="fresh.py", text="print('new')\n", title="A new file")
     first.toast("wants to propose a change of fresh.py").get_by_role("button", name="Always allow").click()
     expect(first.tab("fresh.py (proposed, new)")).to_be_visible()
-    first.toast("An agent proposes a change: A new file")
+    first.toast("proposes a change: A new file")
     first.picture("proposal")
     first.page.locator(".editor-actions").get_by_role("button", name="Accept the proposed change").click()
     assert proposing.data() == {"status": "accepted", "path": str(fresh), "is_new": True}
@@ -111,7 +113,7 @@ def test_a_proposal_is_decided_in_the_comparison_and_what_was_decided_meanwhile_
 
     with agent(running, first.folder) as it:
         other = {"path": "fresh.py", "text": "print('other')\n"}
-        assert it.tool("ide_diff", **other, timeout_s=0)["status"] == "waiting"
+        assert it.tool("ide_diff", **other, timeout_s=2)["status"] == "waiting"
         expect(first.tab("fresh.py (proposed)")).to_be_visible()
         first.command("Dragoman: Reject the proposed change")
         expect(first.tab("fresh.py (proposed)")).to_have_count(0)
@@ -125,7 +127,7 @@ def test_a_proposal_is_decided_in_the_comparison_and_what_was_decided_meanwhile_
     assert closing.data()["status"] == "closed"
 
     failing = Later(running, first.folder, "ide_diff", path="adding.py/in_a_file.py", text="x", title="Nowhere")
-    first.toast("An agent proposes a change: Nowhere").get_by_role("button", name="Accept").click()
+    first.toast("proposes a change: Nowhere").get_by_role("button", name="Accept").click()
     assert failing.data()["code"] == "editor_refused"
     assert "could not be written" in failing.data()["message"]
     first.clear_toasts()

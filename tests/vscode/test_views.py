@@ -118,18 +118,18 @@ def _say(chat: Frame, words: str) -> None:
 
 @pytest.mark.requirement("vscode:canvas-view:panel", "vscode:to-canvas:a2ui", "vscode:from-canvas:user-action")
 def test_what_an_agent_draws_is_shown_and_a_click_reaches_it(running: Editor, first: Window) -> None:
-    first.command("Dragoman: Open the canvas")
-    canvas = first.frame_with("dragoman-canvas")
     with agent(running, first.folder) as it:
         it.tool("show_canvas", surface_id="question", title="A question", components=COMPONENTS)
+        first.toast("An agent drew something").get_by_role("button", name="Open the canvas").click()
+        canvas = first.frame_with("dragoman-canvas")
         expect(canvas.get_by_text("Shall I?")).to_be_visible()
         first.picture("canvas")
         canvas.get_by_role("button", name="Yes").click()
         expect(canvas.get_by_text("Told: agreed")).to_be_visible()
         assert "agreed" in str(it.tool("read_actions"))
-        first.wear("Default Dark Modern", "vs-dark")
+        first.wear("dark")
         first.picture("canvas-dark")
-        first.wear("Default Light Modern", "vs")
+        first.wear("light")
     first.command("View: Close Editor")
 
 

@@ -7,6 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import BrowserContext, Frame, Locator, Page, TimeoutError, expect
 
@@ -16,6 +17,7 @@ from tests.vscode.editor import Editor
 _OPENED_AT_MOST = 4
 _CLICKED_WITHIN_S = 4.0
 
+_SIGNS = {"dark": "vs-dark", "light": "vs"}
 STATUS = '[id="dragoman.dragoman.status"]'
 # Not what turns for ever: a sign that something is being waited for.
 FADED_IN = """Promise.all(document.getAnimations()
@@ -107,10 +109,10 @@ class Window:
     def dialog(self) -> Locator:
         return self.page.locator(".monaco-dialog-box")
 
-    def wear(self, theme: str, sign: str) -> None:
-        """Another theme of colours; `sign` is the class that its windows have."""
-        self.editor.configure_person(**{"workbench.colorTheme": theme})
-        expect(self.page.locator(f".monaco-workbench.{sign}")).to_be_visible()
+    def wear(self, scheme: Literal["dark", "light"]) -> None:
+        """As the person's system does, which the editor follows."""
+        self.page.emulate_media(color_scheme=scheme)
+        expect(self.page.locator(f".monaco-workbench.{_SIGNS[scheme]}")).to_be_visible()
 
     def picture(self, name: str) -> None:
         """When what fades in has faded in. `PICTURES` names a folder that keeps it, for the guides."""

@@ -66,9 +66,10 @@ test("each question is answered once: with a result, a refusal or what went wron
 });
 
 test("an answer that is too large is said to be, and not sent", async () => {
-  const { wire } = linked({ all: async () => "x".repeat(1_000_000) });
+  const { wire, link } = linked({ all: async () => "x".repeat(1_000_000) });
   wire.says({ id: 1, method: "all" });
   await vi.waitFor(() => expect(wire.sent[1]).toMatchObject({ id: 1, error: { code: "too_large" } }));
+  await expect(link.ask("debug.offered", { text: "x".repeat(1_000_000) })).rejects.toMatchObject({ code: "too_large" });
 });
 
 test("what is withdrawn is told to who does it, and so is the end of the daemon", async () => {

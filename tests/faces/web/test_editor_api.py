@@ -244,3 +244,24 @@ def test_what_only_an_editor_can_resolve_in_a_launch_file_is_asked_of_it(place: 
         started = place.tool("start_debugging", configuration=inline, timeout_s=20)
         assert [it["params"]["variable"] for it in editor.asked] == ["command:choose.program"]
         assert "the sum is 6" in json.dumps(started)
+
+
+def test_each_kind_of_input_without_a_default_is_asked_of_the_editor_once(place: Workplace) -> None:
+    inputs = [
+        {"id": "which", "type": "pickString", "description": "Which?", "options": ["words.py", "other.py"]},
+        {"id": "word", "type": "promptString", "description": "A word"},
+        {"id": "number", "type": "command", "command": "others.choose"},
+    ]
+    asked = {
+        "name": "Asked", "type": "debugpy", "request": "launch", "program": "${workspaceFolder}/${input:which}",
+        "args": ["${input:word}", "${input:word}", "${input:number}", "${command:Choose}"],
+    }  # fmt: skip
+    (place.folder / "words.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    launch = place.folder / ".vscode" / "launch.json"
+    launch.parent.mkdir(exist_ok=True)
+    launch.write_text(json.dumps({"version": "0.2.0", "configurations": [asked], "inputs": inputs}))
+    told = {"input:which": "words.py", "input:word": "spoken", "input:number": "7", "command:Choose": "8"}
+    with fake_editor(place, {"variable": lambda it: {"value": told[it["variable"]]}}) as editor:
+        started = place.tool("start_debugging", configuration_name="Asked", timeout_s=20)
+        assert str(["spoken", "spoken", "7", "8"]) in json.dumps(started)
+        assert [it["params"]["variable"] for it in editor.asked] == list(told)

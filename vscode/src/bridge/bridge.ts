@@ -38,7 +38,7 @@ export class Bridge implements vscode.Disposable {
       watch.listen({ known: () => void this.connect() }),
       vscode.window.onDidChangeWindowState(({ focused }) => focused && this.tell("focused", {})),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.tell("moved", this.about())),
-      vscode.commands.registerCommand("dragoman.forgetPermissions", () => this.consent.forget()),
+      vscode.commands.registerCommand("dragoman.forgetPermissions", () => this.forget()),
     ];
   }
 
@@ -54,6 +54,11 @@ export class Bridge implements vscode.Disposable {
 
   async ask<T>(method: string, params: Json): Promise<T | undefined> {
     return this.isOpen ? this.link?.ask<T>(method, params) : undefined;
+  }
+
+  private async forget(): Promise<void> {
+    await this.consent.forget();
+    void vscode.window.showInformationMessage(t("Forgotten: agents ask again before they do anything in this editor."));
   }
 
   private async connect(): Promise<void> {

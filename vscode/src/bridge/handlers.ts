@@ -1,6 +1,7 @@
 /** What agents may ask of this window. Each begins with the person's leave. */
 import * as vscode from "vscode";
 
+import { columnOf, textEditor } from "./columns";
 import type { Consent } from "./consent";
 import type { Handler, Json } from "./link";
 import { plain } from "./plain";
@@ -18,8 +19,8 @@ export function handlers(consent: Consent, proposals: Proposals, terminals: Term
     };
   return {
     open: allowed("open", (it) => t("{0} wants to open {1}.", who(it), name(it)), open),
-    diff: allowed("diff", (it) => t("{0} wants to propose a change of {1}.", who(it), name(it)), ({ path, text, title }, signal) =>
-      proposals.show(String(path), String(text), String(title ?? ""), signal)),
+    diff: allowed("diff", (it) => t("{0} wants to propose a change of {1}.", who(it), name(it)), ({ path, text, title, by }, signal) =>
+      proposals.show({ path: String(path), text: String(text), title: String(title ?? ""), by: who({ by }) }, signal)),
     diagnostics: allowed("diagnostics", (it) => t("{0} wants to read the list of problems.", who(it)), diagnostics),
     selection: allowed("selection", (it) => t("{0} wants to read what you have selected.", who(it)), selection),
     open_files: allowed("open_files", (it) => t("{0} wants to know which files are open.", who(it)), openFiles),
@@ -45,7 +46,8 @@ async function open({ path, line, end_line }: Json): Promise<void> {
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(String(path)));
   const [first, last] = [Number(line) - 1, Number(end_line) - 1].map((it) => Math.min(it, document.lineCount - 1)) as [number, number];
   const end = last > first ? document.lineAt(last).range.end : new vscode.Position(first, 0);
-  const editor = await vscode.window.showTextDocument(document, { preview: false, selection: new vscode.Range(first, 0, end.line, end.character) });
+  const viewColumn = columnOf(document.uri);
+  const editor = await vscode.window.showTextDocument(document, { preview: false, viewColumn, selection: new vscode.Range(first, 0, end.line, end.character) });
   editor.revealRange(new vscode.Range(first, 0, last, 0), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
@@ -71,7 +73,7 @@ function problem(uri: vscode.Uri, { range, severity, message, source, code }: vs
 }
 
 async function selection({ most }: Json): Promise<Json> {
-  const editor = vscode.window.activeTextEditor;
+  const editor = textEditor();
   if (!editor || editor.document.uri.scheme !== "file") return {};
   const { document, selection: chosen } = editor;
   const text = document.getText(chosen);

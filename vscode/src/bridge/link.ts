@@ -110,12 +110,18 @@ export class Link {
     }
   }
 
+  /** What is too large, to whoever waits for it: the daemon for an answer, we for a question. */
+  private refuse(id: number, method: string | undefined): void {
+    const error = { code: "too_large", message: "it is too large to be sent" };
+    if (method === undefined) this.socket.send(JSON.stringify({ id, error }));
+    else this.settle(id, { error });
+  }
+
   private send(message: Message): void {
     if (this.socket.readyState !== OPEN) return;
     const text = JSON.stringify(message, wellFormed);
     if (text.length <= MOST_CHARACTERS) this.socket.send(text);
-    else if (message.id !== undefined && !message.method)
-      this.socket.send(JSON.stringify({ id: message.id, error: { code: "too_large", message: "the answer is too large" } }));
+    else if (message.id !== undefined) this.refuse(message.id, message.method);
   }
 }
 

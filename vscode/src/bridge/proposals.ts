@@ -1,6 +1,7 @@
 /** Changes that agents propose, each in the editor's own comparison until the person accepts, rejects or closes it. */
 import * as vscode from "vscode";
 
+import { columnOf } from "./columns";
 import { Refusal, type Json } from "./link";
 import { plain } from "./plain";
 
@@ -10,6 +11,14 @@ const KEPT_AT_MOST = 40;
 const KEPT_FOR_MS = 300_000;
 
 type Decision = "accepted" | "rejected" | "closed";
+
+/** What an agent wants to be in a file. */
+export interface Wanted {
+  path: string;
+  text: string;
+  title: string;
+  by: string;
+}
 
 interface Proposal {
   file: vscode.Uri;
@@ -45,9 +54,9 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   }
 
   /** The same proposal again waits for the same decision, also for one that was made while nobody waited. */
-  async show(path: string, text: string, title: string, signal: AbortSignal): Promise<Json> {
-    const key = `${path}\0${text}`;
-    const proposal = this.open.get(key) ?? this.begin(key, path, text, title);
+  async show(wanted: Wanted, signal: AbortSignal): Promise<Json> {
+    const key = `${wanted.path}\0${wanted.text}`;
+    const proposal = this.open.get(key) ?? this.begin(key, wanted);
     try {
       return { decision: await proposal.decided, is_new: proposal.isNew };
     } finally {
@@ -57,12 +66,13 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   }
 
   /** At once, so that the same proposal a moment later is this one. */
-  private begin(key: string, path: string, text: string, title: string): Proposal {
+  private begin(key: string, wanted: Wanted): Proposal {
+    const { path, text } = wanted;
     const { promise: chosen, resolve: decide } = Promise.withResolvers<Decision>();
     const file = vscode.Uri.file(path);
     const after = this.keep(path, `${++this.count}-after`, text);
     const proposal: Proposal = { file, text, after, decide, isNew: false, isDecided: false, decided: Promise.resolve("closed") };
-    proposal.decided = this.seenThrough(proposal, chosen, title).finally(() => this.keepForAWhile(key, proposal));
+    proposal.decided = this.seenThrough(proposal, chosen, wanted).finally(() => this.keepForAWhile(key, proposal));
     this.open.set(key, proposal);
     for (const oldest of this.open.keys()) if (this.open.size > KEPT_AT_MOST) this.open.delete(oldest);
     this.tellEditor();
@@ -75,8 +85,8 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     setTimeout(() => this.open.get(key) === proposal && this.open.delete(key), KEPT_FOR_MS).unref();
   }
 
-  private async seenThrough(proposal: Proposal, chosen: Promise<Decision>, title: string): Promise<Decision> {
-    await this.compare(proposal, title);
+  private async seenThrough(proposal: Proposal, chosen: Promise<Decision>, wanted: Wanted): Promise<Decision> {
+    await this.compare(proposal, wanted);
     const decision = await chosen;
     try {
       if (decision === "accepted") await write(proposal.file, proposal.text);
@@ -87,19 +97,19 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     return decision;
   }
 
-  private async compare(proposal: Proposal, title: string): Promise<void> {
+  private async compare(proposal: Proposal, { title, by }: Wanted): Promise<void> {
     const { file, after } = proposal;
     proposal.isNew = await vscode.workspace.openTextDocument(file).then(() => false, () => true);
     const before = proposal.isNew ? this.keep(file.path, `${this.count}-before`, "") : file;
     const name = vscode.workspace.asRelativePath(file);
     const shown = proposal.isNew ? t("{0} (proposed, new)", name) : t("{0} (proposed)", name);
-    await vscode.commands.executeCommand("vscode.diff", before, after, shown, { preview: false });
-    void this.ask(proposal, title || name);
+    await vscode.commands.executeCommand("vscode.diff", before, after, shown, { preview: false, viewColumn: columnOf(file) });
+    void this.ask(proposal, t("{0} proposes a change: {1}", by, title || name));
   }
 
-  private async ask(proposal: Proposal, title: string): Promise<void> {
+  private async ask(proposal: Proposal, words: string): Promise<void> {
     const [accept, reject] = [t("Accept"), t("Reject")];
-    const chosen = await vscode.window.showInformationMessage(plain(t("An agent proposes a change: {0}", title)), accept, reject);
+    const chosen = await vscode.window.showInformationMessage(plain(words), accept, reject);
     if (chosen) proposal.decide(chosen === accept ? "accepted" : "rejected");
   }
 

@@ -5,6 +5,8 @@ import type { Consent } from "./consent";
 import { Refusal, type Json } from "./link";
 
 const t = vscode.l10n.t;
+const READ_WITHIN_MS = 3000;
+const LOOK_EVERY_MS = 100;
 
 interface Input {
   id: string;
@@ -27,11 +29,19 @@ export async function variable(consent: Consent, { variable: named }: Json, sign
   consent.requireTrust();
   const [kind, ...rest] = String(named).split(":");
   const id = rest.join(":");
-  const input = kind === "input" ? launch<Input>("inputs").find((it) => it.id === id) : undefined;
+  const input = kind === "input" ? await declared(id) : undefined;
   if (kind === "input" && !input) throw new Refusal("unknown_input", `no input ${id} is in a launch.json here`);
   const value = await (input && input.type !== "command" ? asked(input, signal) : ran(consent, input?.command ?? commandOf(id), input?.args, signal));
   if (typeof value !== "string") throw new Refusal("not_allowed", `${named}: nothing was chosen`);
   return { value };
+}
+
+/** What was written a moment ago the editor may not have read yet. */
+async function declared(id: string): Promise<Input | undefined> {
+  const find = () => launch<Input>("inputs").find((it) => it.id === id);
+  const deadline = Date.now() + READ_WITHIN_MS;
+  while (!find() && Date.now() < deadline) await new Promise((settle) => setTimeout(settle, LOOK_EVERY_MS));
+  return find();
 }
 
 function launch<T>(section: string): T[] {

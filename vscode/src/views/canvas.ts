@@ -1,12 +1,14 @@
 /** The canvas as a panel beside the editors: the page's own part, relayed. */
 import * as vscode from "vscode";
 
+import type { Row } from "../daemon/status";
 import type { Watch } from "../daemon/watch";
 import type { FromCanvas, ToCanvas } from "../gateway/messages";
 import { Drawing } from "./drawing";
 import { html } from "./html";
 import { Port } from "./port";
 
+const t = vscode.l10n.t;
 const KIND = "dragoman.canvas";
 
 export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Disposable {
@@ -14,6 +16,7 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
   private readonly port = new Port<ToCanvas>();
   private readonly drawing: Drawing;
   private readonly subscriptions: vscode.Disposable[];
+  private isOffered = false;
 
   constructor(
     private readonly extension: vscode.Uri,
@@ -28,9 +31,7 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
           if ((state === "running") !== wasRunning && this.panel) void this.drawing.begin();
           wasRunning = state === "running";
         },
-        events: (rows) => {
-          if (this.panel && rows.some(({ event }) => event.kind.startsWith("canvas."))) void this.drawing.read();
-        },
+        events: (rows) => this.happened(rows.map(({ event }) => event).filter(({ kind }) => kind.startsWith("canvas."))),
       }),
     ];
   }
@@ -40,10 +41,25 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
+  private happened(events: Row["event"][]): void {
+    if (this.panel && events.length) void this.drawing.read();
+    else if (events.some(isNew)) void this.offer();
+  }
+
+  /** Where there is no panel nobody sees what is drawn, and a question on it waits. One notice at a time. */
+  private async offer(): Promise<void> {
+    if (this.isOffered) return;
+    this.isOffered = true;
+    const open = t("Open the canvas");
+    const chosen = await vscode.window.showInformationMessage(t("An agent drew something for you to look at."), open);
+    this.isOffered = false;
+    if (chosen === open) this.show();
+  }
+
   show(): void {
     if (this.panel) return this.panel.reveal(undefined, true);
     const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    this.fill(vscode.window.createWebviewPanel(KIND, vscode.l10n.t("Canvas"), place, { retainContextWhenHidden: true }));
+    this.fill(vscode.window.createWebviewPanel(KIND, t("Canvas"), place, { retainContextWhenHidden: true }));
   }
 
   /** A window that is opened again brings its panel back. */
@@ -73,4 +89,9 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     this.port.open(webview);
     void this.drawing.begin();
   }
+}
+
+/** A surface that was not there before; what changes on one is for who looks at it. */
+function isNew({ kind, body }: Row["event"]): boolean {
+  return kind === "canvas.surface_updated" && Object.values((body?.versions ?? {}) as object).includes(1);
 }
