@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -23,13 +24,14 @@ def test_a_command_shows_its_tool_folded_and_its_answer_and_a_reload_keeps_both(
     say(chat, "/status")
     expect(chat.locator("article.user")).to_contain_text("/status")
     tool = chat.locator("details.tool.done")
-    expect(tool.locator("summary")).to_contain_text("dragoman_status")
+    expect(tool.locator("summary")).to_have_text(re.compile(r"✓ done dragoman_status .*\d m?s$"))
     expect(chat.locator("article.assistant .prose")).not_to_be_empty()
     assert tool.get_attribute("open") is None
     expect(tool.locator("pre")).to_have_count(2)  # what it was given, what it gave
     answer = chat.locator("article.assistant .prose").inner_text()
     tab.page.reload()
     expect(chat.locator("details.tool.done pre")).to_have_count(2)
+    expect(tool.locator("summary")).to_have_text(re.compile(r"✓ done dragoman_status .*\d m?s$"))
     expect(chat.locator("article.user")).to_have_count(1)
     assert chat.locator("article.assistant .prose").inner_text() == answer
 
@@ -130,6 +132,10 @@ def test_a_model_asks_first_hears_a_refusal_and_is_stopped_in_mid_stream(browser
     expect(chat.locator("details.tool.failed")).to_have_count(1)
     expect(chat.locator(".going")).to_have_count(0)
     expect(asked).to_have_count(0)
+    tab.page.reload()
+    parts = chat.locator("article.assistant").locator(".prose, details")
+    expect(parts).to_have_class(["prose", "tool failed", "prose"])  # in the order in which they came
+    expect(parts.first).to_have_text("I will look.")
     say(chat, "go on")
     expect(chat.locator("article.assistant").last).to_contain_text("<img src=x onerror=window.pwned=1> thinking")
     chat.get_by_role("button", name="Stop").click()

@@ -145,7 +145,11 @@ def assert_lost(page: Page) -> None:
 def assert_back(page: Page) -> None:
     """The run died with the daemon, and can be tried again; what was typed and what was watched are there."""
     expect(page.locator("dragoman-chat .going")).to_have_count(0)
-    expect(page.locator("article").last).to_contain_text("Try again")
+    page.locator("article").last.get_by_role("button", name="Try again").click()
+    expect(page.locator("article.user .words")).to_have_text(["/read_actions timeout_s=60"] * 2)
+    expect(page.locator("details.tool.running")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("dragoman-chat .going")).to_have_count(0)
     expect(page.locator("textarea")).to_have_value("half a thought")
     page.locator("textarea").fill("/status")
     page.locator("textarea").press("Enter")
@@ -195,6 +199,18 @@ def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 360
     tab.assert_at_home()
     context.close()
+
+
+def test_an_error_of_the_page_itself_is_told_and_can_be_put_away(tab: Tab) -> None:
+    tab.page.evaluate("() => void setTimeout(() => { throw new Error('<b>oops</b>'); })")
+    told = tab.page.locator(".trouble[role=alert]")
+    expect(told).to_contain_text("Something went wrong on this page: Uncaught Error: <b>oops</b>")
+    tab.page.evaluate("() => void Promise.reject(new Error('late'))")
+    expect(told).to_contain_text("late")
+    told.get_by_role("button", name="Close").click()
+    expect(told).to_have_count(0)
+    assert len(tab.complaints) == 2
+    tab.complaints.clear()
 
 
 def test_the_tabs_stand_in_one_row_and_each_can_be_reached_however_narrow(tab: Tab) -> None:

@@ -47,9 +47,16 @@ def message(said: Said, most_characters: int) -> Json:
 
 
 def _whose(said: Said) -> Json:
-    """With its run a client that lost the answer to `chat.send` sees whether its message came."""
-    known = {"by": said.by, "runId": said.run_id}
+    """With its run a client that lost the answer to `chat.send` sees whether its message came; of each call, where in
+    the text it was made and how long it took."""
+    calls = {call.id: {"after": _units(said.text[: call.after]), "tookMs": call.took_ms} for call in said.calls}
+    known = {"by": said.by, "runId": said.run_id, "calls": calls}
     return {name: value for name, value in known.items() if value}
+
+
+def _units(text: str) -> int:
+    """As JavaScript counts."""
+    return len(text.encode("utf-16-le", errors="replace")) // 2
 
 
 def _ending(said: Said) -> Json:
@@ -81,18 +88,22 @@ def in_flight(run: Run) -> Json:
     """What was said of a run until now: for whoever comes in the middle of it."""
     voice = run.voice
     calls = voice.calls if voice else ()
+    text = voice.text if voice else ""
     events = [
-        event for call in calls for event in _call_events(call, is_open=bool(voice and call.id in voice.open_calls))
+        event
+        for call in calls
+        for event in _call_events(call, text, is_open=bool(voice and call.id in voice.open_calls))
     ]
     tool = [{"runId": run.id, "sessionKey": run.session_key, "stream": "tool", "data": data} for data in events]
-    return {"runId": run.id, "text": voice.text if voice else "", "events": tool}
+    return {"runId": run.id, "text": text, "events": tool}
 
 
-def _call_events(call: Called, *, is_open: bool) -> list[Json]:
+def _call_events(call: Called, text: str, *, is_open: bool) -> list[Json]:
     named = {"name": call.tool, "toolCallId": call.id}
-    start = {"phase": "start", **named, "args": call.input or {}}
+    start = {"phase": "start", **named, "args": call.input or {}, "after": _units(text[: call.after])}
     content = [{"type": "text", "text": call.output or call.error or ""}]
-    result = {"phase": "result", **named, "isError": call.error is not None, "result": {"content": content}}
+    ended = {"isError": call.error is not None, "result": {"content": content}, "tookMs": call.took_ms}
+    result = {"phase": "result", **named, **ended}
     return [start] if is_open else [start, result]
 
 

@@ -194,7 +194,8 @@ export class DragomanApp extends LitElement {
         h1 { margin: 0; }
         #connection { order: 1; margin-bottom: 0; }
         .tabs { order: 2; width: 100%; justify-content: space-between; gap: 0; scrollbar-width: none; }
-        [role="tab"] { padding: .3rem .25rem .4rem; font-size: .84rem; }
+        [role="tab"] { padding: .3rem .15rem .4rem; font-size: min(.84rem, 3.3vw); }
+        #connection.bad { width: 100%; margin: .2rem 0; border-radius: .5rem; }
       }
     `,
   ];

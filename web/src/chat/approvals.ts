@@ -27,7 +27,7 @@ class Approvals extends EventTarget {
   }
 
   private async read(): Promise<void> {
-    if (!gateway.connected) return;
+    if (!gateway.connected) return this.become([]); // nobody would hear the answer; those that still wait come back
     const { approvals } = await gateway.request<{ approvals: Approval[] }>("dragoman.approvals");
     this.become(approvals);
   }

@@ -35,7 +35,7 @@ const DRAW: { [K in Part["kind"]]: (part: Extract<Part, { kind: K }>, said: Said
 };
 
 function tool({ name, input, output, state, startedMs, endedMs }: Tool) {
-  const took = endedMs ? lasted(endedMs - startedMs) : "";
+  const took = Number.isNaN(endedMs) ? "" : lasted(endedMs - startedMs);
   return html`<details class="tool ${state}">
     <summary><span class="sign" aria-hidden="true">${SIGNS[state]}</span> <span class="unseen">${t(STATES[state])}</span> <b>${name}</b> <span class="quiet">${brief(input)} ${took}</span></summary>
     <pre>${JSON.stringify(input ?? {}, null, 2)}</pre>

@@ -11,6 +11,7 @@ export interface Tool {
   output: string;
   state: "running" | "done" | "failed";
   startedMs: number;
+  /** Not a number while it runs, or where nobody knows. */
   endedMs: number;
 }
 export interface Words {
@@ -182,9 +183,26 @@ function made(role: Said["role"], runId: string, state: Said["state"], parts: Pa
 function adopted({ runId, text, events = [] }: InFlight): Said {
   const run = made("assistant", runId, "running", []);
   for (const { stream, data } of events) if (stream !== "assistant") HEAR[stream]?.(run, data);
-  if (text) run.parts.push({ kind: "text", id: "whole", text });
+  run.parts = laid(text, run.parts, new Map(events.map(({ data }) => [String(data.toolCallId), Number(data.after ?? 0)])));
   run.isAdopted = true;
   return run;
+}
+
+/** Words and calls in the order in which they were made, by how much was said before each call. */
+function laid(text: string, made: Part[], after: Map<string, number>): Part[] {
+  const parts: Part[] = [];
+  let at = 0;
+  const say = (until: number) => {
+    const words = text.slice(at, until).trim();
+    if (words) parts.push({ kind: "text", id: `told ${at}`, text: words });
+    at = Math.max(at, until);
+  };
+  for (const part of made) {
+    if (part.kind === "tool") say(after.get(part.id) ?? 0);
+    parts.push(part);
+  }
+  say(text.length);
+  return parts;
 }
 
 /** Something of it was not told: its tools are told again, and from now on its words come whole. */
@@ -208,7 +226,7 @@ const HEAR: Record<string, (run: Said, data: Json) => void> = {
     tool.output = textOf((data.result as Json | undefined)?.content);
     if (tool.state === "running") addChanges(run, tool, Boolean(data.isError));
     tool.state = data.isError ? "failed" : "done";
-    tool.endedMs = Date.now();
+    tool.endedMs = typeof data.tookMs === "number" ? tool.startedMs + data.tookMs : Date.now();
   },
   diff(run, { path, original, modified, toolCallId }) {
     const change = { path: String(path), original: String(original ?? ""), modified: String(modified ?? "") };
@@ -228,7 +246,7 @@ function toolOf(run: Said, { toolCallId, name, args }: Json): Tool {
   const known = run.parts.find((it): it is Tool => it.kind === "tool" && it.id === toolCallId);
   if (known) return known;
   const id = String(toolCallId);
-  const tool: Tool = { kind: "tool", id, name: String(name), input: args, output: "", state: "running", startedMs: Date.now(), endedMs: 0 };
+  const tool: Tool = { kind: "tool", id, name: String(name), input: args, output: "", state: "running", startedMs: Date.now(), endedMs: NaN };
   run.parts.push(tool);
   return tool;
 }
@@ -273,13 +291,15 @@ function remembered(messages: Message[]): Said[] {
 function one(role: Said["role"], message: Message): Said {
   const ended: Record<string, Said["state"]> = { aborted: "aborted", error: "failed" };
   const calls = (Array.isArray(message.content) ? (message.content as Json[]) : []).filter(({ type }) => type === "toolCall");
-  const tools = calls.map((call): Tool => ({
-    kind: "tool", id: String(call.id), name: String(call.name), input: call.arguments, output: "", state: "done", startedMs: 0, endedMs: 0,
-  }));
-  const text = textOf(message.content);
-  const words: Words[] = text ? [{ kind: "text", id: "", text }] : [];
   const told = (message.__openclaw ?? {}) as Json;
-  const said = made(role, String(told.runId ?? ""), ended[String(message.stopReason)] ?? "done", [...tools, ...words], Number(message.timestamp ?? 0));
+  const about = (told.calls ?? {}) as Record<string, { after?: number; tookMs?: number | null }>;
+  const tools = calls.map((call): Tool => ({
+    kind: "tool", id: String(call.id), name: String(call.name), input: call.arguments, output: "", state: "done",
+    startedMs: 0, endedMs: about[String(call.id)]?.tookMs ?? NaN,
+  }));
+  const after = new Map(tools.map(({ id }) => [id, about[id]?.after ?? 0]));
+  const parts = role === "user" ? [{ kind: "text", id: "", text: textOf(message.content) } as Words] : laid(textOf(message.content), tools, after);
+  const said = made(role, String(told.runId ?? ""), ended[String(message.stopReason)] ?? "done", parts, Number(message.timestamp ?? 0));
   said.reason = String(message.errorMessage ?? "");
   said.by = String(told.by ?? "");
   return said;
