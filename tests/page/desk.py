@@ -4,7 +4,23 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
+
+WATCH_FRAMES = """() => {
+  window.gaps = [];
+  let last = performance.now();
+  const step = (now) => {
+    window.gaps.push(now - last);
+    last = now;
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}"""
+
+
+def frame_gaps(page: Page) -> list[float]:
+    """Milliseconds between the frames since the last time this was asked, in order of length."""
+    return sorted(float(gap) for gap in page.evaluate("() => window.gaps.splice(0)"))
 
 
 def start(view: Locator, name: str) -> None:

@@ -25,6 +25,9 @@ PAYLOADS = [
 SEQUENCES = "\x1b]52;c;d2luZG93\x07\x1b]8;;javascript:window.pwned=1\x07link\x1b]8;;\x07\x1b]0;title\x07\x1b[2J\x9b31m"
 """What a terminal would obey: the clipboard set, a link, a title, a cleared screen, a byte of C1."""
 
+IMAGE = PAYLOADS[0]
+"""Also the name of a file, of a function, of an agent."""
+
 ALL = " ".join(PAYLOADS)
 """In one text, for fields that are filled by running something."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,30 @@ def test_the_table_has_every_component_with_every_property() -> None:
     for row in ROWS:
         drawn = [it for it in row.components() if it["id"].startswith("it") and it["component"] == row.type]
         assert set().union(*drawn) - {"id", "component"} == properties_of(row.type), row.type
+
+
+UNBOUND = {"Divider"}
+"""A line shows no data: neither of its properties can be bound."""
+
+SILENT = {
+    *("Text", "Markdown", "Image", "Icon", "Video", "AudioPlayer", "CodeBlock", "Terminal", "Progress", "Chart"),
+    *("Card", "Tabs", "Divider"),
+}
+"""These have no action of their own."""
+
+
+def test_the_table_binds_every_component_and_fires_every_action() -> None:
+    for row in ROWS:
+        is_bound = '"path"' in json.dumps([*row.drawn, *row.beside])
+        assert is_bound == (row.type not in UNBOUND), row.type
+        assert bool(row.changes and row.then_sees) == is_bound, row.type
+        assert bool(row.acts) == (row.type not in SILENT), row.type
+    for name, entry in OWN.items():
+        (row,) = [row for row in ROWS if row.type == name]
+        fired = {act.name for act in row.acts}
+        assert fired == ({entry.event, "chosen"} if entry.event else set()), name  # its own, and the drawer's
+        told = set().union(*(act.context for act in row.acts)) - {"run"}
+        assert told == set(entry.tells), name
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.type)

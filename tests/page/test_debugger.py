@@ -8,12 +8,23 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.daemons import PATIENCE, call, eventually
 from tests.faces.attacked import Attacked
-from tests.page.desk import break_at, current, gutter, open_file, standing, start, variable
-from tests.page.hostile import assert_inert
+from tests.page.agent import Agent
+from tests.page.desk import (
+    WATCH_FRAMES,
+    break_at,
+    current,
+    frame_gaps,
+    gutter,
+    open_file,
+    standing,
+    start,
+    variable,
+)
+from tests.page.hostile import IMAGE, assert_inert
 from tests.page.tab import Tab
 from tests.page.workplace import ADDING, Workplace, furnish, workplace
 
@@ -102,7 +113,7 @@ def test_a_program_is_debugged_by_clicks_to_its_end(view: Locator, tab: Tab) -> 
     expect(standing(view)).to_contain_text("Terminated: exit code 0")
     expect(view.locator("#output")).to_contain_text("the sum is 6")
     expect(view.locator("#output")).to_contain_text("onerror")  # as text: that it did not run is seen at the end
-    expect(view.locator("#timeline")).to_contain_text("this page continued")
+    expect(view.locator("#timeline")).to_contain_text("you continued")
 
 
 def test_keys_step_and_a_frame_below_is_looked_at(view: Locator, tab: Tab) -> None:
@@ -158,7 +169,7 @@ def test_what_another_does_shows_at_once_and_who_did_it(view: Locator, place: Wo
     expect(standing(view)).to_contain_text("the command line stepped over")
     view.locator("#over").click()
     expect(current(view)).to_contain_text("total += value")
-    expect(standing(view)).to_contain_text("this page stepped over")
+    expect(standing(view)).to_contain_text("you stepped over")
     told = place.tool("list_sessions")["sessions"]
     assert [it["stop_number"] for it in told if it["session_id"] == started["session_id"]] == [3]
 
@@ -193,23 +204,6 @@ def test_a_folder_that_nobody_trusted_is_told_with_what_would_run_and_the_comman
             expect(view.get_by_role("alert")).to_contain_text(told)
     finally:
         call(place.daemon.places, "trust_add", {"folder": str(place.folder)})
-
-
-def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: Attacked) -> None:
-    context = browser.new_context(locale="zh-CN", color_scheme="dark", viewport={"width": 420, "height": 800})
-    tab = Tab.opened(context, daemon)
-    tab.page.goto(tab.link())
-    tab.page.get_by_role("tab", name="调试器").click()
-    view = tab.page.locator("dragoman-debugger")
-    expect(view.get_by_role("heading", name="调用栈")).to_be_visible()
-    expect(view.locator("dragoman-source .line").first).to_be_visible()
-    assert view.evaluate("it => it.scrollWidth <= it.clientWidth")
-    tops = [view.locator(f".{name}").first.bounding_box() for name in ("source", "variables", "stack", "output")]
-    heights = [box["height"] for box in tops if box]
-    assert heights[0] > 300
-    assert [box["y"] for box in tops if box] == sorted(box["y"] for box in tops if box)
-    tab.assert_at_home()
-    context.close()
 
 
 def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab, place: Workplace) -> None:
@@ -267,10 +261,10 @@ def test_the_timeline_says_who_started_and_who_removed(view: Locator, place: Wor
     break_at(view, "adding.py", 4)
     place.tool("start_debugging", configuration_name="adding")
     timeline = view.locator("#timeline")
-    expect(timeline).to_contain_text("this page set a breakpoint")
+    expect(timeline).to_contain_text("you set a breakpoint")
     expect(timeline).to_contain_text("the command line started adding")
     view.get_by_role("button", name="Remove the breakpoint adding.py:4").click()
-    expect(timeline).to_contain_text("this page removed a breakpoint")
+    expect(timeline).to_contain_text("you removed a breakpoint")
     place.tool("stop_debugging")
     expect(timeline).to_contain_text("the command line ended")
 
@@ -305,6 +299,9 @@ def test_a_session_of_another_folder_is_looked_at_from_there(view: Locator, plac
 
 def test_a_hundred_thousand_lines_and_ten_thousand_values_leave_the_page_awake(view: Locator, tab: Tab) -> None:
     break_at(view, "printing.py", 4)
+    tab.page.evaluate(WATCH_FRAMES)
+    tab.page.wait_for_function("() => window.gaps.length > 60")
+    idle = frame_gaps(tab.page)
     start(view, "printing")
     worst_s = 0.0
     while "Stopped" not in standing(view).inner_text() or worst_s == 0:
@@ -315,10 +312,13 @@ def test_a_hundred_thousand_lines_and_ten_thousand_values_leave_the_page_awake(v
     worst_s = max(worst_s, _answered_in_s(tab, "Activity"), _answered_in_s(tab, "Debugger"))
     assert worst_s < 0.5 * PATIENCE, worst_s
     expect(view.locator("#output .printed").last).to_have_text("line 99999")
+    busy = frame_gaps(tab.page)
+    assert busy[-1] < 1000 * PATIENCE  # it never froze
+    assert busy[len(busy) * 9 // 10] < 5 * idle[len(idle) * 9 // 10] + 50  # and was as quick as before, nearly always
     assert view.locator("#output .printed").count() < 80
     assert view.locator("#variables .row").count() < 80
     last = view.locator("#output [role=listitem]").last
-    expect(last).to_have_attribute("aria-setsize", "100000")
+    expect(last).to_have_attribute("aria-setsize", re.compile(r"^(9\d{4}|100000)$"))  # the daemon keeps a megabyte
 
 
 def _answered_in_s(tab: Tab, name: str) -> float:
@@ -334,17 +334,34 @@ def _answered_in_s(tab: Tab, name: str) -> float:
     ))  # fmt: skip
 
 
-def test_what_a_program_says_stays_text_wherever_it_shows(view: Locator, tab: Tab) -> None:
-    open_file(view, "hostile.py")
-    start(view, "hostile")
+def test_what_a_program_says_stays_text_wherever_it_shows(view: Locator, tab: Tab, place: Workplace) -> None:
+    """Names and values of variables, output, source, files, functions, threads, conditions, agents, stops of before."""
+    file = f"{IMAGE}.py"
+    line = (place.folder / file).read_text().splitlines().index("    pass") + 1
+    agent = Agent.at(place.daemon, name=IMAGE, workspace=str(place.folder))
+    agent.told("set_breakpoint", file_path=file, line_number=line, condition=f"{IMAGE!r} == said", log_message=IMAGE)
+    open_file(view, file)
+    expect(view.locator("dragoman-source code").filter(has_text="said = ")).to_contain_text("<img src=x")
+    start(view, IMAGE)
     expect(standing(view)).to_contain_text("Stopped: ValueError: <img src=x")
     expect(view.locator(".threads .item")).to_have_count(2)
+    expect(view.locator("#stack .item").first).to_contain_text(IMAGE)
+    expect(view.locator("#breakpoints .item")).to_contain_text(f"{file}:{line}")
+    expect(view.locator("#timeline")).to_contain_text(f"{IMAGE} set a breakpoint")
+    view.locator("#stack .item").last.click()
     variable(view, "values").click()
-    view.locator("#watch").fill("[named, said]")
-    view.locator("#watch").press("Enter")
+    for expression in ("[named, said]", "fail()"):
+        view.locator("#watch").fill(expression)
+        view.locator("#watch").press("Enter")
     expect(view.locator("#watches .row .value").first).to_contain_text("<img src=x")
+    expect(view.locator("#watches .row .bad")).to_contain_text("<img src=x")
     expect(view.locator("#output")).to_contain_text("window.pwned=1")
     expect(view.locator("#output")).not_to_contain_text("\x1b")
+    assert_inert(tab, view)
+    view.locator("#stop").click()
+    expect(standing(view)).to_contain_text("Terminated")
+    view.locator("#timeline .stop").first.click()
+    expect(view.locator(".then")).to_contain_text("<img src=x")
     assert_inert(tab, view)
     activity = tab.show("Activity")
     activity.locator("#find").fill("evaluated")

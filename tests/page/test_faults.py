@@ -163,7 +163,7 @@ def test_a_page_that_falls_behind_is_told_of_the_gap_and_shows_the_present(unhar
         beside.receive_json()
         asleep(unharmed, lambda: fill(daemon, beside))
     daemon.patch("dragoman.web.feed:BEHIND_AT_MOST", BEHIND_AT_MOST)
-    page.wait_for_function("window.gaps > 0")
+    page.wait_for_function("() => window.gaps > 0")
     place.tool("set_breakpoint", file_path="adding.py", line_number=4)
     view = unharmed.show("Debugger")
     expect(view.locator("#breakpoints .item")).to_have_count(1)

@@ -18,7 +18,7 @@ from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 from tests.daemons import call
 from tests.faces.attacked import Attacked
-from tests.page.hostile import ALL, SEQUENCES
+from tests.page.hostile import ALL, IMAGE, SEQUENCES
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,9 +76,20 @@ print(said)
 print(values["sequences"])
 worker = threading.Thread(target=threading.Event().wait, args=(30,), name=said, daemon=True)
 worker.start()
-raise ValueError(said)
+
+
+def never():
+    pass
+
+
+def fail():
+    raise ValueError(said)
+
+
+fail.__code__ = fail.__code__.replace(co_name={IMAGE!r}, co_qualname={IMAGE!r})
+fail()
 """
-PROGRAMS = {"adding": ADDING, "endless": ENDLESS, "printing": PRINTING, "hostile": HOSTILE, "unbroken": UNBROKEN}
+PROGRAMS = {"adding": ADDING, "endless": ENDLESS, "printing": PRINTING, IMAGE: HOSTILE, "unbroken": UNBROKEN}
 
 
 @dataclass(frozen=True)
