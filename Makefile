@@ -20,7 +20,6 @@ page:
 vsix:
 	@$(PYTHON) tools/build_vsix.py
 
-# What starts daemons mostly waits: four at a time, each file by itself.
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
 # Of the domains: what kills processes, syncs disks, runs debuggers and shells, and computes for long.
 SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
@@ -33,9 +32,8 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 	tests/domain/shell/test_overlay_any_order.py tests/domain/shell/test_strip.py \
 	$(addprefix tests/domain/evidence/test_, compare.py crash.py crash_languages.py debug_test.py debug_test_faults.py \
 	last_failure.py stop_history.py with_debugpy.py with_lldb.py)
-# The longest first: whoever begins a long file last keeps everybody waiting.
-WHOLE := tests/conformance/test_hostile_programs.py tests/e2e/life/test_races.py tests/faces/mcp/test_daemon_goes.py \
-	tests/e2e tests/conformance $(SLOW) tests/faces tests/page tests/lua
+# In the order of tests/longest.py.
+WHOLE := tests/e2e tests/conformance $(SLOW) tests/page tests/faces tests/lua
 
 test: setup-test lint unit whole editor
 
@@ -48,7 +46,8 @@ setup-test:
 lint:
 	$(BIN)/ruff check --output-format concise src tests bench tools
 	$(BIN)/ruff format --check --quiet src tests bench
-	$(BIN)/mypy
+	@# Two cores: beside mypy every test is compiled, which each worker would else do for itself.
+	@$(BIN)/python -m pytest --collect-only tests > /dev/null 2>&1 & $(BIN)/mypy; status=$$?; wait; exit $$status
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
 fmt:
@@ -59,10 +58,11 @@ unit:
 	$(BIN)/python -m pytest -n 3 $(UNIT) $(SLOW:%=--ignore %)
 
 # Debuggers and daemons beside each other on two cores take longer; what is measured in `bench` is not measured here.
+# A third of their time they wait, for processes and disks: six at a time, each file by itself, in the order given.
 whole: export TEST_PATIENCE ?= 2
 whole:
 	@rm -f .failed
-	$(BIN)/python -m pytest -n 4 --dist loadfile --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
+	$(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
 
 # One editor and one browser for all its tests, so one after another, in the order of their names: what a first window does comes before the rest.
 editor: export TEST_PATIENCE ?= 2

@@ -10,6 +10,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.longest import rank
 from tests.peers import missing_peers, on_ci
 
 # Thousands of tests stay to the end: a worker need not look for garbage among them again and again.
@@ -23,6 +24,10 @@ hypothesis.settings.load_profile("dragoman")
 # A runner in the background has Ctrl-C ignored, and every program that a test starts would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=rank())
 
 
 def pytest_collection_finish() -> None:
