@@ -58,8 +58,11 @@ def test_another_conversation_is_opened_with_what_was_said_in_it(tab: Tab) -> No
     expect(chat.locator("article.user .words")).to_have_text(["/status detail=first"])
     expect(chat.locator(".going")).to_have_count(0)
     fresh(tab)
-    chat.get_by_label("Conversation").first.select_option(label="/status detail=first")
+    choice = chat.get_by_label("Conversation").first
+    choice.select_option(label="/status detail=first")
     expect(chat.locator("article.user .words")).to_have_text(["/status detail=first"])
+    fresh(tab)
+    expect(choice).to_have_value(tab.page.evaluate("sessionStorage.chat"))  # though a hand chose another before
 
 
 @pytest.mark.requirement("page:chat:tool-start-shown")

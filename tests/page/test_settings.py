@@ -82,7 +82,9 @@ def test_switches_and_choices_are_saved_at_once_and_another_page_sees_it(
     activity = other.show("Activity")
     expect(activity.locator(".row").first).to_contain_text("changed the setting model")
     expect(activity.locator(".row .who").first).to_have_text("you")
-    view.locator("#model").get_by_role("combobox").select_option("none")
+    other.show("Settings")
+    second.locator("#model").get_by_role("combobox").select_option("none")
+    expect(view.locator("#model").get_by_role("combobox")).to_have_value("none")  # also where a hand chose before
     view.locator("#auto_start").get_by_role("checkbox").check()
     expect(view.locator("#auto_start").get_by_text("Saved.")).to_be_visible()
     other.assert_at_home()

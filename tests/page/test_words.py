@@ -36,3 +36,15 @@ def test_every_phrase_that_stands_in_a_table_has_its_chinese() -> None:
     said = set().union(*(of_tables(text) for text in texts()))
     assert len(said) > 15
     assert said - translated() - {""} == set()
+
+
+def test_no_phrase_has_two_translations() -> None:
+    """The tables become one, as views are loaded: which of two would win depends on where a person looked first."""
+    rows: dict[str, set[str]] = {}
+    for path in SOURCES.rglob("chinese.ts"):
+        for english, chinese in re.findall(
+            r'^  "?((?:[^"\\]|\\.)*?)"?: "((?:[^"\\]|\\.)*)"', path.read_text(), re.MULTILINE
+        ):
+            rows.setdefault(english, set()).add(chinese)
+    assert len(rows) > 200
+    assert {english: found for english, found in rows.items() if len(found) > 1} == {}

@@ -168,8 +168,8 @@ export class DragomanChat extends LitElement {
     return html`<div class="bar">
       <label><span class="unseen">${t("Conversation")}</span>
         <select @focus=${() => this.attempt(() => this.readSessions())} @change=${(event: Event) => this.open((event.target as HTMLSelectElement).value)}>
-          ${known ? nothing : html`<option selected value=${this.talk.key}>${here}</option>`}
-          ${this.sessions.map(({ key, displayName, hasActiveRun }) => html`<option value=${key} ?selected=${key === this.talk.key}>${displayName}${hasActiveRun ? " …" : ""}</option>`)}
+          ${known ? nothing : html`<option selected .selected=${true} value=${this.talk.key}>${here}</option>`}
+          ${this.sessions.map(({ key, displayName, hasActiveRun }) => html`<option value=${key} ?selected=${key === this.talk.key} .selected=${key === this.talk.key}>${displayName}${hasActiveRun ? " …" : ""}</option>`)}
         </select></label>
       <button @click=${this.create} ?disabled=${!this.connected}>${t("New conversation")}</button>
     </div>`;

@@ -72,7 +72,7 @@ export class DragomanSetting extends LitElement {
         @change=${(event: Event) => this.save(String((event.target as HTMLInputElement).checked))} />`;
     if (kind === "choice")
       return html`<select id="value" ?disabled=${this.isSaving} aria-describedby=${described} @change=${(event: Event) => this.save((event.target as HTMLSelectElement).value)}>
-        ${choices.map((it) => html`<option value=${it} ?selected=${it === value}>${it}</option>`)}</select>`;
+        ${choices.map((it) => html`<option value=${it} .selected=${it === value}>${it}</option>`)}</select>`;
     return html`<input id="value" class="mono ${kind}" spellcheck="false" autocomplete="off" inputmode=${kind === "integer" ? "numeric" : nothing}
       title=${allowed} .value=${this.written ?? this.text} ?disabled=${this.isSaving}
       aria-invalid=${this.wrong ? "true" : "false"} aria-describedby=${described} @input=${this.typed} />`;
