@@ -208,13 +208,13 @@ class Outward:
         self._sessions = {name: key for name, key in self._sessions.items() if name in known}
 
     async def _bridge(self, event: Diff) -> None:
-        """To the editors at our own gateway, and to the record without the texts."""
-        if event.tool_id:  # derived: what was told as a change is passed on as it came
-            payload = Raw(msgspec.json.encode(changed_file(event, SystemClock().wall_ns() // 1_000_000)))
-            self._pass_on(EventFrame(event="agent", payload=payload))
+        """To the record without the texts, and to the editors at our own gateway."""
         body = {**msgspec.to_builtins(event), "original": None, "modified": ""}
         text = f"{event.path} changed by an agent behind the gateway"
         await self._journal.append([Event(kind="chat.file_changed", session=event.session_key, text=text, body=body)])
+        if event.tool_id:  # derived: what was told as a change is passed on as it came
+            payload = Raw(msgspec.json.encode(changed_file(event, SystemClock().wall_ns() // 1_000_000)))
+            self._pass_on(EventFrame(event="agent", payload=payload))
 
     async def tell_actions(self) -> None:
         """What a person did on a surface of the gateway's goes to the session that drew it."""
