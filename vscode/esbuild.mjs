@@ -29,8 +29,17 @@ const wholeFolders = {
   },
 };
 
+/** Said in watching, for the task that waits for it. */
+const saysWhenDone = {
+  name: "says-when-done",
+  setup({ onEnd }) {
+    onEnd(({ errors }) => watch && !errors.length && console.log("built"));
+  },
+};
+
 const extension = {
   ...shared,
+  plugins: [saysWhenDone],
   entryPoints: ["src/extension.ts"],
   outfile: "dist/extension.js",
   platform: "node",

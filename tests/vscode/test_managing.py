@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -117,23 +118,31 @@ def _take_over(window: Window) -> None:
 
 
 def test_a_take_over_leaves_no_old_token_alive(running: Editor, first: Window) -> None:
-    """One that was rotated stays dead in the server that takes over; the old server's port answers nobody."""
-    old_port, old = running.cli.status()["port"], running.cli.token("page")
-    assert _status_with(old_port, old) == 200
-    assert running.cli("token", "rotate", "page").returncode == 0
-    first.expect_status(f"Dragoman {old_port}")  # it came back by itself, with the new one from the file
+    """One that was rotated stays dead in the server that takes over, and of the old server nothing is left."""
+    before, old = running.cli.status(), {purpose: running.cli.token(purpose) for purpose in ("page", "editor")}
+    assert _status_with(before["port"], old["page"]) == 200
+    for purpose in old:
+        assert running.cli("token", "rotate", purpose).returncode == 0
+    first.expect_status(f"Dragoman {before['port']}")  # it came back by itself, with the new one from the file
     first.command("Dragoman: Start server for this window")
-    port = eventually(lambda: _other_port(running, old_port), within_s=30, every_s=0.1)
-    first.expect_status(f"Dragoman {port}")
-    assert _status_with(port, old) == 401
-    assert _status_with(port, running.cli.token("page")) == 200
-    with socket.socket() as probe:
-        assert probe.connect_ex(("127.0.0.1", old_port)) != 0
+    after = eventually(lambda: _another(running, before["pid"]), within_s=30, every_s=0.1)
+    first.expect_status(f"Dragoman {after['port']}")
+    assert _status_with(after["port"], old["page"]) == 401
+    assert _status_with(after["port"], running.cli.token("page")) == 200
+    assert [_editor_with(after["port"], token) for token in (old["editor"], running.cli.token("page"))] == [401, 401]
+    assert len(daemons_of(running.cli.home)) == 1
 
 
-def _other_port(editor: Editor, old: int) -> int:
-    port = int(editor.cli.status().get("port", old))
-    return port if port != old else 0
+def _another(editor: Editor, old: int) -> dict[str, Any] | None:
+    status = editor.cli.status()
+    return status if status.get("pid", old) != old else None
+
+
+def _editor_with(port: int, token: str) -> int:
+    """What the door of editors answers to an upgrade."""
+    upgrade = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")]
+    key = [("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="), ("Authorization", f"Bearer {token}")]
+    return ask(port, Ask("/api/editor", headers=[("Host", f"127.0.0.1:{port}"), *upgrade, *key])).status
 
 
 def _status_with(port: int, token: str) -> int:

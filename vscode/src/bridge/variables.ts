@@ -5,7 +5,7 @@ import type { Consent } from "./consent";
 import { Refusal, type Json } from "./link";
 
 const t = vscode.l10n.t;
-const READ_WITHIN_MS = 3000;
+const READ_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 100;
 
 interface Input {
