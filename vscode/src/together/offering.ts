@@ -7,16 +7,17 @@ import { folderPaths } from "../manage/program";
 import type { Server } from "../manage/server";
 
 const t = vscode.l10n.t;
+const NOT_AGAIN_FOR_MS = 5000;
 const PERSON = /^person\b/;
 
 export function offerSessions(server: Server): vscode.Disposable {
-  let isOpen = false; // one at a time: an agent may start many, and the menu has them all
+  let shownAt = 0; // an agent may start many in a row: they would pile up, and the menu has them all
   return server.watch.listen({
     events: (rows) => {
       const last = rows.filter(isForUs).at(-1);
-      if (!last || isOpen) return;
-      isOpen = true;
-      void offer(last).finally(() => (isOpen = false));
+      if (!last || Date.now() - shownAt < NOT_AGAIN_FOR_MS) return;
+      shownAt = Date.now();
+      void offer(last);
     },
   });
 }
