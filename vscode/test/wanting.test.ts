@@ -86,3 +86,32 @@ test("of two sessions that want one, the end of the first takes nothing away", (
   editor.set([at(5)], "t");
   expect(editor.wanting.ended("t")).toEqual(["2@5"]);
 });
+
+test("where the debugger put it is no change of the person's", () => {
+  const editor = new Editor();
+  editor.set([at(3)]);
+  editor.wanting.boundAt("1@3", { line: 4, column: 9 });
+  expect(editor.wanting.altered("1@3", { ...now(4), column: 9 })).toBeUndefined();
+  expect(editor.wanting.altered("1@3", { ...now(4, "", false), column: 9 })).toMatchObject({ line: 3, now: { line: 3, enabled: false } });
+  expect(editor.wanting.altered("1@3", now(6))).toMatchObject({ line: 3, now: { line: 6 } });
+});
+
+test("a session that agents let go of loses their marks, and gets them again when it is lent again", () => {
+  const editor = new Editor();
+  editor.set([at(3), at(5)]);
+  expect(editor.wanting.released("s")).toEqual(["1@3", "2@5"]);
+  expect(editor.wanting.takenAway("1@3")).toBeUndefined(); // our own doing
+  expect(editor.set([at(3)])).toEqual(["3@3"]);
+});
+
+test("what the person did while the daemon was away is told to the next one, and counts against what it wants", () => {
+  const editor = new Editor();
+  editor.set([at(3), at(5)]);
+  const gone = editor.wanting.takenAway("1@3");
+  const changed = editor.wanting.altered("2@5", now(5, "x"));
+  editor.wanting.released("s");
+  expect(editor.set([at(3), at(5)])[0]).toBeUndefined();
+  expect(editor.wanting.unknown()).toEqual([gone, changed]);
+  editor.wanting.ended("s");
+  expect(editor.wanting.unknown()).toEqual([]);
+});

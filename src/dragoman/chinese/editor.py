@@ -35,7 +35,16 @@ TABLE: dict[str, str] = {
     "the editor knows of no problems": "编辑器没有发现问题",
     "typed into the editor's terminal {name}; the person sees it run": "已输入编辑器的终端 {name}；用户可看到它运行",
     "what is selected is in a file outside of the workspace, and is not told": "选中内容位于工作区之外的文件中，不予告知",
-    "{count} pieces of output came too fast and are not here.": "有 {count} 段输出来得太快，未被收录。",
+    "The person took this session back: it goes on in their editor.": "用户已收回此会话：它会在其编辑器中继续。",
+    "[{count} characters of output came too fast and are not here]": "[有 {count} 个字符的输出来得太快，未被收录]",
+    "This breakpoint is a person's own, in a session that they lend: it is theirs to change, in their editor.": (
+        "此断点是用户自己的，位于其借出的会话中：只能由用户在其编辑器中更改。"
+    ),
+    "Breakpoints that agents set can be removed; ask the person about the others.": (
+        "可以移除智能体设置的断点；其他断点请询问用户。"
+    ),
+    "A person debugs these in an editor and has not lent them. Ask them to: *Dragoman: Lend this debug session to "
+    "agents…*": "用户正在编辑器中调试以下会话，尚未借出。请让用户执行：*Dragoman: 将此调试会话借给智能体…*",
     "{editor} could not do it: {reason}": "{editor} 无法完成：{reason}",
     "{editor} gave no answer within {seconds} seconds.": "{editor} 在 {seconds} 秒内没有回答。",
     "{editor} has not answered the questions before this one.": "{editor} 尚未回答此前的问题。",

@@ -86,12 +86,18 @@ async def debugging(
 
         kept = keeping(redactor.value)
         service = DebugService(group, book, runs, journal, clock, lived, redactor.text, kept)
-        Lending(editors, service, group, adapters)
+        lending = Lending(editors, service, group, adapters)
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.clean_up, service)
         sources = FileSources(rule)
         operations = debug_operations(
-            service, partial(configurations, rule=rule), waits, clock, sources=sources, redactor=redactor
+            service,
+            partial(configurations, rule=rule),
+            waits,
+            clock,
+            sources=sources,
+            redactor=redactor,
+            not_lent=lending.not_lent,
         )
         history = StopHistory(journal, clock)
         reports = Reports(journal, history, partial(service.printed_by, most=_OUTPUT_IN_A_REPORT))

@@ -99,6 +99,11 @@ class Bindings:
     def learn(self, body: bodies.BreakpointBody) -> None:
         self._bound.learn(body)
 
+    def know(self, breakpoint: Breakpoint, *, is_bound: bool) -> None:
+        """Of one that others set past us."""
+        answer = bodies.Breakpoint(verified=is_bound, line=breakpoint.line)
+        self._bound.bind(Shared(breakpoint, (breakpoint,), ()), answer)
+
     def learn_from(self, output: str) -> bool:
         """Some adapters tell of a condition that failed in what they print alone. Whether this was such a print."""
         found = re.search(self._dialect.condition_failed, output, re.DOTALL) if self._dialect.condition_failed else None
@@ -176,7 +181,7 @@ class Bindings:
         self._lines = tuple(breakpoints)
         wanted: defaultdict[str, list[Breakpoint]] = defaultdict(list)
         for breakpoint in self._lines:
-            if is_anothers(breakpoint.path, self._dialect.suffixes):
+            if is_anothers(breakpoint.path, self._dialect.suffixes) or self._is_set_by_others(breakpoint):
                 continue
             if breakpoint.enabled and not self._hits.is_spent(breakpoint.id):
                 wanted[breakpoint.path].append(breakpoint)
@@ -184,6 +189,10 @@ class Bindings:
             group = tuple(wanted.get(path, ()))
             if group != self._sent.get(path, ()):
                 await self._send_file(path, group)
+
+    def _is_set_by_others(self, breakpoint: Breakpoint) -> bool:
+        """Of the person whose session it is: their debugger has it, and counts its hits."""
+        return bool(breakpoint.owner) and breakpoint.owner == self._backend.owns.others
 
     async def _send_file(self, path: str, group: tuple[Breakpoint, ...]) -> None:
         places = one_a_place(group, or_word=self._dialect.or_word, is_sound=lambda it: not self._fault_in(it))

@@ -243,3 +243,11 @@ def top_frame(stop: Stop) -> Frame:
         say("This stop has no stack."),
         hint=say("Step or continue to a place with source."),
     )
+
+
+def persons_own() -> DragomanError:
+    return DragomanError(
+        "persons_own",
+        say("This breakpoint is a person's own, in a session that they lend: it is theirs to change, in their editor."),
+        hint=say("Breakpoints that agents set can be removed; ask the person about the others."),
+    )

@@ -7,18 +7,17 @@ or end it is answered here, and reaches no adapter.
 from __future__ import annotations
 
 import logging
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import anyio
 import msgspec
 
 from dragoman.debug import faults
 from dragoman.debug.backend import AdapterRefusedError, Owns
 from dragoman.debug.dialect import Dialect
-from dragoman.debug.messages import answer, made
+from dragoman.debug.lent_events import LentEvents
+from dragoman.debug.messages import answer
 from dragoman.debug.opening import Launch
 from dragoman.debug.wishes import Prepared, Wish
 from dragoman.errors import DragomanError
@@ -32,10 +31,6 @@ log = logging.getLogger(__name__)
 Ask = Callable[[str, dict[str, Any], float], Awaitable[Any]]
 """A method of the editor's, its parameters, and how long it may take."""
 
-_HELD_EVENTS = 1024
-_HELD_OUTPUTS = 256
-"""Of those; the rest is for what must not be missed."""
-_HELD_CHARACTERS = 64 * 1024
 _HEARD = frozenset({"stopped", "continued", "exited", "terminated", "thread", "output", "breakpoint", "capabilities"})
 """A process is not: it is not ours to look for, to interrupt or to end."""
 _PASSED_ON = frozenset(
@@ -66,8 +61,8 @@ class Offer:
     name: str
     type: str
     capabilities: Mapping[str, Any]
-    stopped: Mapping[str, Any] | None = None
-    """Where it stands already."""
+    stops: Sequence[Mapping[str, Any]] = ()
+    """Where it stands already: of each thread that was stopped, as it was told."""
 
 
 class MarkNow(msgspec.Struct, frozen=True, rename="camel"):
@@ -92,13 +87,22 @@ class Marked(msgspec.Struct, frozen=True):
         return (breakpoint.kind, breakpoint.path, breakpoint.line) == ("line", self.path, self.line)
 
 
+class OwnMark(MarkNow, frozen=True, kw_only=True, rename="camel"):
+    """A breakpoint of the person's own, as the editor has it."""
+
+    path: str
+    is_bound: bool = False
+
+
 class LentSession:
     def __init__(self, offer: Offer, ask: Ask, person: str, released: Callable[[str], None]) -> None:
+        """`released`: nobody here has it any more while its editor still does, and why."""
         self.owns = Owns(breakpoints=False, process=False, output=False, restart=False, others=person)
         self._offer = offer
         self._ask = ask
         self._released = released
-        self._waiting = _Waiting()
+        self._is_held = True
+        self._events = LentEvents()
         self._here: dict[str, Callable[[], Any]] = {
             "initialize": self._capabilities,
             "attach": self._begin,
@@ -116,26 +120,33 @@ class LentSession:
         return answer(command, await self._asked("debug.request", command, arguments, timeout_s))
 
     async def events(self) -> AsyncIterator[Event]:
-        async for event in self._waiting:
+        async for event in self._events.taken():
             yield event
 
     async def end(self) -> None:
-        """Let go of, and not ended: the person goes on, and the editor knows that nobody looks any more."""
-        if not self._waiting.is_closed:
-            self._released(self._offer.session)
-        self._waiting.close()
+        """Let go of, and not ended: the person goes on."""
+        self._release("let_go")
 
     def heard(self, event: str, body: Mapping[str, Any]) -> None:
-        if event in _HEARD and not self._waiting.is_closed:
-            self._waiting.put(event, body)
+        if event in _HEARD and not self._events.put(event, body):
+            log.warning("a lent session is let go of: its editor tells more than is taken")
+            self._release("too_fast")
 
     def ended(self) -> None:
-        self.heard("terminated", {})
-        self._waiting.close()
+        self._is_held = False
+        self._events.put("terminated", {})
+        self._events.close()
 
     def lost(self) -> None:
         """The editor has left, and with it whatever it could have told of the end."""
-        self._waiting.close()
+        self._is_held = False
+        self._events.close()
+
+    def _release(self, why: str) -> None:
+        self._events.close()
+        if self._is_held:
+            self._is_held = False
+            self._released(why)
 
     async def _asked(self, method: str, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Any:
         asked = {"session": self._offer.session, "command": command, "arguments": arguments or {}}
@@ -155,77 +166,26 @@ class LentSession:
         return {key: value for key, value in self._offer.capabilities.items() if key not in _OWNERS}
 
     def _begin(self) -> Mapping[str, Any]:
-        self._waiting.put("initialized", {})
-        if self._offer.stopped is not None:
-            self.heard("stopped", self._offer.stopped)
+        self._events.put("initialized", {})
+        for stop in self._offer.stops:
+            self._events.put("stopped", stop)
         return {}
 
 
-class _Waiting:
-    """What was heard and not yet taken. An editor tells faster than a session looks: what is printed meanwhile is put
-    together, and what is too much of it left out, and said so; of all else, nothing may be missed."""
-
-    def __init__(self) -> None:
-        self.is_closed = False
-        self._events: deque[tuple[str, dict[str, Any]]] = deque()
-        self._outputs = 0
-        self._missed = 0
-        self._came = anyio.Event()
-
-    def put(self, event: str, body: Mapping[str, Any]) -> None:
-        if event == "output" and (not isinstance(body.get("output"), str) or not self._has_room(body)):
-            return
-        if len(self._events) >= _HELD_EVENTS:
-            log.warning("a lent session is let go of: its editor tells more than is taken")
-            self.close()
-            return
-        self._outputs += event == "output"
-        self._events.append((event, dict(body)))
-        self._came.set()
-
-    def close(self) -> None:
-        self.is_closed = True
-        self._came.set()
-
-    async def __aiter__(self) -> AsyncIterator[Event]:
-        while True:
-            while self._events:
-                event, body = self._events.popleft()
-                self._outputs -= event == "output"
-                yield made(event, **body)
-                if event == "output" and self._missed and not self._outputs:
-                    yield self._told_missed()
-            if self.is_closed:
-                return
-            self._came = anyio.Event()
-            await self._came.wait()
-
-    def _has_room(self, body: Mapping[str, Any]) -> bool:
-        """False where it needs none of its own: it was put to the last, or is left out."""
-        text = str(body.get("output", ""))
-        event, last = self._events[-1] if self._events else ("", {})
-        is_alike = event == "output" and last.get("category") == body.get("category")
-        if is_alike and len(last["output"]) + len(text) <= _HELD_CHARACTERS:
-            last["output"] += text
-            return False
-        if self._outputs < _HELD_OUTPUTS:
-            return True
-        self._missed += 1
-        return False
-
-    def _told_missed(self) -> Event:
-        lost = say("{count} pieces of output came too fast and are not here.", count=self._missed)
-        self._missed = 0
-        return made("output", output=f"{lost}\n", category="console")
-
-
 def lent(
-    offer: Offer, ask: Ask, person: str, dialect: Dialect, released: Callable[[str], None] = lambda _: None
+    offer: Offer, ask: Ask, person: str, dialect: Dialect, released: Callable[[str], None]
 ) -> tuple[LentSession, Prepared]:
     """`released` tells the editor that a session of its is let go of."""
     backend = LentSession(offer, ask, person, released)
     launch = Launch("attach", {}, offer.type, _as_watcher(dialect))
     return backend, Prepared(offer.name, backend, launch, Wish(), facts={"editor": offer.type})
+
+
+def read_own(told: Mapping[str, Any]) -> list[OwnMark]:
+    try:
+        return msgspec.convert(told.get("breakpoints"), list[OwnMark])
+    except msgspec.ValidationError as error:
+        raise DragomanError("bad_offer", say("This is not how an editor tells of a breakpoint.")) from error
 
 
 def read_marked(told: Mapping[str, Any]) -> Marked:

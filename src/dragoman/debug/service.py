@@ -13,6 +13,7 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from dragoman.clock import Clock
+from dragoman.debug import faults
 from dragoman.debug.chronicle import Chronicle, Record
 from dragoman.debug.following import Followed
 from dragoman.debug.history.keeping import Keeping, nothing_kept
@@ -29,6 +30,7 @@ from dragoman.debug.model import (
     ThreadSeen,
     Until,
 )
+from dragoman.debug.persons import is_person
 from dragoman.debug.probe import Probe
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
@@ -295,6 +297,8 @@ class DebugService:
 
     async def change_breakpoint(self, client: Client, id: int, **fields: object) -> tuple[Breakpoint, Binding]:
         """Whoever's it is: the last writer wins."""
+        if any(it.id == id and self._is_kept(client, it) for it in self._book.of(client.place)):
+            raise faults.persons_own()
         changed = await self._book.change(client.place, id, **fields)
         await self._spread(client.place)
         return changed, self.binding(client, id)
@@ -309,10 +313,22 @@ class DebugService:
         return made
 
     async def remove_breakpoints(self, client: Client, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
-        gone = await self._book.remove(client.place, which, by=client.id)
+        meant = [it for it in self._book.of(client.place) if which(it)]
+        if meant and all(self._is_kept(client, it) for it in meant):
+            raise faults.persons_own()
+        gone = await self._book.remove(
+            client.place, lambda it: which(it) and not self._is_kept(client, it), by=client.id
+        )
         if gone:
             await self._spread(client.place)
         return gone
+
+    def _is_kept(self, client: Client, breakpoint: Breakpoint) -> bool:
+        """A person's own in a session that they lend: their editor has it, and nobody here can take it from there."""
+        if not breakpoint.session or breakpoint.owner == client.id or not is_person(breakpoint.owner):
+            return False
+        live = self._register.live_of(client.place)
+        return any(it.id == breakpoint.session and it.is_a_persons for it in live)
 
     def breakpoints(self, client: Client) -> list[tuple[Breakpoint, Binding]]:
         return [(it, self.binding(client, it.id)) for it in self._book.of(client.place)]

@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from dragoman.access.links import Links
 from dragoman.editor import Editor, Editors, read_about
 from dragoman.errors import DragomanError
+from dragoman.phrases import say
 from dragoman.web.sockets import CLOSE_ROTATED, accept, close
 
 log = logging.getLogger(__name__)
@@ -112,6 +113,7 @@ class _Talk:
                 self._editor.answered(said.id, said.result, said.error)
         elif said.id is None:
             await self._called(said)  # what is told keeps its order
+            await anyio.lowlevel.checkpoint()  # one that tells without a pause leaves the others their turn
         else:
             await self._calls.acquire()
             group.start_soon(self._answer, said, said.id)
@@ -133,6 +135,9 @@ class _Talk:
         except DragomanError as error:
             log.info("an editor's %s failed: %s", ascii(said.method[:60]), error)
             return error
+        except Exception:
+            log.exception("an editor's %s failed by a fault of ours", ascii(said.method[:60]))
+            return DragomanError("internal_error", say("Something went wrong in the daemon."))
 
 
 async def _heard(socket: WebSocket) -> _Said:

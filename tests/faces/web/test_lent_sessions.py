@@ -77,7 +77,7 @@ class Program:
     def offer(self, place: Workplace, **more: Any) -> Json:
         told = {"session": "s1", "name": "Mine", "type": "debugpy", "folder": str(place.folder)}
         stopped = {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": True}
-        return self.editor.call("debug.offered", {**told, "capabilities": CAPABILITIES, "stopped": stopped, **more})
+        return self.editor.call("debug.offered", {**told, "capabilities": CAPABILITIES, "stops": [stopped], **more})
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_what_cannot_be_restarted_says_so(place: Workplace, program: Program) ->
 
 
 @pytest.mark.parametrize("categories", [("stdout",), ("stdout", "stderr")])
-def test_output_that_comes_too_fast_costs_output_at_most_and_the_stop_after_it_is_told(
+def test_a_program_that_prints_without_a_pause_and_then_stops_loses_nothing(
     place: Workplace, program: Program, categories: tuple[str, ...]
 ) -> None:
     session = stopped(place, program)
@@ -228,21 +228,120 @@ def test_output_that_comes_too_fast_costs_output_at_most_and_the_stop_after_it_i
         program.event("output", category=categories[number % len(categories)], output=f"line {number}\n")
     program.stop_at(12)
     assert eventually(lambda: at_line(place, session, 12), every_s=0.05)
+    assert [f"line {number}" for number in range(5000)] == sorted(
+        all_printed(place, session).splitlines(), key=lambda it: int(it.split()[-1])
+    )
+
+
+def all_printed(place: Workplace, session: str) -> str:
+    text, page = "", {"cursor": 0, "left": 1}
+    while page["left"]:
+        page = place.tool("get_output", session_id=session, max_chars=20_000, cursor=page["cursor"])
+        text += page["output"]
+    return text
+
+
+def test_a_body_with_any_names_in_it_costs_no_session(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    for body in ({"event": "x", "output": "y"}, {"output": 3}, {"output": {"a": 1}, "category": []}, {"self": 1}):
+        program.editor.tell("debug.event", {"session": "s1", "event": "output", "body": body})
+        program.editor.tell("debug.event", {"session": "s1", "event": "thread", "body": body})
+    program.editor.tell("debug.event", {"session": "s1", "event": "stopped", "body": []})
     assert place.tool("evaluate_expression", session_id=session, expression="total")["result"] == "0"
-    if len(categories) == 1:  # put together, nothing of it is lost
-        assert "came too fast" not in str(place.tool("get_output", session_id=session, category="console"))
 
 
 def test_an_agent_that_lets_go_says_so_and_the_session_can_be_lent_again(place: Workplace, program: Program) -> None:
     session = stopped(place, program)
     place.tool("stop_debugging", session_id=session)
-    eventually(lambda: [it["method"] for it in program.editor.told] == ["debug.released"], every_s=0.02)
+    told = eventually(lambda: program.editor.told, every_s=0.02)
+    assert [(it["method"], it["params"]) for it in told] == [("debug.released", {"session": "s1", "why": "let_go"})]
     assert stopped(place, program) != session
 
 
-@pytest.mark.parametrize(
-    "more", [{"folder": "/elsewhere"}, {"capabilities": 3}, {"session": None}, {"stopped": "there"}]
-)
+def test_one_that_the_person_takes_back_says_so_and_can_be_lent_again(place: Workplace, program: Program) -> None:
+    session = stopped(place, program)
+    program.editor.tell("debug.ended", {"session": "s1", "why": "taken_back"})
+    eventually(lambda: not live(place), every_s=0.02)
+    assert "took this session back" in str(place.tool("get_output", session_id=session))
+    assert program.editor.told == []
+    assert stopped(place, program) != session
+
+
+def test_threads_that_stand_by_themselves_are_all_told_with_the_offer(place: Workplace, program: Program) -> None:
+    stops = [{"reason": "breakpoint", "threadId": thread, "allThreadsStopped": False} for thread in (1, 2)]
+    program.offer(place, stops=stops)
+    eventually(lambda: [it.get("thread_id") for it in live(place)] == [2], every_s=0.02)
+
+
+def own(program: Program, line: int, **more: Any) -> Json:
+    return {"path": program.path, "line": line, "column": None, "enabled": True, **more}
+
+
+def told_own(program: Program, *marks: Json, session: str = "s1") -> Json:
+    return program.editor.call("debug.own", {"session": session, "breakpoints": list(marks)})
+
+
+def test_the_persons_own_breakpoints_stand_in_the_list_as_theirs_and_nobody_sets_them_again(
+    place: Workplace, program: Program
+) -> None:
+    session = stopped(place, program)
+    told_own(
+        program, own(program, 4, isBound=True), own(program, 5, condition="total", hitCondition="2", enabled=False)
+    )
+    place.tool("set_breakpoint", file_path="adding.py", line_number=4)
+    listed = place.tool("get_breakpoints")["breakpoints"]
+    assert [(it["line"], it["set_by"], it["verified"], it["enabled"]) for it in listed[:2]] == [
+        (4, "a person in Fake Code", True, True),
+        (5, "a person in Fake Code", False, False),
+    ]
+    assert [it["line"] for it in program.breakpoints] == [4]  # the agent's alone
+    told_own(program, own(program, 6))
+    assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [4, 6]
+    place.tool("remove_breakpoint", clear_all=True)
+    assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [6]  # theirs stay
+    refusal = place.tool("remove_breakpoint", location={"file_path": "adding.py", "line_number": 6})
+    assert refusal["code"] == "persons_own"
+    place.tool("stop_debugging", session_id=session)
+    eventually(lambda: place.tool("get_breakpoints")["breakpoints"] == [], every_s=0.02)
+
+
+def test_what_the_person_does_to_an_agents_leaves_their_own_at_that_line_alone(
+    place: Workplace, program: Program
+) -> None:
+    stopped(place, program)
+    told_own(program, own(program, 5))
+    place.tool("set_breakpoint", file_path="adding.py", line_number=5)
+    gone = {"session": "s1", "path": program.path, "line": 5, "now": None}
+    assert program.editor.call("debug.breakpoint", gone)["result"] == {"count": 1}
+    assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [5]
+
+
+def test_breakpoints_that_no_editor_would_tell_of_are_refused(place: Workplace, program: Program) -> None:
+    stopped(place, program)
+    assert told_own(program, own(program, 4), session="other")["error"]["code"] == "not_lent"
+    for marks in ([{"line": 3}], [{"path": "/a", "line": "x"}], ["text"], [own(program, 3, enabled="yes")]):
+        assert told_own(program, *marks)["error"]["code"] == "bad_offer"
+
+
+def test_agents_hear_of_a_session_that_could_be_lent_and_no_longer_when_it_is(
+    place: Workplace, program: Program
+) -> None:
+    here = {"name": "Mine", "folder": str(place.folder)}
+    program.editor.tell("debug.lendable", {"sessions": [here, {"name": "Far", "folder": "/elsewhere"}]})
+    eventually(lambda: place.tool("list_sessions").get("not_lent") == ["Mine"], every_s=0.02)
+    program.editor.call("debug.lendable", {"sessions": "none"})
+    assert place.tool("list_sessions")["not_lent"] == ["Mine"]
+    program.editor.call("debug.lendable", {"sessions": []})
+    assert place.tool("list_sessions").get("not_lent") is None
+
+
+def test_what_an_editor_told_of_leaves_with_it(place: Workplace) -> None:
+    with fake_editor(place, {}) as editor:
+        editor.call("debug.lendable", {"sessions": [{"name": "Mine", "folder": str(place.folder)}]})
+    assert place.tool("list_sessions").get("not_lent") is None
+
+
+@pytest.mark.parametrize("more", [{"folder": "/elsewhere"}, {"capabilities": 3}, {"session": None}, {"stops": "there"}])
 def test_an_offer_that_makes_no_sense_is_refused(place: Workplace, program: Program, more: Json) -> None:
     assert program.offer(place, **more)["error"]["code"] in {"not_taken", "bad_offer"}
     assert live(place) == []

@@ -37,8 +37,16 @@ export class Consent {
     return this.ask(question);
   }
 
+  /** What goes on by what was allowed ends with it. */
+  whenForgotten: () => void = () => undefined;
+
+  isNever(kind: string): boolean {
+    return this.kept()[kind] === "never";
+  }
+
   async forget(): Promise<void> {
     await this.memory.update(PLACE, undefined);
+    this.whenForgotten();
   }
 
   private kept(): Record<string, Answer> {

@@ -63,6 +63,7 @@ function together({ known }: Server): Item[] {
   return [
     separator(t("Together")),
     ...(count ? [join] : []),
+    ...(vscode.debug.activeDebugSession ? [item("broadcast", t("Lend this debug session to agents…"), "dragoman.lendSession")] : []),
     item("comment-discussion", t("Open the chat"), "dragoman.openChat"),
     item("paintcan", t("Open the canvas"), "dragoman.openCanvas"),
     item("globe", t("Open the page"), "dragoman.openPage"),

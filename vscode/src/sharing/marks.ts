@@ -44,7 +44,20 @@ export class Marks implements vscode.Disposable {
     vscode.debug.removeBreakpoints(removed);
     vscode.debug.addBreakpoints(added);
     this.draw();
-    return { breakpoints: await Promise.all(marks.map((mark, index) => bound(session, mark, wanted[index]!))) };
+    const answers = await Promise.all(marks.map((mark, index) => bound(session, mark, wanted[index]!)));
+    for (const [index, mark] of marks.entries()) if (mark) this.wanting.boundAt(mark, placeOf(answers[index]!));
+    return { breakpoints: answers };
+  }
+
+  /** Whether agents want it, and we added it. */
+  has(mark: vscode.SourceBreakpoint): boolean {
+    return this.wanting.all().includes(mark);
+  }
+
+  /** No agent has the session any more. */
+  released(session: vscode.DebugSession): void {
+    vscode.debug.removeBreakpoints(this.wanting.released(session.id));
+    this.draw();
   }
 
   ended(session: vscode.DebugSession): void {
@@ -95,7 +108,11 @@ function made(path: string, { line, column, condition, hitCondition, logMessage 
   return new vscode.SourceBreakpoint(at, true, condition || undefined, hitCondition || undefined, logMessage || undefined);
 }
 
-function now({ location, enabled, condition, hitCondition, logMessage }: vscode.SourceBreakpoint): Wanted & { enabled: boolean } {
+function placeOf({ line, column }: Json): { line: number; column: number | null } {
+  return { line: Number(line), column: typeof column === "number" ? column : null };
+}
+
+export function now({ location, enabled, condition, hitCondition, logMessage }: vscode.SourceBreakpoint): Wanted & { enabled: boolean } {
   const { line, character } = location.range.start;
   const texts = { condition: condition ?? "", hitCondition: hitCondition ?? "", logMessage: logMessage ?? "" };
   return { line: line + 1, column: character ? character + 1 : null, ...texts, enabled };

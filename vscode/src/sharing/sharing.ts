@@ -5,26 +5,25 @@ import type { Bridge } from "../bridge/bridge";
 import { Refusal, type Json } from "../bridge/link";
 import { folderPaths } from "../manage/program";
 import { TYPE } from "../together/debugging";
+import { MIRRORED } from "../together/leftovers";
+import { chosen } from "./choosing";
 import { Marks } from "./marks";
+import { Own } from "./own";
+import { passedOn } from "./passing";
+import { Paths } from "./paths";
 import { Tracked, type DapMessage } from "./tracked";
 import type { Done } from "./wanting";
 
 const t = vscode.l10n.t;
-/** Through the editor, which then shows what happens; a request past it would leave it standing at the old line. */
-const COMMANDS: Record<string, string> = {
-  continue: "workbench.action.debug.continue",
-  next: "workbench.action.debug.stepOver",
-  stepIn: "workbench.action.debug.stepInto",
-  stepOut: "workbench.action.debug.stepOut",
-  pause: "workbench.action.debug.pause",
-};
-
+const KIND = "sessions";
 /** Not at each line that it prints: an offer that was refused, or let go of, waits for the next stop. */
 const OFFERED_AT = new Set(["stopped", "thread"]);
 
-interface Shared {
+export interface Shared {
   session: vscode.DebugSession;
   tracked: Tracked;
+  paths: Paths;
+  own: Own;
   /** Asked for, and allowed or not. */
   allowed?: Promise<boolean>;
   isLent: boolean;
@@ -34,19 +33,24 @@ export class Sharing implements vscode.Disposable {
   private readonly sessions = new Map<string, Shared>();
   private readonly marks: Marks;
   private readonly subscriptions: vscode.Disposable[];
+  /** What agents were told that they could ask for. */
+  private toldNotLent = "";
 
   constructor(
     private readonly bridge: Bridge,
-    memory: vscode.Memento,
+    private readonly memory: vscode.Memento,
   ) {
     this.marks = new Marks(memory, (done) => this.tellOf(done));
     bridge.serves["debug.request"] = (params) => this.passOn(params);
     bridge.serves["debug.released"] = async ({ session }) => this.released(String(session));
     bridge.serves["debug.breakpoints"] = async (params) => ({ body: await this.marks.set(this.lent(params).session, params.arguments as Json) });
+    bridge.consent.whenForgotten = () => this.forgotten();
     this.subscriptions = [
       this.marks,
       vscode.debug.registerDebugAdapterTrackerFactory("*", { createDebugAdapterTracker: (session) => this.follow(session) }),
       vscode.debug.onDidTerminateDebugSession((session) => this.ended(session)),
+      vscode.debug.onDidChangeBreakpoints(() => this.tellOwn()),
+      vscode.commands.registerCommand("dragoman.lendSession", (row?: { sessionId?: string }) => this.lendByHand(row?.sessionId)),
       bridge.onDidConnect(() => this.offerAll()),
     ];
   }
@@ -57,8 +61,12 @@ export class Sharing implements vscode.Disposable {
 
   private follow(session: vscode.DebugSession): vscode.DebugAdapterTracker | undefined {
     if (session.type === TYPE) return undefined;
-    const tracked = new Tracked((event, body) => this.happened(session.id, event, body));
-    this.sessions.set(session.id, { session, tracked, isLent: false });
+    const tracked = new Tracked(
+      (event, body) => this.happened(session.id, event, body),
+      (count) => t("[{0} characters are not shown here]", count),
+    );
+    const own = new Own(session, folderOf(session) ?? "", (mark) => this.isTheirs(mark), (params) => this.bridge.ask("debug.own", params));
+    this.sessions.set(session.id, { session, tracked, own, paths: new Paths(), isLent: false });
     return {
       onWillReceiveMessage: (message: DapMessage) => tracked.sent(message),
       onDidSendMessage: (message: DapMessage) => tracked.received(message),
@@ -70,28 +78,36 @@ export class Sharing implements vscode.Disposable {
     if (!shared) return;
     if (shared.isLent) this.bridge.tell("debug.event", { session: id, event, body });
     else if (shared.tracked.isLive && OFFERED_AT.has(event)) void this.offer(shared);
+    if (shared.isLent && event === "breakpoint") shared.own.changed();
   }
 
+  /** The daemon is there, perhaps another one than before: what the last one wanted, nobody may want any more. */
   private offerAll(): void {
+    this.toldNotLent = "";
     for (const shared of this.sessions.values()) {
-      shared.isLent = false;
+      this.letGo(shared);
       if (shared.tracked.isLive) void this.offer(shared);
     }
   }
 
   private async offer(shared: Shared): Promise<void> {
     const { session, tracked } = shared;
-    const folder = session.workspaceFolder?.uri.fsPath ?? session.parentSession?.workspaceFolder?.uri.fsPath ?? folderPaths()[0];
+    const folder = folderOf(session);
     if (!this.bridge.isOpen || !folder) return;
+    this.tellNotLent();
     shared.allowed ??= this.isAllowed(session);
     if (!(await shared.allowed) || shared.isLent || tracked.isEnded) return;
     shared.isLent = true;
-    const { capabilities, stopped } = tracked;
-    const offered = { session: session.id, name: session.name, type: session.type, folder, capabilities, stopped: stopped ?? null };
-    await this.bridge.ask("debug.offered", offered).then(
-      () => this.marks.tellAgain(),
-      () => (shared.isLent = false),
-    );
+    const { capabilities, stops } = tracked;
+    const offered = { session: session.id, name: session.name, type: session.type, folder, capabilities, stops };
+    shared.isLent = (await this.bridge.ask("debug.offered", offered).catch(() => undefined)) !== undefined;
+    if (shared.isLent) this.lentNow(shared);
+  }
+
+  private lentNow(shared: Shared): void {
+    shared.own.changed();
+    void this.marks.tellAgain();
+    this.tellNotLent();
   }
 
   /** What the person did to an agent's breakpoint; whether the daemon knows of it now. */
@@ -99,17 +115,69 @@ export class Sharing implements vscode.Disposable {
     return (await this.bridge.ask("debug.breakpoint", { ...done }).catch(() => undefined)) !== undefined;
   }
 
-  private isAllowed({ name }: vscode.DebugSession): Promise<boolean> {
-    const words = t("Let agents look at your debug session {0}, step it and run expressions in it? Always: all sessions of this workspace.", name);
-    return this.bridge.consent.require("sessions", words).then(() => true, () => false);
+  private tellOwn(): void {
+    for (const shared of this.sessions.values()) if (shared.isLent) shared.own.changed();
   }
 
-  /** Agents let go of it: their breakpoints go, and it is theirs again from the next stop on. */
+  /** Neither an agent's in a session of the person's, nor another's in one that the person joined. */
+  private isTheirs(mark: vscode.SourceBreakpoint): boolean {
+    return !this.marks.has(mark) && !this.memory.get<string[]>(MIRRORED, []).includes(mark.id);
+  }
+
+  /** So that agents can ask for them; one that the person will never lend is not spoken of. */
+  private tellNotLent(): void {
+    const all = this.bridge.consent.isNever(KIND) ? [] : [...this.sessions.values()].filter(({ isLent, tracked }) => tracked.isLive && !isLent);
+    const sessions = all.map(({ session }) => ({ name: session.name, folder: folderOf(session) ?? "" }));
+    const text = JSON.stringify(sessions);
+    if (text !== this.toldNotLent) this.bridge.tell("debug.lendable", { sessions });
+    this.toldNotLent = text;
+  }
+
+  private isAllowed({ name, parentSession }: vscode.DebugSession): Promise<boolean> {
+    const words = t(
+      "Let agents look at your debug session {0}, step it, set values and run expressions in it? Always: all sessions of this workspace.",
+      parentSession?.name ?? name,
+    );
+    return this.bridge.consent.require(KIND, words).then(() => true, () => false);
+  }
+
+  /** By command: also where the question went unanswered, or was answered with no. One that is lent is taken back. */
+  private async lendByHand(id: string | undefined): Promise<void> {
+    this.bridge.consent.requireTrust();
+    const lives = [...this.sessions.values()].filter(({ tracked }) => tracked.isLive);
+    const shared = await chosen(lives, id, this.bridge.isOpen);
+    if (shared?.isLent) return this.takeBack(shared);
+    if (!shared) return;
+    shared.allowed = Promise.resolve(true);
+    await this.offer(shared);
+    if (!shared.isLent) void vscode.window.showWarningMessage(t("The server did not take the session. It is offered again at its next stop."));
+  }
+
+  private takeBack(shared: Shared): void {
+    this.bridge.tell("debug.ended", { session: shared.session.id, why: "taken_back" });
+    shared.allowed = Promise.resolve(false);
+    this.letGo(shared);
+    this.tellNotLent();
+  }
+
+  /** What was allowed is not any more: what is lent goes back, and the next stop asks anew. */
+  private forgotten(): void {
+    for (const shared of this.sessions.values()) {
+      if (shared.isLent) this.takeBack(shared);
+      delete shared.allowed;
+    }
+  }
+
+  /** Agents let go of it: it is offered again at its next stop, or by hand. */
   private released(id: string): void {
     const shared = this.sessions.get(id);
-    if (!shared) return;
+    if (shared) this.letGo(shared);
+    this.tellNotLent();
+  }
+
+  private letGo(shared: Shared): void {
     shared.isLent = false;
-    this.marks.ended(shared.session);
+    this.marks.released(shared.session);
   }
 
   private ended(session: vscode.DebugSession): void {
@@ -117,6 +185,7 @@ export class Sharing implements vscode.Disposable {
     this.sessions.delete(session.id);
     this.marks.ended(session);
     if (shared?.isLent) this.bridge.tell("debug.ended", { session: session.id });
+    if (shared) this.tellNotLent();
   }
 
   private lent({ session }: Json): Shared {
@@ -125,23 +194,11 @@ export class Sharing implements vscode.Disposable {
     return shared;
   }
 
-  private async passOn(params: Json): Promise<Json> {
-    const { session, tracked } = this.lent(params);
-    const [command, given] = [String(params.command), params.arguments as Json];
-    try {
-      if (await byEditor(session, tracked, command, given)) return { body: {} };
-      return { body: ((await session.customRequest(command, given)) as Json | undefined) ?? {} };
-    } catch (error) {
-      return { refused: error instanceof Error ? error.message : String(error) };
-    }
+  private passOn(params: Json): Promise<Json> {
+    return passedOn(this.lent(params), String(params.command), params.arguments as Json);
   }
 }
 
-/** Whether the editor's own command sent the program on: only of the session in front, since that is what it acts on. */
-async function byEditor(session: vscode.DebugSession, tracked: Tracked, command: string, { threadId }: Json): Promise<boolean> {
-  const known = COMMANDS[command];
-  if (!known || vscode.debug.activeDebugSession?.id !== session.id) return false;
-  const before = tracked.sentSoFar(command);
-  await vscode.commands.executeCommand(known, "", { sessionId: session.id, threadId: `thread:${session.id}:${String(threadId)}` });
-  return tracked.sentSoFar(command) > before;
+function folderOf({ workspaceFolder, parentSession }: vscode.DebugSession): string | undefined {
+  return workspaceFolder?.uri.fsPath ?? parentSession?.workspaceFolder?.uri.fsPath ?? folderPaths()[0];
 }

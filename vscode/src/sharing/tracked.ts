@@ -15,19 +15,37 @@ export interface DapMessage {
 const RUNS = new Set(["continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto", "restartFrame"]);
 const LIVES = new Set(["stopped", "continued", "thread"]);
 const TOLD = new Set(["stopped", "continued", "thread", "output", "exited", "breakpoint", "capabilities"]);
+/** Of one output event: the daemon takes no message of a mebibyte, and a character may need six. */
+const MOST_PRINTED = 40_000;
+
+interface Asked {
+  threadId: unknown;
+  /** Where that thread stood, and how often anything had stopped. */
+  stop: Json | undefined;
+  stops: number;
+}
 
 export class Tracked {
   capabilities: Json = {};
-  /** Where it stands. */
-  stopped: Json | undefined;
   /** It has a program: what only starts others, as the parents of js-debug do, has none. */
   isLive = false;
   isEnded = false;
-  private stops = 0;
-  private readonly asked = new Map<number, { threadId: unknown; stops: number }>();
+  private stopCount = 0;
+  /** By thread, the last one last. */
+  private readonly standing = new Map<unknown, Json>();
+  private readonly asked = new Map<number, Asked>();
   private readonly counts = new Map<string, number>();
 
-  constructor(private readonly tell: (event: string, body: Json) => void) {}
+  /** `leftOut` says that so many characters of a print are not told. */
+  constructor(
+    private readonly tell: (event: string, body: Json) => void,
+    private readonly leftOut: (count: number) => string,
+  ) {}
+
+  /** Where it stands. */
+  get stops(): Json[] {
+    return [...this.standing.values()];
+  }
 
   /** How often the editor sent such a request. */
   sentSoFar(command: string): number {
@@ -38,7 +56,8 @@ export class Tracked {
   sent({ type, command, seq, arguments: given }: DapMessage): void {
     if (type !== "request" || command === undefined) return;
     this.counts.set(command, this.sentSoFar(command) + 1);
-    if (RUNS.has(command) && seq !== undefined) this.asked.set(seq, { threadId: given?.threadId, stops: this.stops });
+    const threadId = given?.threadId;
+    if (RUNS.has(command) && seq !== undefined) this.asked.set(seq, { threadId, stop: this.standing.get(threadId), stops: this.stopCount });
   }
 
   /** From the adapter. */
@@ -49,23 +68,44 @@ export class Tracked {
   }
 
   private happened(event: string, body: Json): void {
-    if (event === "stopped") {
-      this.stops += 1;
-      this.stopped = body;
-    }
-    if (event === "continued") this.stopped = undefined;
+    if (event === "stopped") this.stopped(body);
+    if (event === "continued") this.wentOn(body.threadId, body.allThreadsContinued !== false);
     if (event === "capabilities") this.capabilities = { ...this.capabilities, ...(body.capabilities as Json) };
     if (event === "terminated") this.isEnded = true;
     this.isLive ||= LIVES.has(event);
-    if (TOLD.has(event) && body.category !== "telemetry") this.tell(event, body);
+    if (TOLD.has(event) && body.category !== "telemetry") this.tell(event, event === "output" ? this.printed(body) : body);
+  }
+
+  private stopped(body: Json): void {
+    this.stopCount += 1;
+    if (body.allThreadsStopped === true) this.standing.clear();
+    this.standing.delete(body.threadId);
+    this.standing.set(body.threadId, body);
+  }
+
+  private wentOn(threadId: unknown, isAll: boolean): void {
+    if (isAll) this.standing.clear();
+    else this.standing.delete(threadId);
   }
 
   /** Who stepped has the answer to it; most adapters tell nobody else that the program went on. */
   private answered(seq: number, success: boolean, body: Json): void {
     const asked = this.asked.get(seq);
     this.asked.delete(seq);
-    if (!asked || !success || asked.stops !== this.stops) return;
-    this.stopped = undefined;
-    this.tell("continued", { threadId: asked.threadId, allThreadsContinued: body.allThreadsContinued ?? true });
+    if (!asked || !success || this.hasStoppedSince(asked)) return;
+    const isAll = body.allThreadsContinued ?? (this.standing.size <= 1 || asked.stop?.allThreadsStopped === true);
+    this.wentOn(asked.threadId, isAll === true);
+    this.tell("continued", { threadId: asked.threadId, allThreadsContinued: isAll });
+  }
+
+  private hasStoppedSince({ threadId, stop, stops }: Asked): boolean {
+    return stop ? stop !== this.standing.get(threadId) : stops !== this.stopCount;
+  }
+
+  private printed({ category, output }: Json): Json {
+    const text = typeof output === "string" ? output : "";
+    if (text.length <= MOST_PRINTED) return { category, output: text };
+    const half = MOST_PRINTED / 2;
+    return { category, output: `${text.slice(0, half)}\n${this.leftOut(text.length - MOST_PRINTED)}\n${text.slice(-half)}` };
   }
 }

@@ -20,7 +20,11 @@ interface Ours {
   path: string;
   wanted: Wanted;
   isOff: boolean;
+  /** Where the debugger put it: the editor says that place as if the person had. */
+  bound?: Place;
 }
+
+type Place = Pick<Wanted, "line" | "column">;
 
 export interface Outcome<Mark> {
   /** In the order they are wanted; none where the person has just taken it away. */
@@ -33,14 +37,14 @@ export class Wanting<Mark> {
   /** By session and file. */
   private readonly lists = new Map<string, { session: string; path: string; marks: Mark[] }>();
   private readonly ours = new Map<Mark, Ours>();
-  /** Taken away by the person, and not yet known to the daemon: what it wants meanwhile is older. */
-  private readonly gone = new Map<string, Done>();
+  /** Done by the person, and not yet known to the daemon: what it wants meanwhile is older. */
+  private readonly untold = new Map<string, Done>();
 
   /** As DAP sets them: the whole list of a file. `theirs` finds one of the person's at that place. */
   set(session: string, path: string, wanted: readonly Wanted[], theirs: (it: Wanted) => Mark | undefined, make: (it: Wanted) => Mark): Outcome<Mark> {
     const added: Mark[] = [];
     const marks = wanted.map((it) => {
-      if (this.gone.has(place(path, it.line))) return undefined;
+      if (this.untold.get(place(path, it.line))?.now === null) return undefined;
       const there = this.there(path, it, theirs);
       if (there !== undefined) return there;
       const mark = make(it);
@@ -52,10 +56,20 @@ export class Wanting<Mark> {
     return { marks, added, removed: this.unwanted() };
   }
 
-  ended(session: string): Mark[] {
+  /** Nobody wants anything in it any more; what the person did meanwhile is still to be told. */
+  released(session: string): Mark[] {
     for (const [key, list] of this.lists) if (list.session === session) this.lists.delete(key);
-    if (!this.lists.size) this.gone.clear();
     return this.unwanted();
+  }
+
+  ended(session: string): Mark[] {
+    for (const [key, done] of this.untold) if (done.session === session) this.untold.delete(key);
+    return this.released(session);
+  }
+
+  boundAt(mark: Mark, bound: Place): void {
+    const ours = this.ours.get(mark);
+    if (ours) this.ours.set(mark, { ...ours, bound });
   }
 
   /** What we took away ourselves is nobody's doing. */
@@ -64,27 +78,27 @@ export class Wanting<Mark> {
     this.ours.delete(mark);
     for (const list of this.lists.values()) list.marks = list.marks.filter((it) => it !== mark);
     if (!ours || session === undefined) return undefined;
-    const done = { session, path: ours.path, line: ours.wanted.line, now: null };
-    this.gone.set(place(ours.path, ours.wanted.line), done);
-    return done;
+    return this.did({ session, path: ours.path, line: ours.wanted.line, now: null });
   }
 
-  altered(mark: Mark, now: Wanted & { enabled: boolean }): Done | undefined {
+  altered(mark: Mark, told: Wanted & { enabled: boolean }): Done | undefined {
     const [ours, session] = [this.ours.get(mark), this.sessionOf(mark)];
-    if (!ours || session === undefined || (meaning(now) === meaning(ours.wanted) && now.enabled !== ours.isOff)) return undefined;
-    const done = { session, path: ours.path, line: ours.wanted.line, now };
-    this.ours.set(mark, { path: ours.path, wanted: now, isOff: !now.enabled });
-    return done;
+    if (!ours || session === undefined) return undefined;
+    const now = { ...told, ...(isAt(told, ours.bound) ? { line: ours.wanted.line, column: ours.wanted.column } : {}) };
+    if (meaning(now) === meaning(ours.wanted) && now.enabled !== ours.isOff) return undefined;
+    this.ours.set(mark, { ...ours, wanted: now, isOff: !now.enabled });
+    return this.did({ session, path: ours.path, line: ours.wanted.line, now });
   }
 
   /** The daemon knows: what it wants from now on is meant so. */
-  known({ path, line }: Done): void {
-    this.gone.delete(place(path, line));
+  known(done: Done): void {
+    const key = place(done.path, done.line);
+    if (this.untold.get(key) === done) this.untold.delete(key);
   }
 
   /** What it does not know yet, since it was away. */
   unknown(): Done[] {
-    return [...this.gone.values()];
+    return [...this.untold.values()];
   }
 
   all(): Mark[] {
@@ -96,6 +110,11 @@ export class Wanting<Mark> {
     const alike = [...this.ours].find(([, ours]) => ours.path === path && !ours.isOff && meaning(ours.wanted) === meaning(it));
     const own = alike ? undefined : theirs(it);
     return alike?.[0] ?? (own !== undefined && !this.ours.has(own) ? own : undefined);
+  }
+
+  private did(done: Done): Done {
+    this.untold.set(place(done.path, done.line), done);
+    return done;
   }
 
   private sessionOf(mark: Mark): string | undefined {
@@ -117,6 +136,10 @@ export class Wanting<Mark> {
 
 function place(path: string, line: number): string {
   return `${path}:${line}`;
+}
+
+function isAt(told: Place, bound: Place | undefined): boolean {
+  return bound !== undefined && told.line === bound.line && (told.column || 1) === (bound.column || 1);
 }
 
 export function meaning({ line, column, condition, hitCondition, logMessage }: Wanted): string {

@@ -6,7 +6,7 @@
 import * as vscode from "vscode";
 
 import { TYPE } from "./debugging";
-import { Leftovers } from "./leftovers";
+import { Leftovers, MIRRORED } from "./leftovers";
 import { Mirror, type Altered, type Changes, type Told, type Wish } from "./mirror";
 
 const t = vscode.l10n.t;
@@ -25,7 +25,7 @@ export class Breakpoints implements vscode.Disposable {
   private readonly leftovers: Leftovers;
 
   constructor(memory: vscode.Memento) {
-    this.leftovers = new Leftovers(memory, "dragoman.othersBreakpoints");
+    this.leftovers = new Leftovers(memory, MIRRORED);
     this.subscriptions = [
       this.sign,
       this.leftovers,

@@ -2,6 +2,9 @@
  * them back as the person's own. Those are taken away again. */
 import * as vscode from "vscode";
 
+/** Where those of joined sessions are noted. */
+export const MIRRORED = "dragoman.othersBreakpoints";
+
 export class Leftovers implements vscode.Disposable {
   private readonly left: Set<string>;
   private readonly heard: vscode.Disposable;

@@ -339,6 +339,7 @@ class Sessions(_Success):
     timestamp: str
     sessions: list[SessionAnswer]
     ended_left_out: Maybe[int] = None
+    not_lent: Maybe[list[str]] = None
 
 
 class ProgramOutput(_Success):

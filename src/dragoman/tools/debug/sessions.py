@@ -47,6 +47,8 @@ class Listing(Protocol):
 
 
 Configurations = Callable[[Path], Listing]
+NotLent = Callable[[Path], Sequence[str]]
+"""What a person debugs in an editor in that folder, and has not lent to agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class SessionTools:
     threads: ThreadList
     values: Values
     clock: Clock
+    not_lent: NotLent = lambda _: ()
 
     async def offered(self, caller: Caller, _: take.Nothing) -> Outcome:
         listing = await anyio.to_thread.run_sync(self.configurations, caller.workspace)
@@ -77,10 +80,14 @@ class SessionTools:
         found = [_session(session, active, seen[session.id], caller) for session in sessions]
         lines = [say("{text}", text=line) for session in found for line in _session_lines(session)]
         lines += [say("{count} older ones that have ended are not listed.", count=left_out)] if left_out else []
+        held = [name(it) for it in self.not_lent(caller.workspace)]
         answer = answers.Sessions(
-            timestamp=timestamp(self.clock.wall_ns()), sessions=found, ended_left_out=left_out or None
+            timestamp=timestamp(self.clock.wall_ns()),
+            sessions=found,
+            ended_left_out=left_out or None,
+            not_lent=held or None,
         )
-        return Outcome(lines or [say("No debug sessions in this workspace.")], answer)
+        return Outcome([*(lines or [say("No debug sessions in this workspace.")]), *_not_lent_lines(held)], answer)
 
     async def _seen(self, client: Client, sessions: Sequence[Session]) -> dict[str, _Seen]:
         """All at once: one whose debugger is stuck must not keep the others waiting."""
@@ -131,6 +138,16 @@ class SessionTools:
             return self.service.find(client).id
         except DragomanError:
             return ""
+
+
+def _not_lent_lines(names: Sequence[str]) -> list[Phrase]:
+    if not names:
+        return []
+    head = say(
+        "A person debugs these in an editor and has not lent them. Ask them to: *Dragoman: Lend this debug session to "
+        "agents…*"
+    )
+    return [head, *(say("{text}", text=f"  | {one_line(it, _NAME_IN_TEXT)}") for it in names)]
 
 
 def _listed(sessions: Sequence[Session]) -> tuple[list[Session], int]:

@@ -17,7 +17,7 @@ from dragoman.tools.debug.failures import Failures
 from dragoman.tools.debug.looking import LookingTools
 from dragoman.tools.debug.places import Places
 from dragoman.tools.debug.running import Running
-from dragoman.tools.debug.sessions import Configurations, SessionTools
+from dragoman.tools.debug.sessions import Configurations, NotLent, SessionTools
 from dragoman.tools.debug.sources import FileSources, SourceReader
 from dragoman.tools.debug.stops import Stops
 from dragoman.tools.debug.threads import ThreadList
@@ -193,11 +193,12 @@ def debug_operations(
     *,
     sources: SourceReader | None = None,
     redactor: Redactor | None = None,
+    not_lent: NotLent = lambda _: (),
 ) -> list[Operation]:
     sources = sources or FileSources()
     values, places, threads = Values(redactor or Redactor()), Places(sources), ThreadList(service)
     run_by_name = _handlers(
-        SessionTools(service, configurations, threads, values, clock),
+        SessionTools(service, configurations, threads, values, clock, not_lent),
         BreakpointTools(service, places, values, clock),
         Running(
             service, Ends(Stops(sources, values, threads), service.notes, _live_besides(service)), places, waits, clock
