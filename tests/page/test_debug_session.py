@@ -63,7 +63,7 @@ def test_a_person_debugs_with_the_mouse_and_a_reload_changes_nothing(
     expect(current(view)).to_contain_text("for value in values")
     expect(gutter(view, 4)).to_have_attribute("aria-pressed", "true")
     expect(view.locator("#watches .value")).to_have_text("3")
-    expect(view.locator("#timeline")).to_contain_text("this page stepped over")
+    expect(view.locator("#timeline")).to_contain_text("you stepped over")
     gutter(view, 4).click()
     view.locator("#continue").click()
     expect(standing(view)).to_contain_text("Terminated: exit code 0")

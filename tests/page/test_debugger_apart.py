@@ -96,6 +96,19 @@ def test_a_list_that_is_older_than_a_session_does_not_take_it_away(view: Locator
     expect(standing(view)).to_contain_text("Stopped: breakpoint")
 
 
+def test_a_value_of_an_earlier_stop_that_is_clicked_opens_as_it_is_now(view: Locator, tab: Tab) -> None:
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    expect(variable(view, "values")).to_be_visible()
+    held = Held(tab.page, "get_variables")
+    view.locator("#over").click()
+    expect(current(view)).to_contain_text("for value in values")
+    held.until_asked()
+    variable(view, "values").click()  # what it shows is being read anew, and what stands there leads nowhere
+    held.let()
+    expect(variable(view, "2")).to_contain_text("3")
+
+
 def test_what_was_before_is_told_though_something_new_was_heard_first(
     view: Locator, tab: Tab, place: Workplace
 ) -> None:

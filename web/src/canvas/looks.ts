@@ -5,7 +5,8 @@ export const looks = css`
   :host { display: block; padding: 1rem; overflow: auto; }
   .component { min-width: 0; }
   [aria-disabled="true"] { opacity: .55; cursor: default; }
-  .opens { cursor: pointer; } .opens button { pointer-events: none; opacity: 1; }
+  .opens { cursor: pointer; text-decoration: underline dotted; text-underline-offset: .25em; } .opens:has(button) { text-decoration: none; }
+  .opens button { pointer-events: none; opacity: 1; }
   .box { display: flex; gap: .7rem; min-width: 0; }
   .box.row { flex-wrap: wrap; }
   .box.row.scrolls { flex-wrap: nowrap; overflow-x: auto; }

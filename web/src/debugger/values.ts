@@ -145,7 +145,7 @@ export class DragomanValues extends LitElement {
     return html`<div class="line"><button
       class="plain row" data-key=${key} tabindex=${key === this.cursor ? 0 : -1} @focus=${() => this.moved(key)} .style=${indent} aria-level=${depth + 1}
       aria-expanded=${opens ? this.opened.has(key) : nothing} title=${node.type ? `${node.name}: ${node.type}` : node.name}
-      @click=${() => this.turn(key, node)} @keydown=${(event: KeyboardEvent) => this.keyed(event, row, rows)}
+      @click=${() => this.turn(row)} @keydown=${(event: KeyboardEvent) => this.keyed(event, row, rows)}
     ><span class="mark" aria-hidden="true">${opens ? (this.opened.has(key) ? "▾" : "▸") : ""}</span
       ><span class="name">${node.name}</span
       ><span class="value ${node.isBad ? "bad" : ""} ${node.isChanged ? "changed" : ""}">${node.value}</span></button>
@@ -165,21 +165,21 @@ export class DragomanValues extends LitElement {
     if (holder) void this.read(parent, holder, index - (index % AT_ONCE));
   }
 
-  private turn(key: string, node: Node): void {
-    if (!node.reference) return;
-    if (this.opened.delete(key)) this.requestUpdate();
-    else {
+  private turn({ key, parent, node }: Seen): void {
+    if (!node?.reference) return;
+    if (!this.opened.delete(key)) {
       this.opened.add(key);
-      if (!this.branches.has(key) || !this.asked.has(`${key}${JOINT}0`)) void this.read(key, node, 0);
-      this.requestUpdate();
+      const isPresent = !parent || this.branches.get(parent)?.round === this.round;
+      if (isPresent) void this.read(key, node, 0); // else it is opened by what is being read now
     }
+    this.requestUpdate();
   }
 
   private keyed(event: KeyboardEvent, row: Seen, rows: Seen[]): void {
     const isOpen = this.opened.has(row.key);
     const index = rows.indexOf(row);
-    if (event.key === "ArrowRight" && row.node && !isOpen) this.turn(row.key, row.node);
-    else if (event.key === "ArrowLeft" && row.node && isOpen) this.turn(row.key, row.node);
+    if (event.key === "ArrowRight" && row.node && !isOpen) this.turn(row);
+    else if (event.key === "ArrowLeft" && row.node && isOpen) this.turn(row);
     else if (event.key === "ArrowLeft") this.focusOn(row.parent);
     else if (event.key === "ArrowDown") this.focusOn(rows.slice(index + 1).find(({ node }) => node)?.key);
     else if (event.key === "ArrowUp") this.focusOn(rows.slice(0, index).findLast(({ node }) => node)?.key);
