@@ -36,6 +36,7 @@ print("result", outer(int(sys.argv[1]) if len(sys.argv) > 1 else 5), flush=True)
 """
 IN_LOOP = 10
 AT_INNER = 4
+MANY = 100_000
 
 
 @dataclass
@@ -64,6 +65,29 @@ class Agent:
         return stop
 
 
+class SharedAgent(Agent):
+    """One program for many tests: what takes long is starting a debugger. A test that ends it leaves the next to start
+    another; where it stands is made so again."""
+
+    session = ""
+
+    def stopped_at(self, path: Path, line: int, *args: str) -> dict[str, Any]:
+        self.call("remove_breakpoint", clear_all=True)
+        if not self._lives():
+            stop = super().stopped_at(path, line, *args)
+            self.session = stop["session_id"]
+            return stop
+        self.call("set_breakpoint", file_path=str(path), line_number=line)
+        stop = self.call("wait_for_stop", session_id=self.session)
+        while stop["stop_event_data"]["line"] != line:
+            stop = self.call("continue_debugging", session_id=self.session)
+        return stop
+
+    def _lives(self) -> bool:
+        listed = self.call("list_sessions")["sessions"]
+        return any(it["session_id"] == self.session and it["state"] in {"Stopped", "Running"} for it in listed)
+
+
 @pytest.fixture(scope="session")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
     path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
@@ -89,6 +113,23 @@ def agent(daemon: Cli, tmp_path: Path) -> Iterator[Agent]:
         for session in agent.call("list_sessions")["sessions"]:
             if session["state"] not in {"Terminated", "Terminating"}:
                 agent.call("stop_debugging", session_id=session["session_id"])
+
+
+@pytest.fixture(scope="module")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "program.py").write_text(PROGRAM.replace("else 5", f"else {MANY}"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared_agent(daemon: Cli, shared_folder: Path) -> Iterator[SharedAgent]:
+    with raw_client(daemon, "--workspace", str(shared_folder)) as client:
+        client.initialize()
+        agent = SharedAgent(client)
+        yield agent
+        if agent.session:
+            agent.call("stop_debugging", session_id=agent.session)
 
 
 OpenEditor = Callable[..., AbstractContextManager[Editor]]

@@ -4,47 +4,61 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.daemons import eventually
-from tests.faces.dap.conftest import AT_INNER, IN_LOOP, Agent, OpenEditor
+from tests.faces.dap.conftest import AT_INNER, IN_LOOP, Agent, OpenEditor, SharedAgent
 from tests.faces.dap.editor import Editor
 
 
+@pytest.fixture
+def shared(shared_agent: SharedAgent) -> SharedAgent:
+    return shared_agent
+
+
+@pytest.fixture
+def looping(shared_folder: Path) -> Path:
+    return shared_folder / "program.py"
+
+
 def test_an_editors_list_leaves_the_agents_breakpoints_where_they_are(
-    agent: Agent, editor: Editor, program: Path
+    shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
-    editor.join(session, {program: [AT_INNER]})
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
+    editor.join(session, {looping: [AT_INNER]})
     thread = editor.event("stopped")["threadId"]
-    (own,) = editor.set_lines(program, AT_INNER)
+    (own,) = editor.set_lines(looping, AT_INNER)
     assert own["verified"]
     editor.ask("continue", threadId=thread)
     assert editor.event("stopped")["hitBreakpointIds"] == [own["id"]]
-    assert editor.set_lines(program) == []
+    assert editor.set_lines(looping) == []
     editor.ask("continue", threadId=thread)
     assert editor.event("stopped")["hitBreakpointIds"] != [own["id"]]
-    assert agent.call("wait_for_stop")["stop_event_data"]["line"] == IN_LOOP
+    assert shared.call("wait_for_stop")["stop_event_data"]["line"] == IN_LOOP
 
 
 def test_the_same_list_keeps_its_ids_and_says_to_the_agent_whose_they_are(
-    agent: Agent, editor: Editor, program: Path
+    shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
     editor.join(session)
-    first = editor.set_lines(program, AT_INNER, {"line": AT_INNER + 1, "condition": "value > 3"})
-    again = editor.set_lines(program, {"line": AT_INNER + 1, "condition": "value > 2"}, AT_INNER)
+    first = editor.set_lines(looping, AT_INNER, {"line": AT_INNER + 1, "condition": "value > 3"})
+    again = editor.set_lines(looping, {"line": AT_INNER + 1, "condition": "value > 2"}, AT_INNER)
     assert [it["id"] for it in again] == [first[1]["id"], first[0]["id"]]
-    listed = {it["line"]: it for it in agent.call("get_breakpoints")["breakpoints"]}
+    listed = {it["line"]: it for it in shared.call("get_breakpoints")["breakpoints"]}
     assert listed[AT_INNER + 1]["condition"] == "value > 2"
     assert listed[AT_INNER]["set_by"] == "a person in Visual Studio Code"
     assert listed[AT_INNER]["session_id"] == session
     assert "set_by" not in listed[IN_LOOP]
 
 
-def test_what_the_agent_removes_leaves_the_editors_list_as_well(agent: Agent, editor: Editor, program: Path) -> None:
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+def test_what_the_agent_removes_leaves_the_editors_list_as_well(
+    shared: SharedAgent, editor: Editor, looping: Path
+) -> None:
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
     editor.join(session)
-    (own,) = editor.set_lines(program, AT_INNER)
-    agent.call("remove_breakpoint", breakpoint_id=own["id"])
+    (own,) = editor.set_lines(looping, AT_INNER)
+    shared.call("remove_breakpoint", breakpoint_id=own["id"])
     assert editor.event("breakpoint", reason="removed")["breakpoint"]["id"] == own["id"]
 
 
@@ -68,12 +82,12 @@ def test_conditions_hits_and_log_messages_are_an_editors_too(agent: Agent, edito
     assert logged["id"] != counted["id"]
 
 
-def test_two_editors_have_two_lists(agent: Agent, editor: Editor, editor_at: OpenEditor, program: Path) -> None:
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
-    editor.join(session, {program: [AT_INNER]})
+def test_two_editors_have_two_lists(shared: SharedAgent, editor: Editor, editor_at: OpenEditor, looping: Path) -> None:
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
+    editor.join(session, {looping: [AT_INNER]})
     with editor_at("nvim") as other:
-        other.join(session, {program: [AT_INNER]})
-        other.ask("setBreakpoints", source={"path": str(program)}, breakpoints=[])
+        other.join(session, {looping: [AT_INNER]})
+        other.ask("setBreakpoints", source={"path": str(looping)}, breakpoints=[])
         other.ask("disconnect")
     thread = editor.event("stopped")["threadId"]
     editor.ask("continue", threadId=thread)
@@ -103,77 +117,77 @@ def test_functions_and_exceptions_are_set_where_the_debugger_can(agent: Agent, e
 
 
 def test_an_editor_that_mirrors_is_told_of_others_and_its_echo_is_not_its_own(
-    agent: Agent, editor: Editor, program: Path
+    shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
     editor.join(session, mirrorsBreakpoints=True)
     (theirs,) = editor.event("dragomanBreakpoints")["breakpoints"]
-    assert (theirs["path"], theirs["line"], theirs["verified"]) == (str(program), IN_LOOP, True)
-    echo, own = editor.set_lines(program, IN_LOOP, AT_INNER)
+    assert (theirs["path"], theirs["line"], theirs["verified"]) == (str(looping), IN_LOOP, True)
+    echo, own = editor.set_lines(looping, IN_LOOP, AT_INNER)
     assert echo["id"] == theirs["id"]
     assert own["id"] != theirs["id"]
-    assert len(agent.call("get_breakpoints")["breakpoints"]) == 2
-    agent.call("remove_breakpoint", breakpoint_id=theirs["id"])
+    assert len(shared.call("get_breakpoints")["breakpoints"]) == 2
+    shared.call("remove_breakpoint", breakpoint_id=theirs["id"])
     assert editor.event("dragomanBreakpoints")["breakpoints"] == []
-    assert [it["line"] for it in agent.call("get_breakpoints")["breakpoints"]] == [AT_INNER]
+    assert [it["line"] for it in shared.call("get_breakpoints")["breakpoints"]] == [AT_INNER]
 
 
 def test_a_person_changes_and_removes_an_agents_breakpoint_in_the_folder_of_the_session(
-    agent: Agent, editor: Editor, program: Path
+    shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
     """The daemon's own folder is another: only the session knows where its breakpoints are."""
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
     editor.join(session, mirrorsBreakpoints=True)
     (theirs,) = editor.event("dragomanBreakpoints")["breakpoints"]
-    editor.set_lines(program, {"line": IN_LOOP, "condition": "total > 2"})  # the editor's list may come first
+    editor.set_lines(looping, {"line": IN_LOOP, "condition": "total > 2"})  # the editor's list may come first
     told = editor.ask("dragomanChangeBreakpoint", id=theirs["id"], line=IN_LOOP, condition="total > 2")
     assert [(it["id"], it["condition"]) for it in told["breakpoints"]] == [(theirs["id"], "total > 2")]
-    assert [it["condition"] for it in agent.call("get_breakpoints")["breakpoints"]] == ["total > 2"]
+    assert [it["condition"] for it in shared.call("get_breakpoints")["breakpoints"]] == ["total > 2"]
     editor.ask("dragomanChangeBreakpoint", id=theirs["id"], line=IN_LOOP, enabled=False)
-    assert [it["enabled"] for it in agent.call("get_breakpoints")["breakpoints"]] == [False]
+    assert [it["enabled"] for it in shared.call("get_breakpoints")["breakpoints"]] == [False]
     assert editor.ask("dragomanRemoveBreakpoint", id=theirs["id"]) == {"breakpoints": []}
-    assert agent.call("get_breakpoints")["breakpoints"] == []
+    assert shared.call("get_breakpoints")["breakpoints"] == []
     assert editor.refused("dragomanChangeBreakpoint", id=theirs["id"], line=3)[0] == "unknown_breakpoint"
     assert editor.ask("dragomanRemoveBreakpoint", id=theirs["id"]) == {"breakpoints": []}
 
 
 def test_one_that_the_person_had_before_the_agents_is_no_echo_and_stays_when_the_agents_goes(
-    agent: Agent, editor: Editor, program: Path
+    shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
-    editor.join(session, {program: [IN_LOOP]}, mirrorsBreakpoints=True)  # not told of any yet: it is its own
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
+    editor.join(session, {looping: [IN_LOOP]}, mirrorsBreakpoints=True)  # not told of any yet: it is its own
     (theirs,) = editor.event("dragomanBreakpoints")["breakpoints"]
-    (own,) = editor.set_lines(program, IN_LOOP)
+    (own,) = editor.set_lines(looping, IN_LOOP)
     assert own["id"] != theirs["id"]
-    agent.call("remove_breakpoint", breakpoint_id=theirs["id"])
-    assert [it["id"] for it in agent.call("get_breakpoints")["breakpoints"]] == [own["id"]]
+    shared.call("remove_breakpoint", breakpoint_id=theirs["id"])
+    assert [it["id"] for it in shared.call("get_breakpoints")["breakpoints"]] == [own["id"]]
 
 
 def test_who_leaves_is_not_told_that_its_own_are_removed_for_it_would_forget_them(
-    agent: Agent, editor: Editor, program: Path
+    shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
-    editor.join(session, {program: [AT_INNER]})
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
+    editor.join(session, {looping: [AT_INNER]})
     editor.event("stopped")
     editor.ask("disconnect")
     editor.ends()
     assert [it for it in editor.events("breakpoint") if it["reason"] == "removed"] == []
-    assert [it["line"] for it in agent.call("get_breakpoints")["breakpoints"]] == [IN_LOOP]
+    assert [it["line"] for it in shared.call("get_breakpoints")["breakpoints"]] == [IN_LOOP]
 
 
 def test_a_box_that_is_ticked_by_itself_is_bound_and_no_fault_for_the_agent(
-    agent: Agent, editor: Editor, program: Path
+    shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
-    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    session = shared.stopped_at(looping, IN_LOOP)["session_id"]
     editor.join(session)
     (box,) = editor.ask("setExceptionBreakpoints", filters=["uncaught"])["breakpoints"]
     assert box["verified"]
-    agent.call("step_execution", step_type="over")
-    assert "not bound" not in agent.text
+    shared.call("step_execution", step_type="over")
+    assert "not bound" not in shared.text
 
 
-def test_a_breakpoint_without_a_file_says_why_it_is_not_set(agent: Agent, editor: Editor, program: Path) -> None:
-    editor.join(agent.stopped_at(program, IN_LOOP)["session_id"])
+def test_a_breakpoint_without_a_file_says_why_it_is_not_set(shared: SharedAgent, editor: Editor, looping: Path) -> None:
+    editor.join(shared.stopped_at(looping, IN_LOOP)["session_id"])
     source = {"name": "<string>", "sourceReference": 3}
     (unset,) = editor.ask("setBreakpoints", source=source, breakpoints=[{"line": 1}])["breakpoints"]
     assert unset == {"verified": False, "message": "A breakpoint needs the absolute path of its file."}

@@ -9,8 +9,18 @@ from typing import Any
 import pytest
 
 from tests.daemons import Cli
-from tests.faces.dap.conftest import AT_INNER, IN_LOOP, Agent
+from tests.faces.dap.conftest import AT_INNER, IN_LOOP, MANY, Agent, SharedAgent
 from tests.faces.dap.editor import Editor, at_pump
+
+
+@pytest.fixture
+def agent(shared_agent: SharedAgent) -> Agent:
+    return shared_agent
+
+
+@pytest.fixture
+def program(shared_folder: Path) -> Path:
+    return shared_folder / "program.py"
 
 
 @pytest.fixture
@@ -28,8 +38,8 @@ def test_it_sees_the_stop_the_stack_and_the_variables_and_follows_along(agent: A
     can = watcher.join()
     assert not any(can[name] for name in ("supportsSetVariable", "supportsRestartRequest", "supportsTerminateRequest"))
     top = watcher.frames(watcher.event("stopped")["threadId"])[0]
-    assert watcher.locals(top["id"])["count"] == "5"
-    assert watcher.ask("evaluate", expression="count", frameId=top["id"], context="hover")["result"] == "5"
+    assert watcher.locals(top["id"])["count"] == str(MANY)
+    assert watcher.ask("evaluate", expression="count", frameId=top["id"], context="hover")["result"] == str(MANY)
     agent.call("step_execution", step_type="over")
     watcher.event("continued")
     watcher.event("stopped")
