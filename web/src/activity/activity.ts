@@ -146,7 +146,7 @@ export class DragomanActivity extends LitElement {
       .count { margin-left: auto; font-size: .9rem; }
       dragoman-rows { flex: 1; min-height: 0; border-top: 1px solid var(--line); background: var(--card); }
       button.row {
-        display: grid; grid-template-columns: 4rem 5rem 14rem 9rem 1fr; gap: .8rem; align-items: center; width: 100%;
+        display: grid; grid-template-columns: 4rem 5rem 13rem 13rem 1fr; gap: .8rem; align-items: center; width: 100%;
         height: 32px; padding: 0 1rem; border: 0; border-bottom: 1px solid var(--line); border-radius: 0;
         text-align: left; font: .85rem/1.6 var(--mono);
       }

@@ -88,7 +88,7 @@ export class Talk extends EventTarget {
     if (round !== this.reads) return; // a later answer is on its way
     const said = remembered(messages);
     const heard = this.said.find(({ role, runId, state }) => role === "assistant" && state === "running" && runId === inFlightRun?.runId);
-    if (inFlightRun) said.push(heard ? caughtUp(heard, inFlightRun) : adopted(inFlightRun));
+    if (inFlightRun) said.push(heard ? caughtUp(heard, inFlightRun) : adopted(inFlightRun, said.at(-1)?.atMs));
     else if (said.at(-1)?.role === "user" && !this.sending) said.at(-1)!.state = "unanswered";
     this.settle(said);
     this.said = [...said, ...this.onTheirWay(said)];
@@ -180,8 +180,9 @@ function made(role: Said["role"], runId: string, state: Said["state"], parts: Pa
   return { role, parts, runId, atMs, state, reason: "", by: "", isAdopted: false };
 }
 
-function adopted({ runId, text, events = [] }: InFlight): Said {
-  const run = made("assistant", runId, "running", []);
+/** It began with the message before it. */
+function adopted({ runId, text, events = [] }: InFlight, atMs?: number): Said {
+  const run = made("assistant", runId, "running", [], atMs);
   for (const { stream, data } of events) if (stream !== "assistant") HEAR[stream]?.(run, data);
   run.parts = laid(text, run.parts, new Map(events.map(({ data }) => [String(data.toolCallId), Number(data.after ?? 0)])));
   run.isAdopted = true;
