@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from dragoman.wire.a2ui import Surface
+
+Asking = Literal["no", "open", "closed"]
 
 
 class Drawn(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,8 +20,8 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     """Rises with every change, so that whoever draws it knows what it has."""
     changed_ns: int
-    closed: bool = False
-    """Nobody listens to it any more, and it says so."""
+    asking: Asking = "no"
+    """Somebody waits for its answer; or nobody does any more, and it says so."""
 
     @property
     def key(self) -> str:

@@ -14,7 +14,7 @@ from dragoman.canvas.actions import Waiting
 from dragoman.canvas.catalogue import check_components
 from dragoman.canvas.components import OWN
 from dragoman.canvas.hidden import recorded, secrets_in, stored, without
-from dragoman.canvas.model import Drawn, Taken, key_of
+from dragoman.canvas.model import Asking, Drawn, Taken, key_of
 from dragoman.clock import Clock
 from dragoman.events import Event
 from dragoman.ids import new_id
@@ -65,6 +65,10 @@ class CanvasService:
             self._waiting.keep(lambda taken: key_of(taken.drawer, taken.surface_id) in self._drawn)
             if gone := len(before.keys() - self._drawn.keys()):
                 await self._journal.append([Event(kind="canvas.surfaces_forgotten", body={"count": gone})])
+            # Who asked in an earlier life of the daemon was told that it ended.
+            left = [it for key, it in self._drawn.items() if it.asking == "open" and key not in before]
+            if left:
+                await self._take_away(left, "dragoman")
         self._waiting.ring()
 
     def surfaces(self) -> tuple[Drawn, ...]:
@@ -78,10 +82,10 @@ class CanvasService:
         return found
 
     async def draw(
-        self, drawer: str, workspace: str, document: object, *, strict: bool = True, closed: bool = False
+        self, drawer: str, workspace: str, document: object, *, strict: bool = True, asking: Asking = "no"
     ) -> tuple[Drawn, ...]:
         """The surfaces that changed. `strict` for who can be told what to repair; others draw as far as it goes.
-        `closed`: nobody will hear what is done there, so nothing can be."""
+        What is closed nobody listens to, so that nothing can be done there."""
         incoming = read(document)
         if strict:
             check_components(incoming)
@@ -91,7 +95,7 @@ class CanvasService:
             await self._make_room(drawer, len(self._drawn) - len(before) + len(after) - SURFACES_AT_MOST)
             typed = frozenset[str]().union(*map(secrets_in, before.values()))
             told = without(_for_viewers(before, incoming), typed)
-            return await self._change(drawer, workspace, before, after, told, closed=closed)
+            return await self._change(drawer, workspace, before, after, told, asking=asking)
 
     async def remove(self, drawer: str, surface_id: str, *, by: str) -> None:
         """By its drawer, or by a person who has seen enough of it."""
@@ -113,7 +117,7 @@ class CanvasService:
         """A person acted. What was typed into bound inputs (`changes`) is data before the context is read."""
         async with self._turn:
             drawn = self.surface(drawer, surface_id)
-            if drawn.closed:
+            if drawn.asking == "closed":
                 raise faults.closed_surface()
             surface = _with_changes(drawn.surface, changes)
             action = self._action(surface, component_id, scope, details or {})
@@ -182,12 +186,12 @@ class CanvasService:
         after: Surfaces,
         told: list[dict[str, Any]],
         *,
-        closed: bool,
+        asking: Asking,
     ) -> tuple[Drawn, ...]:
         now_ns = self._clock.wall_ns()
         gone = [key_of(drawer, name) for name in before if name not in after]
         changed = [
-            self._next(drawer, workspace, surface, now_ns, closed=closed)
+            self._next(drawer, workspace, surface, now_ns, asking=asking)
             for name, surface in after.items()
             if surface is not before.get(name)
         ]
@@ -198,7 +202,7 @@ class CanvasService:
         self._drawn.update({drawn.key: drawn for drawn in changed})
         return tuple(changed)
 
-    def _next(self, drawer: str, workspace: str, surface: Surface, now_ns: int, *, closed: bool) -> Drawn:
+    def _next(self, drawer: str, workspace: str, surface: Surface, now_ns: int, *, asking: Asking) -> Drawn:
         known = self._drawn.get(key_of(drawer, surface.id))
         return Drawn(
             drawer=drawer,
@@ -206,7 +210,7 @@ class CanvasService:
             surface=surface,
             version=known.version + 1 if known else 1,
             changed_ns=now_ns,
-            closed=closed,
+            asking=asking,
         )
 
     def _put(self, drawn: Drawn) -> Statement:

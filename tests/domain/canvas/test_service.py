@@ -209,6 +209,18 @@ async def test_what_could_not_be_passed_on_is_the_next_again_and_no_younger(tmp_
         assert await canvas.actions("a", within_s=0) == []
 
 
+async def test_questions_of_an_earlier_life_are_taken_away_and_those_of_this_one_stay(tmp_path: Path) -> None:
+    async with studio(tmp_path) as (canvas, _):
+        await canvas.draw("a", "", surface("shown", {"id": "root", "component": "Text", "text": "x"}))
+        await canvas.draw("a", "", surface("asked", {"id": "root", "component": "Text", "text": "x"}), asking="open")
+        await canvas.load()
+        assert {it.surface.id for it in canvas.surfaces()} == {"shown", "asked"}
+    async with studio(tmp_path) as (canvas, journal):
+        assert {it.surface.id for it in canvas.surfaces()} == {"shown"}
+        told = [row.event.body for row in await journal.read(0) if row.event.kind == "canvas.surface_removed"]
+        assert told == [{"drawer": "a", "surface": "asked", "by": "dragoman"}]
+
+
 async def test_that_surfaces_were_forgotten_is_told_without_their_names(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, journal):
         await drawn(canvas)

@@ -48,7 +48,7 @@ class Listener:
         surface_id = new_id("ask")
         await self._forget_closed(caller)
         with refusing(are_messages=False):
-            await self.service.draw(caller.id, str(caller.workspace), _form(surface_id, wanted))
+            await self.service.draw(caller.id, str(caller.workspace), _form(surface_id, wanted), asking="open")
         taken = await self._answer(caller, surface_id, wanted)
         if not taken and self.service.is_drawn(caller.id, surface_id):
             unanswered = Answered(status="timeout", values={}, surface_id=surface_id)
@@ -72,13 +72,13 @@ class Listener:
             if not taken and self.service.is_drawn(caller.id, surface_id):
                 with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSED_WITHIN_S):
                     closed = _closed(surface_id, wanted, caller.language)
-                    await self.service.draw(caller.id, str(caller.workspace), closed, closed=True)
+                    await self.service.draw(caller.id, str(caller.workspace), closed, asking="closed")
         return taken or await self.service.answers(caller.id, surface_id, within_s=0)
 
     async def _forget_closed(self, caller: Caller) -> None:
         """Who asks anew needs no questions that were closed."""
         for drawn in self.service.surfaces():
-            if drawn.closed and drawn.drawer == caller.id:
+            if drawn.asking == "closed" and drawn.drawer == caller.id:
                 with contextlib.suppress(DragomanError):
                     await self.service.remove(caller.id, drawn.surface.id, by=caller.id)
 

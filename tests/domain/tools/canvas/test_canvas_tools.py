@@ -254,7 +254,7 @@ async def test_questions_of_a_caller_that_stopped_waiting_are_closed(tmp_path: P
             await anyio.sleep(0.005)
         group.cancel_scope.cancel()
     (drawn,) = service.surfaces()
-    assert drawn.closed
+    assert drawn.asking == "closed"
 
 
 async def test_a_closed_surface_that_is_drawn_again_is_open(tmp_path: Path) -> None:
