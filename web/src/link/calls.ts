@@ -70,7 +70,8 @@ export async function* stream(path: string, body: unknown, signal: AbortSignal):
   const answer = await sent(path, { method: "POST", body: JSON.stringify(body), headers: headers(), signal });
   if (!answer.ok || !answer.body) await read(answer);
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
+  const next = () => reader.read().catch((error: unknown) => Promise.reject(signal.aborted ? error : new Away()));
+  for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
 }
 
 export function call(tool: string, args: Record<string, unknown> = {}): Promise<Answer> {
