@@ -33,7 +33,9 @@ const wholeFolders = {
 const saysWhenDone = {
   name: "says-when-done",
   setup({ onEnd }) {
-    onEnd(({ errors }) => watch && !errors.length && console.log("built"));
+    onEnd(({ errors }) => {
+      if (watch && !errors.length) console.log("built");
+    });
   },
 };
 
