@@ -29,13 +29,10 @@ from pathlib import Path  # noqa: E402
 
 import anyio  # noqa: E402
 
-from dragoman.daemon.app import Options, run  # noqa: E402
+from dragoman.daemon.instance import Instance  # noqa: E402
 from dragoman.daemon.starter import Foreground, Launcher, Starter, in_words  # noqa: E402
 from dragoman.errors import DragomanError  # noqa: E402
-from dragoman.places import find_places  # noqa: E402
-
-gc.freeze()
-gc.enable()
+from dragoman.places import Places, find_places  # noqa: E402
 
 log = logging.getLogger(__name__)
 
@@ -46,15 +43,8 @@ def main() -> int:
     arguments = _parse()
     places = find_places()
     starter: Starter = Foreground() if arguments.foreground else Launcher(places.log_file)
-    options = Options(
-        workspace=Path(arguments.workspace).absolute(),
-        port=arguments.port,
-        terminal_logs=arguments.foreground,
-        verbose=arguments.verbose,
-        wait_for_lock_s=arguments.wait_for_lock,
-    )
     try:
-        anyio.run(run, options, places, starter.ready)
+        anyio.run(_run, arguments, places, starter)
     except DragomanError as error:
         return starter.failed(error)
     except Exception as error:
@@ -65,9 +55,31 @@ def main() -> int:
     return 0
 
 
+async def _run(arguments: argparse.Namespace, places: Places, starter: Starter) -> None:
+    """The right first, then the weight: of several starts at once, all but one end before they have loaded much.
+
+    Who waits for another's end loads meanwhile, and takes its place the sooner.
+    """
+    instance = None if arguments.wait_for_lock else Instance(places)
+    if instance is not None:
+        await instance.acquire()
+    from dragoman.daemon.app import Options, run  # noqa: PLC0415  what is heavy
+
+    gc.freeze()
+    gc.enable()
+    options = Options(
+        workspace=arguments.workspace,
+        port=arguments.port,
+        terminal_logs=arguments.foreground,
+        verbose=arguments.verbose,
+        wait_for_lock_s=arguments.wait_for_lock,
+    )
+    await run(options, places, starter.ready, instance=instance)
+
+
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="dragoman.daemon")
-    parser.add_argument("--workspace", required=True)
+    parser.add_argument("--workspace", type=lambda folder: Path(folder).absolute(), required=True)
     parser.add_argument("--port", type=int)
     parser.add_argument("--foreground", action="store_true")
     parser.add_argument("--verbose", action="store_true")

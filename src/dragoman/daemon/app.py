@@ -103,21 +103,29 @@ class Running:
 Ready = Callable[[Running], None]
 
 
-async def run(options: Options, places: Places, ready: Ready, *, lives: Lives | None = None) -> None:
-    """Be the daemon until a signal, a `shutdown` call or a cancellation; then let go of everything in order."""
+async def run(
+    options: Options, places: Places, ready: Ready, *, lives: Lives | None = None, instance: Instance | None = None
+) -> None:
+    """Be the daemon until a signal, a `shutdown` call or a cancellation; then let go of everything in order.
+
+    The right to be it is asked for here, unless it is held already.
+    """
     stop = anyio.Event()
     if options.owns_process:
         take_signals(stop)
     try:
-        await _hold(options, places, stop, ready, lives or Lives())
+        if instance is None:
+            instance = Instance(places)
+            await instance.acquire(wait_s=options.wait_for_lock_s)
+        await _hold(options, places, instance, stop, ready, lives or Lives())
     except BaseExceptionGroup as errors:
         error = _first_of(errors)
         raise error from error.__cause__
 
 
-async def _hold(options: Options, places: Places, stop: anyio.Event, ready: Ready, lives: Lives) -> None:
-    instance = Instance(places)
-    await instance.acquire(wait_s=options.wait_for_lock_s)
+async def _hold(
+    options: Options, places: Places, instance: Instance, stop: anyio.Event, ready: Ready, lives: Lives
+) -> None:
     # A process of our own keeps the lock to its last breath: who gets it next is alone in the process table too.
     let_go = instance.withdraw if options.owns_process else instance.release
     try:

@@ -7,9 +7,12 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dragoman.daemon.app import Running
 from dragoman.phrases import Language, Phrase, say
+
+if TYPE_CHECKING:
+    from dragoman.daemon.app import Running  # and all that it puts together
 
 
 def banner(running: Running, language: Language) -> str:

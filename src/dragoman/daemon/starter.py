@@ -9,13 +9,15 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from dragoman.daemon.app import Running
 from dragoman.daemon.banner import banner
 from dragoman.errors import DragomanError, system_refused
 from dragoman.phrases import preferred_language, say
 from dragoman.transport.private_files import open_private
+
+if TYPE_CHECKING:
+    from dragoman.daemon.app import Running  # and all that it puts together
 
 log = logging.getLogger(__name__)
 
