@@ -133,4 +133,4 @@ class Kills:
         assert self.tokens in {"", tokens}, "a token changed without a rotation"
         self.tokens = tokens
         left = {path.name for path in self.cli.places.state.iterdir()}
-        assert left == {"tokens", "journal", "logs", "terminal"}, left
+        assert left == {"tokens", "journal", "logs", "terminal", "port"}, left

@@ -17,7 +17,8 @@ from tests.e2e.life.rounds import Kills, finished, kill_daemons, races_of_starts
 from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
 
 SEED = 20260
-RACES = int(os.environ.get("TEST_RACES", "10"))
+RACES = int(os.environ.get("TEST_RACES", "20"))
+pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.mark.requirement("foundation:windows:one-server")
