@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import signal
 from pathlib import Path
@@ -35,10 +36,21 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Numbered by us: the factory looks at all that there are for every new one, and there are thousands."""
+    return tmp_path_factory.mktemp("h")
+
+
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_home(_homes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test ever sees the folders, the daemon or the language of the person who runs it."""
-    monkeypatch.setenv("DRAGOMAN_HOME", str(tmp_path_factory.mktemp("home")))
+    home = _homes / str(next(_NUMBERS))
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("DRAGOMAN_HOME", str(home))
     monkeypatch.setenv("DRAGOMAN_LANG", "en")
 
 
