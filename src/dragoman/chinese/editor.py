@@ -35,6 +35,9 @@ TABLE: dict[str, str] = {
     "the editor knows of no problems": "编辑器没有发现问题",
     "typed into the editor's terminal {name}; the person sees it run": "已输入编辑器的终端 {name}；用户可看到它运行",
     "what is selected is in a file outside of the workspace, and is not told": "选中内容位于工作区之外的文件中，不予告知",
+    "Ask the person to start it again: where they allowed it, it is lent again by itself.": (
+        "请让用户重新启动它：在用户允许的情况下，它会自动再次借出。"
+    ),
     "The person took this session back: it goes on in their editor.": "用户已收回此会话：它会在其编辑器中继续。",
     "[{count} characters of output came too fast and are not here]": "[有 {count} 个字符的输出来得太快，未被收录]",
     "This breakpoint is a person's own, in a session that they lend: it is theirs to change, in their editor.": (

@@ -251,3 +251,11 @@ def persons_own() -> DragomanError:
         say("This breakpoint is a person's own, in a session that they lend: it is theirs to change, in their editor."),
         hint=say("Breakpoints that agents set can be removed; ask the person about the others."),
     )
+
+
+def is_a_persons() -> DragomanError:
+    return DragomanError(
+        "not_supported",
+        say("The session is a person's, in an editor."),
+        hint=say("Ask the person to start it again: where they allowed it, it is lent again by itself."),
+    )

@@ -391,6 +391,8 @@ class Session:
         await self._running.pause(by)
 
     async def restart(self, *, by: str = "") -> None:
+        if self.is_a_persons:
+            raise faults.is_a_persons()
         if not self.capabilities.has("supportsRestartRequest"):
             raise faults.cannot_restart(self.launch.adapter_id)
         await self._running.restart(self.launch, by)
