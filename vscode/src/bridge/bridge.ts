@@ -12,6 +12,7 @@ import { variable } from "./variables";
 
 const t = vscode.l10n.t;
 const AGAIN_MS = 1000;
+const SAID_MS = 5000;
 
 export class Bridge implements vscode.Disposable {
   readonly consent: Consent;
@@ -58,7 +59,7 @@ export class Bridge implements vscode.Disposable {
 
   private async forget(): Promise<void> {
     await this.consent.forget();
-    void vscode.window.showInformationMessage(t("Forgotten: agents ask again before they do anything in this editor."));
+    vscode.window.setStatusBarMessage(t("Forgotten: agents ask again before they do anything in this editor."), SAID_MS);
   }
 
   private async connect(): Promise<void> {
