@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Group
+from cyclopts import App, CycloptsError, Group
 
 from dragoman import __version__
-from dragoman.cli.help import Help, not_understood
 from dragoman.cli.output import shown
 from dragoman.phrases import Phrase, say
+
+if TYPE_CHECKING:
+    from dragoman.cli.help import Help
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +87,8 @@ def build_app() -> App:
         group_commands=shown(say("Commands")),
         group_parameters=shown(say("Options")),
         group_arguments=shown(say("Arguments")),
-        error_formatter=not_understood,
-        help_formatter=Help(),
+        error_formatter=_not_understood,
+        help_formatter=_Help(),
     )
     app["--help"].help = shown(say("Show this."))
     app["--version"].help = shown(say("Show the version."))
@@ -98,3 +102,25 @@ def build_app() -> App:
         panel = begin_here if command.words in _FIRST else None
         parent.command(f"dragoman.cli.{command.function}", name=name, help=shown(command.help), group=panel)
     return app
+
+
+class _Help:
+    """What shows help takes as long to load as all that a command needs: for those who ask for it."""
+
+    def __call__(self, console: Any, options: Any, panel: Any) -> None:
+        self._help(console, options, panel)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._help, name)
+
+    @cached_property
+    def _help(self) -> Help:
+        from dragoman.cli.help import Help
+
+        return Help()
+
+
+def _not_understood(error: CycloptsError) -> str:
+    from dragoman.cli.help import not_understood
+
+    return not_understood(error)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
 
 import anyio
 import pytest
@@ -62,6 +65,18 @@ def test_killed_at_random_moments_the_home_is_never_unusable(cli: Cli) -> None:
     kills = Kills(cli, SEED)
     kills.require_usable()
     assert set(kills.rounds(10)) == {"starting", "working", "ending"}
+
+
+def test_who_comes_second_learns_so_before_it_has_loaded_much(cli: Cli) -> None:
+    holder = FileLock(cli.places.lock_file)
+    assert holder.try_acquire()
+    command = [sys.executable, "-X", "importtime", "-P", "-m", "dragoman.daemon", "--workspace", str(cli.home)]
+    second = subprocess.run(command, env=cli.variables(), capture_output=True, text=True, timeout=60, check=False)
+    holder.release()
+    assert json.loads(second.stdout)["error"]["code"] == "already_running"
+    loaded = {line.rpartition("|")[2].strip() for line in second.stderr.splitlines()}
+    assert "dragoman.daemon.instance" in loaded
+    assert {"dragoman.daemon.app", "pydantic", "starlette"}.isdisjoint(loaded)
 
 
 @pytest.mark.anyio

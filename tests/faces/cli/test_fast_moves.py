@@ -84,3 +84,12 @@ def test_an_end_loads_nothing_heavy() -> None:
 @pytest.mark.parametrize("words", [["up", "--port", "0"], ["up", "--help"], ["down", "--now"], ["restart", "x"]])
 def test_a_start_with_more_to_read_is_left_to_the_parser(words: list[str]) -> None:
     assert dispatch._fast(words) is None
+
+
+@pytest.mark.parametrize("words", [["config", "path"], ["debug", "sessions", "--json"]])
+def test_what_shows_help_is_not_loaded_for_a_command(words: list[str]) -> None:
+    command = [sys.executable, "-c", LOADED, json.dumps(words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    _, loaded = json.loads(done.stdout.splitlines()[-1])
+    assert "cyclopts" in loaded
+    assert {"rich.console", "cyclopts.help"}.isdisjoint(loaded)
