@@ -304,7 +304,8 @@ export class Desk implements ReactiveController {
 
   /** Of the session that is looked at: a stop of before, by its number. */
   async lookBack(number: number): Promise<void> {
-    if (number === this.stop?.stop_number) return this.lookAtNow();
+    const isPresent = this.session?.state === "Stopped" && number === this.stop?.stop_number;
+    if (isPresent) return this.lookAtNow();
     try {
       const then = await this.story.lookBack(this.workspace, this.chosen, number);
       if (then?.path) this.open(then.path, then.line);
