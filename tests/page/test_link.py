@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from tests.daemons import eventually
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
 from tests.page.talking import fresh, say, speak_as
@@ -97,6 +98,16 @@ def test_what_never_came_is_given_back_and_sent_again_with_its_key_also_after_a_
     assert len(set(keys_of(between))) == 2, "to run it once more is another wish"
 
 
+def test_a_run_that_ends_before_anything_was_heard_of_it_says_why(tab: Tab, between: Between) -> None:
+    """A view in the editor, and a page that reads slowly, are told of its end alone."""
+    chat = fresh(tab)
+    between.to_page = lambda _, frame: frame.get("event") != "agent"
+    say(chat, "/nonsense")
+    expect(chat.locator("article.assistant .bad")).to_contain_text("There is no command /nonsense.")
+    expect(chat.locator(".going")).to_have_count(0)
+    expect(chat.locator("article")).to_have_count(2)
+
+
 def test_what_came_although_its_answer_did_not_is_not_offered_to_be_sent_again(tab: Tab, between: Between) -> None:
     chat = fresh(tab)
 
@@ -151,9 +162,43 @@ def test_a_frame_that_is_told_twice_is_heard_once(tab: Tab, between: Between) ->
     assert len(between.requests("chat.history")) == before
 
 
+def test_a_daemon_that_says_nothing_is_left_and_tried_again(tab: Tab, between: Between) -> None:
+    fresh(tab)
+    before = len(between.requests("connect"))
+    first: list[WebSocketRoute] = []
+
+    def falls_silent(route: WebSocketRoute, frame: dict[str, Any]) -> bool:
+        """The next connection alone: it says that it ticks often, and then not a word."""
+        if frame.get("event") == "connect.challenge":
+            first.append(route)
+            return True
+        welcome = frame.get("payload", {})
+        if route not in first[:1]:
+            return True
+        if "policy" in welcome:
+            hasty = {**welcome, "policy": {**welcome["policy"], "tickIntervalMs": 50}}
+            route.send(json.dumps({**frame, "payload": hasty}))
+        return False
+
+    between.to_page = falls_silent
+    tab.page.reload()
+    chat = tab.show("Chat")
+    eventually(lambda: tab.page.evaluate("() => true") and len(between.requests("connect")) == before + 2)
+    say(chat, "/status")
+    expect(chat.locator("details.tool.done")).to_have_count(1)
+    expect(chat.locator(".away")).to_have_count(0)
+
+
 RETURN = """(view) => {
   const home = view.parentElement;
   for (let times = 0; times < 5; times++) { view.remove(); home.append(view); }
+}"""
+
+
+COUNT = """() => {
+  const ask = window.fetch;
+  window.read = 0;
+  window.fetch = (path, how) => { window.read += path === "/api/settings"; return ask(path, how); };
 }"""
 
 
@@ -179,9 +224,7 @@ def test_a_view_that_went_and_came_back_listens_once(tab: Tab, between: Between,
     settings = tab.show("Settings")
     expect(settings.locator("dragoman-setting#port")).to_be_visible()
     settings.evaluate(RETURN)
-    for _ in range(2):
-        before.append(len(tab.requests))
-        with tab.page.expect_response(lambda answer: answer.url.endswith("/api/settings")):
-            daemon.tell("daemon.setting_changed", {"key": "port"})
-        tab.page.wait_for_load_state("networkidle")
-    assert len([url for url in tab.requests[before[-1] :] if url.endswith("/api/settings")]) == 1
+    tab.page.evaluate(COUNT)
+    daemon.tell("daemon.setting_changed", {"key": "port"})
+    tab.page.wait_for_function("() => window.read > 0")
+    assert tab.page.evaluate("window.read") == 1

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dragoman.chat.runs import Question
-from dragoman.chat.short_forms import SHORT_FORMS, NotUnderstoodError, parsed
-from dragoman.chat.toolbox import Offer, Toolbox
+from dragoman.chat.short_forms import ALSO, SHORT_FORMS, NotUnderstoodError, ShortForm, parsed
+from dragoman.chat.shown import fenced, for_people
+from dragoman.chat.toolbox import Offer, ToolAnswer, Toolbox
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
@@ -41,8 +42,7 @@ class CommandAgent:
         if name in ("help", "?", ""):
             voice.say(self._help(rest.strip().lstrip("/")))
             return
-        tool, arguments = self._understood(name, rest)
-        await self._call(tool, arguments, asked.by, voice)
+        await self._done(name, rest.strip(), asked, voice)
 
     def complete(self, text: str) -> list[Completion]:
         if not text.startswith("/"):
@@ -50,18 +50,33 @@ class CommandAgent:
         name, space, _ = text[1:].partition(" ")
         if space:
             offer = self._offers().get(name)
-            return self._parameters(text, offer) if offer and name not in self._forms() else []
+            return self._parameters(text, offer) if offer and self._form(name) is None else []
         return [it for it in self._commands() if it.text.startswith(text)][:_COMPLETIONS_AT_MOST]
 
-    async def _call(self, tool: str, arguments: Mapping[str, Any], by: str, voice: Voice) -> None:
-        id = new_id("call")
-        voice.begin_tool(id, tool, title=tool, input=arguments)
+    async def _done(self, name: str, rest: str, asked: Question, voice: Voice) -> None:
+        """What a tool answers is not Markdown, whatever stands in it."""
+        tool, arguments = self._understood(name, rest)
+
+        async def call(tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+            return await self._call(tool, arguments, asked.by, voice)
+
+        answer = await call(tool, arguments)
+        form = self._form(name)
+        if form is not None and form.follow is not None:
+            answer = await form.follow(call, answer, rest)
+        if answer.is_error:
+            _fail(answer, voice)
+        if answer.text:
+            voice.say(fenced(for_people(answer.text, answer.data)))
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any], by: str, voice: Voice) -> ToolAnswer:
+        id = voice.begin_tool(new_id("call"), tool, title=tool, input=arguments)
         answer = await self._toolbox.call(tool, arguments, by=by)
         voice.end_tool(id, answer.text, error=answer.text if answer.is_error else None)
-        voice.say(answer.text)
+        return answer
 
     def _understood(self, name: str, rest: str) -> tuple[str, Mapping[str, Any]]:
-        form = self._forms().get(name)
+        form = self._form(name)
         if form is not None:
             return form.tool, parsed(form, rest)
         offer = self._offers().get(name)
@@ -69,7 +84,10 @@ class CommandAgent:
             raise self._unknown(name)
         return name, _arguments(offer, rest)
 
-    def _forms(self) -> Mapping[str, Any]:
+    def _form(self, name: str) -> ShortForm | None:
+        return self._forms().get(ALSO.get(name, name))
+
+    def _forms(self) -> Mapping[str, ShortForm]:
         """Of the tools that are there: a set may be left out."""
         offers = self._offers()
         return {name: form for name, form in SHORT_FORMS.items() if form.tool in offers}
@@ -78,7 +96,7 @@ class CommandAgent:
         return {offer.name: offer for offer in self._toolbox.offers()}
 
     def _names(self) -> Sequence[str]:
-        return ["help", *self._forms(), *self._offers()]
+        return ["help", *self._forms(), *ALSO, *self._offers()]
 
     def _commands(self) -> Iterator[Completion]:
         yield Completion("/help", say("What the commands do.").in_language(self._language))
@@ -130,6 +148,17 @@ class CommandAgent:
             else say("/help lists the commands.")
         )
         return DragomanError("unknown_command", say("There is no command /{name}.", name=name[:60]), hint=hint)
+
+
+def _fail(answer: ToolAnswer, voice: Voice) -> None:
+    """A run that failed says why in its own words; what a debugger or a program said of it stands before, as it is."""
+    code, message, hint = (answer.data.get(name) for name in ("code", "message", "hint"))
+    if not message:
+        return
+    details = answer.text.partition("\n")[2]
+    if details:
+        voice.say(fenced(details))
+    raise DragomanError(str(code), say("{text}", text=message), hint=say("{text}", text=hint) if hint else None)
 
 
 def _brief(text: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dragoman.chat import followed
+from dragoman.chat.followed import Follow
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 
@@ -20,6 +22,8 @@ class ShortForm:
     usage: str
     about: Phrase
     parse: Callable[[str], Arguments]
+    follow: Follow | None = None
+    """Where the first answer is not yet what was asked for."""
 
 
 class NotUnderstoodError(DragomanError):
@@ -92,6 +96,15 @@ def _source(rest: str) -> Arguments:
     return {"file_path": _needed(rest)}
 
 
+def _listed(rest: str) -> Arguments:
+    """Where it stands now: a program that runs is not waited for."""
+    return {**_nothing(rest), "timeout_s": 0}
+
+
+def _anything(_: str) -> Arguments:
+    return {}
+
+
 def _needed(rest: str) -> str:
     if not rest:
         raise ValueError
@@ -126,13 +139,22 @@ SHORT_FORMS: Mapping[str, ShortForm] = {
     ),
     "continue": ShortForm("continue_debugging", "/continue", say("Go on to the next stop."), _nothing),
     "step": ShortForm("step_execution", "/step [over|into|out]", say("One step."), _step),
+    "into": ShortForm("step_execution", "/into", say("One step, into a call."), _fixed(step_type="into")),
     "next": ShortForm("step_execution", "/next", say("One step, over calls."), _fixed(step_type="over")),
     "out": ShortForm("step_execution", "/out", say("Out of this function."), _fixed(step_type="out")),
     "pause": ShortForm("pause_debugging", "/pause", say("Stop the program where it is."), _nothing),
     "wait": ShortForm("wait_for_stop", "/wait", say("Where it stands, or will stop."), _nothing),
     "restart": ShortForm("restart_debugging", "/restart", say("From the beginning."), _nothing),
     "stop": ShortForm("stop_debugging", "/stop", say("End the debug session."), _nothing),
-    "vars": ShortForm("get_scopes", "/vars", say("The variables of this frame."), _nothing),
+    "vars": ShortForm(
+        "get_scopes",
+        "/vars [globals | NAME]",
+        say("The variables of this frame, of another scope, or what one holds."),
+        _anything,
+        followed.variables,
+    ),
+    "stack": ShortForm("wait_for_stop", "/stack", say("Who called what, to here."), _listed, followed.stack),
+    "list": ShortForm("wait_for_stop", "/list", say("The lines around this one."), _listed, followed.listing),
     "eval": ShortForm("evaluate_expression", "/eval EXPRESSION", say("What an expression is."), _EXPRESSION),
     "set": ShortForm("set_variable", "/set NAME = VALUE", say("Change a variable."), _assignment),
     "source": ShortForm("get_source", "/source FILE[:LINE]", say("Lines of a file."), _source),
@@ -147,6 +169,24 @@ SHORT_FORMS: Mapping[str, ShortForm] = {
     "find": ShortForm("search_journal", "/find WORDS", say("What happened here before."), _required("words")),
     "status": ShortForm("dragoman_status", "/status", say("What runs here."), _nothing),
 }
+
+_HANDS = {
+    "break": "b breakpoint",
+    "breaks": "breakpoints",
+    "clear": "d delete",
+    "start": "debug",
+    "continue": "c cont",
+    "into": "s",
+    "next": "n over",
+    "out": "finish return",
+    "stop": "kill quit q",
+    "vars": "locals variables",
+    "stack": "where w bt backtrace",
+    "list": "l",
+    "eval": "print p pp",
+}
+ALSO: Mapping[str, str] = {also: name for name, others in _HANDS.items() for also in others.split()}
+"""What hands are used to from gdb, pdb and editors; nothing that has a row of its own."""
 
 
 def parsed(form: ShortForm, rest: str) -> Arguments:

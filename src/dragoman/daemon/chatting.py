@@ -59,7 +59,7 @@ class ChatTools:
         try:
             outcome = await self._toolbox.call(name, arguments, replace(self._caller, name=by))
         except DragomanError as error:
-            return ToolAnswer(_told(error, self._language), {"code": error.code}, is_error=True)
+            return ToolAnswer(_told(error, self._language), _failure(error, self._language), is_error=True)
         text = "\n".join(line.in_language(self._language) for line in outcome.lines)
         return ToolAnswer(text, outcome.data.model_dump(mode="json"), outcome.is_error)
 
@@ -126,6 +126,12 @@ async def chatting(journal: Journal, tokens: Tokens, links: Links) -> AsyncItera
         group.start_soon(hub.tick)
         yield made
         group.cancel_scope.cancel("the daemon ends")
+
+
+def _failure(error: DragomanError, language: Language) -> dict[str, str | None]:
+    """In the words of tools whose failures have a shape of their own."""
+    hint = error.hint.in_language(language) if error.hint else None
+    return {"code": error.code, "message": error.message.in_language(language), "hint": hint}
 
 
 def _told(error: DragomanError, language: Language) -> str:

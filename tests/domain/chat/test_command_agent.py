@@ -11,7 +11,8 @@ import pytest
 
 from dragoman.chat.command_agent import CommandAgent
 from dragoman.chat.runs import Question
-from dragoman.chat.short_forms import SHORT_FORMS
+from dragoman.chat.short_forms import ALSO, SHORT_FORMS
+from dragoman.chat.shown import fenced, for_people
 from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
@@ -85,6 +86,11 @@ async def said(box: Box, text: str) -> list[ChatEvent]:
         ("/set total = total + 1", "set_variable", {"name": "total", "value": "total + 1"}),
         ("/eval len(rows) == 3", "evaluate_expression", {"expression": "len(rows) == 3"}),
         ("/source app.py:20", "get_source", {"file_path": "app.py", "line": 15, "count": 20}),
+        ("/p len(rows)", "evaluate_expression", {"expression": "len(rows)"}),
+        ("/s", "step_execution", {"step_type": "into"}),
+        ("/finish", "step_execution", {"step_type": "out"}),
+        ("/delete 3", "remove_breakpoint", {"breakpoint_id": 3}),
+        ("/where", "wait_for_stop", {"timeout_s": 0}),
         ("/why", "get_last_failure", {}),
         ("/run make test", "run_in_terminal", {"command": "make test"}),
     ],
@@ -134,6 +140,26 @@ async def test_what_is_not_understood_is_answered_with_how_it_is_written(text: s
 async def test_a_tool_that_fails_is_shown_as_failed() -> None:
     told = await said(Box(TOOLS), "/stop")
     assert [event.error for event in told if isinstance(event, ToolResult)] == ["stop_debugging by page"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fence"),
+    [("plain", "```"), ("a ``` in it", "````"), ("``````\n```", "```````"), ("`x` and ``y``", "```")],
+)
+def test_a_block_ends_where_its_text_does(text: str, fence: str) -> None:
+    assert fenced(text) == f"{fence}\n{text}\n{fence}"
+
+
+def test_only_numbers_that_the_answer_names_are_left_out_for_people() -> None:
+    data = {"session_id": "debug-1", "frames": [{"frame_id": 3}], "all": [{"variables_reference": 9}]}
+    text = "stopped (thread 1, debug-1)\n  a = {}  [9]\n  b = '  [7]\nstack: #3 f < #4 g\n| x < #3 y, debug-1)"
+    shown = "stopped (thread 1)\n  a = {}\n  b = '  [7]\nstack: f < #4 g\n| x < #3 y, debug-1)"
+    assert for_people(text, data) == shown
+
+
+def test_no_other_name_hides_a_command() -> None:
+    assert not set(ALSO) & set(SHORT_FORMS)
+    assert set(ALSO.values()) <= set(SHORT_FORMS)
 
 
 async def test_help_lists_what_there_is_and_explains_one() -> None:
@@ -191,6 +217,7 @@ WRITTEN = {
     "find": ["words"],
     "history": ["", "words"],
     "screen": ["", "id"],
+    "vars": ["", "globals", "rows"],
 }
 
 

@@ -196,10 +196,11 @@ export class DragomanChat extends LitElement {
         padding: .5rem .8rem; border-radius: .4rem; background: var(--raised); overflow: auto; max-height: 20rem; margin: .4rem 0;
         font: .85rem/1.45 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere;
       }
+      .prose pre { white-space: pre; overflow-wrap: normal; }
       .prose code { font: .9em var(--mono); }
       .prose table { border-collapse: collapse; } .prose th, .prose td { border: 1px solid var(--line); padding: .15rem .5rem; }
       .tool { border: 1px solid var(--line); border-radius: .5rem; background: var(--card); padding: .2rem .7rem; margin: .3rem 0; font-size: .92rem; }
-      .tool summary { cursor: pointer; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+      .tool summary { cursor: pointer; } .tool summary b { font: 600 .85rem var(--mono); }
       .tool.done .sign { color: var(--good); } .tool.failed .sign { color: var(--bad); }
       .tool .line { font: .85rem var(--mono); white-space: pre-wrap; } .line.added { background: var(--added); } .line.removed { background: var(--removed); }
       .going { color: var(--accent); }

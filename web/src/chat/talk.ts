@@ -1,5 +1,5 @@
 /** One conversation: what was said before, and what is being said now. No drawing here. */
-import { Away, gateway, type GatewayEvent } from "../link";
+import { Away, gateway, unlessAway, type GatewayEvent } from "../link";
 import { changesOf } from "./changes";
 import { outbox, type Unsent } from "./outbox";
 
@@ -97,7 +97,7 @@ export class Talk extends EventTarget {
 
   /** What is not read now is read when the connection is back. */
   private readBeside(): void {
-    this.read().catch(() => {});
+    this.read().catch(unlessAway);
   }
 
   /** Said here a moment ago, and not yet where the daemon looked. */
@@ -160,11 +160,11 @@ export class Talk extends EventTarget {
     this.changed();
   }
 
-  /** A run that somebody else began: what they said is with the daemon. */
+  /** A run that somebody else began: what they said is with the daemon. One of ours may end without a word before. */
   private run(runId: string, isEnd: boolean): Said | undefined {
     const known = this.said.find((it) => it.role === "assistant" && it.runId === runId);
-    if (known || isEnd) return known;
     const isOurs = this.said.some((it) => it.role === "user" && it.runId === runId);
+    if (known || (isEnd && !isOurs)) return known;
     const run = made("assistant", runId, "running", []);
     this.said = [...this.said, run].slice(-KEPT);
     if (!isOurs) this.readBeside();
