@@ -2,7 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
-import { ask, feed, locale, t, type Row, type Snapshot } from "../link";
+import { ask, feed, locale, t, unlessAway, type Row, type Snapshot } from "../link";
 import "../parts/rows";
 import { acquaintances, learn } from "../parts/who";
 import { doer, sentence } from "./sentences";
@@ -30,7 +30,7 @@ export class DragomanActivity extends LitElement {
     acquaintances.addEventListener("learned", this.learned);
     this.stop = feed.subscribe([], {
       events: (rows) => this.add(rows),
-      reset: (snapshot) => void this.load(snapshot),
+      reset: (snapshot) => void this.load(snapshot).catch(unlessAway),
     });
   }
 

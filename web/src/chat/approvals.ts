@@ -1,5 +1,5 @@
 /** What agents ask before they do it: for the person to decide, wherever in the page they are. */
-import { gateway } from "../link";
+import { gateway, unlessAway } from "../link";
 
 export interface Approval {
   id: string;
@@ -14,7 +14,7 @@ class Approvals extends EventTarget {
 
   constructor() {
     super();
-    gateway.addEventListener("state", () => void this.read());
+    gateway.addEventListener("state", () => void this.read().catch(unlessAway));
     gateway.subscribe(({ event, payload }) => {
       if (event === "dragoman.approval.requested") this.become([...this.others(String(payload.id)), payload as unknown as Approval]);
       if (event === "dragoman.approval.resolved") this.become(this.others(String(payload.id)));

@@ -6,3 +6,8 @@ export class Away extends Error {
     super(message);
   }
 }
+
+/** For what is read anew when the connection is back: that it failed now is no fault. */
+export function unlessAway(error: unknown): void {
+  if (!(error instanceof Away)) throw error;
+}

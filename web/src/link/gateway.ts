@@ -30,6 +30,8 @@ const WHY: Record<number, string> = {
   1012: "The daemon is restarting.",
   1013: "The daemon has too many connections, or this page was too slow.",
 };
+/** No code of the protocol: we left. */
+const SILENT = 0;
 const SCOPES = ["read", "write", "approvals", "admin"].map((name) => `operator.${name}`);
 
 class Gateway extends EventTarget {
@@ -43,6 +45,9 @@ class Gateway extends EventTarget {
   private lastSeq = 0;
   private attempt = 0;
   private begun = false;
+  /** How long the daemon may say nothing, not even that it is there: two of its ticks. */
+  private silentMs = WITHIN_MS;
+  private watchdog = 0;
 
   /** Connects when first wanted, and again whenever it is lost. */
   begin(): void {
@@ -67,6 +72,8 @@ class Gateway extends EventTarget {
       return;
     }
     this.lastSeq = 0;
+    this.silentMs = WITHIN_MS;
+    this.watch();
     this.socket = new WebSocket(`ws://${location.host}/gateway`);
     this.socket.onmessage = ({ data }: MessageEvent<string>) => this.heard(JSON.parse(data) as Frame);
     this.socket.onclose = ({ code }) => this.closed(code);
@@ -85,9 +92,23 @@ class Gateway extends EventTarget {
   }
 
   private heard(frame: Frame): void {
+    this.watch();
     if (frame.type === "res") this.answered(frame);
     else if (frame.event === "connect.challenge") void this.greet();
     else if (frame.type === "event" && frame.event) this.told(frame);
+  }
+
+  private watch(): void {
+    clearTimeout(this.watchdog);
+    if (this.silentMs < Infinity) this.watchdog = window.setTimeout(() => this.abandon(), this.silentMs);
+  }
+
+  /** Whoever says nothing would not say goodbye either. */
+  private abandon(): void {
+    if (!this.socket) return;
+    this.socket.onmessage = this.socket.onclose = null;
+    this.socket.close();
+    this.closed(SILENT);
   }
 
   private answered({ id = "", ok, payload = {}, error }: Frame): void {
@@ -103,9 +124,11 @@ class Gateway extends EventTarget {
     const client = { id: "openclaw-control-ui", version: "1", platform: "web", mode: "ui" };
     const auth = { token: session() ?? "" };
     try {
-      await this.send("connect", {
+      const { policy } = await this.send<{ policy?: { tickIntervalMs?: number } }>("connect", {
         minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth,
       });
+      this.silentMs = 2 * (policy?.tickIntervalMs ?? Infinity);
+      this.watch();
     } catch (error) {
       this.reason = (error as Error).message; // it closes; the feed says whether the session still holds
       return;
@@ -128,6 +151,7 @@ class Gateway extends EventTarget {
   }
 
   private closed(code: number): void {
+    clearTimeout(this.watchdog);
     if (this.connected || !this.reason) this.reason = t(WHY[code] ?? "The daemon does not answer; it is tried again.");
     for (const { reject, timer } of this.pending.values()) {
       clearTimeout(timer);

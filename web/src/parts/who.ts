@@ -1,5 +1,5 @@
 /** Who did something: people and agents share sessions, and each sees what the other does. One name for each, in every view. */
-import { ask, feed, t, type Row } from "../link";
+import { ask, feed, t, unlessAway, type Row } from "../link";
 import "./chinese";
 
 const OURS: Record<string, string> = {
@@ -29,7 +29,7 @@ function keep(id: string, name: unknown): void {
 }
 
 // For the life of the page: who is known here is known in every view, also who came before it was opened.
-feed.subscribe("mcp.connected", { events: (rows) => rows.forEach(learn), reset: () => void learnAll() });
+feed.subscribe("mcp.connected", { events: (rows) => rows.forEach(learn), reset: () => void learnAll().catch(unlessAway) });
 
 async function learnAll(): Promise<void> {
   const { names: known } = await ask<{ names: Record<string, string> }>("/api/names");
