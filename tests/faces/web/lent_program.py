@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.daemons import eventually
-from tests.faces.web.fake_editor import FakeEditor, Json
+from tests.faces.web.fake_editor import Answers, FakeEditor, Json
 from tests.page.workplace import Workplace
 
 CAPABILITIES = {
@@ -26,6 +26,10 @@ class Program:
         self.commands: list[str] = []
         self.breakpoints: list[Json] = []
         self.editor: FakeEditor
+
+    @property
+    def answers(self) -> Answers:
+        return {"debug.request": self.request, "debug.breakpoints": self.set_breakpoints}
 
     def request(self, params: Json) -> Json:
         command = str(params["command"])

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.transport.control_link import ControlLink
 from tests.daemons import eventually
-from tests.faces.web.fake_editor import Answers, Json, fake_editor
+from tests.faces.web.fake_editor import Json, fake_editor
 from tests.faces.web.lent_program import Program, live, stopped
 from tests.page.workplace import Workplace, workplace
 
@@ -79,8 +79,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
 @pytest.fixture
 def adding(place: Workplace) -> Iterator[Adding]:
     adding = Adding(place)
-    answers: Answers = {"debug.request": adding.request, "debug.breakpoints": adding.set_breakpoints}
-    with fake_editor(place, answers) as adding.editor:
+    with fake_editor(place, adding.answers) as adding.editor:
         yield adding
     place.tool("remove_breakpoint", clear_all=True)
 

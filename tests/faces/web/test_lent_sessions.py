@@ -23,9 +23,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
 @pytest.fixture
 def program(place: Workplace) -> Iterator[Program]:
     program = Program(place)
-    with fake_editor(
-        place, {"debug.request": program.request, "debug.breakpoints": program.set_breakpoints}
-    ) as program.editor:
+    with fake_editor(place, program.answers) as program.editor:
         yield program
     eventually(lambda: not live(place), every_s=0.02)
 
@@ -139,13 +137,6 @@ def test_a_question_that_the_editor_does_not_answer_ends_in_time(place: Workplac
     told = place.tool("evaluate_expression", session_id=session, expression="total", timeout_s=0.3)
     assert told["status"] != "success"
     assert "total" not in told.get("result", "")
-
-
-def test_what_cannot_be_restarted_says_so(place: Workplace, program: Program) -> None:
-    session = stopped(place, program)
-    told = place.tool("restart_debugging", session_id=session)
-    assert "restart" not in program.commands
-    assert "cannot" in str(told).lower()
 
 
 @pytest.mark.parametrize("categories", [("stdout",), ("stdout", "stderr")])
