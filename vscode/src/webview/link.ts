@@ -3,7 +3,7 @@
  * What is not named here is the page's own; were it to reach for an address, the view's policy would refuse it.
  */
 export * from "../../../web/src/link/calls";
-export { Away } from "../../../web/src/link/away";
+export { Away, unlessAway } from "../../../web/src/link/away";
 export * from "../../../web/src/i18n/t";
 export type { FeedListener, FeedState, Row, Snapshot } from "../../../web/src/link/feed";
 export type { GatewayEvent } from "../../../web/src/link/gateway";
