@@ -194,7 +194,7 @@ export class Sharing implements vscode.Disposable {
     return shared;
   }
 
-  private passOn(params: Json): Promise<Json> {
+  private async passOn(params: Json): Promise<Json> {
     return passedOn(this.lent(params), String(params.command), params.arguments as Json);
   }
 }
