@@ -1,8 +1,9 @@
 """Whether an expression can do more than look. Judged by its form alone, whatever the language; in doubt it can.
 
 Names, members, subscripts, literals and operators look. Calls, assignments, statements, commands of a debugger and
-everything that is not understood act. What a getter, an operator, or a method that is called without brackets does is
-beyond any form.
+everything that is not understood act; so does what is a call, a comment or the end of a string in one language and
+something else in another. What a getter, an operator, or a method that is called without brackets does is beyond any
+form.
 """
 
 from __future__ import annotations
@@ -14,18 +15,21 @@ from typing import NamedTuple
 _TOKEN = re.compile(
     r"""(?P<space>\s*)(?:
       (?P<word>(?:and|or|in|is|not|if|else)\b(?!\$))
+    | (?P<verb>(?:del|delete|new|await|yield|throw|raise|return|exec|call|import|super|fork|exit|abort)\b(?!\$))
     | (?P<value>[^\W\d][\w$]*|\$\w+
         | (?:0[xXbBoO][\da-fA-F_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)(?![\w$])
-        | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*')
+        | "(?:(?![\#$]\{|\$\(|\{\$|\\\()(?:[^"\\\n]|\\.))*" | '(?:(?![\#$]\{|\$\(|\{\$|\\\()(?:[^'\\\n]|\\.))*')
+    | (?P<unknown>\+\+|--|/\*|<-|\[\[)
     | (?P<open>[(\[])
     | (?P<close>[)\]])
-    | (?P<unknown>\+\+|--)
     | (?P<mark>===|!==|\*\*|//|==|!=|~=|<=|>=|<<|>>|&&|\|\||\?\?|\?\.|->|::|\.\.|[-+*/%<>&|^.,:?!~\#])
     )""",
     re.VERBOSE,
 )
 _BEFORE = frozenset({"-", "+", "!", "~", "*", "&", "#", "**", "::", ":", ",", "not", "in"})
 """May stand where a value is to come: a colon does in `rows[:3]`, and `in` goes on from `not`."""
+_BETWEEN = "between"
+"""The kind of a mark that has a value before it."""
 _ONLY_BEFORE = frozenset({"!", "~", "#"})
 _MEMBER = frozenset({".", "?.", "->", "::"})
 _HITS = re.compile(r"\s*(?:[<>=!]=|[<>%=])?\s*\d{1,9}\s*(?:==\s*\d{1,9}\s*)?")
@@ -45,8 +49,9 @@ def acts(expression: str) -> bool:
         depth += {"open": 1, "close": -1}.get(token.kind, 0)
         if depth < 0 or not _follows(before, token):
             return True
-        before = token
-    return depth != 0 or before.kind in ("word", "mark")
+        has_value = before.kind in ("value", "close")
+        before = token._replace(kind=_BETWEEN) if has_value and token.kind == "mark" else token
+    return depth != 0 or before.kind in ("word", "mark", _BETWEEN)
 
 
 def hits_act(condition: str) -> bool:
@@ -61,13 +66,21 @@ def message_acts(message: str) -> bool:
 
 
 def _follows(before: _Token, token: _Token) -> bool:
-    """A value where one is to come and a mark between two; a bracket after a value only to look into it."""
+    """A value where one is to come and a mark between two; a bracket after a value only to look into it.
+
+    With a space on its left alone a mark begins an argument: `system *words` and `system ["ls"]` in Ruby,
+    `shell /bin/ls` in a debugger.
+    """
     has_value = before.kind in ("value", "close")
+    if before.kind == _BETWEEN and before.is_spaced and not token.is_spaced:
+        return False
     match token.kind:
         case "value":
             return not has_value
+        case "open" if token.text == "[":
+            return not (has_value and token.is_spaced)
         case "open":
-            return token.text == "[" or not (has_value or _is_called(before, token))
+            return not (has_value or _is_called(before, token))
         case "word" | "mark":
             return token.text not in _ONLY_BEFORE if has_value else token.text in _BEFORE
         case kind:
@@ -81,7 +94,7 @@ def _is_called(before: _Token, bracket: _Token) -> bool:
 
 def _tokens(expression: str) -> Iterator[_Token]:
     text, at = expression.strip(), 0
-    if len(text) > _MOST or "\n" in text or "\r" in text:
+    if len(text) > _MOST or len(text.splitlines()) > 1:
         yield _Token("unknown", "", is_spaced=False)
         return
     while at < len(text):

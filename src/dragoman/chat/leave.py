@@ -34,7 +34,9 @@ class Judged:
     begins: bool = False
     """Something runs, whatever is given."""
     unsaid: str = ""
-    """What that is where nothing is given. It changes, so that leave for it does not last."""
+    """What that is where nothing is given."""
+    lasting: frozenset[str] | None = None
+    """What names one thing for ever: without any of them it changes, so that leave for it does not last."""
 
 
 def leave_for(tool: str, arguments: Mapping[str, Any], *, reads_only: bool = False) -> Leave | None:
@@ -45,9 +47,8 @@ def leave_for(tool: str, arguments: Mapping[str, Any], *, reads_only: bool = Fal
     asked = {name: value for name, value in arguments.items() if value and _is_asked(judged, name, value)}
     if not asked and not judged.begins:
         return None
-    if not asked and judged.unsaid:
-        return Leave(judged.unsaid, lasts=False)
-    return Leave(_text(asked))
+    lasts = judged.lasting is None or not judged.lasting.isdisjoint(asked)
+    return Leave(_text(asked) if asked else judged.unsaid or "{}", lasts)
 
 
 def _is_asked(judged: Judged, name: str, value: Any) -> bool:
@@ -56,14 +57,20 @@ def _is_asked(judged: Judged, name: str, value: Any) -> bool:
 
 
 def _text(asked: Mapping[str, Any]) -> str:
-    (name, value), *others = asked.items() or [("", "")]
-    if not others and name in ("command", "expression") and isinstance(value, str):
+    """One text for one thing: a line that looks like the arguments of another call is not shown bare."""
+    (name, value), *others = asked.items()
+    if not others and name in ("command", "expression") and isinstance(value, str) and value[:1] != "{":
         return value
     return json.dumps(asked, ensure_ascii=False, sort_keys=True)
 
 
 def _code(value: Any) -> bool:
     return not isinstance(value, str) or acts(value)
+
+
+def _typed(value: Any) -> bool:
+    """What is evaluated as if it were typed: a debugger may have commands there, and `!` hands a line to a shell."""
+    return _code(value) or value.lstrip().startswith("!")
 
 
 def _all_code(values: Any) -> bool:
@@ -97,7 +104,9 @@ TOOLS: Mapping[str, Judged] = {
     "run_in_terminal": Judged(frozenset({"timeout_s"}), begins=True),
     "ide_run_in_terminal": Judged(frozenset({"name"}), begins=True),
     "debug_test": Judged(frozenset({"timeout_s"}), begins=True),
-    "debug_last_failure": Judged(frozenset({"timeout_s"}), begins=True, unsaid="the last command that failed"),
+    "debug_last_failure": Judged(
+        frozenset({"timeout_s"}), begins=True, unsaid="the last command that failed", lasting=frozenset({"command_id"})
+    ),
     "compare_runs": Judged(_LIMITS, {"points": _points}, begins=True),
     # They start a program, or look into one that a session holds already.
     "trace": Judged(_LIMITS, {"points": _points}),
@@ -119,7 +128,7 @@ TOOLS: Mapping[str, Judged] = {
     "remove_breakpoint": Judged(frozenset({"breakpoint_id", "location", "clear_all"})),
     **dict.fromkeys(("continue_debugging", "step_execution", "pause_debugging", "restart_debugging"), _GOES_ON),
     "stop_debugging": Judged(_WAITS),
-    "evaluate_expression": Judged(_WAITS | {"thread_id", "frame_id", "context", "max_chars"}, {"expression": _code}),
+    "evaluate_expression": Judged(_WAITS | {"thread_id", "frame_id", "context", "max_chars"}, {"expression": _typed}),
     "set_variable": Judged(frozenset({"session_id", "frame_id", "max_chars"})),
     # The person sees them, and decides there.
     **dict.fromkeys(("show_canvas", "update_canvas"), Judged(_DRAWN)),

@@ -31,8 +31,26 @@ ACTS = [
     "a?.(b)", "a.(b)", "not(x)", "in(x)", "process kill", "call f", "-exec shell", "!ls /", "x\ny", "{**a}", "(f)(x)",
     "f (x)", "a +", "[a for a in b]", "lambda: (f)()", "a\rb", "@x", "x = f", "(int)x", "a) + (b", "(a",
     "x" * 2_001, "puts 1", "a\\b", "$(x)", "x!", "rows['a'](1)", "exec'x'", "print x", "x => 1",
-    "/x/.test(y)", "3()", "''()", "a::(b)",
+    "/x/.test(y)", "3()", "''()", "a::(b)", "del[x]", "new[f][0]", "delete*p", "ch <-1", "exit",
 ]  # fmt: skip
+READ_IN_TWO_WAYS = {
+    # A long string of Lua is an argument, and hides a quote.
+    "lua": ["dofile[[evil.lua]]", "dofile [[evil.lua]]", "o:run[[x]]", '[["]] .. f() .. [["]]'],
+    # A comment ends where others see a string; so does a line.
+    "c, go, javascript": ['a /* "*/ + f() //"', "a /* '*/ + f() //'", 'a // "\u2028 f() //"', "'\u2029'"],
+    "ruby": [
+        '"#{f}"',
+        ':"#{f}"',
+        'system ["ls", "x"]',
+        "system *words",
+        "puts -x",
+        "f :x",
+        'p ?" + f() + "',
+        "p %x[ls]",
+    ],
+    "declared": ['"${f}"', "'${f}'", '"$(ls)"', '"{$f}"', '"\\(f)"'],
+    "commands of a debugger": ["shell /bin/ls", "source /x", "jump *0x1234", "-exec -gdb-exit"],
+}
 
 
 @pytest.mark.parametrize("expression", LOOKS)
@@ -43,6 +61,11 @@ def test_what_only_looks_is_seen_by_its_form(expression: str) -> None:
 @pytest.mark.parametrize("expression", ACTS)
 def test_what_can_act_or_is_not_understood_acts(expression: str) -> None:
     assert acts(expression)
+
+
+@pytest.mark.parametrize("language", READ_IN_TWO_WAYS)
+def test_what_acts_in_one_language_acts_whatever_it_is_in_another(language: str) -> None:
+    assert [it for it in READ_IN_TWO_WAYS[language] if not acts(it)] == []
 
 
 @pytest.mark.parametrize("module", [argparse, typing])
@@ -98,6 +121,9 @@ def test_which_hits_and_what_is_logged_is_judged_by_what_is_evaluated() -> None:
         ("evaluate_expression", {"expression": "rows[0].name", "frame_id": 2}, None),
         ("evaluate_expression", {"expression": "rows.clear()", "context": "repl"}, "rows.clear()"),
         ("evaluate_expression", {"expression": ["f"]}, '{"expression": ["f"]}'),
+        ("evaluate_expression", {"expression": "!reboot"}, "!reboot"),
+        # What was allowed as arguments is not allowed as a line.
+        ("run_in_terminal", {"command": '{"interrupt": true}'}, '{"command": "{\\"interrupt\\": true}"}'),
         ("set_variable", {"name": "n", "value": "3", "session_id": "s1"}, '{"name": "n", "value": "3"}'),
         ("set_breakpoint", {"file_path": "a.py", "line_number": 3, "condition": "n > 3"}, None),
         ("set_breakpoint", {"file_path": "a.py", "line_number": 3, "condition": "f(n)"}, '{"condition": "f(n)"}'),
@@ -122,6 +148,7 @@ def test_what_runs_or_writes_is_named_and_what_nobody_judged_is_asked_for(
 
 def test_leave_for_what_changes_does_not_last() -> None:
     assert leave_for("debug_last_failure", {"timeout_s": 9}) == ("the last command that failed", False)
+    assert leave_for("debug_last_failure", {"terminal": "t1"}) == ('{"terminal": "t1"}', False)
     assert leave_for("debug_last_failure", {"command_id": "c1"}) == ('{"command_id": "c1"}', True)
 
 
