@@ -20,7 +20,11 @@ pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(150 *
 
 @pytest.fixture(autouse=True)
 def _nothing_allowed_yet(running: Editor, first: Window) -> None:
+    """When it says so: what was allowed in the test before is not allowed any more."""
+    said = first.page.locator(".statusbar-item").filter(has_text="Forgotten: agents ask again")
+    expect(said).to_have_count(0)
     first.command("Dragoman: Forget what agents may do in this workspace")
+    expect(said).to_be_visible()
 
 
 @pytest.mark.requirement("vscode:bridge:open-file")
