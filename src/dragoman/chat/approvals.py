@@ -6,10 +6,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Literal
 
 import anyio
 
+from dragoman.errors import DragomanError
 from dragoman.ids import new_id
+from dragoman.phrases import say
 
 ANSWERED_WITHIN_S = 300.0
 APPROVED_AT_MOST = 1_000
@@ -26,6 +29,8 @@ class Wanted:
     run_id: str
     tool: str
     subject: str
+    kind: Literal["tool", "trust"] = "tool"
+    """Trust in a folder is a person's to give, whoever else may answer for tools."""
 
 
 @dataclass(slots=True, eq=False)
@@ -67,19 +72,26 @@ class Approvals:
         approved = (session_key, tool, sha256(subject.encode(errors="replace")).digest())
         if approved in self._approved:
             return True
-        asked = _Open(Wanted(new_id("approval"), session_key, run_id, tool, _shown(subject)))
-        self._open[asked.wanted.id] = asked
-        try:
-            self._told(asked.wanted)
-            with anyio.move_on_after(self._within_s):
-                await asked.answered.wait()
-        finally:
-            del self._open[asked.wanted.id]
-            self._settled(asked.wanted, asked.allowed)
-        if asked.allowed and lasts:
+        allowed = await self._asked(Wanted(new_id("approval"), session_key, run_id, tool, _shown(subject)))
+        if allowed and lasts:
             self._approved[approved] = None
             while len(self._approved) > APPROVED_AT_MOST:
                 self._approved.popitem(last=False)
+        return allowed
+
+    async def ask_trust(self, session_key: str, run_id: str, folder: str) -> bool:
+        """Each time anew: no leave that was given for a tool, under whatever name, is taken for this one."""
+        return await self._asked(Wanted(new_id("approval"), session_key, run_id, "", folder, "trust"))
+
+    async def _asked(self, wanted: Wanted) -> bool:
+        asked = self._open[wanted.id] = _Open(wanted)
+        try:
+            self._told(wanted)
+            with anyio.move_on_after(self._within_s):
+                await asked.answered.wait()
+        finally:
+            del self._open[wanted.id]
+            self._settled(wanted, asked.allowed)
         return asked.allowed
 
     def forget(self, session_key: str) -> None:
@@ -87,11 +99,21 @@ class Approvals:
         for approved in [it for it in self._approved if it[0] == session_key]:
             del self._approved[approved]
 
-    def answer(self, id: str, *, allowed: bool) -> bool:
-        """Whether it still waited: the first answer counts."""
+    def answer(self, id: str, *, allowed: bool, by_person: bool = False) -> bool:
+        """Whether it still waited: the first answer counts, and of trust a person's alone."""
         asked = self._open.get(id)
         if asked is None or asked.answered.is_set():
             return False
+        if asked.wanted.kind == "trust" and not by_person:
+            raise _not_yours()
         asked.allowed = allowed
         asked.answered.set()
         return True
+
+
+def _not_yours() -> DragomanError:
+    return DragomanError(
+        "not_a_person",
+        say("Whether what a folder holds may run is said by a person."),
+        hint=say("Answer in the page or in the editor, or with `dragoman trust`."),
+    )

@@ -6,7 +6,7 @@ import difflib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from dragoman.chat.runs import Question
 from dragoman.chat.short_forms import ALSO, SHORT_FORMS, NotUnderstoodError, ShortForm, parsed
@@ -28,10 +28,17 @@ class Completion(NamedTuple):
     description: str
 
 
+class Trusting(Protocol):
+    async def ask(self, asked: Question) -> bool:
+        """Whether the person has now said that what the folder of the conversation holds may run."""
+        ...
+
+
 class CommandAgent:
-    def __init__(self, toolbox: Toolbox, language: Language = "en") -> None:
+    def __init__(self, toolbox: Toolbox, language: Language = "en", trusting: Trusting | None = None) -> None:
         self._toolbox = toolbox
         self._language = language
+        self._trusting = trusting
 
     async def answer(self, asked: Question, voice: Voice) -> None:
         text = asked.text.strip()
@@ -58,9 +65,11 @@ class CommandAgent:
         tool, arguments = self._understood(name, rest)
 
         async def call(tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-            return await self._call(tool, arguments, asked.by, voice)
+            return await self._call(tool, arguments, asked, voice)
 
         answer = await call(tool, arguments)
+        if answer.data.get("code") == "needs_trust" and await self._is_trusted_now(asked):
+            answer = await call(tool, arguments)
         form = self._form(name)
         if form is not None and form.follow is not None:
             answer = await form.follow(call, answer, rest)
@@ -69,9 +78,13 @@ class CommandAgent:
         if answer.text:
             voice.say(fenced(for_people(answer.text, answer.data)))
 
-    async def _call(self, tool: str, arguments: Mapping[str, Any], by: str, voice: Voice) -> ToolAnswer:
+    async def _is_trusted_now(self, asked: Question) -> bool:
+        """Only who asked for it in the page or the editor is asked back: nobody else can make the question appear."""
+        return asked.is_person and self._trusting is not None and await self._trusting.ask(asked)
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any], asked: Question, voice: Voice) -> ToolAnswer:
         id = voice.begin_tool(new_id("call"), tool, title=tool, input=arguments)
-        answer = await self._toolbox.call(tool, arguments, by=by)
+        answer = await self._toolbox.call(tool, arguments, by=asked.by, workspace=asked.workspace)
         voice.end_tool(id, answer.text, error=answer.text if answer.is_error else None)
         return answer
 

@@ -61,6 +61,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     created_ms: int
     updated_ms: int
     last_seq: int = 0
+    workspace: str = ""
+    """The folder it is about, where a window that was opened on one began it; empty: the daemon's own."""
 
 
 class ChatStore(Store):

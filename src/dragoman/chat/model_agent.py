@@ -100,7 +100,7 @@ class ModelAgent:
         leave = leave_for(call.name, arguments, reads_only=free)
         if leave is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, *leave):
             return "The person did not allow this. Do not try it again; say what you would need it for.", True
-        answer = await self._toolbox.call(call.name, arguments, by=asked.by)
+        answer = await self._toolbox.call(call.name, arguments, by=asked.by, workspace=asked.workspace)
         return answer.text[:_RESULT_CHARACTERS], answer.is_error
 
 

@@ -37,6 +37,10 @@ class Question:
     text: str
     by: str
     history: Sequence[Said]
+    is_person: bool = False
+    """Said in the page or in the editor, by what their token is, not by what a client calls itself."""
+    workspace: str = ""
+    """The folder that the conversation is about; empty where it is the daemon's own."""
 
 
 class Agent(Protocol):
@@ -51,6 +55,8 @@ class Run:
     session_key: str
     text: str
     by: str
+    is_person: bool = False
+    workspace: str = ""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     voice: Voice | None = None
 
@@ -90,9 +96,10 @@ class Runs:
         Voice(run_id, session_key, self._tell).say(text)
         self._tell_end(run, "final", "end_turn")
 
-    async def send(self, session_key: str, text: str, *, run_id: str, by: str) -> Taken:
+    async def send(self, session_key: str, text: str, *, run_id: str, by: str, is_person: bool = False) -> Taken:
         """The same run id again is the same message: nothing runs twice, whatever was lost on the way."""
-        key = (await self._conversations.create(session_key)).key
+        conversation = await self._conversations.create(session_key)
+        key = conversation.key
         was_asked = await self._conversations.was_asked(key, run_id)
         if self.session_of(run_id) is not None:
             return "in_flight"
@@ -101,7 +108,7 @@ class Runs:
         waiting = self._waiting.setdefault(key, deque())
         if len(waiting) >= WAITING_AT_MOST:
             raise faults.too_many_waiting(WAITING_AT_MOST)
-        waiting.append(Run(run_id, key, text, by))
+        waiting.append(Run(run_id, key, text, by, is_person, conversation.workspace))
         if key not in self._running:
             self._next(key)
         return "started"
@@ -158,7 +165,8 @@ class Runs:
             history = await self._conversations.history(run.session_key, limit=HISTORY_GIVEN)
             await self._conversations.say(run.session_key, "user", run.text, run_id=run.id, by=run.by)
             run.voice = Voice(run.id, run.session_key, self._tell)
-            await self._agent.answer(Question(run.session_key, run.id, run.text, run.by, history), run.voice)
+            asked = Question(run.session_key, run.id, run.text, run.by, history, run.is_person, run.workspace)
+            await self._agent.answer(asked, run.voice)
         except DragomanError as error:
             return "error", str(error)
         except Exception:

@@ -24,6 +24,6 @@ class ToolAnswer(NamedTuple):
 class Toolbox(Protocol):
     def offers(self) -> Sequence[Offer]: ...
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str) -> ToolAnswer:
-        """Never raises for what a caller did wrong: that is an answer."""
+    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
+        """Never raises for what a caller did wrong: that is an answer. No workspace: the daemon's own."""
         ...

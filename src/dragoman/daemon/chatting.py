@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from dragoman.access.links import Links
@@ -19,7 +20,7 @@ from dragoman.chat.approvals import Approvals
 from dragoman.chat.command_agent import CommandAgent
 from dragoman.chat.conversations import Conversations
 from dragoman.chat.model_agent import ModelAgent
-from dragoman.chat.runs import Runs
+from dragoman.chat.runs import Question, Runs
 from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.clock import SystemClock
 from dragoman.errors import DragomanError
@@ -35,9 +36,12 @@ from dragoman.tools import Caller, Operation, Toolbox
 from dragoman.tools.canvas import canvas_operations
 from dragoman.tools.canvas.subjects import Subjects
 from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
+from dragoman.workspace.trust import TrustBook, is_wide, real_folder
 
 CALLER = "chat"
 _NO_MODEL = "dragoman/commands"
+_READABLE = 500
+"""Characters of a folder's name that a person can be asked about."""
 
 
 class ChatTools:
@@ -55,13 +59,35 @@ class ChatTools:
             Offer(it.name, it.description, it.input_schema, it.effects.reads_only) for it in self._toolbox.operations
         ]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str) -> ToolAnswer:
+    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
+        caller = replace(self._caller, name=by)
+        if workspace:
+            caller = replace(caller, workspace=Path(workspace), cwd=Path(workspace))
         try:
-            outcome = await self._toolbox.call(name, arguments, replace(self._caller, name=by))
+            outcome = await self._toolbox.call(name, arguments, caller)
         except DragomanError as error:
             return ToolAnswer(_told(error, self._language), _failure(error, self._language), is_error=True)
         text = "\n".join(line.in_language(self._language) for line in outcome.lines)
         return ToolAnswer(text, outcome.data.model_dump(mode="json"), outcome.is_error)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTrust:
+    """A person's word for a folder, given to the chat's own question about that very folder."""
+
+    book: TrustBook
+    approvals: Approvals
+    workspace: Path
+
+    async def ask(self, asked: Question) -> bool:
+        folder = await anyio.to_thread.run_sync(real_folder, Path(asked.workspace or self.workspace))
+        # What cannot be read, or is as wide as a home folder, is for the command line, which says so.
+        if is_wide(folder) or not str(folder).isprintable() or len(str(folder)) > _READABLE:
+            return False
+        if not await self.approvals.ask_trust(asked.session_key, asked.run_id, str(folder)):
+            return False
+        await self.book.trust(folder)
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +117,12 @@ class Chatting:
         workspace: Path,
         health: Callable[[], Mapping[str, Any]],
         relay: Relay | None,
+        trust: TrustBook,
     ) -> GatewayFace:
         """With every tool there is: the canvas is among them, so this comes after `operations`."""
         tools = ChatTools(toolbox, workspace, preferred_language())
-        commands = CommandAgent(tools, preferred_language())
+        trusting = ChatTrust(trust, self.approvals, workspace)
+        commands = CommandAgent(tools, preferred_language(), trusting)
         model = chosen_model(settings, os.environ)
         agent = ModelAgent(model, tools, self.approvals) if model else commands
         self.hub.methods = Methods(

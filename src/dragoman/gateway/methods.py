@@ -140,8 +140,11 @@ class Methods:
 
     async def _send(self, asker: Asker, wanted: s.ChatSend) -> Json:
         """The run's id is the key that the client chose."""
-        taken = await self._runs.send(wanted.session_key, wanted.message, run_id=wanted.idempotency_key, by=asker.name)
-        return {"runId": wanted.idempotency_key, "status": taken}
+        run_id = wanted.idempotency_key
+        taken = await self._runs.send(
+            wanted.session_key, wanted.message, run_id=run_id, by=asker.name, is_person=asker.is_person
+        )
+        return {"runId": run_id, "status": taken}
 
     async def _abort(self, _: Asker, wanted: s.ChatAbort) -> Json:
         elsewhere = self._runs.session_of(wanted.run_id) if wanted.run_id else None
@@ -262,8 +265,9 @@ class Methods:
     async def _waiting_approvals(self, _: Asker, __: s.Nothing) -> Json:
         return {"approvals": [wanted_approval(it) for it in self._approvals.waiting()]}
 
-    async def _decide(self, _: Asker, wanted: s.ApprovalResolve) -> Json:
-        counted = self._approvals.answer(wanted.id, allowed=wanted.decision == "allow")
+    async def _decide(self, asker: Asker, wanted: s.ApprovalResolve) -> Json:
+        allowed = wanted.decision == "allow"
+        counted = self._approvals.answer(wanted.id, allowed=allowed, by_person=asker.is_person)
         return {"ok": True, "counted": counted}
 
     def _row(self, conversation: Conversation) -> Json:
@@ -281,6 +285,7 @@ def wanted_approval(wanted: Any) -> Json:
         "runId": wanted.run_id,
         "tool": wanted.tool,
         "subject": wanted.subject,
+        "kind": wanted.kind,
     }
 
 

@@ -82,6 +82,7 @@ class Visit:
     ) -> None:
         self.id = new_id("conn")
         self.name = "gateway"
+        self.is_person = False
         self.subscribes_sessions = False
         self.messages_of: set[str] = set()
         self.caps: frozenset[str] = frozenset()
@@ -212,6 +213,7 @@ class Visit:
         self._put(self._connection.accept(self._hello(asked.protocol, grant)))
         self._grant, self._protocol, self.params = grant, asked.protocol, asked.params
         self.caps = frozenset(asked.params.caps or ())
+        self.is_person = purpose == "page"
         self.name = "the page" if purpose == "page" else asked.params.client.display_name or asked.params.client.id
         group.start_soon(self._hold, purpose)
         self._came(self)

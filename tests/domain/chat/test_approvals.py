@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from dragoman.chat.approvals import ANSWERED_WITHIN_S, APPROVED_AT_MOST, Approvals, Wanted
+from dragoman.errors import DragomanError
 from tests.domain.chat.line import until
 
 pytestmark = pytest.mark.anyio
@@ -107,3 +108,27 @@ async def test_leave_that_does_not_last_is_asked_for_each_time() -> None:
             await until(lambda: bool(approvals.waiting()))
             approvals.answer(approvals.waiting()[0].id, allowed=True)
     assert len(wanted) == 2
+
+
+async def test_leave_for_a_tool_whatever_it_calls_itself_is_no_trust_in_a_folder() -> None:
+    wanted: list[Wanted] = []
+    approvals = Approvals(wanted.append)
+    given: list[bool] = []
+
+    async def trust() -> None:
+        given.append(await approvals.ask_trust("main", "r", "/home/me/shop"))
+
+    async with anyio.create_task_group() as group:
+        for tool in ("", "trust"):
+            group.start_soon(approvals.ask, "main", "r", tool, "/home/me/shop")
+        await until(lambda: len(approvals.waiting()) == 2)
+        for it in approvals.waiting():
+            approvals.answer(it.id, allowed=True)
+    for allowed in (True, False):
+        async with anyio.create_task_group() as group:
+            group.start_soon(trust)
+            await until(lambda: bool(approvals.waiting()))
+            with pytest.raises(DragomanError, match="by a person"):
+                approvals.answer(approvals.waiting()[0].id, allowed=True)
+            approvals.answer(approvals.waiting()[0].id, allowed=allowed, by_person=True)
+    assert given == [True, False], "a word for it once is not a word for it again"

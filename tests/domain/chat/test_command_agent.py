@@ -37,7 +37,7 @@ class Box:
     def offers(self) -> Sequence[Offer]:
         return [Offer(name, f"does {name}", self.schema) for name in self.names]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str) -> ToolAnswer:
+    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
         self.called.append((name, arguments))
         return ToolAnswer(f"{name} by {by}", {}, is_error=name == "stop_debugging")
 
@@ -155,6 +155,43 @@ def test_only_numbers_that_the_answer_names_are_left_out_for_people() -> None:
     text = "stopped (thread 1, debug-1)\n  a = {}  [9]\n  b = '  [7]\nstack: #3 f < #4 g\n| x < #3 y, debug-1)"
     shown = "stopped (thread 1)\n  a = {}\n  b = '  [7]\nstack: f < #4 g\n| x < #3 y, debug-1)"
     assert for_people(text, data) == shown
+
+
+@dataclass
+class Guarded(Box):
+    """Starts nothing before the folder is trusted."""
+
+    is_trusted: bool = False
+    answer: bool = True
+    asked: list[str] = field(default_factory=list)
+
+    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
+        if self.is_trusted:
+            return await super().call(name, arguments, by=by, workspace=workspace)
+        failure = {"code": "needs_trust", "message": "Nothing was started.", "hint": "dragoman trust x"}
+        return ToolAnswer("needs_trust: Nothing was started.\nwould_run: a.py", failure, is_error=True)
+
+    async def ask(self, asked: Question) -> bool:
+        self.asked.append(asked.session_key)
+        self.is_trusted = self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(("is_person", "answer", "asked"), [(True, True, 1), (True, False, 1), (False, True, 0)])
+async def test_trust_is_asked_of_the_person_who_wants_to_run_something_and_of_nobody_else(
+    is_person: bool, answer: bool, asked: int
+) -> None:
+    box = Guarded(TOOLS, answer=answer)
+    voice = Voice("r", "agent:main:main", lambda _: None)
+    question = Question("agent:main:main", "r", "/start a.py", "the page", (), is_person)
+    if is_person and answer:
+        await CommandAgent(box, "en", box).answer(question, voice)
+    else:
+        with pytest.raises(DragomanError) as refused:
+            await CommandAgent(box, "en", box).answer(question, voice)
+        assert str(refused.value) == "Nothing was started. dragoman trust x"
+    assert len(box.asked) == asked
+    assert len(box.called) == (is_person and answer)
 
 
 def test_no_other_name_hides_a_command() -> None:

@@ -40,7 +40,7 @@ class Box:
     def offers(self) -> Sequence[Offer]:
         return [Offer(it.name, it.description, it.input_schema) for it in self.agent.toolbox.operations]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str) -> ToolAnswer:
+    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
         outcome = await self.agent.toolbox.call(name, arguments, self.agent.caller)
         return ToolAnswer("\n".join(map(str, outcome.lines)), outcome.data.model_dump(mode="json"), outcome.is_error)
 

@@ -47,7 +47,7 @@ class Box:
     def offers(self) -> Sequence[Offer]:
         return [Offer(name, name, SCHEMA) for name in ("evaluate_expression", "run_in_terminal")]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str) -> ToolAnswer:
+    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
         self.called.append((name, arguments))
         return ToolAnswer(self.answer, {})
 

@@ -7,6 +7,7 @@ export interface Approval {
   runId: string;
   tool: string;
   subject: string;
+  kind?: "tool" | "trust";
 }
 
 class Approvals extends EventTarget {

@@ -148,8 +148,8 @@ export class DragomanChat extends LitElement {
       <div class="said" role="log" aria-label=${t("Conversation")} tabindex="0" @scroll=${this.scrolled}>
         ${said.length ? said.map((one) => message(one, () => this.retry(one))) : html`<p class="empty">${t("Say something, or type / to see what can be done. /help explains.")}</p>`}
       </div>
-      ${approvals.waiting.map(({ id, tool, subject }) => html`<div class="approval" role="alertdialog" aria-label=${t("An agent asks")}>
-        <div>${t("An agent wants to use {tool}:", { tool })}</div><pre>${subject}</pre>
+      ${approvals.waiting.map(({ id, tool, subject, kind }) => html`<div class="approval" role="alertdialog" aria-label=${kind === "trust" ? t("Trust in a folder") : t("An agent asks")}>
+        <div>${kind === "trust" ? t("You asked to run something. May programs of this folder run from now on, as you, also when agents ask for it?") : t("An agent wants to use {tool}:", { tool })}</div><pre>${subject}</pre>
         <button class="primary" @click=${() => this.attempt(() => approvals.decide(id, "allow"))}>${t("Allow")}</button>
         <button @click=${() => this.attempt(() => approvals.decide(id, "deny"))}>${t("Refuse")}</button>
       </div>`)}

@@ -88,6 +88,8 @@ export const CHINESE: Record<string, string> = {
   "New conversation": "新对话",
   "Say something, or type / to see what can be done. /help explains.": "说点什么，或输入 / 查看可用命令；/help 有说明。",
   "An agent asks": "智能体请求许可",
+  "Trust in a folder": "信任文件夹",
+  "You asked to run something. May programs of this folder run from now on, as you, also when agents ask for it?": "你要求运行程序。从现在起，是否允许此文件夹中的程序以你的身份运行（包括智能体要求时）？",
   "An agent wants to use {tool}:": "智能体想使用 {tool}：",
   "Allow": "允许",
   "Refuse": "拒绝",

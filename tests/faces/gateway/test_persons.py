@@ -1,0 +1,69 @@
+"""Who is a person on the gateway: by the page's token. Only they say that a folder may run what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from dragoman.chat.runs import Question
+from dragoman.chat.voice import Voice
+from tests.faces.gateway.house import Guest, House, house
+
+pytestmark = pytest.mark.anyio
+
+POSING = {"id": "openclaw-control-ui", "displayName": "the page", "version": "1", "platform": "linux", "mode": "ui"}
+
+
+@asynccontextmanager
+async def person(it: House) -> AsyncIterator[Guest]:
+    async with it.guest() as guest:
+        assert (await guest.connect(it.tokens.of("page")))["ok"]
+        yield guest
+
+
+def is_wanted(frame: dict[str, Any]) -> bool:
+    return frame.get("event") == "dragoman.approval.requested"
+
+
+async def test_trust_is_answered_by_a_person_and_by_nobody_who_calls_himself_one(tmp_path: Path) -> None:
+    answers: list[bool] = []
+    async with (
+        house(tmp_path) as it,
+        it.member(client=POSING) as agent,
+        person(it) as reader,
+        anyio.create_task_group() as group,
+    ):
+
+        async def ask() -> None:
+            answers.append(await it.approvals.ask_trust("agent:main:main", "r", "/home/me/shop"))
+
+        group.start_soon(ask)
+        wanted = (await agent.until(is_wanted))["payload"]
+        assert (wanted["kind"], wanted["subject"]) == ("trust", "/home/me/shop")
+        answer = {"id": wanted["id"], "decision": "allow"}
+        refused = await agent.ask("dragoman.approval.resolve", answer)
+        assert not refused["ok"]
+        assert "by a person" in refused["error"]["message"]
+        assert len(it.approvals.waiting()) == 1
+        assert answers == []
+        assert (await reader.ask("dragoman.approval.resolve", answer))["payload"]["counted"]
+    assert answers == [True]
+
+
+async def test_who_asks_is_known_by_the_token_and_not_by_a_name(tmp_path: Path) -> None:
+    heard: list[tuple[str, bool]] = []
+
+    async def listen(asked: Question, _: Voice) -> None:
+        heard.append((asked.by, asked.is_person))
+
+    async with house(tmp_path, listen) as it, it.member(client=POSING) as agent, person(it) as somebody:
+        for guest, run_id in ((agent, "r1"), (somebody, "r2")):
+            said = {"sessionKey": "main", "message": "hi", "idempotencyKey": run_id}
+            assert (await guest.ask("chat.send", said))["ok"]
+            assert await it.runs.outcome(run_id) == "final"
+    assert heard == [("the page", False), ("the page", True)]

@@ -1,0 +1,80 @@
+"""Debugging by commands in the chat: trust is asked for where it is needed, and a stop is read as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.daemons import call
+from tests.faces.attacked import Attacked
+from tests.page.tab import Tab
+from tests.page.talking import fresh, say
+from tests.page.workplace import Workplace, workplace
+
+pytestmark = pytest.mark.needs("chromium", "page")
+
+WIDTHS = (290, 900)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    with workplace(tmp_path_factory.mktemp("commands")) as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def daemon(place: Workplace) -> Attacked:
+    return place.daemon
+
+
+def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place: Workplace, tmp_path: Path) -> None:
+    call(place.daemon.places, "trust_revoke", {"folder": str(place.folder)})
+    chat = fresh(tab)
+    block = chat.locator("article.assistant").last.locator(".prose pre")
+    say(chat, "/break adding.py:4")
+    expect(block).to_contain_text("adding.py:4")
+    say(chat, "/start adding.py")
+    asked = chat.get_by_role("alertdialog", name="Trust in a folder")
+    expect(asked.locator("pre")).to_have_text(str(place.folder.resolve()))
+    photograph(tab, tmp_path, "trust")
+    asked.get_by_role("button", name="Refuse").click()
+    expect(chat.locator("article.assistant .bad")).to_contain_text("dragoman trust")
+    assert call(place.daemon.places, "trust_list")["trusted"] == []
+    say(chat, "/start adding.py")
+    asked.get_by_role("button", name="Allow").click()
+    expect(block).to_contain_text(">    4          total += value")
+    expect(asked).to_have_count(0)
+    assert [it["folder"] for it in call(place.daemon.places, "trust_list")["trusted"]] == [str(place.folder.resolve())]
+    assert chat.locator("article blockquote").count() == 0
+    photograph(tab, tmp_path, "stop")
+    assert_narrow(tab, chat, block)
+    say(chat, "/vars")
+    expect(block).to_contain_text("  total = 0")
+    say(chat, "/where")
+    expect(block).to_contain_text("> add  ")
+    photograph(tab, tmp_path, "where")
+    say(chat, "/help")
+    expect(chat.locator("article.assistant").last).to_contain_text("/vars [globals | NAME]")
+    photograph(tab, tmp_path, "help")
+    say(chat, "/stop")
+
+
+def assert_narrow(tab: Tab, chat: Locator, block: Locator) -> None:
+    """Lines are not broken: they are scrolled to, inside of their block. What a tool was given can be read whole."""
+    tab.page.set_viewport_size({"width": WIDTHS[0], "height": 700})
+    assert block.evaluate("it => it.scrollWidth > it.clientWidth && getComputedStyle(it).whiteSpace === 'pre'")
+    assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    summary = chat.locator("details.tool summary").last
+    expect(summary).to_contain_text("adding.py")
+    assert summary.evaluate("it => it.scrollWidth <= it.clientWidth")
+    tab.page.set_viewport_size({"width": 1200, "height": 760})
+
+
+def photograph(tab: Tab, folder: Path, name: str) -> None:
+    for width in WIDTHS:
+        tab.page.set_viewport_size({"width": width, "height": 700})
+        tab.page.screenshot(path=folder / f"chat-{name}-{width}.png")
+    tab.page.set_viewport_size({"width": 1200, "height": 760})
