@@ -73,6 +73,33 @@ def test_breakpoints_of_both_stand_in_one_list_and_the_last_writer_wins(running:
         it.tool("stop_debugging", session_id=session)
 
 
+def test_in_a_window_of_another_folder_than_the_daemons_both_keep_what_is_theirs(both: Editor, second: Window) -> None:
+    """Only the session knows in which folder its breakpoints are; and who leaves keeps the person's own."""
+    listed = _breakpoints(second)
+    with agent(both, second.folder) as it:
+        second.page.get_by_role("treeitem", name="adding.py").dblclick()
+        second.page.locator(".view-line").filter(has_text="numbers = ").first.click()
+        second.page.keyboard.press("F9")  # the person's own, before anything runs
+        session = _stopped_in_add(it, second)
+        second.command("Dragoman: Join a live debug session")
+        _expect_line(second, 4)
+        _make_room(second)
+        expect(listed).to_have_count(1)
+        it.tool("set_breakpoint", file_path="adding.py", line_number=5)
+        expect(listed).to_have_count(2)
+        second.page.locator(".view-line").filter(has_text="return total").click()
+        second.page.keyboard.press("F9")  # the agent's is taken away …
+        eventually(lambda: [at["line"] for at in it.tool("get_breakpoints")["breakpoints"]] == [8], every_s=0.1)
+        second.page.keyboard.press("Shift+F5")
+        expect(second.page.locator(".debug-toolbar")).to_be_hidden()
+        expect(listed).to_have_count(1)  # … and the person's own stays
+        eventually(lambda: it.tool("get_breakpoints")["breakpoints"] == [], every_s=0.1)
+        it.tool("stop_debugging", session_id=session)
+        second.page.locator(".view-line").filter(has_text="numbers = ").first.click()
+        second.page.keyboard.press("F9")
+        expect(listed).to_have_count(0)
+
+
 def test_a_window_that_is_reloaded_in_the_middle_ends_nothing_and_joins_again_by_the_menu(
     running: Editor, first: Window
 ) -> None:
