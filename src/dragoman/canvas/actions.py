@@ -35,9 +35,9 @@ class Waiting:
         self.ring()
 
     def put_back(self, taken: Taken) -> None:
-        """By who could not pass it on: it is the next one again, and as old as it was."""
+        """By who could not pass it on: as old as it was, and so before what was done later, and only that."""
         if len(self._taken) < KEPT_AT_MOST:
-            self._taken.appendleft(taken)
+            self._taken.insert(sum(it.at_ns < taken.at_ns for it in self._taken), taken)
             self.ring()
         else:
             self.dropped += 1

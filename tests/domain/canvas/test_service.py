@@ -209,6 +209,21 @@ async def test_what_could_not_be_passed_on_is_the_next_again_and_no_younger(tmp_
         assert await canvas.actions("a", within_s=0) == []
 
 
+async def test_what_was_put_back_keeps_nothing_older_alive(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    async with studio(tmp_path, clock) as (canvas, _):
+        for drawer in ("a", "b"):
+            await drawn(canvas, drawer)
+        await canvas.act("a", "s", "go", by="page")
+        clock.advance(KEPT_S - 1)
+        later = await canvas.act("b", "s", "go", by="page")
+        assert await canvas.actions("b", within_s=0) == [later]
+        canvas.put_back(later)
+        clock.advance(2)
+        assert await canvas.actions("a", within_s=0) == []
+        assert await canvas.actions("b", within_s=0) == [later]
+
+
 async def test_questions_of_an_earlier_life_are_taken_away_and_those_of_this_one_stay(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, _):
         await canvas.draw("a", "", surface("shown", {"id": "root", "component": "Text", "text": "x"}))
