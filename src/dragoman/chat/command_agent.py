@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from dragoman.chat.runs import Question
-from dragoman.chat.short_forms import ALSO, SHORT_FORMS, NotUnderstoodError, ShortForm, parsed
+from dragoman.chat.short_forms import ALSO, GROUPS, SHORT_FORMS, NotUnderstoodError, ShortForm, parsed
 from dragoman.chat.shown import fenced, for_people
 from dragoman.chat.toolbox import Offer, ToolAnswer, Toolbox
 from dragoman.chat.voice import Voice
@@ -19,6 +19,7 @@ from dragoman.phrases import Language, say
 
 _COMPLETIONS_AT_MOST = 20
 _DESCRIBED = 120
+_MORE = say("`/help COMMAND` explains one. Every tool is a command too: `/help tools` lists them.")
 
 
 class Completion(NamedTuple):
@@ -131,16 +132,25 @@ class CommandAgent:
         ]
 
     def _help(self, name: str) -> str:
-        form, offer = self._forms().get(name), self._offers().get(name)
+        form, offer = self._form(name), self._offers().get(name)
         if form is not None:
             return f"`{form.usage}` {form.about.in_language(self._language)}"
         if offer is not None:
             parameters = " ".join(f"[{it}=…]" for it in offer.schema.get("properties", {}))
             return f"`/{offer.name} {parameters}`\n\n{offer.description}"
+        if name == "tools":
+            return self._all_tools()
         if name:
             raise self._unknown(name)
-        lines = [f"- `{form.usage}` {form.about.in_language(self._language)}" for form in self._forms().values()]
-        return "\n".join([*lines, "", self._all_tools()])
+        return "\n".join([*self._groups(), "", _MORE.in_language(self._language)])
+
+    def _groups(self) -> Iterator[str]:
+        """As many as a narrow window shows at once."""
+        forms = self._forms()
+        for title, names in GROUPS:
+            usages = [f"`{forms[it].usage}`" for it in names if it in forms]
+            if usages:
+                yield f"- **{title.in_language(self._language)}** {', '.join(usages)}"
 
     def _all_tools(self) -> str:
         names = ", ".join(f"`/{name}`" for name in self._offers())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -170,6 +170,14 @@ SHORT_FORMS: Mapping[str, ShortForm] = {
     "status": ShortForm("dragoman_status", "/status", say("What runs here."), _nothing),
 }
 
+GROUPS: Sequence[tuple[Phrase, Sequence[str]]] = (
+    (say("Stop at"), ("break", "breaks", "clear")),
+    (say("Run"), ("start", "continue", "step", "into", "next", "out", "pause", "wait", "restart", "stop", "configs")),
+    (say("Look"), ("vars", "stack", "list", "eval", "set", "source", "output", "sessions")),
+    (say("Terminals"), ("why", "last", "history", "run", "terminals", "screen")),
+    (say("Record"), ("find", "status")),
+)
+"""Every short form stands in one."""
 _HANDS = {
     "break": "b breakpoint",
     "breaks": "breakpoints",

@@ -69,6 +69,14 @@ TABLE: dict[str, str] = {
     "The variables of this frame, of another scope, or what one holds.": "当前栈帧或其他作用域的变量，或某个变量的内容。",
     "Whether what a folder holds may run is said by a person.": "文件夹中的内容能否运行，由人来决定。",
     "Answer in the page or in the editor, or with `dragoman trust`.": "请在页面或编辑器中回答，或使用 `dragoman trust`。",
+    "Stop at": "停在",
+    "Run": "运行",
+    "Look": "查看",
+    "Terminals": "终端",
+    "Record": "记录",
+    "`/help COMMAND` explains one. Every tool is a command too: `/help tools` lists them.": (
+        "`/help 命令` 解释其中一个。每个工具也都是命令：`/help tools` 列出它们。"
+    ),
     "Who called what, to here.": "到此处为止的调用栈。",
     "The lines around this one.": "当前行附近的源码。",
     "One step, into a call.": "单步，进入调用。",

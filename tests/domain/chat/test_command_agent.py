@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.chat.command_agent import CommandAgent
 from dragoman.chat.runs import Question
-from dragoman.chat.short_forms import ALSO, SHORT_FORMS
+from dragoman.chat.short_forms import ALSO, GROUPS, SHORT_FORMS
 from dragoman.chat.shown import fenced, for_people
 from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.chat.voice import Voice
@@ -194,6 +194,10 @@ async def test_trust_is_asked_of_the_person_who_wants_to_run_something_and_of_no
     assert len(box.called) == (is_person and answer)
 
 
+def test_every_command_stands_in_one_group_of_the_help() -> None:
+    assert sorted(name for _, names in GROUPS for name in names) == sorted(SHORT_FORMS)
+
+
 def test_no_other_name_hides_a_command() -> None:
     assert not set(ALSO) & set(SHORT_FORMS)
     assert set(ALSO.values()) <= set(SHORT_FORMS)
@@ -203,7 +207,10 @@ async def test_help_lists_what_there_is_and_explains_one() -> None:
     (everything,) = await said(Box([*TOOLS, "special"]), "/help")
     assert isinstance(everything, TextDelta)
     assert "/break FILE:LINE" in everything.content
-    assert "`/special`" in everything.content
+    assert len(everything.content) < 900, "all of it is in sight"
+    (tools,) = await said(Box([*TOOLS, "special"]), "/help tools")
+    assert isinstance(tools, TextDelta)
+    assert "`/special`" in tools.content
     (one,) = await said(Box(TOOLS), "/help /break")
     assert isinstance(one, TextDelta)
     assert "if EXPRESSION" in one.content

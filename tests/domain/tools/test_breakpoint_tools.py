@@ -48,7 +48,7 @@ async def test_a_breakpoint_is_set_without_a_session_in_the_documented_shape(tmp
             "timestamp": "2023-11-14T22:13:20.123Z",
         },
     }
-    assert answer.text == "breakpoint 1 unverified app.py:4"
+    assert answer.text == "breakpoint 1 set app.py:4; waits for a session"
 
 
 @pytest.mark.requirement(
@@ -376,8 +376,8 @@ async def test_the_list_has_the_documented_shape_and_one_timestamp(tmp_path: Pat
         "breakpoints": [{"id": 1, **common, "line": 1}, {"id": 2, **common, "line": 3, "condition": "count > 10"}],
     }
     assert answer.text.splitlines() == [
-        "breakpoint 1 unverified app.py:1",
-        "breakpoint 2 unverified app.py:3; if: count > 10",
+        "breakpoint 1 set app.py:1; waits for a session",
+        "breakpoint 2 set app.py:3; waits for a session; if: count > 10",
     ]
 
 

@@ -48,7 +48,8 @@ class BreakpointTools:
             made, binding = await self.service.set_breakpoint(client, asked)
         fields = self._answer(caller, made, binding).model_dump()
         answer = answers.NewBreakpoint.model_validate({**fields, "timestamp": timestamp(self.clock.wall_ns())})
-        return Outcome([_line(answer, caller)], answers.BreakpointSet(breakpoint=answer))
+        line = _line(answer, caller, waits=not self._has_sessions(client))
+        return Outcome([line], answers.BreakpointSet(breakpoint=answer))
 
     async def remove(self, caller: Caller, wanted: take.RemoveBreakpoint) -> Outcome:
         chosen = _chosen(caller, wanted)
@@ -63,7 +64,8 @@ class BreakpointTools:
     async def list(self, caller: Caller, _: take.Nothing) -> Outcome:
         found = [self._answer(caller, *pair) for pair in self.service.breakpoints(client_of(caller))]
         answer = answers.Breakpoints(timestamp=timestamp(self.clock.wall_ns()), breakpoints=found)
-        lines = [_line(it, caller) for it in found[:_IN_TEXT]]
+        waits = not self._has_sessions(client_of(caller))
+        lines = [_line(it, caller, waits=waits) for it in found[:_IN_TEXT]]
         rest = [say("and {count} more", count=len(found) - _IN_TEXT)] if len(found) > _IN_TEXT else []
         return Outcome([*(lines or [say("No breakpoints in this workspace.")]), *rest], answer)
 
@@ -98,6 +100,9 @@ class BreakpointTools:
         return await self.places.line_of(
             wanted.file_path, caller.workspace, named, wanted.line_number, wanted.line_text
         )
+
+    def _has_sessions(self, client: Client) -> bool:
+        return any(session.state in _CONFIGURED for session in self.service.sessions(client))
 
     def _require_conditions(self, client: Client) -> None:
         """A condition that the running debugger would ignore is refused: it would stop where nobody asked it to."""
@@ -178,9 +183,11 @@ def _none_there() -> ToolError:
     )
 
 
-def _line(breakpoint: answers.BreakpointAnswer, caller: Caller) -> Phrase:
-    """What an agent wrote and what an adapter said stand in labels at the end, each in one line."""
-    state = "verified" if breakpoint.verified else "unverified"
+def _line(breakpoint: answers.BreakpointAnswer, caller: Caller, *, waits: bool) -> Phrase:
+    """What an agent wrote and what an adapter said stand in labels at the end, each in one line. One that no debugger
+    was asked about yet `waits` for a session: nothing is wrong with it."""
+    waits = waits and not breakpoint.verified and breakpoint.enabled
+    state = "verified" if breakpoint.verified else "set" if waits else "unverified"
     moved = breakpoint.actual_line if breakpoint.actual_line != breakpoint.line else None
     labels = {
         "function": breakpoint.function_name,
@@ -194,7 +201,7 @@ def _line(breakpoint: answers.BreakpointAnswer, caller: Caller) -> Phrase:
     }
     shown = [f"{label}: {one_line(str(value), _CONDITION_IN_TEXT)}" for label, value in labels.items() if value]
     shown += [f"debugger says: {one_line(breakpoint.message)}"] if breakpoint.message else []
-    disabled = [] if breakpoint.enabled else ["disabled"]
+    disabled = ["waits for a session"] if waits else [] if breakpoint.enabled else ["disabled"]
     head = f"breakpoint {breakpoint.id} {state}{_place_of(breakpoint, caller)}"
     return say("{text}", text="; ".join([head, *disabled, *shown]))
 
