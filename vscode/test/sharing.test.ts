@@ -128,10 +128,9 @@ test("agents hear of one that is not lent, and of none that will never be", asyn
   daemon.answer = undefined; // the question went away unanswered
   await program("stopped", { threadId: 1 });
   expect(daemon.all("debug.lendable")).toEqual([{ sessions: [{ name: session.name, folder: "/project" }] }]);
+  await daemon.consent.forget();
   daemon.answer = "never";
-  await daemon.consent.require("sessions", "again?").catch(() => undefined);
-  daemon.comesBack();
-  await settled();
+  await program("stopped", { threadId: 1 });
   expect(daemon.all("debug.lendable").at(-1)).toEqual({ sessions: [] });
 });
 

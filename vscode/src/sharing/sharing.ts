@@ -96,7 +96,8 @@ export class Sharing implements vscode.Disposable {
     if (!this.bridge.isOpen || !folder) return;
     this.tellNotLent();
     shared.allowed ??= this.isAllowed(session);
-    if (!(await shared.allowed) || shared.isLent || tracked.isEnded) return;
+    if (!(await shared.allowed)) return this.tellNotLent(); // a "never" is no news for agents
+    if (shared.isLent || tracked.isEnded) return;
     shared.isLent = true;
     const { capabilities, stops } = tracked;
     const offered = { session: session.id, name: session.name, type: session.type, folder, capabilities, stops };
