@@ -128,7 +128,7 @@ def test_a_window_that_is_reloaded_in_the_middle_of_a_lent_session_leaves_nothin
         first.command("View: Show Run and Debug")
         listed = first.page.locator(".debug-breakpoints .monaco-list-row").filter(has_text="adding.py")
         expect(listed).to_have_count(1)  # the agent's mark did not come back as the person's
-        first.open("adding.py")
+        listed.dblclick()  # shows its line
         _click_f9(first, "print(")
         expect(listed).to_have_count(0)
         assert [at["line"] for at in it.tool("get_breakpoints")["breakpoints"]] == [4]
