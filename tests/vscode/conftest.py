@@ -83,7 +83,8 @@ def second(first: Window, edited: Editor, context: BrowserContext, folders: tupl
 def running(edited: Editor, first: Window) -> Iterator[Editor]:
     """The server runs for the first window, which knows it, and nothing is in the way."""
     if edited.cli.status().get("workspace") != str(first.folder):
-        edited.cli("up", "--take-over", "--yes", "--workspace", str(first.folder))
+        taken = edited.cli("up", "--take-over", "--yes", "--workspace", str(first.folder))
+        assert taken.returncode == 0, taken.stdout + taken.stderr
     first.page.keyboard.press("Escape")
     first.expect_status(f"Dragoman {edited.cli.status()['port']}")
     yield edited
