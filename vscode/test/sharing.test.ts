@@ -90,6 +90,7 @@ const settled = () => new Promise<void>((settle) => setTimeout(settle, 0));
 const agents = (lines: number[]) => ({ session: "s", arguments: { source: { path: "/project/a.js" }, breakpoints: lines.map((line) => ({ line })) } });
 
 let daemon: Daemon;
+let memory: Memory;
 let program: (event: string, body?: Json) => Promise<void>;
 
 beforeEach(() => {
@@ -98,7 +99,8 @@ beforeEach(() => {
   editor.said.length = 0;
   editor.picked = undefined;
   daemon = new Daemon();
-  new Sharing(daemon as never, new Memory() as never);
+  memory = new Memory();
+  new Sharing(daemon as never, memory as never);
   const tracker = editor.trackers.createDebugAdapterTracker(session)!;
   program = async (event, body = {}) => (tracker.onDidSendMessage({ type: "event", event, body }), await settled());
 });
@@ -201,4 +203,31 @@ test("a value that an agent sets is said in the console, since the editor reads 
   session.customRequest.mockResolvedValueOnce({ value: "5" });
   await daemon.serves["debug.request"]!({ session: "s", command: "setVariable", arguments: { name: "total", value: "5\n" } });
   expect(editor.said).toEqual(["An agent set total = 5 . Variables shows it from the next stop on."]);
+});
+
+const mark = (line: number, condition?: string) => new editor.SourceBreakpoint(new editor.Location(editor.Uri.file("/project/a.js"), new editor.Position(line - 1, 0)), true, condition);
+
+test("another's breakpoint that the editor shows of a joined session is not told as the person's", async () => {
+  const mirrored = mark(4);
+  await memory.update("dragoman.othersBreakpoints", [mirrored.id]);
+  editor.debug.addBreakpoints([mirrored, mark(9)]);
+  await program("stopped", { threadId: 1 });
+  await settled();
+  expect(daemon.all("debug.own").map(({ breakpoints }) => (breakpoints as Json[]).map(({ line }) => line))).toEqual([[9]]);
+});
+
+test("where the person has one with another condition, theirs counts, and the agent hears it", async () => {
+  editor.debug.addBreakpoints([mark(9, "x > 1")]);
+  await program("stopped", { threadId: 1 });
+  const { body } = (await daemon.serves["debug.breakpoints"]!(agents([9]))) as { body: { breakpoints: Json[] } };
+  expect(body.breakpoints).toMatchObject([{ verified: false, message: "The person has a breakpoint there, with another condition or message: that one counts." }]);
+  expect(editor.debug.breakpoints).toHaveLength(1);
+});
+
+test("marks that a reload left behind are taken away, and the person's are not", async () => {
+  const [left, mine] = [mark(3), mark(9)];
+  await memory.update("dragoman.agentsBreakpoints", [left.id]);
+  editor.debug.breakpoints = [left, mine];
+  new Sharing(daemon as never, memory as never);
+  expect(editor.debug.breakpoints).toEqual([mine]);
 });

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.debug import lent_events
+from dragoman.debug.lent import LentSession, Offer
 from dragoman.debug.lent_events import LentEvents
 from dragoman.debug.messages import fields
 
@@ -91,3 +92,32 @@ async def test_after_the_end_nothing_is_heard() -> None:
     events.close()
     assert events.put("stopped", {})
     assert await taken(events) == []
+
+
+async def lent_session(told: list[str]) -> LentSession:
+    async def ask(*_: object) -> dict[str, Any]:
+        return {}
+
+    return LentSession(Offer("s", "Mine", "debugpy", {}), ask, "person-1:Code", told.append)
+
+
+async def test_an_editor_that_tells_without_an_end_is_told_once_that_its_session_was_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lent_events, "HELD_OTHERS", 3)
+    released: list[str] = []
+    session = await lent_session(released)
+    for _ in range(10):
+        session.heard("thread", {})
+    await session.end()
+    assert released == ["too_fast"]
+    assert len([event async for event in session.events()]) == 3
+
+
+@pytest.mark.parametrize("how", ["ended", "lost"])
+async def test_an_editor_that_let_go_itself_is_told_nothing(how: str) -> None:
+    released: list[str] = []
+    session = await lent_session(released)
+    getattr(session, how)()
+    await session.end()
+    assert released == []
