@@ -13,11 +13,12 @@ import anyio
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 from dragoman.phrases import say
+from dragoman.visible import visible
 
 ANSWERED_WITHIN_S = 300.0
 APPROVED_AT_MOST = 1_000
 """Of all conversations; who comes back after so many others is asked again."""
-_SUBJECT = 2_000
+_SUBJECT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,11 @@ class _Open:
 
 
 def _shown(subject: str) -> str:
-    """Both ends of a long one, and how much is not shown: nothing is hidden behind its length."""
-    if len(subject) <= _SUBJECT:
-        return subject
+    """What turns the direction of text round, or hides some, is shown as what it is. Of a very long one both ends, and
+    how much is not shown: nothing is hidden behind its length."""
     half = _SUBJECT // 2
-    return f"{subject[:half]} […{len(subject) - 2 * half} characters…] {subject[-half:]}"
+    left = len(subject) - 2 * half
+    return visible(subject if left <= 0 else f"{subject[:half]} […{left} characters…] {subject[-half:]}")
 
 
 class Approvals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -13,6 +14,16 @@ from dragoman.wire.gateway.refusals import DEVICE_IDENTITY_REQUIRED, DEVICE_TOKE
 READ, WRITE, APPROVE, PAIR, ADMIN = (f"operator.{name}" for name in ("read", "write", "approvals", "pairing", "admin"))
 SCOPES = frozenset({READ, WRITE, APPROVE, PAIR, ADMIN})
 _PURPOSES: Sequence[Purpose] = ("gateway", "page")
+_OURS = re.compile(
+    r"(the )?page|you|shell|chat|dragoman|terminal|gateway(-canvas)?|(person|evidence|run|mcp)-.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Under these names a person, one of our own parts or an agent of another face is told of."""
+
+
+def called(name: str) -> str:
+    """As a client calls itself, but never as who it is not."""
+    return f"client {name}" if _OURS.fullmatch(name.strip()) else name
 
 
 def judge(params: ConnectParams, tokens: Tokens, now_ms: int) -> tuple[Grant, Purpose] | Refusal:

@@ -19,7 +19,7 @@ from dragoman.access.tokens import Purpose, Tokens
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.gateway.calls import MethodError, unavailable
-from dragoman.gateway.grants import judge
+from dragoman.gateway.grants import called, judge
 from dragoman.gateway.methods import Methods
 from dragoman.gateway.outbox import Outbox, SlowReaderError
 from dragoman.gateway.speech import Frame
@@ -214,7 +214,7 @@ class Visit:
         self._grant, self._protocol, self.params = grant, asked.protocol, asked.params
         self.caps = frozenset(asked.params.caps or ())
         self.is_person = purpose == "page"
-        self.name = "the page" if purpose == "page" else asked.params.client.display_name or asked.params.client.id
+        self.name = "the page" if self.is_person else called(asked.params.client.display_name or asked.params.client.id)
         group.start_soon(self._hold, purpose)
         self._came(self)
 

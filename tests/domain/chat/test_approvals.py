@@ -76,13 +76,22 @@ async def decided(approvals: Approvals, wanted: list[Wanted], subject: str, sess
 async def test_leave_is_for_the_whole_text_however_long_and_both_its_ends_are_shown() -> None:
     wanted: list[Wanted] = []
     approvals = Approvals(wanted.append)
-    harmless, other = "echo " + "x" * 5_000 + " done", "echo " + "x" * 5_000 + "; rm -r ~"
+    harmless, other = "echo " + "x" * 25_000 + " done", "echo " + "x" * 25_000 + "; rm -r ~"
     assert await decided(approvals, wanted, harmless) == 1
     assert await decided(approvals, wanted, harmless) == 0
     assert await decided(approvals, wanted, other) == 1
     assert wanted[-1].subject.startswith("echo x")
     assert wanted[-1].subject.endswith("; rm -r ~")
     assert "characters" in wanted[-1].subject
+
+
+async def test_what_would_turn_or_hide_text_is_shown_as_what_it_is() -> None:
+    wanted: list[Wanted] = []
+    approvals = Approvals(wanted.append)
+    assert await decided(approvals, wanted, "echo \u202e# ~ r- mr\u2066\u200b\x1b[8m\n\tmake") == 1
+    assert wanted[-1].subject == "echo \\x202e# ~ r- mr\\x2066\\x200b\\x1b[8m\n\tmake"
+    assert await decided(approvals, wanted, "echo " + "x" * 10_000 + "; rm -r ~; " + "x" * 5_000) == 1
+    assert "; rm -r ~; " in wanted[-1].subject
 
 
 async def test_leave_ends_with_its_conversation_and_the_oldest_is_forgotten() -> None:

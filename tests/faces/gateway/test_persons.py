@@ -12,10 +12,12 @@ import pytest
 
 from dragoman.chat.runs import Question
 from dragoman.chat.voice import Voice
+from dragoman.gateway.grants import called
 from tests.faces.gateway.house import Guest, House, house
 
 pytestmark = pytest.mark.anyio
 
+MAIN = "agent:main:main"
 POSING = {"id": "openclaw-control-ui", "displayName": "the page", "version": "1", "platform": "linux", "mode": "ui"}
 
 
@@ -55,6 +57,30 @@ async def test_trust_is_answered_by_a_person_and_by_nobody_who_calls_himself_one
     assert answers == [True]
 
 
+async def test_a_conversation_is_about_the_folder_of_the_window_that_began_it(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    async def listen(asked: Question, _: Voice) -> None:
+        heard.append(asked.workspace)
+
+    two = tmp_path / "two"
+    two.mkdir()
+    async with house(tmp_path, listen) as it, it.member(client=POSING) as agent, person(it) as window:
+        assert not (await agent.ask("dragoman.open", {"workspace": str(two)}))["ok"], "an agent chooses no folder"
+        assert not (await window.ask("dragoman.open", {"workspace": "two"}))["ok"]
+        assert (await window.ask("dragoman.open", {"workspace": str(tmp_path)}))["payload"] == {"key": MAIN}
+        opened = (await window.ask("dragoman.open", {"workspace": str(two)}))["payload"]
+        assert (await window.ask("dragoman.open", {"workspace": str(two)}))["payload"] == opened
+        created = (await window.ask("sessions.create", {}))["payload"]["key"]
+        assert (await window.ask("dragoman.open", {"workspace": str(two), "key": created}))["ok"]
+        for run_id, key in (("r1", "main"), ("r2", opened["key"]), ("r3", created)):
+            await window.ask("chat.send", {"sessionKey": key, "message": "hi", "idempotencyKey": run_id})
+            assert await it.runs.outcome(run_id) == "final"
+        moved = (await window.ask("dragoman.open", {"workspace": str(tmp_path / "three"), "key": created}))["payload"]
+    assert heard == ["", str(two), str(two)]
+    assert moved["workspace"] == str(two), "what was said in it was said there"
+
+
 async def test_who_asks_is_known_by_the_token_and_not_by_a_name(tmp_path: Path) -> None:
     heard: list[tuple[str, bool]] = []
 
@@ -66,4 +92,12 @@ async def test_who_asks_is_known_by_the_token_and_not_by_a_name(tmp_path: Path) 
             said = {"sessionKey": "main", "message": "hi", "idempotencyKey": run_id}
             assert (await guest.ask("chat.send", said))["ok"]
             assert await it.runs.outcome(run_id) == "final"
-    assert heard == [("the page", False), ("the page", True)]
+    assert heard == [("client the page", False), ("the page", True)]
+
+
+@pytest.mark.parametrize(
+    "name", ["page", " The Page ", "dragoman", "terminal", "person-1:VS Code", "mcp-0123456789abcdef"]
+)
+def test_nobody_is_told_of_under_a_name_of_ours(name: str) -> None:
+    assert called(name) == f"client {name}"
+    assert called("the pager") == "the pager"
