@@ -22,8 +22,7 @@ def test_a_persons_own_session_is_looked_at_and_stepped_by_an_agent_over_the_dea
 ) -> None:
     """js-debug comes with the editor: two sessions of its own for one program, of which one has the program."""
     (first.folder / "adding.js").write_text(ADDING_JS)
-    launch = {"name": "Mine", "type": "node", "request": "launch", "program": "${workspaceFolder}/adding.js"}
-    _write_launch(first, launch)
+    _write_launch(first, MINE)
     first.command("Dragoman: Forget what agents may do in this workspace")
     first.command("Debug: Start Debugging")
     asked = first.toast("Let agents look at your debug session Mine, step it, set values and run expressions in it?")
@@ -131,8 +130,26 @@ def test_a_window_that_is_reloaded_in_the_middle_of_a_lent_session_leaves_nothin
         listed.dblclick()  # shows its line
         _click_f9(first, "print(")
         expect(listed).to_have_count(0)
-        assert [at["line"] for at in it.tool("get_breakpoints")["breakpoints"]] == [4]
+        assert list(_set_by(it)) == [4]
         it.tool("remove_breakpoint", clear_all=True)
+        _lent_by_another_debugger_and_reloaded(it, first)
+
+
+def _lent_by_another_debugger_and_reloaded(it: Agent, window: Window) -> None:
+    """What was always allowed is so after a reload: js-debug's is lent without a question, and leaves nothing."""
+    (window.folder / "adding.js").write_text(ADDING_JS)
+    _write_launch(window, MINE)
+    window.command("Debug: Start Debugging")
+    session = eventually(lambda: _stopped(it), within_s=20, every_s=0.2)
+    expect(window.toasts.filter(has_text="Let agents look")).to_have_count(0)
+    listed = window.page.locator(".debug-breakpoints .monaco-list-row").filter(has_text="adding.js")
+    assert it.tool("set_breakpoint", file_path="adding.js", line_number=5)["breakpoint"]["verified"]
+    expect(listed).to_have_count(1)
+    window.reload()
+    eventually(lambda: _state(it, session) == "Terminated", within_s=20, every_s=0.2)
+    window.command("View: Show Run and Debug")
+    expect(listed).to_have_count(0)
+    it.tool("remove_breakpoint", clear_all=True)
 
 
 def _set_by(it: Agent) -> dict[int, str | None]:
@@ -180,6 +197,7 @@ def _by_a_person(it: Agent, session: str) -> bool:
     return bool(seen.get("stop_event_data")) and "a person in" in str(seen)
 
 
+MINE = {"name": "Mine", "type": "node", "request": "launch", "program": "${workspaceFolder}/adding.js"}
 ADDING_JS = """\
 const numbers = [1, 2, 3];
 let total = 0;
