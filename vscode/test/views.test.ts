@@ -1,7 +1,7 @@
 /** What the views say, what they are told, and that nothing is lost before they listen. */
 import { expect, test } from "vitest";
 
-import type { Gateway, Listener } from "../src/gateway/client";
+import type { Gateway, Listener, State } from "../src/gateway/client";
 import type { FromChat, ToCanvas, ToChat } from "../src/gateway/messages";
 import type { Api } from "../src/daemon/api";
 import { Drawing } from "../src/views/drawing";
@@ -24,11 +24,11 @@ test("what is said before the view listens is kept in order; of too much, the ne
   expect([view.heard[0], view.heard.at(-1)]).toEqual([500, 1500]);
 });
 
-function talking(answers: Record<string, unknown> = {}) {
+function talking(answers: Record<string, unknown> = {}, folder?: string) {
   const asked: [string, object][] = [];
   let listener: Listener = {};
   const gateway = {
-    state: "connected",
+    state: "connected" as State,
     listen: (it: Listener) => ((listener = it), { dispose() {} }),
     request: async (method: string, params: object) => {
       asked.push([method, params]);
@@ -41,8 +41,8 @@ function talking(answers: Record<string, unknown> = {}) {
   const kept: string[] = [];
   const changes: object[] = [];
   const memory = { get: () => undefined, set: (key: string) => void kept.push(key) };
-  const it = new Talking(gateway as unknown as Gateway, port, memory, (change) => changes.push(change));
-  return { changes, asked, heard: view.heard, take: (message: FromChat) => it.take(message), tell: () => listener, kept };
+  const it = new Talking(gateway as unknown as Gateway, port, memory, (change) => changes.push(change), () => folder);
+  return { gateway, changes, asked, heard: view.heard, take: (message: FromChat) => it.take(message), tell: () => listener, kept };
 }
 
 test("send goes to the gateway as chat.send, abort as chat.abort", async () => {
@@ -87,9 +87,28 @@ test("a view asks for nothing but what is on its list", async () => {
 });
 
 test("each change of the connection is told", () => {
-  const { heard, tell } = talking();
+  const { gateway, heard, tell } = talking();
+  gateway.state = "error";
   tell().state?.("error");
   expect(heard).toEqual([{ type: "connection_state", state: "error" }]);
+});
+
+test("a window's chat is about its folder, known before the view is connected; so is what is begun there", async () => {
+  const answers = { "dragoman.open": { key: "agent:main:folder-1" }, "sessions.create": { key: "new" }, "chat.send": {} };
+  const { asked, heard, take, tell } = talking(answers, "/work/two");
+  tell().state?.("connected");
+  await expect.poll(() => heard).toEqual([
+    { type: "event", event: "dragoman.opened", payload: { key: "agent:main:folder-1" } },
+    { type: "connection_state", state: "connected" },
+  ]);
+  await take({ type: "send", text: "/start orders.py", runId: "r" });
+  await take({ type: "request", id: 1, method: "sessions.create", params: {} });
+  expect(asked).toEqual([
+    ["dragoman.open", { workspace: "/work/two" }],
+    ["chat.send", { sessionKey: "agent:main:folder-1", message: "/start orders.py", idempotencyKey: "r" }],
+    ["sessions.create", {}],
+    ["dragoman.open", { workspace: "/work/two", key: "new" }],
+  ]);
 });
 
 test("a change of a file goes to the chat and to the editor's comparison", () => {

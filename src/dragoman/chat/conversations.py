@@ -149,6 +149,14 @@ class Conversations:
         async with self._turn:
             return await self._ensure(canonical_session_key(key), label)
 
+    async def place(self, key: str, workspace: str, *, label: str = "") -> Conversation:
+        """About this folder from its beginning: one in which something was said stays where it is."""
+        async with self._turn:
+            known = await self._ensure(canonical_session_key(key), label)
+            if known.last_seq or known.workspace:
+                return known
+            return await self._keep(msgspec.structs.replace(known, workspace=workspace), "chat.session_placed")
+
     async def rename(self, key: str, label: str) -> Conversation:
         async with self._turn:
             known = self._sessions.get(canonical_session_key(key))

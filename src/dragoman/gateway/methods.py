@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
@@ -23,8 +26,11 @@ from dragoman.gateway.nodes import Nodes
 from dragoman.ids import new_id
 from dragoman.wire.gateway import GatewayError, Grant, canonical_session_key
 from dragoman.wire.gateway.refusals import invalid_params
+from dragoman.workspace.trust import real_folder
 
 _PREVIEWED = 12
+_MAIN = canonical_session_key("main")
+_NAMED_BY = 16
 
 
 Complete = Callable[[str], Sequence[Completion]]
@@ -90,6 +96,7 @@ class Methods:
             # The protocol document's spellings.
             "session.list": Method(READ, s.SessionsList, self._sessions),
             "session.create": Method(WRITE, s.SeedCreate, self._create),
+            "dragoman.open": Method(WRITE, s.OpenTalk, self._open),
             "dragoman.complete": Method(READ, s.Complete, self._completions),
             "dragoman.approvals": Method(APPROVE, s.Nothing, self._waiting_approvals),
             "dragoman.approval.resolve": Method(APPROVE, s.ApprovalResolve, self._decide),
@@ -209,6 +216,21 @@ class Methods:
         made = await self._conversations.create(wanted.key or new_id("chat"), label=wanted.label or "")
         self._changed(made.key, {"reason": "create", **self._row(made)})
         return {"ok": True, "key": made.key, "sessionId": made.id, "entry": shapes.entry(made), "runStarted": False}
+
+    async def _open(self, asker: Asker, wanted: s.OpenTalk) -> Json:
+        """The conversation of a window that is open on another folder than ours; with a key, one that was just created
+        there. What is asked in it runs there, as far as that folder is trusted."""
+        if not asker.is_person:
+            raise invalid("only the page and the editor say which folder a conversation is about")
+        folder = await anyio.to_thread.run_sync(real_folder, Path(wanted.workspace))
+        if self._relay is not None or folder == real_folder(Path(self._workspace)):
+            return {"key": wanted.key or _MAIN}
+        known = hashlib.sha256(str(folder).encode(errors="replace")).hexdigest()[:_NAMED_BY]
+        made = await self._conversations.place(
+            wanted.key or f"folder-{known}", str(folder), label="" if wanted.key else folder.name
+        )
+        self._changed(made.key, {"reason": "create", **self._row(made)})
+        return {"key": made.key, "workspace": made.workspace}
 
     async def _patch(self, _: Asker, wanted: s.SessionsPatch) -> Json:
         if self._conversations.find(wanted.key) is None:

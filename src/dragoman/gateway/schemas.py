@@ -67,6 +67,11 @@ class SessionsCreate(_Closed, frozen=True):
     label: _Short | None = None
 
 
+class OpenTalk(_Closed, frozen=True):
+    workspace: Annotated[str, Meta(pattern="^/", max_length=4096)]
+    key: _Key | None = None
+
+
 class SessionsPatch(_Closed, frozen=True):
     key: _Key
     label: _Short | None = None

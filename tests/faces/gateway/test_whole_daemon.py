@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from dragoman.chat.shown import fenced
 from tests.daemons import call
 from tests.faces.attacked import Attacked
 from tests.faces.gateway.house import Guest
@@ -32,8 +34,8 @@ def token(victim: Attacked, purpose: str = "gateway") -> str:
     return victim.places.token_file(purpose).read_text().strip()
 
 
-async def said(visitor: Guest, text: str, run: str) -> Json:
-    send = {"sessionKey": "main", "message": text, "idempotencyKey": run}
+async def said(visitor: Guest, text: str, run: str, key: str = "main") -> Json:
+    send = {"sessionKey": key, "message": text, "idempotencyKey": run}
     assert (await visitor.ask("chat.send", send))["payload"]["status"] == "started"
     end = await visitor.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == run)
     payload: Json = end["payload"]
@@ -116,7 +118,25 @@ async def test_what_is_drawn_in_the_chat_is_told_with_who_looks(victim: Attacked
         with victim.feed() as feed:
             feed.receive_json()
             shown = text_of(await said(visitor, f"/show_canvas {json.dumps(drawing)}", "r5"))
-            assert shown == "shown: greeting (version 2)"
+            assert shown == fenced("shown: greeting (version 2)")
+
+
+async def test_what_is_said_in_a_windows_conversation_is_done_in_its_folder_which_has_a_trust_of_its_own(
+    victim: Attacked, tmp_path: Path
+) -> None:
+    (tmp_path / "orders.py").write_text("print('of the second window')\n")
+    async with guest(victim) as window:
+        await window.connect(token(victim, "page"))
+        key = (await window.ask("dragoman.open", {"workspace": str(tmp_path)}))["payload"]["key"]
+        assert "of the second window" in text_of(await said(window, "/source orders.py", "w1", key))
+        start = {"sessionKey": key, "message": "/start orders.py", "idempotencyKey": "w2"}
+        assert (await window.ask("chat.send", start))["ok"]
+        wanted = (await window.until(lambda it: it.get("event") == "dragoman.approval.requested"))["payload"]
+        assert (wanted["kind"], wanted["subject"]) == ("trust", str(tmp_path))
+        await window.ask("dragoman.approval.resolve", {"id": wanted["id"], "decision": "deny"})
+        ended = await window.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == "w2")
+        assert f"dragoman trust {tmp_path}" in ended["payload"]["errorMessage"]
+    assert call(victim.places, "trust_list")["trusted"] == []
 
 
 async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: Attacked) -> None:

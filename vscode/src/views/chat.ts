@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 
 import type { Gateway } from "../gateway/client";
 import type { FromChat, ToChat } from "../gateway/messages";
+import { folderPaths } from "../manage/program";
 import type { Changes } from "./changes";
 import { html } from "./html";
 import { Port } from "./port";
@@ -23,7 +24,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     changes: Changes,
   ) {
     const kept = { get: () => memory.get<string>(PLACE), set: (key: string) => void memory.update(PLACE, key) };
-    this.talking = new Talking(gateway, this.port, kept, (change) => void changes.offer(change));
+    this.talking = new Talking(gateway, this.port, kept, (change) => void changes.offer(change), () => folderPaths()[0]);
     const options = { webviewOptions: { retainContextWhenHidden: true } };
     this.registered = vscode.window.registerWebviewViewProvider(VIEW, this, options);
   }

@@ -1,5 +1,5 @@
 /** What the chat view asks for, done at the gateway. No editor in here. */
-import type { Gateway } from "../gateway/client";
+import type { Gateway, State } from "../gateway/client";
 import type { FromChat, ToChat } from "../gateway/messages";
 import { translated } from "../gateway/translate";
 import type { Port } from "./port";
@@ -19,10 +19,11 @@ export class Talking {
     private readonly port: Port<ToChat>,
     private readonly memory: { get(): string | undefined; set(key: string): void },
     private readonly onDiff: (change: Extract<ToChat, { kind: "diff" }>) => void,
+    private readonly folder: () => string | undefined = () => undefined,
   ) {
     this.key = memory.get() ?? MAIN;
     this.heard = gateway.listen({
-      state: (state) => port.post({ type: "connection_state", state }),
+      state: (state) => void this.become(state),
       event: (event) => this.tell(translated(event, this.key)),
     });
   }
@@ -48,6 +49,31 @@ export class Talking {
     }
   }
 
+  /** What is said in this window is about its folder: the view is not connected before it knows where that is said. */
+  private async become(state: State): Promise<void> {
+    if (state === "connected") await this.openFolder();
+    if (state === this.gateway.state) this.port.post({ type: "connection_state", state });
+  }
+
+  private async openFolder(): Promise<void> {
+    const workspace = this.folder();
+    if (!workspace || this.memory.get()) return;
+    try {
+      const { key } = await this.gateway.request<{ key: string }>("dragoman.open", { workspace });
+      this.key = key;
+      this.port.post({ type: "event", event: "dragoman.opened", payload: { key } });
+    } catch (error) {
+      this.port.post({ type: "error", message: (error as Error).message });
+    }
+  }
+
+  private async created(params: Record<string, unknown>): Promise<unknown> {
+    const made = await this.gateway.request<{ key: string }>("sessions.create", params);
+    const workspace = this.folder();
+    if (workspace) await this.gateway.request("dragoman.open", { workspace, key: made.key });
+    return made;
+  }
+
   private tell(message: ToChat | undefined): void {
     if (!message) return;
     this.port.post(message);
@@ -70,7 +96,7 @@ export class Talking {
         return this.tellSessions();
       case "request":
         if (!ALLOWED.has(message.method)) throw new Error(`${message.method}: not for a view`);
-        return this.gateway.request(message.method, message.params);
+        return message.method === "sessions.create" ? this.created(message.params) : this.gateway.request(message.method, message.params);
     }
   }
 

@@ -38,7 +38,10 @@ export class DragomanChat extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     gateway.addEventListener("state", this.reconnected);
-    this.unsubscribe = gateway.subscribe(({ event }) => event === "sessions.changed" && void this.attempt(() => this.readSessions()));
+    this.unsubscribe = gateway.subscribe(({ event, payload }) => {
+      if (event === "sessions.changed") void this.attempt(() => this.readSessions());
+      if (event === "dragoman.opened") this.open(String(payload.key)); // an editor's window is about its folder
+    });
     approvals.addEventListener("change", this.redraw);
     asked.addEventListener("asked", this.quote);
     this.open(this.talk.key);
