@@ -32,8 +32,12 @@ class Held:
             self.page.evaluate("new Promise(requestAnimationFrame)")
 
     def let(self) -> None:
+        """Until the page has it, and has drawn what it makes of it."""
         ((route, answer),) = self._kept
-        route.fulfill(response=answer)
+        with self.page.expect_response(lambda it: it.request == route.request) as had:
+            route.fulfill(response=answer)
+        had.value.finished()
+        self.page.evaluate("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
         self.page.unroute(self.address, self._hold)
 
 

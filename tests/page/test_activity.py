@@ -147,3 +147,14 @@ def test_an_agent_has_one_name_in_every_view_also_one_that_came_long_before_the_
     name = activity.locator(".row .who").first.inner_text()
     canvas = tab.show("Canvas")
     expect(canvas.get_by_role("tab", name="Named")).to_have_attribute("title", f"Named, drawn by {name}")
+
+
+@pytest.mark.needs("chromium", "page")
+@pytest.mark.parametrize("name", ["You", "dragoman", "a person in VS Code"])
+def test_an_agent_that_takes_a_name_of_ours_is_not_taken_for_who_has_it(tab: Tab, daemon: Attacked, name: str) -> None:
+    activity = tab.show("Activity")
+    drawn = [{"id": "root", "component": "Text", "text": "hello"}]
+    Agent.at(daemon, name=name).told("show_canvas", surface_id="posing", components=drawn)
+    activity.locator("#find").fill("drew posing called")
+    expect(activity.locator(".row .who").first).to_have_text(f"one that is called {name}")
+    activity.locator("#find").fill("")

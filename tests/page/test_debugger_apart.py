@@ -144,7 +144,6 @@ def test_stops_are_looked_back_through_by_the_last_click_and_however_much_happen
     stops.nth(1).click()
     expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
     held.let()
-    tab.page.evaluate("new Promise((go) => setTimeout(go, 100))")
     expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
     expect(variable(view, "total", of="#variables-then")).to_contain_text("1")
 

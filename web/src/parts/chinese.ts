@@ -8,5 +8,6 @@ Object.assign(CHINESE, {
   "an agent behind the gateway": "网关另一端的智能体",
   "a person at the terminal": "终端前的使用者",
   "a person in {program}": "{program} 中的使用者",
+  "one that is called {name}": "自称 {name} 的一方",
   "Dragoman": "Dragoman",
 });

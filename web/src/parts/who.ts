@@ -46,7 +46,14 @@ export function who(id: unknown): string {
   if (asker !== undefined) return who(asker);
   const program = PERSON.exec(id)?.[1];
   if (program !== undefined) return t("a person in {program}", { program });
-  return names.get(id) ?? (ID.test(id) ? t("an agent") : id);
+  return called(names.get(id) ?? (ID.test(id) ? t("an agent") : id));
+}
+
+/** Whoever takes a name that we give to others is not taken for them. */
+function called(name: string): string {
+  const said = name.trim().toLowerCase();
+  const isTaken = Object.values(OURS).some((it) => t(it).toLowerCase() === said) || said.includes(t("a person in {program}", { program: "" }).trim());
+  return isTaken ? t("one that is called {name}", { name }) : name;
 }
 
 /** Whoever an event names; nobody where it only happened. */

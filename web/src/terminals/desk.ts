@@ -34,8 +34,10 @@ export class Desk implements ReactiveController {
   private isStale = false;
   /** What was looked for, of the commands that are listed. */
   private listed = "";
-  private isReadingOn = false;
+  private isReadingOlder = false;
   private wanted = 0;
+  /** More of the output that was wanted so. */
+  private more: { of: number; read: Promise<void> } | null = null;
 
   constructor(private readonly host: ReactiveControllerHost & HTMLElement) {
     host.addController(this);
@@ -107,10 +109,10 @@ export class Desk implements ReactiveController {
   async older(): Promise<void> {
     const { next, listed } = this;
     const last = this.commands.at(-1);
-    if (!next || this.isReadingOn) return;
-    this.isReadingOn = true;
+    if (!next || this.isReadingOlder) return;
+    this.isReadingOlder = true;
     const told = await this.searched(next);
-    this.isReadingOn = false;
+    this.isReadingOlder = false;
     if (!told || listed !== this.listed || this.commands.at(-1)?.command_id !== last?.command_id) return;
     this.next = told.data["next_before"] as string | null;
     this.commands = [...this.commands, ...(told.data["commands"] as Command[])];
@@ -160,12 +162,17 @@ export class Desk implements ReactiveController {
     return -1;
   }
 
+  /** One at a time: whoever wants more meanwhile waits for the same. */
   async readOn(): Promise<void> {
     const { wanted, left, command } = this;
-    if (left === null || !command || this.isReadingOn) return;
-    this.isReadingOn = true;
-    const told = await this.ask("get_command_output", { command_id: command.command_id, offset: left, limit: OUTPUT_BYTES });
-    this.isReadingOn = false;
+    if (left === null || !command) return;
+    if (this.more?.of !== wanted) this.more = { of: wanted, read: this.readFrom(left, command, wanted) };
+    await this.more.read;
+  }
+
+  private async readFrom(left: number, { command_id }: Command, wanted: number): Promise<void> {
+    const told = await this.ask("get_command_output", { command_id, offset: left, limit: OUTPUT_BYTES });
+    if (this.more?.of === wanted) this.more = null;
     if (!told || wanted !== this.wanted) return;
     this.lines = [...this.lines, ...linesOf(told)];
     this.keep(told);
