@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 
 import type { Json } from "../bridge/link";
 import { Leftovers } from "../together/leftovers";
+import { made, Signs } from "../together/signs";
 import { meaning, Wanting, type Done, type Wanted } from "./wanting";
 
 const t = vscode.l10n.t;
@@ -11,12 +12,8 @@ const LOOK_EVERY_MS = 50;
 
 export class Marks implements vscode.Disposable {
   private readonly wanting = new Wanting<vscode.SourceBreakpoint>();
-  private readonly sign = vscode.window.createTextEditorDecorationType({
-    after: { color: new vscode.ThemeColor("editorCodeLens.foreground"), margin: "0 0 0 2em" },
-    isWholeLine: true,
-  });
+  private readonly signs = new Signs();
   private readonly subscriptions: vscode.Disposable[];
-
   private readonly leftovers: Leftovers;
 
   /** `tell` says to the daemon what the person did; true once it knows. */
@@ -26,7 +23,7 @@ export class Marks implements vscode.Disposable {
   ) {
     this.leftovers = new Leftovers(memory, "dragoman.agentsBreakpoints");
     this.subscriptions = [
-      this.sign,
+      this.signs,
       this.leftovers,
       vscode.debug.onDidChangeBreakpoints((event) => this.changed(event)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.draw()),
@@ -40,7 +37,7 @@ export class Marks implements vscode.Disposable {
 
   async set(session: vscode.DebugSession, { source, breakpoints }: Json): Promise<Json> {
     const [path, wanted] = [String((source as Json).path), breakpoints as Wanted[]];
-    const { marks, added, removed } = this.wanting.set(session.id, path, wanted, (it) => theirs(path, it), (it) => made(path, it));
+    const { marks, added, removed } = this.wanting.set(session.id, path, wanted, (it) => theirs(path, it), (it) => made({ path, ...it }));
     vscode.debug.removeBreakpoints(removed);
     vscode.debug.addBreakpoints(added);
     this.draw();
@@ -84,14 +81,8 @@ export class Marks implements vscode.Disposable {
   /** They stand among the person's, and are seen not to be theirs. */
   private draw(): void {
     this.leftovers.note(this.wanting.all());
-    const places = this.wanting.all().map(({ location }) => location);
-    for (const editor of vscode.window.visibleTextEditors) {
-      const here = places.filter(({ uri, range }) => uri.fsPath === editor.document.uri.fsPath && range.start.line < editor.document.lineCount);
-      editor.setDecorations(this.sign, here.map(({ range }) => ({
-        range: editor.document.lineAt(range.start.line).range,
-        renderOptions: { after: { contentText: t("breakpoint of an agent") } },
-      })));
-    }
+    const places = this.wanting.all().map(({ location: { uri, range } }) => ({ path: uri.fsPath, line: range.start.line + 1 }));
+    this.signs.draw(places, t("breakpoint of an agent"));
   }
 }
 
@@ -101,11 +92,6 @@ function theirs(path: string, { line }: Wanted): vscode.SourceBreakpoint | undef
     (it): it is vscode.SourceBreakpoint =>
       it instanceof vscode.SourceBreakpoint && it.enabled && it.location.uri.fsPath === path && it.location.range.start.line === line - 1,
   );
-}
-
-function made(path: string, { line, column, condition, hitCondition, logMessage }: Wanted): vscode.SourceBreakpoint {
-  const at = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, column ? column - 1 : 0));
-  return new vscode.SourceBreakpoint(at, true, condition || undefined, hitCondition || undefined, logMessage || undefined);
 }
 
 function placeOf({ line, column }: Json): { line: number; column: number | null } {

@@ -8,6 +8,7 @@ import * as vscode from "vscode";
 import { TYPE } from "./debugging";
 import { Leftovers, MIRRORED } from "./leftovers";
 import { Mirror, type Altered, type Changes, type Told, type Wish } from "./mirror";
+import { made, Signs } from "./signs";
 
 const t = vscode.l10n.t;
 const EVENT = "dragomanBreakpoints";
@@ -17,17 +18,14 @@ type List = { breakpoints: Told[] };
 export class Breakpoints implements vscode.Disposable {
   private readonly mirror = new Mirror<vscode.Breakpoint>();
   private readonly sessions = new Map<string, vscode.DebugSession>();
-  private readonly sign = vscode.window.createTextEditorDecorationType({
-    after: { color: new vscode.ThemeColor("editorCodeLens.foreground"), margin: "0 0 0 2em" },
-    isWholeLine: true,
-  });
+  private readonly signs = new Signs();
   private readonly subscriptions: vscode.Disposable[];
   private readonly leftovers: Leftovers;
 
   constructor(memory: vscode.Memento) {
     this.leftovers = new Leftovers(memory, MIRRORED);
     this.subscriptions = [
-      this.sign,
+      this.signs,
       this.leftovers,
       vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {
         if (session.type === TYPE && event === EVENT) this.told(session, body as List);
@@ -63,7 +61,7 @@ export class Breakpoints implements vscode.Disposable {
   /** Where the person has one already, the editor would show no second. */
   private mark(told: Told): vscode.Breakpoint[] {
     const theirs = vscode.debug.breakpoints.find((it) => isAt(it, told) && !this.leftovers.has(it));
-    const mark = theirs ?? made(told);
+    const mark = theirs ?? made({ ...told, hitCondition: told.hit_condition, logMessage: told.log_message });
     this.mirror.keep(told, mark, !theirs);
     return theirs ? [] : [mark];
   }
@@ -90,13 +88,7 @@ export class Breakpoints implements vscode.Disposable {
   private draw(): void {
     const shown = this.mirror.all();
     this.leftovers.note(shown.filter(({ isOurs }) => isOurs).map(({ mark }) => mark));
-    for (const editor of vscode.window.visibleTextEditors) {
-      const here = shown.filter(({ told }) => told.path === editor.document.uri.fsPath && told.line <= editor.document.lineCount);
-      editor.setDecorations(this.sign, here.map(({ told }) => ({
-        range: editor.document.lineAt(told.line - 1).range,
-        renderOptions: { after: { contentText: t("breakpoint of an agent") } },
-      })));
-    }
+    this.signs.draw(shown.map(({ told }) => told), t("breakpoint of an agent"));
   }
 }
 
@@ -104,11 +96,6 @@ function isAt(it: vscode.Breakpoint, { path, line, column }: Told): boolean {
   if (!(it instanceof vscode.SourceBreakpoint) || it.location.uri.fsPath !== path) return false;
   const { start } = it.location.range;
   return start.line === line - 1 && start.character === (column ? column - 1 : 0);
-}
-
-function made({ path, line, column, condition, hit_condition, log_message, enabled }: Told): vscode.Breakpoint {
-  const place = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, column ? column - 1 : 0));
-  return new vscode.SourceBreakpoint(place, enabled ?? true, condition || undefined, hit_condition || undefined, log_message || undefined);
 }
 
 function now({ location, enabled, condition, hitCondition, logMessage }: vscode.SourceBreakpoint): Altered {
