@@ -57,7 +57,8 @@ def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place
     expect(block).to_contain_text("> add  ")
     photograph(tab, tmp_path, "where")
     say(chat, "/help")
-    expect(chat.locator("article.assistant").last).to_contain_text("/vars [globals | NAME]")
+    expect(chat.locator("article.assistant").last).to_contain_text("/vars, /stack")
+    assert_begins_in_sight(tab, chat)
     photograph(tab, tmp_path, "help")
     say(chat, "/stop")
 
@@ -70,6 +71,13 @@ def assert_narrow(tab: Tab, chat: Locator, block: Locator) -> None:
     summary = chat.locator("details.tool summary").last
     expect(summary).to_contain_text("adding.py")
     assert summary.evaluate("it => it.scrollWidth <= it.clientWidth")
+    tab.page.set_viewport_size({"width": 1200, "height": 760})
+
+
+def assert_begins_in_sight(tab: Tab, chat: Locator) -> None:
+    tab.page.set_viewport_size({"width": WIDTHS[0], "height": 700})
+    chat.locator(".said").evaluate("it => it.scrollTo(0, it.scrollHeight)")
+    expect(chat.locator("article.assistant").last.locator("li").first).to_be_in_viewport(ratio=1)
     tab.page.set_viewport_size({"width": 1200, "height": 760})
 
 

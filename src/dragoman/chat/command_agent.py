@@ -145,10 +145,10 @@ class CommandAgent:
         return "\n".join([*self._groups(), "", _MORE.in_language(self._language)])
 
     def _groups(self) -> Iterator[str]:
-        """As many as a narrow window shows at once."""
+        """As much as a narrow window shows at once; what may be left out is told of each."""
         forms = self._forms()
         for title, names in GROUPS:
-            usages = [f"`{forms[it].usage}`" for it in names if it in forms]
+            usages = [f"`{forms[it].usage.partition(' [')[0]}`" for it in names if it in forms]
             if usages:
                 yield f"- **{title.in_language(self._language)}** {', '.join(usages)}"
 

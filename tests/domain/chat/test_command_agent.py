@@ -207,7 +207,7 @@ async def test_help_lists_what_there_is_and_explains_one() -> None:
     (everything,) = await said(Box([*TOOLS, "special"]), "/help")
     assert isinstance(everything, TextDelta)
     assert "/break FILE:LINE" in everything.content
-    assert len(everything.content) < 900, "all of it is in sight"
+    assert len(everything.content) < 600, "all of it is in sight"
     (tools,) = await said(Box([*TOOLS, "special"]), "/help tools")
     assert isinstance(tools, TextDelta)
     assert "`/special`" in tools.content

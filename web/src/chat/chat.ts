@@ -200,7 +200,7 @@ export class DragomanChat extends LitElement {
         font: .85rem/1.45 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere;
       }
       .prose pre { white-space: pre; overflow-wrap: normal; }
-      .prose code { font: .9em var(--mono); }
+      .prose code { font: .9em var(--mono); } .prose ul, .prose ol { padding-left: 1.3rem; }
       .prose table { border-collapse: collapse; } .prose th, .prose td { border: 1px solid var(--line); padding: .15rem .5rem; }
       .tool { border: 1px solid var(--line); border-radius: .5rem; background: var(--card); padding: .2rem .7rem; margin: .3rem 0; font-size: .92rem; }
       .tool summary { cursor: pointer; } .tool summary b { font: 600 .85rem var(--mono); }
