@@ -2,8 +2,8 @@
 
 Names, members, subscripts, literals and operators look. Calls, assignments, statements, commands of a debugger and
 everything that is not understood act; so does what is a call, a comment or the end of a string in one language and
-something else in another. What a getter, an operator, or a method that is called without brackets does is beyond any
-form.
+something else in another. What a getter or an operator does is beyond any form; so is a method that is called without
+brackets, but for the languages that are known to have them (`reaches`).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ _ONLY_BEFORE = frozenset({"!", "~", "#"})
 _MEMBER = frozenset({".", "?.", "->", "::"})
 _HITS = re.compile(r"\s*(?:[<>=!]=|[<>%=])?\s*\d{1,9}\s*(?:==\s*\d{1,9}\s*)?")
 _FILLED = re.compile(r"\{([^{}]*)\}")
+_REACHED = re.compile(r"(?:\.|::)\s*[^\W\dA-Z]")
 _MOST = 2_000
 
 
@@ -52,6 +53,11 @@ def acts(expression: str) -> bool:
         has_value = before.kind in ("value", "close")
         before = token._replace(kind=_BETWEEN) if has_value and token.kind == "mark" else token
     return depth != 0 or before.kind in ("word", "mark", _BETWEEN)
+
+
+def reaches(text: str) -> bool:
+    """Whether it names a member that is no constant: a call, where a name alone calls."""
+    return _REACHED.search(text) is not None
 
 
 def hits_act(condition: str) -> bool:

@@ -7,11 +7,11 @@ what can act there. Going on with what was allowed to run, and showing things to
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from dragoman.chat.expressions import acts, hits_act, message_acts
+from dragoman.chat.expressions import acts, hits_act, message_acts, reaches
 
 Acts = Callable[[Any], bool]
 
@@ -39,21 +39,36 @@ class Judged:
     """What names one thing for ever: without any of them it changes, so that leave for it does not last."""
 
 
-def leave_for(tool: str, arguments: Mapping[str, Any], *, reads_only: bool = False) -> Leave | None:
-    """None: nothing is asked. A tool that nobody has judged is asked for whole."""
+def leave_for(
+    tool: str, arguments: Mapping[str, Any], *, reads_only: bool = False, calls_bare: bool = False
+) -> Leave | None:
+    """None: nothing is asked. A tool that nobody has judged is asked for whole. `calls_bare` where a program is in hand
+    in which a member's name alone calls it; one whose file is named is known by that."""
     judged = TOOLS.get(tool, _UNJUDGED)
     if reads_only and judged is _UNJUDGED:
         return None
-    asked = {name: value for name, value in arguments.items() if value and _is_asked(judged, name, value)}
+    bare = calls_bare or _RUBY in json.dumps(dict(arguments))
+    asked = {name: value for name, value in arguments.items() if value and _is_asked(judged, name, value, bare=bare)}
     if not asked and not judged.begins:
         return None
     lasts = judged.lasting is None or not judged.lasting.isdisjoint(asked)
     return Leave(_text(asked) if asked else judged.unsaid or "{}", lasts)
 
 
-def _is_asked(judged: Judged, name: str, value: Any) -> bool:
+def _is_asked(judged: Judged, name: str, value: Any, *, bare: bool = False) -> bool:
     acting = judged.code.get(name)
-    return acting(value) if acting else name not in judged.plain
+    if acting is None:
+        return name not in judged.plain
+    return acting(value) or (bare and any(map(reaches, _code_in(value))))
+
+
+def _code_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from (code for it in value for code in _code_in(it))
+    elif isinstance(value, dict):
+        yield from (code for name, it in value.items() if name not in _PLACE for code in _code_in(it))
 
 
 def _text(asked: Mapping[str, Any]) -> str:
@@ -89,6 +104,7 @@ def _point_acts(point: Any) -> bool:
     return not isinstance(point, dict) or any(_is_asked(_POINT, name, value) for name, value in point.items() if value)
 
 
+_RUBY = ".rb"
 _PLACE = frozenset({"file_path", "line_number", "line_text", "function"})
 _POINT = Judged(_PLACE, {"expressions": _all_code, "condition": _code})
 _WAITS = frozenset({"session_id", "timeout_s", "wait"})

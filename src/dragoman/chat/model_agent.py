@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +43,17 @@ class Limits:
 
 
 class ModelAgent:
-    def __init__(self, model: Model, toolbox: Toolbox, approvals: Approvals, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        toolbox: Toolbox,
+        approvals: Approvals,
+        limits: Limits | None = None,
+        calls_bare: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`calls_bare`: whether a program is debugged in which a member's name alone calls it."""
         self._model = model
+        self._calls_bare = calls_bare
         self._toolbox = toolbox
         self._approvals = approvals
         self._limits = limits or Limits()
@@ -97,7 +106,7 @@ class ModelAgent:
         if arguments is None:
             return "The arguments are not a JSON object. Send them again.", True
         free = any(offer.name == call.name and offer.reads_only for offer in self._toolbox.offers())
-        leave = leave_for(call.name, arguments, reads_only=free)
+        leave = leave_for(call.name, arguments, reads_only=free, calls_bare=self._calls_bare())
         if leave is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, *leave):
             return "The person did not allow this. Do not try it again; say what you would need it for.", True
         answer = await self._toolbox.call(call.name, arguments, by=asked.by, workspace=asked.workspace)

@@ -235,7 +235,9 @@ class _Parts:
         relay = gateway.relay if settings.gateway_relay else None
         if relay is not None:
             gateway.overhear(chat.hub.pass_on)
-        self._gateway = chat.serve(toolbox, settings, Path(state.workspace), self._health, relay, debugger.trust)
+        self._gateway = chat.serve(
+            toolbox, settings, Path(state.workspace), self._health, relay, debugger.trust, debugger.calls_bare
+        )
         drawn = CanvasApi(chat.canvas)
         waits, debugged = debugger.waits, debugger.service.workspaces
         calls = CallsApi(toolbox, _person(state), lambda session: waits.interrupt(session_id=session), debugged)

@@ -118,13 +118,14 @@ class Chatting:
         health: Callable[[], Mapping[str, Any]],
         relay: Relay | None,
         trust: TrustBook,
+        calls_bare: Callable[[], bool],
     ) -> GatewayFace:
         """With every tool there is: the canvas is among them, so this comes after `operations`."""
         tools = ChatTools(toolbox, workspace, preferred_language())
         trusting = ChatTrust(trust, self.approvals, workspace)
         commands = CommandAgent(tools, preferred_language(), trusting)
         model = chosen_model(settings, os.environ)
-        agent = ModelAgent(model, tools, self.approvals) if model else commands
+        agent = ModelAgent(model, tools, self.approvals, calls_bare=calls_bare) if model else commands
         self.hub.methods = Methods(
             self.conversations,
             Runs(self.group, self.conversations, agent, self.hub.tell),

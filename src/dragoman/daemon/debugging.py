@@ -53,6 +53,10 @@ class Debugging:
     reports: Reports
     editors: Editors
 
+    def calls_bare(self) -> bool:
+        """Whether a program is debugged in which a member's name alone calls it."""
+        return any(session.launch.dialect.calls_bare for session in self.service.live(lent=True))
+
 
 @asynccontextmanager
 async def debugging(

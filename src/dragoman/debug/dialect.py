@@ -53,6 +53,8 @@ class Dialect:
     """The root of all exception types in `exceptionOptions`: where a type's name can be a condition."""
     contexts: Mapping[str, str] = field(default_factory=dict)
     """Contexts of an evaluation that mean something else to it, such as a command line, and which one is meant."""
+    calls_bare: bool = False
+    """A member's name alone calls it: whoever looks at one runs it."""
     ends_lines_as_terminals: bool = False
     """It gives the program a terminal, which ends lines in two characters: told as one."""
     out_ends_inside: bool = False

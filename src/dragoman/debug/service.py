@@ -215,10 +215,10 @@ class DebugService:
         """Live ones, and ended ones for ten minutes."""
         return self._register.of(client)
 
-    def live(self) -> list[Session]:
-        """Of every folder, without those that an editor lends: their editor has them already."""
+    def live(self, *, lent: bool = False) -> list[Session]:
+        """Of every folder; without those that an editor lends, which has them already, unless they are wanted too."""
         every = [it for place in self._register.workspaces() for it in self._register.live_of(place)]
-        return [session for session in every if not session.is_a_persons]
+        return [session for session in every if lent or not session.is_a_persons]
 
     def printed_by(self, session_id: str, most: int) -> str:
         """The end of what it printed; nothing, where it is not known any more."""

@@ -15,6 +15,7 @@ import pytest
 
 from dragoman.chat.expressions import acts, hits_act, message_acts
 from dragoman.chat.leave import TOOLS, leave_for
+from dragoman.debug.adapters import BUILT_IN
 from dragoman.tools.canvas import canvas_operations
 from dragoman.tools.editor.table import editor_operations
 from dragoman.tools.operation import Effects, Parameters
@@ -144,6 +145,30 @@ def test_what_runs_or_writes_is_named_and_what_nobody_judged_is_asked_for(
     leave = leave_for(tool, arguments)
     assert (leave.subject if leave else None) == subject
     assert leave is None or leave.lasts
+
+
+LOOKED_AT = [
+    ("evaluate_expression", {"expression": "user.destroy"}),
+    ("evaluate_expression", {"expression": "User::delete_all"}),
+    ("set_breakpoint", {"line_number": 3, "condition": "queue.clear"}),
+    ("set_breakpoint", {"line_number": 3, "log_message": "{rows.pop}"}),
+    ("trace", {"session_id": "s1", "points": [{"file_path": "app.x", "expressions": ["rows.pop"]}]}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), LOOKED_AT)
+def test_where_a_name_alone_calls_a_member_is_asked_for(tool: str, arguments: dict[str, Any]) -> None:
+    assert leave_for(tool, arguments) is None
+    assert leave_for(tool, arguments, calls_bare=True) is not None
+    assert leave_for(tool, {**arguments, "file_path": "app.rb"}) is not None
+
+
+def test_where_a_name_alone_calls_what_is_no_member_is_looked_at_as_ever() -> None:
+    for expression in ("total > 3.14", "Shop::VAT", "rows[0]", "'a' == b"):
+        assert leave_for("evaluate_expression", {"expression": expression}, calls_bare=True) is None
+    points = [{"file_path": "app.x", "line_text": "a.b", "expressions": ["total"]}]
+    assert leave_for("trace", {"session_id": "s1", "points": points}, calls_bare=True) is None
+    assert [spec.name for spec in BUILT_IN if spec.dialect.calls_bare] == ["ruby"]
 
 
 def test_leave_for_what_changes_does_not_last() -> None:

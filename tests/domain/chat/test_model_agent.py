@@ -75,7 +75,11 @@ class Office:
 
 @asynccontextmanager
 async def office(
-    folder: Path, *replies: Sequence[Step], limits: Limits | None = None, approved_within_s: float = 30
+    folder: Path,
+    *replies: Sequence[Step],
+    limits: Limits | None = None,
+    approved_within_s: float = 30,
+    calls_bare: bool = False,
 ) -> AsyncIterator[Office]:
     async with (
         FakeModel.running(*replies) as fake,
@@ -88,7 +92,7 @@ async def office(
         told: list[ChatEvent] = []
         wanted: list[Wanted] = []
         box, approvals = Box(), Approvals(wanted.append, within_s=approved_within_s)
-        agent = ModelAgent(model, box, approvals, limits)
+        agent = ModelAgent(model, box, approvals, limits, lambda: calls_bare)
         conversations = Conversations(journal, SystemClock())
         yield Office(fake, Runs(group, conversations, agent, told.append), approvals, box, told, wanted)
         group.cancel_scope.cancel()
@@ -157,6 +161,17 @@ async def test_a_command_is_run_only_when_the_person_allows_it_and_asked_once(tm
         assert [arguments for _, arguments in it.box.called] == [{"command": "make test"}] * 2
         assert len(it.wanted) == 1
         assert not it.approvals.answer(it.wanted[0].id, allowed=True)
+
+
+@pytest.mark.parametrize("calls_bare", [True, False])
+async def test_a_member_is_looked_at_unasked_unless_its_name_alone_calls_it(tmp_path: Path, calls_bare: bool) -> None:
+    look = calls("evaluate_expression", expression="user.destroy")
+    async with office(tmp_path, look, [Says(["so"]), Ends()], approved_within_s=0.05, calls_bare=calls_bare) as it:
+        await it.runs.send("main", "look", run_id="r1", by="page")
+        assert (await it.end("r1")).outcome == "final"
+        assert ([wanted.subject for wanted in it.wanted], len(it.box.called)) == (
+            (["user.destroy"], 0) if calls_bare else ([], 1)
+        )
 
 
 @pytest.mark.parametrize("answered", [True, False])

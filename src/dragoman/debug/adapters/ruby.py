@@ -80,6 +80,7 @@ RUBY = AdapterSpec(
     command=_command,
     arguments=_arguments,
     dialect=Dialect(
+        calls_bare=True,
         suffixes=suffixes.RUBY,
         hit_forms=frozenset(),
         or_word="||",
