@@ -35,6 +35,7 @@ HAPPENED: dict[str, dict[str, Any]] = {
     "chat.file_changed": {"path": "app.py"},
     "chat.said": {"role": "user", "by": "the page"},
     "chat.session_created": {},
+    "chat.session_placed": {},
     "chat.session_removed": {},
     "chat.session_renamed": {},
     "daemon.ended": {"version": "1"},

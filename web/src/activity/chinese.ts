@@ -29,6 +29,7 @@ Object.assign(CHINESE, {
   "failed with exit code {code}: {line}": "失败，退出码 {code}：{line}",
   "the output has: {text}": "输出中有：{text}",
   "began a conversation": "开始了对话",
+  "said which folder a conversation is about": "指定了对话所属的文件夹",
   "named a conversation: {name}": "命名了对话：{name}",
   "removed a conversation: {name}": "删除了对话：{name}",
   "asked: {text}": "提问：{text}",

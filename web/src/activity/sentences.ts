@@ -49,6 +49,7 @@ const SENTENCES: Record<string, Tell> = {
   "terminal.command_failed": ({ line, exit_code: code }) => t("failed with exit code {code}: {line}", { code: Number(code), line: text(line) }),
   "terminal.pattern_seen": ({ text: seen }) => t("the output has: {text}", { text: text(seen) }),
   "chat.session_created": () => t("began a conversation"),
+  "chat.session_placed": () => t("said which folder a conversation is about"),
   "chat.session_renamed": (_, { event }) => t("named a conversation: {name}", { name: event.text ?? "" }),
   "chat.session_removed": (_, { event }) => t("removed a conversation: {name}", { name: event.text ?? "" }),
   "chat.said": ({ role }, { event }) => t(SAYS[text(role)] ?? "", { text: event.text ?? "" }),
