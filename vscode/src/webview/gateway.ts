@@ -1,5 +1,6 @@
 /** What the page's chat takes for its gateway: every call and event goes through the extension, in the view's words. */
 import type { GatewayEvent } from "../../../web/src/link/gateway";
+import { t } from "../../../web/src/i18n/t";
 import type { ToChat } from "../gateway/messages";
 import { ask, listen, tell } from "./relay";
 
@@ -8,7 +9,7 @@ type Told = Exclude<ToChat, { type: "answer" }>;
 
 class Gateway extends EventTarget {
   connected = false;
-  /** The extension knows no more than that it is not. */
+  /** Nothing while it is being connected: only what has failed needs a reason. */
   reason = "";
   private key = "";
   private readonly listeners = new Set<(event: GatewayEvent) => void>();
@@ -36,7 +37,7 @@ class Gateway extends EventTarget {
   private heard(message: Told): void {
     if ("kind" in message) this.emit(EVENTS[message.kind](message as never));
     else if (message.type === "event") this.emit(message);
-    else if (message.type === "connection_state") this.become(message.state === "connected");
+    else if (message.type === "connection_state") this.become(message.state);
     else if (message.type === "sessions") this.sessions = message.sessions;
     else if (message.type === "history") this.messages = message.messages;
     else if (message.type === "history_loading") this.messages = [];
@@ -47,8 +48,9 @@ class Gateway extends EventTarget {
     for (const listener of this.listeners) listener({ event, payload: { sessionKey: this.key, ...payload } });
   }
 
-  private become(connected: boolean): void {
-    this.connected = connected;
+  private become(state: string): void {
+    this.connected = state === "connected";
+    this.reason = this.connected || state === "connecting" ? "" : t("The daemon does not answer; it is tried again.");
     this.dispatchEvent(new Event("state"));
   }
 }

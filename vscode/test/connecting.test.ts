@@ -1,0 +1,25 @@
+/** What the chat view is told of its connection: a reason only where something failed. */
+import { expect, test, vi } from "vitest";
+
+const view = new EventTarget();
+vi.stubGlobal("acquireVsCodeApi", () => ({ postMessage() {} }));
+vi.stubGlobal("window", view);
+vi.stubGlobal("localStorage", { getItem: () => "en" });
+
+/** By a name that is no literal: the view is checked with a browser's types, which are not here. */
+const VIEW = "../src/webview/gateway";
+interface Viewed {
+  gateway: { connected: boolean; reason: string; begin(): void };
+}
+
+test.each([
+  ["connecting", false, ""],
+  ["connected", true, ""],
+  ["disconnected", false, "The daemon does not answer; it is tried again."],
+  ["error", false, "The daemon does not answer; it is tried again."],
+])("%s", async (state, isConnected, reason) => {
+  const { gateway } = (await import(VIEW)) as Viewed;
+  gateway.begin();
+  view.dispatchEvent(Object.assign(new Event("message"), { data: { type: "connection_state", state } }));
+  expect([gateway.connected, gateway.reason]).toEqual([isConnected, reason]);
+});
