@@ -199,7 +199,7 @@ export class DragomanChat extends LitElement {
         padding: .5rem .8rem; border-radius: .4rem; background: var(--raised); overflow: auto; max-height: 20rem; margin: .4rem 0;
         font: .85rem/1.45 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere;
       }
-      .prose pre { white-space: pre; overflow-wrap: normal; }
+      .prose pre { white-space: pre; overflow-wrap: normal; border: 1px solid var(--line); }
       .prose code { font: .9em var(--mono); } .prose ul, .prose ol { padding-left: 1.3rem; }
       .prose table { border-collapse: collapse; } .prose th, .prose td { border: 1px solid var(--line); padding: .15rem .5rem; }
       .tool { border: 1px solid var(--line); border-radius: .5rem; background: var(--card); padding: .2rem .7rem; margin: .3rem 0; font-size: .92rem; }
