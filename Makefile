@@ -16,9 +16,12 @@ run:
 page:
 	@$(PYTHON) tools/build_page.py
 
-# The extension of the editor, as a file that every VS Code installs: dist/dragoman-VERSION.vsix.
+# The extension of the editor, as a file that every VS Code installs: dist/dragoman-VERSION.vsix. And what it manages, as
+# a wheel beside it, which the extension can install.
 vsix:
 	@$(PYTHON) tools/build_vsix.py
+	@$(PYTHON) tools/build_page.py
+	@$(PYTHON) tools/build_wheel.py
 
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
 # Of the domains: what kills processes, syncs disks, runs debuggers and shells, and computes for long.

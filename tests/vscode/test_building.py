@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,18 @@ def test_it_is_packaged_into_a_small_file(vsix: Path) -> None:
     assert own <= 300_000
     assert {"extension/dist/extension.js", *WITHOUT_THE_PAGE, "extension/package.nls.zh-cn.json"} <= names
     assert not [name for name in names if "node_modules" in name or name.endswith((".ts", ".map"))]
+
+
+def test_the_command_that_it_manages_is_built_beside_it_as_a_wheel(vsix: Path) -> None:
+    made = subprocess.run(
+        [sys.executable, "tools/build_wheel.py"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    wheel = Path(made.stdout.splitlines()[-1])
+    assert (wheel.parent, wheel.suffix) == (vsix.parent, ".whl")
+    assert "dragoman/daemon/app.py" in zipfile.ZipFile(wheel).namelist()
+    recipe = (ROOT / "Makefile").read_text().partition("\nvsix:\n")[2].partition("\n\n")[0]
+    assert {"tools/build_vsix.py", "tools/build_wheel.py"} <= set(recipe.split())
 
 
 @pytest.mark.requirement("vscode:build:extension-bundle", "vscode:build:vscode-external")

@@ -160,7 +160,11 @@ def test_the_port_is_changed_from_the_menu_and_one_that_is_taken_changes_nothing
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         _change_port(first, str(taken.getsockname()[1]))
-        first.toast("is taken by")
+        told = first.toast("is taken by")
+        expect(told).not_to_contain_text("--port")  # words of the command line
+        told.get_by_role("button", name="Choose another port…").click()
+        expect(first.page.locator(".quick-input-title")).to_have_text("Port of the Dragoman server")
+        first.page.keyboard.press("Escape")
         assert both.cli.status()["pid"] == before["pid"]
     _change_port(first, "65536", is_taken=False)
     expect(first.page.locator(".quick-input-message")).to_contain_text("whole number from 1 to 65535")
@@ -185,8 +189,8 @@ def _change_port(window: Window, port: str, *, is_taken: bool = True) -> None:
 @pytest.mark.requirement("vscode:panel:copy-template")
 @pytest.mark.parametrize(("label", "client", "transport"), [
     ("Claude Code (stdio)", "claude-code", "stdio"),
-    ("Cursor (HTTP)", "cursor", "http"),
-    ("Cline (HTTP)", "cline", "http"),
+    ("Cursor (streamable HTTP)", "cursor", "http"),
+    ("Cline (streamable HTTP)", "cline", "http"),
 ])  # fmt: skip
 def test_a_clients_configuration_is_copied_ready_to_be_pasted(
     running: Editor, first: Window, label: str, client: str, transport: str
@@ -210,15 +214,45 @@ def _entry(text: str) -> object:
         return None
 
 
-def test_a_clients_configuration_is_written_into_its_file(running: Editor, first: Window) -> None:
-    first.menu()
-    first.choose("Write client configuration")
-    expect(first.page.locator(".quick-input-title")).to_have_text("Write the configuration for …")
-    first.choose("Cursor (stdio)")
-    first.toast("Cursor")
+def test_a_clients_configuration_is_written_into_its_file_after_a_look_and_a_yes(
+    running: Editor, first: Window
+) -> None:
     file = running.room / "person" / ".cursor" / "mcp.json"
-    eventually(file.exists)
+    first.clear_toasts()
+    _write_for(first, "Cursor", "Cursor (streamable HTTP)")
+    expect(first.dialog()).to_contain_text(str(file))
+    expect(first.dialog()).to_contain_text("A secret is put in at its place")
+    expect(first.dialog()).not_to_contain_text(running.cli.token("mcp"))
+    first.dialog().get_by_role("button", name="Cancel").click()
+    assert not file.exists()
+    _write_for(first, "Cursor", "Cursor (stdio)")
+    expect(first.dialog()).to_contain_text('"mcpServers"')
+    expect(first.dialog()).not_to_contain_text("A secret")
+    first.picture("writing")
+    first.dialog().get_by_role("button", name="Write").click()
+    first.toast("Cursor").get_by_role("button", name="Open file").click()
+    expect(first.tab("mcp.json")).to_be_visible()
     assert "dragoman" in json.loads(file.read_text())["mcpServers"]
+    first.command("View: Close All Editors")
+
+
+def _write_for(window: Window, typed: str, label: str) -> None:
+    """A list that is searched is sorted anew: the one without a secret stays the first."""
+    window.menu()
+    window.choose("Write client configuration")
+    expect(window.page.locator(".quick-input-title")).to_have_text("Write the configuration for …")
+    window.page.locator(".quick-input-widget input[type=text]").fill(typed)
+    expect(window.rows.first).to_contain_text("Cursor (stdio)")
+    window.choose(label)
+
+
+def test_a_page_that_a_browser_elsewhere_cannot_have_is_said_to_be_where_it_is(running: Editor, first: Window) -> None:
+    """This editor leads to other ports by an address of its own, under which the server answers nobody."""
+    first.clear_toasts()
+    first.command("Dragoman: Open the page")
+    told = first.toast(f"at 127.0.0.1:{running.cli.status()['port']}. Open it there, or forward that port")
+    told.get_by_role("button", name="Copy the link").click()
+    eventually(lambda: first.clipboard().startswith(running.cli.status()["address"]))
 
 
 def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
@@ -234,9 +268,12 @@ def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
     os.kill(pid, signal.SIGKILL)
     for window in (first, second):
         window.expect_stopped(within_s=2)
+    first.toast("The Dragoman server ended unexpectedly")
+    first.picture("died")
     assert both.cli("up", "--workspace", workspace).returncode == 0
     for window in (first, second):
         window.expect_status(RUNNING, within_s=2)
+        window.clear_toasts()
 
 
 def test_where_no_dragoman_is_found_it_says_so_and_installs_one_into_its_own_environment(
@@ -250,10 +287,12 @@ def test_where_no_dragoman_is_found_it_says_so_and_installs_one_into_its_own_env
         expect(first.toast(named).get_by_role("button", name="Choose a path…")).to_be_visible()
         first.clear_toasts()
         running.dragoman.unlink()
-        running.configure(**{**kept, "dragoman.package": str(_wheel(running.room))})
+        running.configure(**kept)
         eventually(lambda: _refused(first, "No dragoman was found"), within_s=30, every_s=1)
         expect(first.status).to_have_attribute("aria-label", re.compile("runs on port"))
         first.toast("No dragoman was found").get_by_role("button", name="Install").click()
+        first.choose("A wheel…")
+        first.enter(str(_wheel(running.room)))
         first.toast("Installing dragoman into its own environment")
         first.picture("installing")
         first.toast("dragoman is installed.")

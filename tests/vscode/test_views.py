@@ -28,7 +28,7 @@ COMPONENTS = [
 def chat(running: Editor, first: Window) -> Frame:
     first.command("Dragoman: Open the chat")
     frame = first.frame_with("dragoman-chat")
-    expect(frame.get_by_role("status").filter(has_text="not connected")).to_have_count(0)
+    expect(frame.locator(".away")).to_have_count(0)
     return frame
 
 
@@ -46,7 +46,7 @@ def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: 
 def test_the_selection_is_put_where_the_person_can_go_on_with_it(first: Window, chat: Frame) -> None:
     first.open("adding.py")
     first.page.keyboard.press("Control+A")
-    first.command("Dragoman: Send selection to the chat")
+    first.command("Dragoman: Send selection to Dragoman's chat")
     expect(chat.get_by_label("Message")).to_have_value(_begins("adding.py:1\n```python\ndef add(values):"))
     chat.get_by_label("Message").fill("")
 
@@ -72,7 +72,7 @@ def test_the_chat_says_when_the_daemon_is_away_and_goes_on_when_it_is_back(
     away = chat.get_by_role("status").filter(has_text="not connected")
     expect(away).to_be_visible()
     running.cli("up", "--workspace", str(first.folder))
-    expect(away).to_have_count(0)
+    expect(chat.locator(".away")).to_have_count(0)
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -88,7 +88,7 @@ def test_what_an_agent_changed_stands_in_the_chat_and_is_compared_as_the_person_
 ) -> None:
     with gateway_behind(running, CHANGES) as behind:
         first.expect_status(r"Dragoman \d+")
-        expect(chat.get_by_role("status").filter(has_text="not connected")).to_have_count(0)
+        expect(chat.locator(".away")).to_have_count(0)
         _say(chat, "change it")
         expect(chat.locator("details.diff").last).to_contain_text("+ total = 1")
         first.toast("An agent changed adding.py.").get_by_role("button", name="Show").click()

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { offers, textOf } from "../src/daemon/clients";
+import { holdsSecret, labelOf, offers, textOf } from "../src/daemon/clients";
 import { Dragoman } from "../src/daemon/command";
 import { program, room } from "./rooms";
 
@@ -23,4 +23,10 @@ test("the secret is put in where it is needed, and asked for nowhere else", asyn
   const [stdio, http] = await offered();
   expect(await textOf(http!, async () => "secret")).toBe("Bearer secret");
   expect(await textOf(stdio!, () => Promise.reject(new Error("asked")))).toBe("plain");
+});
+
+test("in a list that is searched, and so sorted, the one without a secret stays first", async () => {
+  const both = (await offered()).filter(({ client }) => client.id === "both");
+  expect(both.map(labelOf).sort((one, other) => one.localeCompare(other))).toEqual(both.map(labelOf));
+  expect(both.map(holdsSecret)).toEqual([false, true]);
 });

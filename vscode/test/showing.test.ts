@@ -29,10 +29,15 @@ test("a command that is missing is said to be, where nothing runs", () => {
 
 test.each([
   ["stopped", undefined, "$(circle-slash) Dragoman", "The server is not running", false],
-  ["unknown", undefined, "$(circle-slash) Dragoman", "Looking for the server", false],
+  ["unknown", undefined, "$(sync~spin) Dragoman", "Looking for the server", false],
+  ["stopped", "looking", "$(sync~spin) Dragoman", "Looking for the server", false],
   ["silent", undefined, "$(warning) Dragoman", "The server does not answer", true],
   ["stopped", "starting", "$(sync~spin) Dragoman", "Starting the server", false],
   ["stopped", "ending", "$(sync~spin) Dragoman", "Ending the server", false],
 ] as const)("%s while %s", (state, doing, text, tooltip, isWarning) => {
   expect(shown({ state }, doing, t)).toEqual({ text, tooltip, isWarning });
+});
+
+test("a server that was there all along is shown as soon as it is seen", () => {
+  expect(shown({ state: "running", status }, "looking", t).text).toBe("$(server-process) Dragoman 8177");
 });

@@ -34,10 +34,19 @@ export async function offers(dragoman: Dragoman): Promise<Offer[]> {
   return [...both.filter(({ client }) => client.installed), ...both.filter(({ client }) => !client.installed)];
 }
 
+/** In an order that holds when a list is searched, and so sorted by name: the one without a secret comes first. */
+export function labelOf({ client, transport }: Offer): string {
+  return `${client.title} (${transport === "stdio" ? "stdio" : "streamable HTTP"})`;
+}
+
+export function holdsSecret({ client, transport }: Offer): boolean {
+  return client[transport]?.text.includes(PLACE_OF_TOKEN) ?? false;
+}
+
 /** What is pasted works as it is: the secret is put in for who asked for it at this machine. */
-export async function textOf({ client, transport }: Offer, token: () => Promise<string>): Promise<string> {
-  const text = client[transport]?.text ?? "";
-  return text.includes(PLACE_OF_TOKEN) ? text.replaceAll(PLACE_OF_TOKEN, await token()) : text;
+export async function textOf(offer: Offer, token: () => Promise<string>): Promise<string> {
+  const text = offer.client[offer.transport]?.text ?? "";
+  return holdsSecret(offer) ? text.replaceAll(PLACE_OF_TOKEN, await token()) : text;
 }
 
 export async function write(dragoman: Dragoman, { client, transport }: Offer): Promise<string> {

@@ -1,9 +1,9 @@
 /** For the end of a socket: in Node 22 a connection that fails is told as an error, and never as closed. */
-export function once(act: () => void): () => void {
+export function once(act: (end: Event) => void): (end: Event) => void {
   let isDone = false;
-  return () => {
+  return (end) => {
     if (isDone) return;
     isDone = true;
-    act();
+    act(end);
   };
 }

@@ -17,7 +17,10 @@ const ANSWERS_WITHIN_MS = 3000;
 const LIVES = /^(debug\.(started|ended|failed)|terminal\.|chat\.)/;
 
 type Message = { type: "snapshot" | "gap"; state: Status } | { type: "events"; events: Row[] };
-export type Listener = { known?(known: Known): void; events?(rows: Row[]): void };
+/** `died`: it is gone, and did not say that it goes. */
+export type Listener = { known?(known: Known): void; events?(rows: Row[]): void; died?(): void };
+/** What a socket says of an end that the other side did not announce. */
+const NOBODY_SAID = 1006;
 
 export class Watch {
   known: Known = { state: "unknown" };
@@ -27,6 +30,8 @@ export class Watch {
   private timers = new Set<NodeJS.Timeout>();
   private gathering = false;
   private isEnded = false;
+  /** Its feed broke off without a word: whether it lives, the next look tells. */
+  private isMissed = false;
 
   constructor(
     private readonly places: Places,
@@ -84,21 +89,24 @@ export class Watch {
       isOpen = true;
       this.heard(JSON.parse(String(data)) as Message);
     };
-    socket.onclose = socket.onerror = once(() => {
+    socket.onclose = socket.onerror = once((end) => {
       clearTimeout(deadline);
-      this.lost();
+      this.lost(isOpen && this.known.state === "running" && brokeOff(end));
     });
   }
 
   private begun(api: Api, socket: WebSocket): void {
     this.api = api;
+    this.isMissed = false;
     this.askNowAndThen(socket);
   }
 
-  private lost(): void {
+  private lost(isMissed = false): void {
     this.socket = undefined;
     this.api = undefined;
     if (this.isEnded) return;
+    if (this.isMissed && !isMissed) for (const { died } of this.listeners) died?.();
+    this.isMissed = isMissed;
     this.become({ state: "stopped" });
     this.after(LOOK_EVERY_MS, () => this.look());
   }
@@ -154,4 +162,8 @@ export class Watch {
     }, ms);
     this.timers.add(timer);
   }
+}
+
+function brokeOff(end: Event): boolean {
+  return ((end as Partial<CloseEvent>).code ?? NOBODY_SAID) === NOBODY_SAID;
 }

@@ -2,11 +2,11 @@
 import * as vscode from "vscode";
 
 import { plain } from "../bridge/plain";
-import { offers, textOf, write, type Offer } from "../daemon/clients";
-import { readToken } from "../daemon/files";
 import { findPlaces } from "../daemon/places";
+import { copyConfiguration, writeConfiguration } from "./clients";
 import { installOwn } from "./installing";
 import { openMenu } from "./menu";
+import { openPage } from "./page";
 import { folderPaths } from "./program";
 import { settings, wantedPort, type Server } from "./server";
 import { shown } from "./showing";
@@ -66,35 +66,6 @@ function settingsChanged(server: Server, change: vscode.ConfigurationChangeEvent
   if (change.affectsConfiguration("dragoman.autoStart")) void server.setAutoStart(settings().get<boolean>("autoStart", true));
 }
 
-async function copyConfiguration(server: Server): Promise<void> {
-  await server.with(async (dragoman) => {
-    const offer = await choose(await offers(dragoman), t("Copy the configuration for …"));
-    if (!offer) return;
-    const text = await textOf(offer, () => readToken(findPlaces(), "mcp"));
-    await vscode.env.clipboard.writeText(text);
-    const secret = text !== offer.client[offer.transport]?.text ? ` ${t("It holds a secret: paste it nowhere else.")}` : "";
-    const place = offer.client.path ? ` ${t("It goes into {0}.", offer.client.path)}` : "";
-    void vscode.window.showInformationMessage(`${t("Copied for {0}.", offer.client.title)}${place}${secret}`);
-  });
-}
-
-async function writeConfiguration(server: Server): Promise<void> {
-  await server.with(async (dragoman) => {
-    const offer = await choose(await offers(dragoman), t("Write the configuration for …"));
-    if (offer) void vscode.window.showInformationMessage(await write(dragoman, offer));
-  });
-}
-
-async function choose(all: Offer[], title: string): Promise<Offer | undefined> {
-  const items = all.map((offer) => ({
-    offer,
-    label: `${offer.client.title} (${offer.transport === "stdio" ? "stdio" : "HTTP"})`,
-    description: offer.client.installed ? t("installed here") : "",
-    detail: offer.client.path ?? "",
-  }));
-  return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.offer;
-}
-
 /** What the daemon asks of a person before an agent may start anything in a folder, answered here. */
 async function trustFolder(server: Server): Promise<void> {
   const folder = folderPaths()[0];
@@ -103,13 +74,6 @@ async function trustFolder(server: Server): Promise<void> {
   const detail = t("Programs and launch configurations in it are started when an agent asks for it.");
   const chosen = await vscode.window.showWarningMessage(t("Let agents run what {0} holds?", plain(folder)), { modal: true, detail }, allow);
   if (chosen === allow) await server.with((dragoman) => dragoman.run(["trust", folder]));
-}
-
-async function openPage(server: Server): Promise<void> {
-  await server.with(async (dragoman) => {
-    const { link } = await dragoman.json<{ link: string }>(["page"]);
-    await vscode.env.openExternal(vscode.Uri.parse(link, true));
-  });
 }
 
 async function showLog(): Promise<void> {

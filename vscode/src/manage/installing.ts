@@ -19,7 +19,8 @@ export async function offerInstallation(server: Server): Promise<void> {
 
 /** Into our own environment, where it is in nobody's way. */
 export async function installOwn(server: Server): Promise<void> {
-  const wanted = vscode.workspace.getConfiguration("dragoman").get<string>("package", "dragoman");
+  const wanted = await source();
+  if (!wanted) return;
   const { log, programs } = server;
   const { own } = programs;
   const title = t("Installing dragoman into its own environment");
@@ -41,11 +42,32 @@ export async function installOwn(server: Server): Promise<void> {
   await server.startByItself();
 }
 
+/** What pip is asked for. Nothing is asked of an index unless the person says so: who has that name there, nobody here knows. */
+async function source(): Promise<string | undefined> {
+  const named = vscode.workspace.getConfiguration("dragoman").get<string>("package", "").trim();
+  if (named) return named;
+  const rows = [
+    { label: t("A wheel…"), detail: t("dragoman-VERSION-py3-none-any.whl, which `make vsix` puts beside the extension"), from: () => dialog(false) },
+    { label: t("A folder with the source…"), detail: t("a checkout of Dragoman"), from: () => dialog(true) },
+    { label: t("The package index"), detail: t("pip install dragoman: whatever the index of this machine has under that name"), from: async () => "dragoman" },
+  ];
+  const title = t("Install dragoman from …");
+  return (await vscode.window.showQuickPick(rows, { title, ignoreFocusOut: true }))?.from();
+}
+
+/** With what reads the screens of terminals. */
+async function dialog(isFolder: boolean): Promise<string | undefined> {
+  const filters = isFolder ? {} : { [t("Wheels")]: ["whl"] };
+  const defaultUri = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const chosen = await vscode.window.showOpenDialog({ canSelectFiles: !isFolder, canSelectFolders: isFolder, filters, ...(defaultUri && { defaultUri }) });
+  return chosen?.[0] && `${chosen[0].fsPath}[screen]`;
+}
+
 function cannot({ reason, said }: CannotInstall): string {
   const words = {
     no_python: t("It needs Python 3.11 or newer, and none was found ({0}). Install one, then try again.", said),
     no_venv: t("Python could not make an environment ({0}). Install its venv module (Debian: python3-venv), then try again.", said),
-    no_package: t("The package could not be installed: {0}. Name a wheel or a folder with the source in dragoman.package, or install it by hand and name it in dragoman.path.", said),
+    no_package: t("The package could not be installed: {0}. Choose a wheel or a folder with the source, or install it by hand in a checkout (`uv tool install '.[screen]'`).", said),
   };
   return words[reason];
 }

@@ -8,6 +8,7 @@ import type { Known } from "../daemon/status";
 import type { Watch } from "../daemon/watch";
 import { folderPaths, type Programs } from "./program";
 import { offerInstallation } from "./installing";
+import type { Doing } from "./showing";
 
 const t = vscode.l10n.t;
 const SEEN_WITHIN_MS = 10_000;
@@ -15,7 +16,7 @@ const TOLD = "dragoman.toldThatItOutlives";
 
 export class Server implements vscode.Disposable {
   /** What this window is doing to it just now. */
-  doing: "starting" | "ending" | undefined;
+  doing: Doing | undefined;
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
   private readonly heard: vscode.Disposable;
@@ -27,7 +28,7 @@ export class Server implements vscode.Disposable {
     readonly log: vscode.LogOutputChannel,
   ) {
     this.heard = vscode.Disposable.from(
-      watch.listen({ known: () => this.changed.fire() }),
+      watch.listen({ known: () => this.changed.fire(), died: () => this.sayThatItDied() }),
       programs.onDidLook(() => this.changed.fire()),
     );
   }
@@ -47,7 +48,7 @@ export class Server implements vscode.Disposable {
     if (!(await this.watch.until(({ state }) => state !== "unknown", SEEN_WITHIN_MS)) || this.known.state !== "stopped") return;
     const dragoman = await this.programs.find();
     if (!dragoman) return offerInstallation(this);
-    await this.attempt("starting", dragoman, async (life) => {
+    await this.attempt("looking", dragoman, async (life) => {
       if ((await life.setting("auto_start")) === false) return;
       await life.begin(this.workspace, wantedPort());
       await this.sayThatItOutlives();
@@ -84,7 +85,7 @@ export class Server implements vscode.Disposable {
   async setAutoStart(isOn: boolean): Promise<void> {
     if (settings().get("autoStart") !== isOn) await settings().update("autoStart", isOn, vscode.ConfigurationTarget.Global);
     const dragoman = await this.programs.find();
-    if (dragoman) await new Life(dragoman).set("auto_start", String(isOn));
+    if (dragoman) await new Life(dragoman).set("auto_start", String(isOn)).catch((error: unknown) => this.say(error));
     this.changed.fire();
   }
 
@@ -101,11 +102,15 @@ export class Server implements vscode.Disposable {
 
   /** What went wrong, in the words of who knows why. */
   say(error: unknown, show: () => unknown = () => vscode.commands.executeCommand("dragoman.showLog")): void {
-    const { message, hint = "" } = error as Failed;
-    this.log.error(error instanceof Failed ? `${error.code}: ${message}` : String(error));
+    const { message, hint = "", code } = error as Failed;
+    this.log.error(error instanceof Failed ? `${code}: ${message}` : String(error));
     const log = t("Show log");
-    void vscode.window.showErrorMessage(plain(`Dragoman: ${message} ${hint}`.trim()), log).then((chosen) => {
+    // Its hint names an option of the command line; here there is a button.
+    const other = code === "port_taken" ? t("Choose another port…") : undefined;
+    const words = plain(`Dragoman: ${message} ${other ? "" : hint}`.trim());
+    void vscode.window.showErrorMessage(words, ...(other ? [other, log] : [log])).then((chosen) => {
       if (chosen === log) void show();
+      else if (chosen) void vscode.commands.executeCommand("dragoman.changePort");
     });
   }
 
@@ -113,13 +118,15 @@ export class Server implements vscode.Disposable {
     return folderPaths()[0] ?? "";
   }
 
-  private async change(doing: "starting" | "ending", action: (life: Life) => Promise<void>): Promise<void> {
+  private async change(doing: Doing, action: (life: Life) => Promise<void>): Promise<void> {
     const dragoman = await this.programs.find();
     if (!dragoman) return offerInstallation(this);
     await this.attempt(doing, dragoman, action);
   }
 
-  private async attempt(doing: "starting" | "ending", dragoman: Dragoman, action: (life: Life) => Promise<void>): Promise<void> {
+  /** One thing after another: two at once would each undo what the other does. */
+  private async attempt(doing: Doing, dragoman: Dragoman, action: (life: Life) => Promise<void>): Promise<void> {
+    if (this.doing) return void vscode.window.showInformationMessage(t("The server is being changed just now; try again when that is done."));
     this.become(doing);
     try {
       await action(new Life(dragoman));
@@ -144,6 +151,18 @@ export class Server implements vscode.Disposable {
     const end = t("End them");
     const question = t("Live sessions would end with the server that runs.");
     return (await vscode.window.showWarningMessage(question, { modal: true, detail }, end)) === end;
+  }
+
+  /** Nobody asked for it, so nobody would look. */
+  private sayThatItDied(): void {
+    if (this.doing) return;
+    const [start, log] = [t("Start"), t("Show log")];
+    const words = t("The Dragoman server ended unexpectedly; its sessions are lost.");
+    void vscode.window.showWarningMessage(words, start, log).then((chosen) => {
+      // Whoever brought it back meanwhile is not replaced.
+      if (chosen === start) return this.change("starting", (life) => life.begin(this.workspace, wantedPort()));
+      return chosen === log ? vscode.commands.executeCommand("dragoman.showLog") : undefined;
+    });
   }
 
   /** Once: nobody expects a server to outlive the window that started it. */

@@ -7,16 +7,19 @@ export interface Shown {
   isWarning: boolean;
 }
 
+/** `looking`: the start by itself, which uses the one that runs. */
+export type Doing = "looking" | "starting" | "ending";
 type Words = (template: string, ...values: (string | number)[]) => string;
 
-export function shown(known: Known, doing: "starting" | "ending" | undefined, t: Words, isMissing = false): Shown {
+export function shown(known: Known, doing: Doing | undefined, t: Words, isMissing = false): Shown {
   if (doing === "starting") return { text: "$(sync~spin) Dragoman", tooltip: t("Starting the server"), isWarning: false };
   if (doing === "ending") return { text: "$(sync~spin) Dragoman", tooltip: t("Ending the server"), isWarning: false };
   if (known.state === "running") return running(known.status, t);
+  if (doing === "looking" || known.state === "unknown")
+    return { text: "$(sync~spin) Dragoman", tooltip: t("Looking for the server"), isWarning: false };
   if (known.state === "silent") return { text: "$(warning) Dragoman", tooltip: t("The server does not answer"), isWarning: true };
   if (isMissing) return { text: "$(circle-slash) Dragoman", tooltip: t("dragoman is not installed"), isWarning: false };
-  const tooltip = known.state === "unknown" ? t("Looking for the server") : t("The server is not running");
-  return { text: "$(circle-slash) Dragoman", tooltip, isWarning: false };
+  return { text: "$(circle-slash) Dragoman", tooltip: t("The server is not running"), isWarning: false };
 }
 
 function running({ port, wanted_port, workspace, sessions, version }: Extract<Known, { state: "running" }>["status"], t: Words): Shown {

@@ -1,0 +1,96 @@
+/** What a window does to the server and says of it, with a stand-in for the editor and a real command. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, expect, test, vi } from "vitest";
+
+const editor = vi.hoisted(() => ({
+  window: { showErrorMessage: vi.fn(), showWarningMessage: vi.fn(), showInformationMessage: vi.fn(), showQuickPick: vi.fn(), showOpenDialog: vi.fn(), withProgress: vi.fn() },
+  commands: { executeCommand: vi.fn() },
+  settings: {} as Record<string, unknown>,
+  workspace: { workspaceFolders: [], getConfiguration: () => ({ get: (key: string, none: unknown) => editor.settings[key] ?? none }) },
+  l10n: { t: (words: string, ...values: unknown[]) => words.replace(/\{(\d)\}/g, (_, index) => String(values[Number(index)])) },
+  ProgressLocation: { Notification: 15 },
+  EventEmitter: class {
+    event = () => ({ dispose() {} });
+    fire() {}
+    dispose() {}
+  },
+  Disposable: { from: () => ({ dispose() {} }) },
+}));
+vi.mock("vscode", () => editor);
+
+import { Dragoman } from "../src/daemon/command";
+import type { Listener, Watch } from "../src/daemon/watch";
+import { installOwn } from "../src/manage/installing";
+import type { Programs } from "../src/manage/program";
+import { Server } from "../src/manage/server";
+import { program, room } from "./rooms";
+
+beforeEach(() => {
+  for (const shown of Object.values(editor.window)) shown.mockReset().mockResolvedValue(undefined);
+  editor.window.withProgress.mockImplementation((_, work: (progress: object) => unknown) => work({ report() {} }));
+  editor.commands.executeCommand.mockReset();
+  editor.settings = {};
+});
+
+async function managed(...lines: string[]) {
+  const base = await room();
+  const path = await program(join(base, "dragoman"), `echo "$@" >> ${join(base, "told")}`, ...lines);
+  const heard: Listener[] = [];
+  const watch = { known: { state: "stopped" }, listen: (listener: Listener) => heard.push(listener), until: async () => true };
+  const find = async () => new Dragoman({ path, args: [], version: "1", origin: "PATH" }, "en");
+  const programs = { find, forget() {}, onDidLook: () => ({}), own: join(base, "environment") };
+  const log = { info: vi.fn(), error: vi.fn(), show: vi.fn() };
+  const memory = { get: () => true };
+  const server = new Server(watch as unknown as Watch, programs as unknown as Programs, memory as never, log as never);
+  return { server, base, log, died: () => heard.forEach((it) => it.died?.()), told: async () => (await readFile(join(base, "told"), "utf8")).trim().split("\n") };
+}
+
+test("a port that is taken is told without the command line's words, and another can be chosen at once", async () => {
+  const { server } = await managed(`echo '{"error": {"code": "port_taken", "message": "Port 80 is taken by x.", "hint": "Choose another with --port N."}}'; exit 1`);
+  editor.window.showErrorMessage.mockResolvedValue("Choose another port…");
+  await server.changePort(80);
+  expect(editor.window.showErrorMessage).toHaveBeenCalledWith("Dragoman: Port 80 is taken by x.", "Choose another port…", "Show log");
+  await vi.waitFor(() => expect(editor.commands.executeCommand).toHaveBeenCalledWith("dragoman.changePort"));
+});
+
+test("one thing is done to it at a time", async () => {
+  const { server, base, told } = await managed(`until test -e "$(dirname "$0")/go"; do sleep 0.02; done`);
+  const first = server.stop();
+  await vi.waitFor(() => expect(server.doing).toBe("ending"));
+  await server.start();
+  expect(editor.window.showInformationMessage.mock.calls[0]![0]).toContain("is being changed just now");
+  expect(server.doing).toBe("ending");
+  await writeFile(join(base, "go"), "");
+  await first;
+  expect(await told()).toEqual(["down --json"]);
+  expect(server.doing).toBeUndefined();
+});
+
+test("one that died is told of, and brought back without taking over from anybody", async () => {
+  const { died, told } = await managed();
+  editor.window.showWarningMessage.mockResolvedValue("Start");
+  died();
+  expect(editor.window.showWarningMessage).toHaveBeenCalledWith("The Dragoman server ended unexpectedly; its sessions are lost.", "Start", "Show log");
+  await vi.waitFor(async () => expect(await told()).toEqual(["up --json"]));
+});
+
+test("nothing is asked of an index unless the person says so; what failed is in the log that is offered", async () => {
+  const { server, log, base } = await managed();
+  const refuses = `mkdir -p "$3/bin"; printf '#!/bin/sh\\necho "ERROR: $*: no such file" >&2; exit 1\\n' > "$3/bin/python"; chmod +x "$3/bin/python"`;
+  await program(join(base, "bin", "python3.14"), `test "$2" != venv || { ${refuses}; }`);
+  vi.stubEnv("PATH", `${join(base, "bin")}:${process.env["PATH"]}`);
+  await installOwn(server); // the list was closed
+  expect(editor.window.withProgress).not.toHaveBeenCalled();
+  const { mock } = editor.window.showQuickPick;
+  expect((mock.calls[0]![0] as { label: string }[]).map(({ label }) => label)).toEqual(["A wheel…", "A folder with the source…", "The package index"]);
+
+  editor.settings["package"] = "/nowhere/dragoman-1-py3-none-any.whl"; // who named one is not asked
+  editor.window.showErrorMessage.mockResolvedValue("Show log");
+  await installOwn(server);
+  expect(mock.calls.length).toBe(1);
+  expect(editor.window.showErrorMessage.mock.calls[0]![0]).toMatch(/could not be installed: .*nowhere.*uv tool install/);
+  await vi.waitFor(() => expect(log.show).toHaveBeenCalled());
+  expect(log.info.mock.calls.flat().join("\n")).toContain("/nowhere/dragoman-1-py3-none-any.whl");
+  vi.unstubAllEnvs();
+});
