@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
 
 const editor = vi.hoisted(() => ({
-  window: { showErrorMessage: vi.fn(), showWarningMessage: vi.fn(), showInformationMessage: vi.fn(), showQuickPick: vi.fn(), showOpenDialog: vi.fn(), withProgress: vi.fn() },
-  commands: { executeCommand: vi.fn() },
+  window: { showErrorMessage: vi.fn(), showWarningMessage: vi.fn(), showInformationMessage: vi.fn(), showQuickPick: vi.fn(), showOpenDialog: vi.fn(), withProgress: vi.fn(), state: { focused: true } },
+  commands: { executeCommand: vi.fn(), registerCommand: vi.fn() },
+  settingsChanged: [] as ((change: object) => void)[],
   settings: {} as Record<string, unknown>,
-  workspace: { workspaceFolders: [], getConfiguration: () => ({ get: (key: string, none: unknown) => editor.settings[key] ?? none }) },
+  workspace: { workspaceFolders: [], onDidChangeConfiguration: (tell: (change: object) => void) => editor.settingsChanged.push(tell), getConfiguration: () => ({ get: (key: string, none: unknown) => editor.settings[key] ?? none }) },
   l10n: { t: (words: string, ...values: unknown[]) => words.replace(/\{(\d)\}/g, (_, index) => String(values[Number(index)])) },
   ProgressLocation: { Notification: 15 },
   EventEmitter: class {
@@ -22,12 +23,13 @@ vi.mock("vscode", () => editor);
 import { Dragoman } from "../src/daemon/command";
 import type { Listener, Watch } from "../src/daemon/watch";
 import { installOwn } from "../src/manage/installing";
+import { registerCommands } from "../src/manage/commands";
 import type { Programs } from "../src/manage/program";
 import { Server } from "../src/manage/server";
 import { program, room } from "./rooms";
 
 beforeEach(() => {
-  for (const shown of Object.values(editor.window)) shown.mockReset().mockResolvedValue(undefined);
+  for (const shown of Object.values(editor.window)) if ("mockReset" in shown) shown.mockReset().mockResolvedValue(undefined);
   editor.window.withProgress.mockImplementation((_, work: (progress: object) => unknown) => work({ report() {} }));
   editor.commands.executeCommand.mockReset();
   editor.settings = {};
@@ -93,4 +95,13 @@ test("nothing is asked of an index unless the person says so; what failed is in 
   await vi.waitFor(() => expect(log.show).toHaveBeenCalled());
   expect(log.info.mock.calls.flat().join("\n")).toContain("/nowhere/dragoman-1-py3-none-any.whl");
   vi.unstubAllEnvs();
+});
+
+test("a port that is written into the settings while no server runs counts for whoever starts one", async () => {
+  const { server, told } = await managed();
+  registerCommands(server);
+  editor.settings["port"] = 8300;
+  const change = { affectsConfiguration: (name: string) => name === "dragoman.port" };
+  editor.settingsChanged.at(-1)!(change);
+  await vi.waitFor(async () => expect(await told()).toEqual(["config set port 8300"]));
 });

@@ -61,8 +61,9 @@ async function toggleAutoStart(server: Server): Promise<void> {
 function settingsChanged(server: Server, change: vscode.ConfigurationChangeEvent): void {
   if (!vscode.window.state.focused) return;
   const port = wantedPort();
-  const isElsewhere = server.known.state === "running" && port !== null && server.known.status.port !== port;
-  if (change.affectsConfiguration("dragoman.port") && isElsewhere && !server.doing) void server.changePort(port);
+  const isThere = server.known.state === "running" && server.known.status.port === port;
+  // Where none runs it is told to the daemon's own settings alone, by which clients and the command line start it.
+  if (change.affectsConfiguration("dragoman.port") && port !== null && !isThere && !server.doing) void server.changePort(port);
   if (change.affectsConfiguration("dragoman.autoStart")) void server.setAutoStart(settings().get<boolean>("autoStart", true));
 }
 
