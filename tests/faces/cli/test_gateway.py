@@ -96,7 +96,7 @@ def test_what_a_person_does_on_the_other_side_is_seen_in_the_chat_there(connecte
     headers = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {token}")]
     events = ask(port, Ask("/api/events?after=0&limit=200", headers=headers)).json()["events"]
     said = [it["event"] for it in events if it["event"].get("session") == "agent:main:seen"]
-    assert [it["body"]["by"] for it in said if it["kind"] == "chat.said"] == ["Dragoman", ""]
+    assert [it["body"]["by"] for it in said if it["kind"] == "chat.said"] == ["client Dragoman", ""]
     assert json.dumps(said).count("/dragoman_status") >= 1
 
 
