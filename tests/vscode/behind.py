@@ -63,6 +63,5 @@ def gateway_behind(editor: Editor, changes: dict[str, Json]) -> Iterator[Behind]
         try:
             yield made
         finally:
-            for key in ("gateway_address", "gateway_relay"):
-                editor.cli("config", "unset", key)
+            assert editor.cli("config", "set", "gateway_relay", "false").returncode == 0
             editor.cli("restart", "--yes")

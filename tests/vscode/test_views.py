@@ -39,6 +39,9 @@ def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: 
     expect(chat.locator("article.user").last).to_contain_text("/status")
     expect(chat.locator("article.assistant").last.locator("details.tool.done")).to_contain_text("dragoman_status")
     expect(chat.locator("article.assistant .prose").last).to_contain_text(str(running.cli.status()["port"]))
+    colours = "(it) => [it, it.parentElement, document.body].map((one) => getComputedStyle(one).backgroundColor)"
+    own, around, below = chat.locator("article.user").last.evaluate(colours)
+    assert own not in (around, below)  # who said it is seen, in a light theme too
     first.picture("chat")
 
 
@@ -107,6 +110,7 @@ def test_what_an_agent_changed_stands_in_the_chat_and_is_compared_as_the_person_
         chat.get_by_role("button", name="Stop").click()
         expect(chat.locator("article.assistant").last).to_contain_text("Stopped.")
         assert [it["sessionKey"] for it in behind.aborted] == ["agent:main:main"]
+    expect(chat.locator(".away, .bad")).to_have_count(0)  # without a gateway it goes on with the daemon alone
     running.configure_person()
     first.command("View: Close All Editors")
 

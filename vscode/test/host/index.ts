@@ -1,6 +1,7 @@
 /** Runs inside the extension host of a real editor: `run` throws what failed, and the editor ends with its code. */
 import * as assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
+import { availableParallelism, loadavg } from "node:os";
 import { createInterface } from "node:readline";
 import * as vscode from "vscode";
 
@@ -13,7 +14,9 @@ const CASES: Record<string, Case> = {
     const { cpu, clock } = activatedWithinMs;
     console.log(`activation: ${cpu.toFixed(1)} ms of the processor, ${clock.toFixed(1)} ms by the clock`);
     assert.ok(cpu <= 150, `${cpu} ms`);
-    assert.ok(clock <= 150 * Number(process.env.TEST_PATIENCE ?? 1), `${clock} ms by the clock`);
+    // By the clock it takes as much longer as there are others who want the same processors.
+    const crowd = Math.max(1, loadavg()[0]! / availableParallelism());
+    assert.ok(clock <= 150 * crowd * Number(process.env.TEST_PATIENCE ?? 1), `${clock} ms by the clock, ${crowd.toFixed(1)} at each processor`);
   },
 
   async "every command of the manifest is there"() {
