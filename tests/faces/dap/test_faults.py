@@ -83,7 +83,8 @@ def test_what_comes_too_early_or_twice_or_is_unknown_is_refused_and_nothing_ends
     editor.ask("attach", session=session)
     assert editor.refused("attach", session=session)[0] == "attached_twice"
     assert editor.refused("launch", program=str(program))[0] == "attached_twice"
-    assert editor.refused("stepBack", threadId=1)[0] == "not_served"
+    assert editor.refused("stepBack", threadId=1)[0] == "not_able"  # the debugger below cannot
+    assert editor.refused("noSuchCommand")[0] == "not_served"
     assert editor.refused("stackTrace", threadId="one")[0] == "bad_arguments"
     editor.ask("configurationDone")
     editor.ask("configurationDone")
