@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, expect
 from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
 from dragoman.web.feed import BEHIND_AT_MOST
 from dragoman.web.guarded import BODY_CAP
-from tests.daemons import PATIENCE
+from tests.daemons import PATIENCE, eventually
 from tests.faces.attacked import MB, Attacked, many_descriptors
 from tests.page.tab import Tab
 from tests.page.workplace import Workplace, workplace
@@ -159,14 +159,29 @@ def test_a_page_that_falls_behind_is_told_of_the_gap_and_shows_the_present(unhar
     daemon.patch("dragoman.web.feed:BEHIND_AT_MOST", FEW)
     with daemon.feed() as beside:
         beside.receive_json()
-        asleep(unharmed, lambda: fill(daemon, beside))
-    daemon.patch("dragoman.web.feed:BEHIND_AT_MOST", BEHIND_AT_MOST)
+        with held(unharmed):
+            fill(daemon, beside)
     page.wait_for_function("() => window.gaps > 0")
+    daemon.patch("dragoman.web.feed:BEHIND_AT_MOST", BEHIND_AT_MOST)
     place.tool("set_breakpoint", file_path="adding.py", line_number=4)
     view = unharmed.show("Debugger")
     expect(view.locator("#breakpoints .item")).to_have_count(1)
     place.tool("remove_breakpoint", clear_all=True)
     unharmed.show("Terminals")
+
+
+@contextlib.contextmanager
+def held(tab: Tab) -> Iterator[None]:
+    """The page stands still, and reads nothing, for exactly as long as this lasts, however slow the machine is."""
+    devtools = tab.page.context.new_cdp_session(tab.page)
+    devtools.send("Debugger.enable")
+    paused: list[object] = []
+    devtools.on("Debugger.paused", lambda it: paused.append(it))
+    tab.page.evaluate("() => { setTimeout(() => { debugger; }); }")
+    eventually(lambda: devtools.send("Debugger.enable") and paused)
+    yield
+    devtools.send("Debugger.resume")
+    devtools.detach()
 
 
 def asleep(tab: Tab, meanwhile: Callable[[], object]) -> None:
