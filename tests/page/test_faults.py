@@ -175,8 +175,8 @@ def held(tab: Tab) -> Iterator[None]:
     """The page stands still, and reads nothing, for exactly as long as this lasts, however slow the machine is."""
     devtools = tab.page.context.new_cdp_session(tab.page)
     devtools.send("Debugger.enable")
-    paused: list[object] = []
-    devtools.on("Debugger.paused", lambda it: paused.append(it))
+    paused: list[bool] = []
+    devtools.on("Debugger.paused", lambda _: paused.append(True))
     tab.page.evaluate("() => { setTimeout(() => { debugger; }); }")
     eventually(lambda: devtools.send("Debugger.enable") and paused)
     yield

@@ -3,6 +3,7 @@ import { LitElement, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { t } from "../link";
+import { timeOfDay } from "../parts/clock";
 import "../parts/rows";
 import type { Breakpoint, Frame, Session, Thread } from "./answers";
 import "./chinese";
@@ -93,17 +94,26 @@ export class DragomanDebugger extends LitElement {
   }
 
   private configurations() {
-    const all = this.desk.configurations;
+    const { all, problem } = this.desk.offers;
     if (!all) return nothing;
-    if (!all.length) return html`<span class="quiet">${t("launch.json has no configurations.")}</span>`;
+    const wrong = problem ? html`<span id="unreadable" class="bad">${problem}</span>` : nothing;
+    if (!all.length) return html`${this.plainStart()} ${wrong}`;
     const name = all.find((it) => it.name === this.configuration)?.name ?? all[0]!.name;
-    return html`<form class="starter" @submit=${(event: Event) => (event.preventDefault(), void this.desk.start(name))}>
+    return html`<form class="starter" @submit=${(event: Event) => (event.preventDefault(), void this.desk.start({ configuration_name: name }))}>
       <label><span class="unseen">${t("Configuration")}</span>
         <select id="configuration" @change=${(event: Event) => (this.configuration = (event.target as HTMLSelectElement).value)}>
           ${all.map((it) => html`<option value=${it.name} .selected=${it.name === name}>${it.name}</option>`)}
         </select></label>
       <button id="start" class="primary" ?disabled=${this.desk.busy}>${t("Start")}</button>
     </form>`;
+  }
+
+  /** Without a launch.json: the file that is open, as it is. */
+  private plainStart() {
+    const program = this.desk.text?.path ?? "";
+    if (!program) return html`<span class="quiet">${t("Open a file below to start it.")}</span>`;
+    return html`<button id="start-file" class="primary" title=${program} ?disabled=${this.desk.busy} @click=${() => this.desk.start({ program })}>
+      ${t("Start {name}", { name: base(program) })}</button>`;
   }
 
   /** How the session stands, and who brought it there. */
@@ -285,7 +295,7 @@ export class DragomanDebugger extends LitElement {
     const isShown = it.stop > 0 && it.stop === (story.then?.number ?? stop?.stop_number);
     return html`<button class="plain item ${it.stop ? "stop" : ""} ${isShown ? "chosen" : ""}" aria-current=${isShown ? "true" : nothing}
       ?disabled=${!it.path} @click=${() => (it.stop ? this.desk.lookBack(it.stop) : this.desk.open(it.path, it.line))}>
-      <time>${new Date(it.at).toLocaleTimeString([], { hour12: false })}</time><span class="grow" title=${what}>${what}</span><span class="quiet mono">${where}</span></button>`;
+      <time>${timeOfDay(it.at)}</time><span class="grow" title=${what}>${what}</span><span class="quiet mono">${where}</span></button>`;
   }
 
   static override styles = [shared, looks];

@@ -1,9 +1,10 @@
 /** What the debugger view knows and does: sessions, the stop that is looked at, breakpoints, output, watches. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { ask, feed, post, t, Refused, type Row } from "../link";
-import type { Breakpoint, Configuration, Frame, Page, Scope, Session, Stop, Trouble } from "./answers";
+import type { Breakpoint, Frame, Page, Scope, Session, Stop, Trouble } from "./answers";
 import { KINDS } from "./doings";
 import { Marks } from "./marks";
+import { Offers } from "./offers";
 import { Printed } from "./printed";
 import { Story } from "./story";
 import { Text } from "./text";
@@ -26,14 +27,13 @@ export class Desk implements ReactiveController {
   stop: Stop | null = null;
   frame: Frame | null = null;
   scopes: Scope[] = [];
-  /** Null until they are read. */
-  configurations: Configuration[] | null = null;
   text: Text | null = null;
   /** The line that was asked to be seen, and how often: the same may be asked for again. */
   sought = { line: 0, times: 0 };
   trouble: Trouble | null = null;
   busy = false;
   readonly story = new Story();
+  readonly offers = new Offers(() => this.host.requestUpdate());
   readonly marks = new Marks((tool, args) => this.wish(tool, args), () => this.host.requestUpdate());
   readonly printed = new Printed(() => this.host.requestUpdate());
   readonly watches = new Watches(() => this.host.requestUpdate());
@@ -77,6 +77,7 @@ export class Desk implements ReactiveController {
   /** Somebody may have come back to this view: what waited for that is done now. */
   lookAround(): void {
     if (!this.isSeen) return;
+    void this.quietly(this.offers.readIfOld());
     if (this.session?.state === "Running") void this.printed.read();
     if (this.frame && this.watchedAt !== this.frame) void this.quietly(this.evaluateWatches());
   }
@@ -102,18 +103,9 @@ export class Desk implements ReactiveController {
     const past = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=200`);
     this.story.tell(past.events);
     await this.refresh();
-    await this.readConfigurations();
+    await this.offers.read(this.workspace);
     if (!this.text) this.openFirst();
     else this.text.again();
-  }
-
-  private async readConfigurations(): Promise<void> {
-    const { workspace } = this;
-    const { data } = await this.call("get_debugger_configurations");
-    if (workspace !== this.workspace) return; // another folder was chosen meanwhile
-    const listed = [...((data["configurations"] ?? []) as Configuration[]), ...((data["compounds"] ?? []) as Configuration[])];
-    this.configurations = listed.filter(({ name }) => typeof name === "string");
-    this.host.requestUpdate();
   }
 
   private call(tool: string, args: Record<string, unknown> = {}) {
@@ -123,7 +115,7 @@ export class Desk implements ReactiveController {
   /** Something to set a breakpoint in before anything runs. */
   private openFirst(): void {
     const named = this.marks.all.find(({ source }) => source)?.source?.path;
-    const program = this.configurations?.find((it) => it.program && !/\$\{(?!workspaceFolder)/.test(it.program))?.program;
+    const program = this.offers.all?.find((it) => it.program && !/\$\{(?!workspaceFolder)/.test(it.program))?.program;
     const path = named ?? program?.replace(/^\$\{workspaceFolder\}\//, "");
     if (path) this.open(path, 0);
   }
@@ -219,7 +211,7 @@ export class Desk implements ReactiveController {
   private async move(workspace: string): Promise<void> {
     this.workspace = workspace;
     if (this.session && this.session.workspace !== workspace) this.turnTo(this.sessions.find((it) => it.workspace === workspace)?.session_id ?? "");
-    await this.readConfigurations();
+    await this.offers.read(this.workspace);
   }
 
   settleIn(workspace: string): void {
@@ -345,8 +337,8 @@ export class Desk implements ReactiveController {
     await this.quietly(this.watches.evaluate(this.spot));
   }
 
-  start(name: string): Promise<void> {
-    return this.act("start_debugging", { configuration_name: name, timeout_s: WAITS_S });
+  start(what: { configuration_name: string } | { program: string }): Promise<void> {
+    return this.act("start_debugging", { ...what, timeout_s: WAITS_S });
   }
 
   run(tool: string, args: Record<string, unknown> = {}): Promise<void> {

@@ -1,0 +1,39 @@
+/** What a folder's launch.json offers to start. It is written while one looks, in an editor or by an agent. */
+import type { Configuration } from "./answers";
+import { callIn } from "./tools";
+
+/** So often it is read again while somebody looks. */
+const AGAIN_MS = 2000;
+
+export class Offers {
+  /** Null until they are read. */
+  all: Configuration[] | null = null;
+  /** Why some of it cannot be started, in the daemon's words. */
+  problem = "";
+  private workspace = "";
+  private readAt = 0;
+  private known = "";
+
+  constructor(private readonly changed: () => void) {}
+
+  async read(workspace: string): Promise<void> {
+    this.workspace = workspace;
+    this.readAt = performance.now();
+    const { data, is_error } = await callIn(workspace, "get_debugger_configurations");
+    const known = JSON.stringify([workspace, data]);
+    if (workspace !== this.workspace || known === this.known) return; // another folder was chosen meanwhile, or nothing changed
+    this.known = known;
+    this.all = [...listed(data["configurations"]), ...listed(data["compounds"])];
+    const [wrong] = is_error ? [data] : ((data["problems"] ?? []) as Record<string, unknown>[]);
+    this.problem = String(wrong?.["message"] ?? "");
+    this.changed();
+  }
+
+  async readIfOld(): Promise<void> {
+    if (this.all && performance.now() - this.readAt > AGAIN_MS) await this.read(this.workspace);
+  }
+}
+
+function listed(found: unknown): Configuration[] {
+  return ((found ?? []) as Configuration[]).filter(({ name }) => typeof name === "string");
+}
