@@ -82,7 +82,7 @@ def test_what_an_agent_runs_ends_with_the_daemon_and_what_a_person_runs_does_not
     client.ask(began("of-a-person"))
     for session in ("of-an-agent", "of-a-person"):
         client.ask(m.Event(session, 2_000, m.CommandBoundary("sleep 60")))
-    live = {"id": "of-an-agent", "kind": "terminal", "title": "sleep 60"}
+    live = {"id": "of-an-agent", "kind": "terminal", "title": "sleep 60", "ends": True}
     assert call(cli.places, "status")["sessions"] == [live]
     client.ask(ended("of-an-agent", 1, "sleep 60"))
     assert call(cli.places, "status")["sessions"] == []
