@@ -18,6 +18,7 @@ from tests.daemons import PATIENCE, call, eventually
 from tests.faces.attacked import MB, Attacked, attacked
 from tests.faces.mcp.over_http import HANDSHAKE, Wire, modern_request
 from tests.faces.mcp.raw import introduction
+from tests.machine import machine_lag
 
 LIST = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
 
@@ -261,7 +262,7 @@ def test_twenty_clients_open_and_leave_at_once_and_nothing_is_left(victim: Attac
     for thread in threads:
         thread.join()
     eventually(lambda: links(victim) == before)
-    assert victim.health().json()["worst_lag_ms"] < 500
+    assert victim.health().json()["worst_lag_ms"] < 500 + 2 * machine_lag().worst_ms()
 
 
 def test_a_handshake_that_fails_leaves_no_session(victim: Attacked) -> None:
