@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.daemons import call
+from tests.daemons import call, eventually
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
 from tests.page.talking import fresh, say
 from tests.page.workplace import Workplace, workplace
 
-pytestmark = pytest.mark.needs("chromium", "page")
+pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
 WIDTHS = (290, 900)
 
@@ -40,6 +40,9 @@ def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place
     asked = chat.get_by_role("alertdialog", name="Trust in a folder")
     expect(asked.locator("pre")).to_have_text(str(place.folder.resolve()))
     photograph(tab, tmp_path, "trust")
+    last = chat.locator("article.assistant").last
+    expect(last.locator("details.tool.running")).to_have_count(1)
+    expect(last.locator(".going")).to_have_text("waits for your answer below")
     asked.get_by_role("button", name="Refuse").click()
     expect(chat.locator("article.assistant .bad")).to_contain_text("dragoman trust")
     assert call(place.daemon.places, "trust_list")["trusted"] == []
@@ -47,6 +50,8 @@ def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place
     asked.get_by_role("button", name="Allow").click()
     expect(block).to_contain_text(">    4          total += value")
     expect(asked).to_have_count(0)
+    expect(last.locator("details.tool.done")).to_have_count(1)
+    expect(last.locator("details.tool.failed")).to_have_count(0)  # what was lifted is no failure
     assert [it["folder"] for it in call(place.daemon.places, "trust_list")["trusted"]] == [str(place.folder.resolve())]
     assert chat.locator("article blockquote").count() == 0
     photograph(tab, tmp_path, "stop")
@@ -61,6 +66,47 @@ def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place
     assert_begins_in_sight(tab, chat)
     photograph(tab, tmp_path, "help")
     say(chat, "/stop")
+
+
+def test_no_view_makes_the_page_itself_scroll_however_much_is_in_it(tab: Tab, place: Workplace) -> None:
+    chat = fresh(tab)
+    for number in range(1, 4):
+        say(chat, "/help tools")
+        say(chat, "/status")
+        expect(chat.locator("details.tool.done")).to_have_count(number)
+    place.tool("run_in_terminal", command="seq 300")
+    drawn = [{"id": "root", "component": "CodeBlock", "code": "x = 1\n" * 300}]
+    place.tool("show_canvas", surface_id="long", components=drawn)
+    assert chat.locator(".said").evaluate("it => it.scrollHeight > 2 * it.clientHeight")
+    for width in (400, 1200):
+        tab.page.set_viewport_size({"width": width, "height": 500})
+        for view in ("Chat", "Canvas", "Debugger", "Terminals", "Activity", "Settings"):
+            expect(tab.show(view)).to_be_visible()
+            sizes = "[document.scrollingElement.scrollHeight, document.querySelector('dragoman-app').scrollHeight]"
+            assert max(tab.page.evaluate(sizes)) <= 500, (view, width)
+
+
+def test_a_command_that_goes_on_after_stop_is_told_of_and_its_line_stays_as_it_was(tab: Tab, place: Workplace) -> None:
+    call(place.daemon.places, "trust_add", {"folder": str(place.folder)})
+    chat = fresh(tab)
+    say(chat, "/run sleep 600")
+    eventually(lambda: running(place) == ["sleep 600"])
+    chat.get_by_role("button", name="Stop", exact=True).click()
+    answer = chat.locator("article.assistant").first
+    for _ in range(2):
+        expect(answer).to_contain_text("the command goes on in its terminal")
+        expect(answer).to_contain_text("Stopped.")
+        expect(answer.locator(".tool.failed")).to_have_count(1)
+        tab.page.reload()
+        tab.assert_connected()
+    assert running(place) == ["sleep 600"]
+    say(chat, "/run_in_terminal interrupt=true")
+    eventually(lambda: running(place) == [])
+    expect(answer.locator(".tool.failed")).to_have_count(1)
+
+
+def running(place: Workplace) -> list[str]:
+    return [it["running"]["command"] for it in place.tool("list_terminals")["terminals"] if it["running"]]
 
 
 def assert_narrow(tab: Tab, chat: Locator, block: Locator) -> None:

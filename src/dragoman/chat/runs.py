@@ -15,6 +15,7 @@ from dragoman.chat import faults
 from dragoman.chat.conversations import Conversations, Said
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
+from dragoman.phrases import say
 from dragoman.wire.gateway import canonical_session_key
 from dragoman.wire.gateway.vocabulary import ChatEvent, Done, Outcome
 
@@ -26,6 +27,14 @@ REMEMBERED_AT_MOST = 1_000
 KEPT_WITHIN_S = 5.0
 CLEARED_WITHIN_S = 2 * KEPT_WITHIN_S
 HISTORY_GIVEN = 50
+
+_GOES_ON = {
+    "run_in_terminal": say(
+        "Nobody waits for it any more, but the command goes on in its terminal: see Terminals. "
+        "`/run_in_terminal interrupt=true` ends it."
+    ),
+}
+"""What a tool began and its end does not take along."""
 
 Taken = Literal["started", "in_flight", "ok"]
 
@@ -151,6 +160,8 @@ class Runs:
         try:
             with run.scope:
                 outcome, reason = await self._answered(run)
+            if run.voice is not None:
+                _leave_calls(run.voice)
             with anyio.CancelScope(shield=True), anyio.move_on_after(KEPT_WITHIN_S):
                 await self._keep(run, outcome, reason)
         except DragomanError as error:
@@ -192,3 +203,11 @@ class Runs:
         self._bell.set()
         self._bell = anyio.Event()
         self._tell(Done(run_id=run.id, session_key=run.session_key, stop_reason=reason, outcome=outcome))
+
+
+def _leave_calls(voice: Voice) -> None:
+    """Each that was stopped ends here, so that nobody takes it for done later."""
+    for call in [it for it in voice.calls if it.id in voice.open_calls]:
+        voice.end_tool(call.id, "", error=str(say("Stopped before it answered.")))
+        if call.tool in _GOES_ON:
+            voice.say(str(_GOES_ON[call.tool]))
