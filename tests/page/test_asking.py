@@ -44,7 +44,7 @@ def test_terminal_output_that_was_dragged_over_is_quoted_in_the_chat(tab: Tab) -
     line = view.locator("#output .shown").nth(1)
     expect(line).to_have_text("second")
     line.dblclick()
-    tab.page.get_by_role("button", name="Ask about this").last.click()
+    tab.page.locator("dragoman-asking").get_by_role("button").click()  # not the one for the whole output
     box = tab.page.get_by_label("Message")
     expect(box).to_have_value("About the output of `echo first; echo second`:\n> second\n\n")
     expect(box).to_be_focused()
@@ -90,3 +90,28 @@ def test_source_in_the_debugger_is_asked_about(tab: Tab, place: Workplace) -> No
 def test_nothing_is_offered_where_nothing_is_chosen(tab: Tab) -> None:
     tab.show("Activity").locator(".row").first.click()
     expect(tab.page.get_by_role("button", name="Ask about this")).to_have_count(0)
+
+
+def test_what_is_quoted_is_seen_whole_though_another_view_was_looked_at(tab: Tab) -> None:
+    box = tab.show("Chat").get_by_label("Message")
+    box.fill("\n".join(f"thought {number}" for number in range(5)))
+    view = tab.show("Terminals")
+    view.locator("#commands .command").first.press("Enter")
+    view.locator("#ask-about").press("Enter")
+    expect(box).to_be_visible()
+    tab.page.wait_for_function("it => it.scrollHeight <= it.clientHeight", arg=box.element_handle())
+    box.fill("")
+
+
+def test_every_view_has_the_same_clock(tab: Tab) -> None:
+    chat = fresh(tab)
+    say(chat, "/status")
+    of_24_hours = re.compile(r"^(\S+ s)?([01]\d|2[0-3]):\d\d:\d\d$")
+    expect(chat.locator("article.user time")).to_have_text(of_24_hours)
+    view = tab.show("Terminals")
+    expect(view.locator(".command .when").first).to_have_text(of_24_hours)
+    view.locator("#commands .command").first.click()
+    expect(view.locator(".head")).not_to_contain_text(re.compile("[AP]M"))
+    expect(tab.show("Activity").locator("time").first).to_have_text(of_24_hours)
+    expect(tab.show("Settings")).to_contain_text("Started")
+    expect(tab.show("Settings")).not_to_contain_text(re.compile(r"\d [AP]M"))

@@ -141,7 +141,7 @@ def test_what_was_sent_stands_in_its_field_until_the_surface_comes_with_it(tab: 
     surface.get_by_label("Name").fill("Grace")
     held = Held(tab.page, address="**/api/canvas")
     surface.get_by_role("button", name="Send").press("Enter")
-    expect(surface.locator(".told")).to_contain_text("sent")
+    expect(surface.locator(".told")).to_have_text("Sent to raw")
     held.until_asked()
     expect(surface.get_by_label("Name")).to_have_value("Grace")
     expect(surface.get_by_role("button", name="Send")).to_be_focused()  # who uses keys may press it again
@@ -229,6 +229,91 @@ def test_questions_are_answered_in_the_page(tab: Tab, agent: Agent, daemon: Atta
     expect(tab.page.get_by_role("tab", name="Release")).to_have_count(0)
 
 
+def test_a_question_is_seen_from_every_view_until_it_is_answered(tab: Tab, agent: Agent) -> None:
+    tab.show("Canvas")
+    tab.show("Activity")
+    fields = [{"name": "word", "label": "Password", "kind": "secret"}]
+    badge = tab.page.locator("#tab-canvas .asks")
+    expect(badge).to_have_count(0)
+    with ThreadPoolExecutor(1) as waits:
+        answer = waits.submit(agent.told, "ask_user", title="Log in", fields=fields, timeout_s=30)
+        expect(badge).to_have_text("1")
+        expect(tab.page).to_have_title("(1) Dragoman")
+        expect(tab.page.locator("#news[role=status]")).to_have_text("raw asks on the canvas: Log in")
+        tab.page.reload()
+        expect(badge).to_have_text("1")
+        canvas = tab.show("Canvas")
+        expect(badge).to_have_text("1")  # looked at is not answered
+        canvas.get_by_role("tab", name="Log in").click()
+        form = canvas.get_by_role("tabpanel", name="Log in")
+        expect(form).to_contain_text("Asked by raw")
+        form.get_by_label("Password").fill("x")
+        form.get_by_role("button", name="Send").click()
+        assert answer.result(30 * PATIENCE)["values"] == {"word": "x"}
+    expect(badge).to_have_count(0)
+    expect(tab.page).to_have_title("Dragoman")
+
+
+def test_whoever_comes_to_answer_finds_the_question_open(tab: Tab, agent: Agent) -> None:
+    agent.told("show_canvas", surface_id="looked at", components=[{"id": "root", "component": "Text", "text": "x"}])
+    shown(tab, "looked at")
+    tab.show("Activity")
+    with ThreadPoolExecutor(1) as waits:
+        answer = waits.submit(agent.told, "ask_user", title="Which one", fields=[{"name": "n"}], timeout_s=30)
+        expect(tab.page.locator("#tab-canvas .asks")).to_have_text("1")
+        form = tab.show("Canvas").get_by_role("tabpanel", name="Which one")
+        expect(form).to_be_visible()
+        form.get_by_role("button", name="Cancel").click()
+        assert answer.result(30 * PATIENCE)["status"] == "cancelled"
+
+
+def test_a_new_drawing_is_told_of_until_the_canvas_is_looked_at(tab: Tab, agent: Agent) -> None:
+    tab.show("Activity")
+    drawn = [{"id": "root", "component": "Text", "text": "x"}]
+    badge = tab.page.locator("#tab-canvas .asks")
+    for _ in range(2):  # the second time it is known
+        agent.told("show_canvas", surface_id="unseen", title="Unseen", components=drawn)
+        expect(badge).to_have_text("1")
+    expect(tab.page.locator("#news")).to_have_text("raw drew on the canvas: Unseen")
+    tab.show("Canvas")
+    expect(badge).to_have_count(0)
+    expect(tab.page).to_have_title("Dragoman")
+
+
+def test_a_form_that_was_sent_says_to_whom_and_is_closed_until_it_is_drawn_again(tab: Tab, agent: Agent) -> None:
+    form = [{"id": "root", "component": "Form", "title": "Deploy", "fields": [{"name": "where", "label": "Where?"}]}]
+    agent.told("show_canvas", surface_id="sent", title="Sent once", components=form)
+    surface = shown(tab, "Sent once")
+    surface.get_by_label("Where?").fill("there")
+    surface.get_by_role("button", name="Send").click()
+    expect(surface.locator(".answered")).to_contain_text("Sent to raw")
+    expect(surface.get_by_label("Where?")).to_have_count(0)
+    tab.page.reload()
+    surface = shown(tab, "Sent once")
+    expect(surface.locator(".answered")).to_contain_text("Sent to raw")
+    expect(surface.get_by_role("button", name="Send")).to_have_count(0)
+    surface.get_by_role("button", name="Answer again").click()
+    expect(surface.get_by_label("Where?")).to_have_value("")
+    surface.get_by_role("button", name="Cancel").click()
+    expect(surface.locator(".answered")).to_be_visible()
+    agent.told("show_canvas", surface_id="sent", title="Sent once", components=form)
+    expect(surface.get_by_label("Where?")).to_be_visible()
+    assert [context.get("values") for _, context in agent.actions("sent")] == [{"where": "there"}, None]
+
+
+def test_in_a_narrow_window_the_chosen_tab_is_in_sight(tab: Tab, agent: Agent) -> None:
+    for number in range(8):
+        drawn = [{"id": "root", "component": "Text", "text": "x"}]
+        agent.told("show_canvas", surface_id=f"one of many {number}", components=drawn)
+    shown(tab, "one of many 7")
+    tab.page.set_viewport_size({"width": 400, "height": 700})
+    chosen = tab.page.locator("dragoman-canvas .surfaces [aria-selected=true]")
+    expect(chosen).to_be_in_viewport(ratio=1)
+    tab.show("Activity")
+    tab.show("Canvas")
+    expect(chosen).to_be_in_viewport(ratio=1)
+
+
 def test_questions_that_nobody_answered_in_time_are_seen_to_be_closed(tab: Tab, agent: Agent) -> None:
     agent.told("ask_user", title="Too late", fields=[{"name": "n", "label": "How many?"}], timeout_s=0)
     surface = shown(tab, "Too late")
@@ -249,7 +334,7 @@ def test_what_an_agent_writes_runs_nowhere_and_loads_nothing(tab: Tab, agent: Ag
         expect(surface.locator("[data-type=Form]")).to_be_visible()
         assert surface.locator("[data-type]").count() > 35
         surface.locator("[data-type=FileTree] .name").last.click()
-        expect(surface.locator(".told")).to_contain_text("onSelect")
+        expect(surface.locator(".told")).to_have_text("Sent to raw")
         assert_inert(tab, canvas)
 
 

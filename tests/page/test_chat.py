@@ -104,6 +104,48 @@ def test_what_is_said_stays_text(tab: Tab) -> None:
     expect(chat.get_by_label("Conversation").locator("option[selected]")).to_contain_text("<img src=x")  # its name
 
 
+def test_the_box_grows_with_what_is_written_up_to_a_bound(tab: Tab) -> None:
+    box = fresh(tab).get_by_label("Message")
+    height = "it => it.offsetHeight"
+    empty = box.evaluate(height)
+    box.fill("\n".join("abcdef"))
+    assert box.evaluate("it => it.scrollHeight <= it.clientHeight")  # all of it is in sight
+    box.fill("line\n" * 200)
+    assert empty * 2 < box.evaluate(height) <= 760 * 0.4 + 1
+    expect(tab.page.get_by_role("button", name="Send")).to_be_in_viewport()
+    tab.page.reload()
+    tab.page.wait_for_function("([it, empty]) => it.offsetHeight > empty * 2", arg=[box.element_handle(), empty])
+    box.fill("")
+    assert box.evaluate(height) == empty
+
+
+def test_a_conversation_in_which_nothing_was_said_is_listed_as_new(tab: Tab) -> None:
+    chat = fresh(tab)
+    chosen = chat.get_by_label("Conversation").first.locator("option:checked")
+    expect(chosen).to_have_text("New conversation")
+    say(chat, "/read_actions timeout_s=60")
+    expect(chosen).to_have_text("/read_actions timeout_s=60 (running)")
+    chat.get_by_role("button", name="Stop").click()
+    expect(chosen).to_have_text("/read_actions timeout_s=60")
+
+
+def test_what_an_older_page_left_behind_is_no_reason_to_read_nothing(tab: Tab) -> None:
+    chat = fresh(tab)
+    say(chat, "/status")
+    expect(chat.locator("details.tool.done")).to_have_count(1)
+    tab.page.evaluate("sessionStorage.setItem(`sending ${sessionStorage.chat}`, 'half {')")
+    tab.page.reload()
+    expect(chat.locator("details.tool.done")).to_have_count(1)
+    assert chat.get_by_role("alert").count() == 0
+
+
+def test_a_refusal_in_plain_words_is_told_as_such(tab: Tab) -> None:
+    tab.page.route("**/api/canvas", lambda route: route.fulfill(status=413, body="Too large"))
+    told = tab.show("Canvas").get_by_role("alert")
+    expect(told).to_have_text("This was refused (413): Too large")
+    tab.complaints.clear()  # the browser writes down that it was refused
+
+
 REPLIES: list[list[Step]] = [
     [Says(["I will ", "look. "]), Calls("run_in_terminal", ['{"command": "echo once"}']), Ends("tool_calls")],
     [Says(["You said **no**."]), Ends()],

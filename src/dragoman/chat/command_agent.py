@@ -69,8 +69,6 @@ class CommandAgent:
             return await self._call(tool, arguments, asked, voice)
 
         answer = await call(tool, arguments)
-        if answer.data.get("code") == "needs_trust" and await self._is_trusted_now(asked):
-            answer = await call(tool, arguments)
         form = self._form(name)
         if form is not None and form.follow is not None:
             answer = await form.follow(call, answer, rest)
@@ -84,8 +82,11 @@ class CommandAgent:
         return asked.is_person and self._trusting is not None and await self._trusting.ask(asked)
 
     async def _call(self, tool: str, arguments: Mapping[str, Any], asked: Question, voice: Voice) -> ToolAnswer:
+        """One call for the person, also where it waits for their word: a refusal that they lift is no failure."""
         id = voice.begin_tool(new_id("call"), tool, title=tool, input=arguments)
         answer = await self._toolbox.call(tool, arguments, by=asked.by, workspace=asked.workspace)
+        if answer.data.get("code") == "needs_trust" and await self._is_trusted_now(asked):
+            answer = await self._toolbox.call(tool, arguments, by=asked.by, workspace=asked.workspace)
         voice.end_tool(id, answer.text, error=answer.text if answer.is_error else None)
         return answer
 

@@ -67,6 +67,7 @@ def build_table(served: Served, mcp: Mounted, gateway: Socket) -> RouteTable:
             Gate(Route("/api/names", api.names, methods=["GET"]), "page"),
             Gate(WebSocketRoute("/api/feed", served.feed.serve), "page"),
             Gate(Route("/api/canvas", canvas.show, methods=["GET"]), "page"),
+            Gate(Route("/api/canvas/list", canvas.outline, methods=["GET"]), "page"),
             Gate(Route("/api/canvas/act", canvas.act, methods=["POST"]), "page"),
             Gate(Route("/api/canvas/remove", canvas.remove, methods=["POST"]), "page"),
             Gate(Route("/api/call", calls.call, methods=["POST"]), "page"),

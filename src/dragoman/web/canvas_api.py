@@ -46,6 +46,10 @@ class CanvasApi:
         pieces = await anyio.to_thread.run_sync(_shown, self.canvas.surfaces())
         return Response(b'{"surfaces":[%b]}' % b",".join(pieces), media_type="application/json")
 
+    async def outline(self, _: Request) -> Response:
+        """What is there and who asks, without what is drawn: for who looks at something else."""
+        return as_json({"surfaces": [_named(drawn) for drawn in self.canvas.surfaces()]})
+
     async def act(self, request: Request) -> Response:
         wanted = await read_as(request, _Act)
         try:
@@ -83,13 +87,16 @@ def _told(drawn: Drawn, left: int) -> dict[str, Any]:
     surface = drawn.surface
     limits = msgspec.structs.replace(DEFAULT_LIMITS, tree_bytes=min(left, DEFAULT_LIMITS.tree_bytes))
     return {
-        "drawer": drawn.drawer,
+        **_named(drawn),
         "workspace": drawn.workspace,
-        "surface_id": surface.id,
-        "title": surface.title,
         "version": drawn.version,
         "changed_ms": drawn.changed_ns // 1_000_000,
         "messages": to_v09(snapshot(surface)) if left else [],
         "tree": resolve(surface, limits),
         "data": surface.data_model if left else {},
     }
+
+
+def _named(drawn: Drawn) -> dict[str, Any]:
+    surface = drawn.surface
+    return {"drawer": drawn.drawer, "surface_id": surface.id, "title": surface.title, "asking": drawn.asking}

@@ -63,6 +63,11 @@ def test_every_surface_is_shown_whole_as_0_9(victim: Attacked, drawn: dict[str, 
     assert [it["id"] for it in update["updateComponents"]["components"]] == ["name", "label", "go", "root"]
 
 
+def test_what_is_there_is_listed_without_what_is_drawn(victim: Attacked, drawn: dict[str, str]) -> None:
+    listed = ask(victim.port, Ask("/api/canvas/list", headers=[victim.host, victim.bearer])).json()["surfaces"]
+    assert listed == [{**drawn, "title": "A form", "asking": "no"}]
+
+
 @pytest.mark.anyio
 async def test_all_surfaces_together_are_told_within_a_bound_and_the_newest_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -2,7 +2,8 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
-import { ask, feed, locale, t, unlessAway, type Row, type Snapshot } from "../link";
+import { ask, feed, t, unlessAway, type Row, type Snapshot } from "../link";
+import { dayAndTime, timeOfDay } from "../parts/clock";
 import "../parts/rows";
 import { acquaintances, learn } from "../parts/who";
 import { doer, sentence } from "./sentences";
@@ -129,7 +130,7 @@ export class DragomanActivity extends LitElement {
     return html`<aside aria-label=${t("Details")}>
       <div class="head">
         <strong class="mono">${event.kind}</strong>
-        <span class="quiet">${new Date(row.at_ns / 1e6).toLocaleString(locale)} ${doer(row)} ${event.session ?? ""}</span>
+        <span class="quiet">${dayAndTime(row.at_ns / 1e6)} ${doer(row)} ${event.session ?? ""}</span>
         <button class="plain" @click=${() => (this.opened = -1)}>${t("Close")}</button>
       </div>
       <p>${sentence(row)}</p>
@@ -172,7 +173,7 @@ export class DragomanActivity extends LitElement {
 }
 
 function clock(atNs: number): string {
-  return new Date(atNs / 1e6).toLocaleTimeString(locale, { hour12: false });
+  return timeOfDay(atNs / 1e6);
 }
 
 function merged(older: Row[], newer: Row[]): Row[] {

@@ -3,6 +3,7 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { html as anyTag, unsafeStatic } from "lit/static-html.js";
 import { Away, Refused, feed, gateway, t, type FeedState } from "../link";
+import { news } from "../canvas/news";
 import { approvals } from "../chat/approvals";
 import { asked } from "./asking";
 import { shared } from "./shared";
@@ -26,10 +27,12 @@ export class DragomanApp extends LitElement {
   @state() private missing = new Set<string>();
   @state() private trouble = "";
   @state() private wasInside = false;
+  @state() private newest = "";
 
   private readonly heard: readonly [EventTarget, string, (event: Event) => void][] = [
     [feed, "state", () => this.hear()],
     [approvals, "change", () => this.requestUpdate()],
+    [news, "change", () => this.hearNews()],
     [asked, "asked", () => void this.show(VIEWS[0]!)],
     [window, "login-refused", (event) => (this.refused = (event as CustomEvent<Error>).detail)],
     [window, "error", (event) => this.report((event as ErrorEvent).message)],
@@ -64,6 +67,17 @@ export class DragomanApp extends LitElement {
     if (feed.state === "outside") this.wasInside = false;
   }
 
+  /** Said once, also to who hears the page; the number stays as long as somebody waits. */
+  private hearNews(): void {
+    this.newest = news.told;
+    this.requestUpdate();
+  }
+
+  override updated(): void {
+    const waiting = approvals.waiting.length + news.count;
+    document.title = waiting ? `(${waiting}) Dragoman` : "Dragoman";
+  }
+
   private report(message: string): void {
     this.trouble = t("Something went wrong on this page: {message}", { message });
   }
@@ -77,6 +91,7 @@ export class DragomanApp extends LitElement {
   private async show(view: View, { moves = true } = {}): Promise<void> {
     this.shown = view;
     if (moves) history.replaceState(null, "", `#${view.id}`);
+    news.isWatched = view.id === "canvas";
     void this.updateComplete.then(() => this.tab(view)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
     if (!this.loaded.has(view.id)) await this.load(view);
   }
@@ -118,19 +133,23 @@ export class DragomanApp extends LitElement {
           ${spoken(this.refused ? told(this.refused) : t(WORDS[this.connection]))}
         </p>
       </header>
+      <p id="news" class="unseen" role="status">${this.newest}</p>
       ${this.trouble ? this.problem() : nothing}
       ${this.wasInside ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.outside()}
     `;
   }
 
+  private readonly waits: Record<string, () => number> = { chat: () => approvals.waiting.length, canvas: () => news.count };
+
   private tabs() {
     return html`<div class="tabs" role="tablist" aria-label=${t("Views")} @keydown=${this.keyed}>
       ${VIEWS.map((view) => {
         const isShown = view === this.shown;
+        const waiting = this.waits[view.id]?.() ?? 0;
         return html`<button
           class="plain" role="tab" id="tab-${view.id}" aria-controls="panel-${view.id}"
           aria-selected=${isShown} tabindex=${isShown ? 0 : -1} @click=${() => this.show(view)}
-        >${t(view.title)}${view.id === "chat" && approvals.waiting.length ? html` <span class="asks">${approvals.waiting.length}</span>` : nothing}</button>`;
+        >${t(view.title)}${waiting ? html` <span class="asks">${waiting}</span>` : nothing}</button>`;
       })}
     </div>`;
   }
@@ -164,7 +183,8 @@ export class DragomanApp extends LitElement {
   static override styles = [
     shared,
     css`
-      :host { display: flex; flex-direction: column; height: 100dvh; }
+      /* What is hidden for the eye stands somewhere all the same: nothing of it may make the page itself scroll. */
+      :host { display: flex; flex-direction: column; height: 100dvh; position: relative; overflow: clip; }
       header {
         display: flex; flex-wrap: wrap; align-items: center; gap: .3rem 1.5rem; padding: .5rem 1rem 0;
         border-bottom: 1px solid var(--line); background: var(--card);
@@ -188,6 +208,7 @@ export class DragomanApp extends LitElement {
       .trouble button { flex: none; }
       code { font: .92em var(--mono); }
       main, section { flex: 1; min-height: 0; display: flex; flex-direction: column; }
+      section { position: relative; }
       section > * { flex: 1; min-height: 0; }
       @media (max-width: 40rem) {
         header { padding: .4rem .6rem 0; gap: .2rem .8rem; }

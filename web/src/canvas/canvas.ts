@@ -17,15 +17,27 @@ export class DragomanCanvas extends LitElement {
   private isReading = false;
   private isStale = false;
   private stop = () => {};
+  private readonly sized = new ResizeObserver(() => this.reveal());
 
   override connectedCallback(): void {
     super.connectedCallback();
+    this.sized.observe(this);
     this.stop = feed.subscribe("canvas.", { events: () => void this.read(), reset: () => void this.read() });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    this.sized.disconnect();
     this.stop();
+  }
+
+  override updated(changed: Map<string, unknown>): void {
+    if (changed.has("shown")) this.reveal();
+  }
+
+  /** In a narrow window the tabs are more than fit. */
+  private reveal(): void {
+    this.renderRoot.querySelector('.surfaces [aria-selected="true"]')?.parentElement?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   /** One at a time: what changed while it was being read is read again after. */
@@ -51,6 +63,8 @@ export class DragomanCanvas extends LitElement {
     const known = new Map(this.surfaces.map((surface, index) => [key(surface), index]));
     const order = (surface: Surface) => known.get(key(surface)) ?? surfaces.length + surface.changed_ms;
     this.surfaces = surfaces.toSorted((a, b) => order(a) - order(b));
+    const asks = surfaces.find((surface) => surface.asking === "open" && !known.has(key(surface)));
+    if (asks && !this.getClientRects().length) this.shown = key(asks); // whoever comes to answer finds it open
     if (!this.surfaces.some((surface) => key(surface) === this.shown)) this.shown = surfaces[0] ? key(surfaces[0]) : "";
   }
 
@@ -90,10 +104,10 @@ export class DragomanCanvas extends LitElement {
       ${repeat(this.surfaces, key, (surface) => {
         const isShown = key(surface) === this.shown;
         const name = surface.title || surface.surface_id;
-        return html`<span class=${isShown ? "shown" : ""}><button
+        return html`<span class="surface ${isShown ? "shown" : ""}"><button
           class="plain" role="tab" aria-selected=${isShown} tabindex=${isShown ? 0 : -1}
           title=${t("{name}, drawn by {drawer}", { name, drawer: who(surface.drawer) })} @click=${() => (this.shown = key(surface))}
-        >${name}</button><button
+        >${surface.asking === "open" ? html`<span class="asks" aria-hidden="true">?</span> ` : nothing}${name}</button><button
           class="plain away" aria-label=${t("Take {name} away", { name })} @click=${() => this.takeAway(surface)}
         >✕</button></span>`;
       })}
@@ -105,10 +119,11 @@ export class DragomanCanvas extends LitElement {
     css`
       :host { display: flex; flex-direction: column; min-height: 0; }
       .surfaces { display: flex; gap: .3rem; padding: .5rem 1rem 0; overflow-x: auto; border-bottom: 1px solid var(--line); flex: none; }
-      .surfaces span { display: flex; border: 1px solid transparent; border-bottom: 0; border-radius: .5rem .5rem 0 0; }
+      .surfaces .surface { display: flex; border: 1px solid transparent; border-bottom: 0; border-radius: .5rem .5rem 0 0; }
       .surfaces .shown { background: var(--card); border-color: var(--line); }
       .surfaces button { white-space: nowrap; max-width: 16rem; overflow: hidden; text-overflow: ellipsis; }
       .surfaces .away { padding: .25rem .5rem; color: var(--quiet); font-size: .8rem; }
+      .asks { background: var(--warn); color: var(--card); border-radius: 1rem; padding: 0 .45em; font-size: .8em; }
       dragoman-surface { flex: 1; min-height: 0; }
       p.bad { padding: 0 1rem; }
     `,

@@ -19,6 +19,8 @@ export interface Surface {
   workspace: string;
   surface_id: string;
   title: string;
+  /** Whether somebody waits for an answer on it. */
+  asking: "no" | "open" | "closed";
   version: number;
   changed_ms: number;
   tree: Node | null;
@@ -39,6 +41,11 @@ export interface Painter {
   inside(node: Node, slot?: string): unknown;
   /** What the page remembers of a component while its surface is there: an open tab, an order of rows. */
   memory<T extends object>(node: Node, initial: T): T;
+  /** Who drew this, as a person knows them. */
+  readonly drawer: string;
+  /** Whether the person answered this since it was last drawn. */
+  isAnswered(node: Node): boolean;
+  setAnswered(node: Node, isAnswered: boolean): void;
   /** Whether an action is on its way. */
   readonly isBusy: boolean;
   redraw(): void;

@@ -5,6 +5,7 @@ import { keyed } from "lit/directives/keyed.js";
 import { repeat } from "lit/directives/repeat.js";
 import { shared } from "../app/shared";
 import { post, t } from "../link";
+import { acquaintances, who } from "../parts/who";
 import { absolute, failing, lookUp } from "./checks";
 import "./components/all";
 import { componentOf, looksOfComponents, type Node, type Painter, type Surface } from "./model";
@@ -18,9 +19,24 @@ export class DragomanSurface extends LitElement implements Painter {
   @state() private told = "";
   @state() private failed = "";
   private readonly entered = new Map<string, unknown>();
+  /** The version that the last action leaves behind it. */
+  private answeredAt = 0;
   private readonly memories = new Map<string, object>();
   /** What was sent stays in its field until the surface comes with it. */
   private sent: { version: number; changes: [string, unknown][] }[] = [];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    acquaintances.addEventListener("learned", this.learned);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    acquaintances.removeEventListener("learned", this.learned);
+  }
+
+  /** Who drew it may have a name by now. */
+  private readonly learned = (): void => this.requestUpdate();
 
   protected override willUpdate(changed: Map<string, unknown>): void {
     if (!changed.has("surface")) return;
@@ -61,6 +77,25 @@ export class DragomanSurface extends LitElement implements Painter {
     return kept as T;
   }
 
+  get drawer(): string {
+    return who(this.surface.drawer);
+  }
+
+  /** Kept by the tab, so that a reload does not ask again what was answered. */
+  isAnswered(node: Node): boolean {
+    return Number(sessionStorage.getItem(this.place(node)) ?? 0) >= this.surface.version;
+  }
+
+  setAnswered(node: Node, isAnswered: boolean): void {
+    if (isAnswered) sessionStorage.setItem(this.place(node), String(this.answeredAt));
+    else sessionStorage.removeItem(this.place(node));
+    this.requestUpdate();
+  }
+
+  private place(node: Node): string {
+    return `answered ${this.surface.drawer}/${this.surface.surface_id} ${node.id}`;
+  }
+
   redraw(): void {
     this.requestUpdate();
   }
@@ -76,9 +111,10 @@ export class DragomanSurface extends LitElement implements Painter {
     this.isBusy = true;
     try {
       const body = { drawer, surface_id, component_id: node.component_id, scope: node.scope, details, changes };
-      const { name } = await post<{ name: string }>("/api/canvas/act", body);
+      await post("/api/canvas/act", body);
+      this.answeredAt = version + (changes.length ? 1 : 0); // what was entered counts as a change
       if (changes.length) this.sent.push({ version, changes });
-      [this.told, this.failed] = [t("Told: {name}", { name }), ""];
+      [this.told, this.failed] = [t("Sent to {drawer}", { drawer: this.drawer }), ""];
       return true;
     } catch (error) {
       this.failed = (error as Error).message; // nothing that was entered is lost

@@ -23,6 +23,8 @@ interface Session {
 const MAIN = "agent:main:main";
 const PLACE = "chat";
 const NAMED_BY = 48;
+/** Begun, and nothing said in it yet. */
+const NAMELESS = /^chat-[0-9a-f]{16}$/;
 
 @customElement("dragoman-chat")
 export class DragomanChat extends LitElement {
@@ -167,15 +169,19 @@ export class DragomanChat extends LitElement {
 
   private choice() {
     const known = this.sessions.some(({ key }) => key === this.talk.key);
-    const here = this.talk.key.split(":").slice(2).join(":") || this.talk.key;
     return html`<div class="bar">
       <label><span class="unseen">${t("Conversation")}</span>
         <select @focus=${() => this.attempt(() => this.readSessions())} @change=${(event: Event) => this.open((event.target as HTMLSelectElement).value)}>
-          ${known ? nothing : html`<option selected .selected=${true} value=${this.talk.key}>${here}</option>`}
-          ${this.sessions.map(({ key, displayName, hasActiveRun }) => html`<option value=${key} ?selected=${key === this.talk.key} .selected=${key === this.talk.key}>${displayName}${hasActiveRun ? " …" : ""}</option>`)}
+          ${known ? nothing : html`<option selected .selected=${true} value=${this.talk.key}>${called(this.talk.key.split(":").slice(2).join(":") || this.talk.key)}</option>`}
+          ${this.sessions.map(({ key, displayName, hasActiveRun }) => html`<option value=${key} ?selected=${key === this.talk.key} .selected=${key === this.talk.key}>${this.isRunning(key, hasActiveRun) ? t("{name} (running)", { name: called(displayName) }) : called(displayName)}</option>`)}
         </select></label>
       <button @click=${this.create} ?disabled=${!this.connected}>${t("New conversation")}</button>
     </div>`;
+  }
+
+  /** Of the one that is looked at we hear it ourselves. */
+  private isRunning(key: string, hasActiveRun: boolean): boolean {
+    return key === this.talk.key ? this.talk.running !== undefined : hasActiveRun;
   }
 
   private scrolled(): void {
@@ -187,7 +193,7 @@ export class DragomanChat extends LitElement {
     css`
       :host { display: flex; flex-direction: column; min-height: 0; gap: .6rem; padding: .6rem 1rem 1rem; max-width: 60rem; width: 100%; margin: 0 auto; }
       .bar { display: flex; flex-wrap: wrap; gap: .6rem; } .bar select { max-width: min(18rem, 100%); }
-      .said { flex: 1; min-height: 0; overflow: auto; display: flex; flex-direction: column; gap: .8rem; }
+      .said { position: relative; flex: 1; min-height: 0; overflow: auto; display: flex; flex-direction: column; gap: .8rem; }
       article { max-width: 92%; overflow-wrap: anywhere; }
       article.user { align-self: flex-end; background: var(--raised); border-radius: .8rem; padding: .4rem .9rem .6rem; }
       article.assistant { align-self: flex-start; width: 92%; }
@@ -212,4 +218,8 @@ export class DragomanChat extends LitElement {
       @media (max-width: 40rem) { :host { padding: .5rem .6rem .6rem; } article.assistant, article { max-width: 100%; width: auto; } }
     `,
   ];
+}
+
+function called(name: string): string {
+  return NAMELESS.test(name) ? t("New conversation") : name;
 }

@@ -2,10 +2,12 @@
 import { html, nothing } from "lit";
 import { guard } from "lit/directives/guard.js";
 import { spoken } from "../app/spoken";
-import { locale, t } from "../link";
+import { t } from "../link";
+import { timeOfDay } from "../parts/clock";
 import { compare } from "../parts/lines";
 import { markdown } from "../parts/markdown";
 import { who } from "../parts/who";
+import { approvals } from "./approvals";
 import type { Change, Part, Said, Tool } from "./talk";
 
 const SIGNS = { running: "…", done: "✓", failed: "✕" };
@@ -20,11 +22,15 @@ const ENDS: Partial<Record<Said["state"], string>> = {
 export function message(said: Said, retry: () => void) {
   const speaker = said.role === "user" ? who(said.by || "page") : said.by ? who(said.by) : t("Agent");
   return html`<article class=${said.role} aria-label=${speaker} data-about=${said.role === "user" ? t("what was asked") : t("what the agent said")}>
-    <div class="who quiet">${speaker}${said.atMs ? html` <time>${new Date(said.atMs).toLocaleTimeString(locale)}</time>` : nothing}</div>
+    <div class="who quiet">${speaker}${said.atMs ? html` <time>${timeOfDay(said.atMs)}</time>` : nothing}</div>
     ${said.parts.map((part) => DRAW[part.kind](part as never, said))}
-    ${said.state === "running" ? html`<span class="going" role="status">${t("working…")}</span>` : nothing}
+    ${said.state === "running" ? html`<span class="going" role="status">${isAsked(said) ? t("waits for your answer below") : t("working…")}</span>` : nothing}
     ${said.state in ENDS ? html`<p class=${said.state === "failed" ? "bad" : "quiet"}>${said.reason ? spoken(said.reason) : t(ENDS[said.state]!)} <button @click=${retry}>${t("Try again")}</button></p>` : nothing}
   </article>`;
+}
+
+function isAsked({ runId }: Said): boolean {
+  return approvals.waiting.some((it) => it.runId === runId);
 }
 
 const DRAW: { [K in Part["kind"]]: (part: Extract<Part, { kind: K }>, said: Said) => unknown } = {

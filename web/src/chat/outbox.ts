@@ -18,6 +18,10 @@ export const outbox = {
   },
   kept(key: string): Unsent | null {
     const kept = sessionStorage.getItem(place(key));
-    return kept ? (JSON.parse(kept) as Unsent) : null;
+    try {
+      return kept ? (JSON.parse(kept) as Unsent) : null;
+    } catch {
+      return null; // of an older page: to keep it would be to read nothing here any more
+    }
   },
 };

@@ -21,14 +21,35 @@ export class DragomanPrompt extends LitElement {
   @state() private offers: Offer[] = [];
   @state() private chosen = -1;
   private timer = 0;
+  /** It may be written into while another view is looked at, and has no size then. */
+  private readonly sized = new ResizeObserver(() => this.fit());
 
   override willUpdate(changed: Map<string, unknown>): void {
     if (changed.has("key")) Object.assign(this, { text: drafts.of(this.key), offers: [], chosen: -1 });
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.sized.observe(this);
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    this.sized.disconnect();
     clearTimeout(this.timer);
+  }
+
+  override updated(): void {
+    this.fit();
+  }
+
+  /** As high as what is written, up to the bound of its style. */
+  private fit(): void {
+    const box = this.renderRoot.querySelector("textarea");
+    if (!box?.clientWidth) return;
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight + box.offsetHeight - box.clientHeight}px`;
+    if (box.selectionEnd === box.value.length) box.scrollTop = box.scrollHeight;
   }
 
   /** Puts a text where the person can go on with it; what they wrote meanwhile stays, after it. */
@@ -129,7 +150,7 @@ export class DragomanPrompt extends LitElement {
     css`
       :host { display: block; position: relative; }
       form { display: flex; gap: .6rem; align-items: flex-end; }
-      textarea { flex: 1; resize: vertical; min-height: 3.2rem; }
+      textarea { flex: 1; resize: none; min-height: 3.2rem; max-height: 40dvh; }
       .stop { color: var(--bad); border-color: var(--bad); }
       #offers {
         position: absolute; bottom: 100%; left: 0; margin: 0 0 .3rem; padding: .3rem 0; list-style: none; max-width: 100%;

@@ -1,10 +1,12 @@
 /** Plain requests, with the secret of this tab. */
-import { language } from "../i18n/t";
+import { language, t } from "../i18n/t";
 import { Away } from "./away";
 
 const KEY = "session";
 /** How long a daemon that took the connection may say nothing before it counts as gone. */
 const REFUSAL_WITHIN_MS = 5000;
+/** Of an answer in no form of ours. */
+const SHOWN = 200;
 
 /** What the daemon would not do, in its own words: what happened, and what to do next. */
 export class Refused extends Error {
@@ -89,8 +91,19 @@ export async function isRefused(): Promise<boolean> {
 }
 
 async function read(answer: Response): Promise<unknown> {
-  const body: unknown = await answer.json().catch(() => Promise.reject(new Away())); // it ended in the middle of it
-  if (answer.ok) return body;
+  const text = await answer.text().catch(() => Promise.reject(new Away())); // it ended in the middle of it
+  const body = parsed(text);
+  if (answer.ok && body !== undefined) return body;
+  if (body === undefined) throw new Refused(String(answer.status), t("This was refused ({status}): {words}", { status: answer.status, words: text.slice(0, SHOWN) }), "");
   const error = (body as { error?: { code?: string; message?: string; hint?: string } }).error;
   throw new Refused(error?.code ?? String(answer.status), error?.message ?? answer.statusText, error?.hint ?? "");
+}
+
+/** The server itself may refuse, in plain words. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

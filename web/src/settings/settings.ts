@@ -3,7 +3,8 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { spoken } from "../app/spoken";
-import { chooseLanguage, chosenLanguage, locale, t } from "../link";
+import { chooseLanguage, chosenLanguage, t } from "../link";
+import { dayAndTime } from "../parts/clock";
 import "./chinese";
 import "./clients";
 import { Desk, type Setting } from "./desk";
@@ -50,7 +51,7 @@ export class DragomanSettings extends LitElement {
     if (!it) return nothing;
     const rows = [
       ["Version", it.version], ["Process", it.pid], ["Address", it.address], ["Folder", it.workspace],
-      ["Started", `${new Date(it.started_at).toLocaleString(locale)} (${lasted(it.uptime_s)})`], ["Memory", `${it.resident_mb} MB`], ["Settings file", this.desk.file],
+      ["Started", `${dayAndTime(it.started_at)} (${lasted(it.uptime_s)})`], ["Memory", `${it.resident_mb} MB`], ["Settings file", this.desk.file],
     ] as const;
     return html`<section aria-labelledby="server"><h2 id="server">${t("Server")}</h2>
       <dl>${rows.map(([name, value]) => html`<dt>${t(name)}</dt><dd class="mono">${value}</dd>`)}</dl>

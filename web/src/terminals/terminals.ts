@@ -3,7 +3,8 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { asked } from "../app/asking";
 import { shared } from "../app/shared";
-import { locale, t } from "../link";
+import { t } from "../link";
+import { dayAndTime, timeOfDay } from "../parts/clock";
 import "../parts/rows";
 import { who } from "../parts/who";
 import type { Command, Hit, Terminal } from "./answers";
@@ -63,8 +64,7 @@ export class DragomanTerminals extends LitElement {
   }
 
   private oneTerminal(it: Terminal) {
-    const owner = it.owner === "agent" ? who(it.agent) || t("agent") : t("person");
-    return html`<span class="grow"><span class="mono">${base(it.shell) || it.terminal}</span> <span class="quiet">${owner}</span><br />
+    return html`<span class="grow"><span class="mono">${base(it.shell) || it.terminal}</span> <span class="quiet owner">${whose(it)}</span><br />
         <span class="quiet small">${it.running ? `$ ${it.running.command}` : it.cwd}</span></span>
       <span class="state ${it.state}">${t(it.state)}</span>`;
   }
@@ -74,9 +74,16 @@ export class DragomanTerminals extends LitElement {
       <label class="grow"><span class="unseen">${t("Find")}</span>
         <input id="find" type="search" placeholder=${t("Find in commands and their output")} .value=${this.desk.words} @input=${this.typed} /></label>
       <label class="check"><input id="failed" type="checkbox" .checked=${this.desk.failed} @change=${this.onlyFailed} /> ${t("Only failed")}</label>
-      <span class="quiet small" role="status">${t("commands: {count}", { count: `${this.desk.commands.length}${this.desk.next ? "+" : ""}` })}</span>
+      <span class="quiet small" role="status">${this.count()}</span>
       ${this.desk.trouble ? html`<p class="bad" role="alert">${this.desk.trouble}</p>` : nothing}
     </form>`;
+  }
+
+  /** Of both that were looked through, in one answer. */
+  private count(): string {
+    const { commands, next, hits } = this.desk;
+    const count = `${commands.length}${next ? "+" : ""}`;
+    return hits.length ? t("commands: {count}, lines of output: {lines}", { count, lines: hits.length }) : t("commands: {count}", { count });
   }
 
   private readonly typed = (event: InputEvent) => {
@@ -91,8 +98,9 @@ export class DragomanTerminals extends LitElement {
   };
 
   private commands() {
-    const { commands, next } = this.desk;
-    if (!commands.length) return html`<p class="none">${t("No recorded command matches.")}</p>`;
+    const { commands, next, hits } = this.desk;
+    if (!commands.length && hits.length) return nothing;
+    if (!commands.length) return html`<p class="none">${t("Nothing recorded matches.")}</p>`;
     return html`<dragoman-rows id="commands" .rows=${commands} .height=${44} .render_row=${(it: Command) => this.oneCommand(it)}></dragoman-rows>
       ${next ? html`<button class="plain" id="older" @click=${() => this.desk.older()}>${t("Older ones")}</button>` : nothing}`;
   }
@@ -102,12 +110,12 @@ export class DragomanTerminals extends LitElement {
     return html`<button class="plain command ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.command} @click=${() => { void this.desk.read(it.command_id); this.reveal(); }}>
       <span class="end ${endOf(it)}" title=${endWords(it)} aria-label=${endWords(it)}>${endMark(it)}</span>
       <span class="grow"><span class="mono">${it.command}</span><br /><span class="quiet small">${this.doer(it)}${it.cwd}</span></span>
-      <span class="when quiet small">${took(it)}<br />${new Date(it.started_at).toLocaleTimeString([], { hour12: false })}</span></button>`;
+      <span class="when quiet small">${took(it)}<br />${timeOfDay(it.started_at)}</span></button>`;
   }
 
   private doer({ terminal }: Command) {
     const by = this.desk.named(terminal);
-    return by?.owner === "agent" ? html`<b>${who(by.agent) || t("agent")}</b> · ` : nothing;
+    return by?.owner === "agent" ? html`<b>${whose(by)}</b> · ` : nothing;
   }
 
   private hits() {
@@ -117,8 +125,8 @@ export class DragomanTerminals extends LitElement {
   }
 
   private oneHit(it: Hit) {
-    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title=${it.line} @click=${() => { void this.desk.read(it.command_id, it.line); this.reveal(); }}>
-      <span class="grow">${it.line}</span></button></li>`;
+    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title="${it.line}\n$ ${it.command}" @click=${() => { void this.desk.read(it.command_id, it.line); this.reveal(); }}>
+      <span class="grow">${it.line}<br /><span class="quiet by">$ ${it.command}</span></span></button></li>`;
   }
 
   private reading() {
@@ -140,7 +148,7 @@ export class DragomanTerminals extends LitElement {
     if (!command) return html`<p class="empty">${t("Choose a command to read what it printed.")}</p>`;
     const about = t("the output of {command}", { command: `\`${command.command}\`` });
     return html`<div class="head">${lines.length ? html`<button id="ask-about" @click=${() => asked.about(lines.slice(-ASKED_LINES).join("\n"), about)}>${t("Ask about this")}</button>` : nothing}<code>${command.command}</code>
-        <p class="quiet small"><span class=${endOf(command)}>${endWords(command)}</span> · ${took(command)} · ${new Date(command.started_at).toLocaleString(locale)} · ${command.cwd}
+        <p class="quiet small"><span class=${endOf(command)}>${endWords(command)}</span> · ${took(command)} · ${dayAndTime(command.started_at)} · ${command.cwd}
           ${command.verified ? nothing : html`· <span class="bad" title=${t("A program may have made this up by printing marks.")}>${t("unverified")}</span>`}</p>
         ${command.lost_bytes ? html`<p class="bad small">${t("{count} bytes of its output were lost.", { count: command.lost_bytes })}</p>` : nothing}</div>
       ${lines.length ? this.printed(lines, about) : html`<p class="none">${t("It printed nothing that can be read.")}</p>`}
@@ -161,7 +169,7 @@ export class DragomanTerminals extends LitElement {
   static override styles = [
     shared,
     css`
-      :host { display: grid; grid-template-columns: minmax(10rem, 13rem) minmax(14rem, 2fr) minmax(0, 5fr); min-height: 0; }
+      :host { display: grid; grid-template-columns: minmax(10rem, 13rem) minmax(19rem, 2fr) minmax(0, 3fr); min-height: 0; }
       nav { overflow-y: auto; border-right: 1px solid var(--line); }
       section { display: flex; flex-direction: column; min-width: 0; min-height: 0; }
       .list { border-right: 1px solid var(--line); }
@@ -207,6 +215,12 @@ export class DragomanTerminals extends LitElement {
       }
     `,
   ];
+}
+
+/** The page itself runs nothing: what bears its name was run by its chat. */
+function whose({ owner, agent }: Terminal): string {
+  if (owner === "person") return who("terminal");
+  return who(agent === "page" ? "chat" : agent) || t("agent");
 }
 
 function base(path: string): string {

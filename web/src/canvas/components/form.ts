@@ -15,20 +15,32 @@ define("Form", (node, painter) => {
   const submit = async (event: Event) => {
     event.preventDefault();
     if (!(await painter.act(node, { values: memory.values }))) return;
-    memory.values = {}; // answered: another question with the same names begins with its own values
-    painter.redraw();
+    memory.values = {}; // another question with the same names begins with its own values, and no secret stays
+    painter.setAnswered(node, true);
   };
+  const cancel = async () => (await painter.act(node)) && painter.setAnswered(node, true);
+  if (painter.isAnswered(node)) return answered(node, painter);
   return html`<form class="form card" @submit=${submit}>
     ${said(painter, node, "title") ? html`<div class="h h3" role="heading" aria-level="3">${said(painter, node, "title")}</div>` : nothing}
+    <small class="quiet">${t("Asked by {drawer}", { drawer: painter.drawer })}</small>
     ${fields.map((field) => question(field, memory.values, painter))}
     <div class="box row">
       <button class="primary" aria-disabled=${painter.isBusy}>${said(painter, node, "submitLabel") || t("Send")}</button>
-      <button type="button" aria-disabled=${painter.isBusy} @click=${() => painter.act(node)}>
+      <button type="button" aria-disabled=${painter.isBusy} @click=${cancel}>
         ${said(painter, node, "cancelLabel") || t("Cancel")}
       </button>
     </div>
   </form>`;
 }, { fills: true });
+
+/** Closed until who drew it draws again; some forms are made to be sent more than once. */
+function answered(node: Node, painter: Painter) {
+  return html`<div class="form card answered">
+    ${said(painter, node, "title") ? html`<div class="h h3" role="heading" aria-level="3">${said(painter, node, "title")}</div>` : nothing}
+    <div class="box row"><span class="quiet">${t("Sent to {drawer}", { drawer: painter.drawer })}</span>
+      <button type="button" @click=${() => painter.setAnswered(node, false)}>${t("Answer again")}</button></div>
+  </div>`;
+}
 
 /** Of the questions that are asked now: what was entered, else what stood there. */
 function answers(fields: Values[], entered: Values): Values {

@@ -1,0 +1,86 @@
+/** What agents drew or ask on the canvas while the person looks elsewhere. */
+import { ask, feed, t, unlessAway } from "../link";
+import { acquaintances, who } from "../parts/who";
+
+interface Listed {
+  drawer: string;
+  surface_id: string;
+  title: string;
+  asking: "no" | "open" | "closed";
+}
+
+class News extends EventTarget {
+  private newest: Listed | null = null;
+  private listed: Listed[] = [];
+  /** Drawings that nobody has looked at; none of those that were there before this page was. */
+  private unseen = new Set<string>();
+  private isNew = true;
+  private isReading = false;
+  private isStale = false;
+  private watched = false;
+
+  constructor() {
+    super();
+    const read = () => void this.read().catch(unlessAway);
+    feed.subscribe("canvas.", { events: read, reset: read });
+    acquaintances.addEventListener("learned", () => this.changed());
+  }
+
+  /** The newest of it, in words. */
+  get told(): string {
+    return this.newest ? words(this.newest) : "";
+  }
+
+  /** Questions wait until they are answered; drawings until the canvas is looked at. */
+  get count(): number {
+    return this.listed.filter((it) => it.asking === "open" || this.unseen.has(key(it))).length;
+  }
+
+  set isWatched(watched: boolean) {
+    this.watched = watched;
+    if (!watched || !this.unseen.size) return;
+    this.unseen.clear();
+    this.changed();
+  }
+
+  /** One at a time: what changed while it was being read is read again after. */
+  private async read(): Promise<void> {
+    this.isStale = true;
+    if (this.isReading) return;
+    this.isReading = true;
+    try {
+      while (this.isStale) {
+        this.isStale = false;
+        this.take((await ask<{ surfaces: Listed[] }>("/api/canvas/list")).surfaces);
+      }
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  private take(listed: Listed[]): void {
+    const known = new Set(this.listed.map(key));
+    const added = listed.filter((it) => !known.has(key(it)));
+    const drawn = this.isNew || this.watched ? [] : added.filter(({ asking }) => asking !== "open");
+    const asks = added.filter(({ asking }) => asking === "open");
+    for (const it of drawn) this.unseen.add(key(it));
+    this.newest = asks[0] ?? drawn[0] ?? this.newest; // they come newest first
+    [this.listed, this.isNew] = [listed, false];
+    this.changed();
+  }
+
+  private changed(): void {
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+function words({ drawer, surface_id, title, asking }: Listed): string {
+  const values = { drawer: who(drawer), name: title || surface_id };
+  return asking === "open" ? t("{drawer} asks on the canvas: {name}", values) : t("{drawer} drew on the canvas: {name}", values);
+}
+
+function key({ drawer, surface_id }: Listed): string {
+  return `${drawer}/${surface_id}`;
+}
+
+export const news = new News();
