@@ -8,7 +8,8 @@ from dragoman.phrases import say
 from dragoman.wire.gateway import GatewayError
 
 NOT_CONNECTED = "gateway_not_connected"
-LOST = frozenset({"gateway_connection_lost", NOT_CONNECTED})
+BROKEN_OFF = frozenset({"gateway_connection_lost"})
+LOST = BROKEN_OFF | {NOT_CONNECTED}
 """Codes of what a later connection cures."""
 
 
@@ -31,7 +32,7 @@ def request_failed(method: str, error: GatewayError) -> DragomanError:
 def not_connected(now: Standing) -> DragomanError:
     return DragomanError(
         NOT_CONNECTED,
-        say("There is no connection to a gateway (state: {state}).", state=now.state),
+        say("There is no connection to a gateway ({state}). {reason}", state=now.state, reason=now.reason or ""),
         hint=now.hint or say("Connect with `dragoman gateway connect`, then try again."),
     )
 
@@ -41,6 +42,14 @@ def connection_lost(method: str) -> DragomanError:
         "gateway_connection_lost",
         say("The connection ended before {method} was answered; whether it took effect is unknown.", method=method),
         hint=say("It reconnects by itself: look at the session's history, then decide."),
+    )
+
+
+def stayed_away(seconds: float) -> DragomanError:
+    return DragomanError(
+        "gateway_stayed_away",
+        say("The gateway went away in the middle of the answer, for {seconds} seconds now.", seconds=f"{seconds:g}"),
+        hint=say("`dragoman gateway status` says when it is back. Look at the session's history then."),
     )
 
 

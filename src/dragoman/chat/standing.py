@@ -104,7 +104,7 @@ def refused(error: GatewayError, verdict: Verdict) -> Standing:
     return Standing(
         "paused",
         verdict.reason,
-        say("The gateway refused us: {words}", words=error.message[:300] or error.code),
+        say("The gateway refused us: {words}.", words=error.message[:300].rstrip(". ") or error.code),
         hint=_ADVICE.get(verdict.reason, say("Correct that, then connect again.")),
     )
 
@@ -148,10 +148,15 @@ _ENDINGS = {
     4401: say("The token was changed. Set the one that this gateway has now."),
 }
 """What a code that a connection is closed with means to a person."""
+_GIVE_THE_TOKEN = say(
+    "Put the gateway's token into a file (mode 0600): `dragoman config set gateway_token_file FILE`, its address with "
+    "`dragoman config set gateway_address URL` (no other is sent it), then `dragoman restart`. Another Dragoman tells "
+    "its own with `dragoman token show gateway`."
+)
 _ADVICE = {
-    "AUTH_TOKEN_MISMATCH": say("Set the token that this gateway has now."),
-    "AUTH_TOKEN_MISSING": say("Set the gateway's token."),
-    "DEVICE_IDENTITY_REQUIRED": say("Set the gateway's token: it admits no device without one."),
+    "AUTH_TOKEN_MISMATCH": _GIVE_THE_TOKEN,
+    "AUTH_TOKEN_MISSING": _GIVE_THE_TOKEN,
+    "DEVICE_IDENTITY_REQUIRED": _GIVE_THE_TOKEN,
     "PROTOCOL_MISMATCH": say("Update the gateway, or Dragoman: they share no version of the protocol."),
     "AUTH_RATE_LIMITED": say("Wait a few minutes, then connect again."),
 }

@@ -20,6 +20,8 @@ SILENT_AT_MOST_S = 600.0
 LOOKS_EVERY_S = 5.0
 """When a run is silent: its end may have been in frames that were lost, and real gateways call a run that has told its
 end `in_flight` for seconds."""
+AWAY_AT_MOST_S = 60.0
+"""Without a connection in the middle of a run: who waits is told, however long we go on trying to come back."""
 _HISTORY = 20
 _ENDED = frozenset({"ok", "error", "aborted"})
 
@@ -71,19 +73,20 @@ class Talk:
         self._router = router
         self._session_key = session_key
         self._text = text
-        self._silent_s = 0.0
+        self._heard_at_s = self._there_at_s = 0.0
 
     async def events(self) -> AsyncGenerator[ChatEvent, None]:
         """The run's own, the last is a `Done`."""
         with self._router.listen() as heard:
-            is_over, said_ended = await self._send(), False
+            self._heard_at_s = self._there_at_s = anyio.current_time()
+            is_over, said_ended = await self._send(borne=faults.BROKEN_OFF), False
             while not is_over:
                 event = await self._next(heard)
                 if event is None:
                     # Its last frames may have come with that answer: only when there still are none, there are none.
                     is_over, said_ended = said_ended, await self._has_ended()
                 elif isinstance(event, Gap):
-                    is_over = await self._send()
+                    is_over = await self._send(borne=faults.LOST)
                 else:
                     yield event
                     if isinstance(event, Done):
@@ -91,37 +94,43 @@ class Talk:
         async for event in self._reloaded():
             yield event
 
-    async def _send(self) -> bool:
-        """Whether the run has ended already. A connection that is lost now comes back as a gap."""
+    async def _send(self, *, borne: frozenset[str]) -> bool:
+        """Whether the run has ended already. A connection that is lost now comes back as a gap; one that never was
+        there does not, and the first time says so."""
         params = {"sessionKey": self._session_key, "message": self._text, "idempotencyKey": self.run_id}
         try:
             answer = await self._client.request("chat.send", params)
         except DragomanError as error:
-            if error.code not in faults.LOST:
+            if error.code not in borne:
                 raise
             return False
         return not isinstance(answer, UnsetType) and _decoded(answer, _Taken).status == "ok"
 
     async def _next(self, heard: Listening) -> ChatEvent | None:
         """The next of this run, or a gap; None: it has been silent for a while."""
-        with anyio.move_on_after(LOOKS_EVERY_S):
-            while True:
-                event = await heard.next()
-                if isinstance(event, Gap) or event.run_id == self.run_id:
-                    self._silent_s = 0.0
-                    return event
-        self._silent_s += LOOKS_EVERY_S
-        if self._silent_s >= SILENT_AT_MOST_S:
+        event = await _of_run(heard, self.run_id)
+        if event is not None and not isinstance(event, Gap):
+            self._heard_at_s = self._there_at_s = anyio.current_time()
+        elif anyio.current_time() - self._heard_at_s >= SILENT_AT_MOST_S:
             raise faults.no_answer("chat.send", SILENT_AT_MOST_S)
-        return None
+        return event
 
     async def _has_ended(self) -> bool:
         """Asked in a way that cannot begin anything. A gateway that does not know the question says nothing by that."""
         try:
             answer = await self._client.request("agent.wait", {"runId": self.run_id, "timeoutMs": 1})
-        except DragomanError:
+        except DragomanError as error:
+            self._bear(error)
             return False
+        self._there_at_s = anyio.current_time()
         return not isinstance(answer, UnsetType) and _decoded(answer, _Taken).status in _ENDED
+
+    def _bear(self, error: DragomanError) -> None:
+        now_s = anyio.current_time()
+        if error.code not in faults.LOST:
+            self._there_at_s = now_s
+        elif now_s - self._there_at_s >= AWAY_AT_MOST_S:
+            raise faults.stayed_away(AWAY_AT_MOST_S) from error
 
     async def _reloaded(self) -> AsyncIterator[ChatEvent]:
         """The end was missed: what was said stands in the history."""
@@ -132,6 +141,15 @@ class Talk:
         reasons = {"final": "end_turn", "error": last.error_message or last.text or "error"}
         reason = reasons.get(last.outcome, last.outcome)
         yield Done(run_id=self.run_id, session_key=self._session_key, stop_reason=reason, outcome=last.outcome)
+
+
+async def _of_run(heard: Listening, run_id: str) -> ChatEvent | None:
+    with anyio.move_on_after(LOOKS_EVERY_S):
+        while True:
+            event = await heard.next()
+            if isinstance(event, Gap) or event.run_id == run_id:
+                return event
+    return None
 
 
 def _answer(rows: list[_Row]) -> tuple[str, _Row]:

@@ -22,18 +22,28 @@ TABLE: dict[str, str] = {
     "Approved: {request}": "已批准：{request}",
     "canvas: {state}": "画布：{state}",
     "Approve what waits on the gateway: this canvas, or a device.": "批准网关上的待批准请求：此画布或某个设备。",
-    "The gateway refused us: {words}": "网关拒绝了我们：{words}",
+    "The gateway refused us: {words}.": "网关拒绝了我们：{words}。",
     "Correct that, then connect again.": "请改正后重新连接。",
     "What answers there breaks the gateway protocol: {words}": "应答的一方违反了网关协议：{words}",
     "Check the address: it must be a gateway of protocol 3 or 4.": "请检查地址：必须是协议 3 或 4 的网关。",
-    "Set the token that this gateway has now.": "请设置该网关当前的令牌。",
-    "Set the gateway's token.": "请设置网关的令牌。",
-    "Set the gateway's token: it admits no device without one.": "请设置网关的令牌：没有令牌它不接受任何设备。",
+    (
+        "Put the gateway's token into a file (mode 0600): `dragoman config set gateway_token_file FILE`, its address with "
+        "`dragoman config set gateway_address URL` (no other is sent it), then `dragoman restart`. Another Dragoman tells "
+        "its own with `dragoman token show gateway`."
+    ): (
+        "请把网关的令牌写入文件（权限 0600）：`dragoman config set gateway_token_file FILE`，并用 "
+        "`dragoman config set gateway_address URL` 设置其地址（令牌只发给它），然后 `dragoman restart`。"
+        "另一个 Dragoman 的令牌用 `dragoman token show gateway` 查看。"
+    ),
     "Update the gateway, or Dragoman: they share no version of the protocol.": "请更新网关或 Dragoman：两者没有共同的协议版本。",
     "Wait a few minutes, then connect again.": "请等几分钟再连接。",
     "The gateway refused {method}: {words}": "网关拒绝了 {method}：{words}",
     "Missing rights are granted on the gateway; anything else is in its own words.": "缺少的权限需在网关上授予；其余以网关自己的话为准。",
-    "There is no connection to a gateway (state: {state}).": "没有与网关的连接（状态：{state}）。",
+    "There is no connection to a gateway ({state}). {reason}": "没有与网关的连接（{state}）。{reason}",
+    "The gateway went away in the middle of the answer, for {seconds} seconds now.": "网关在回答途中离开，至今已有 {seconds} 秒。",
+    "`dragoman gateway status` says when it is back. Look at the session's history then.": (
+        "`dragoman gateway status` 会说明它何时恢复，届时请查看会话历史。"
+    ),
     "The gateway's token cannot be read from {file}.": "无法从 {file} 读取网关的令牌。",
     "Put the token into that file, or change the setting gateway_token_file.": "请把令牌写入该文件，或更改设置 gateway_token_file。",
     "Connect with `dragoman gateway connect`, then try again.": "请用 `dragoman gateway connect` 连接，然后重试。",

@@ -140,6 +140,7 @@ class Outward:
 
         token = await anyio.to_thread.run_sync(self._token_for, url)
         self._scope.cancel("another gateway was named")
+        self.router.lost(faults.not_connected(standing.DISCONNECTED))
         self._was_connected = False
         self._client = GatewayClient(
             Gateway(url, token),

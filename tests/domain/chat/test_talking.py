@@ -130,6 +130,39 @@ async def test_who_waits_is_told_when_nobody_will_answer() -> None:
         assert it.error.code == "gateway_not_connected"
 
 
+@pytest.mark.parametrize(
+    "now", [standing.DISCONNECTED, standing.speaks_otherwise("no"), standing.given_up(10), standing.CONNECTING]
+)
+async def test_where_there_is_no_connection_nothing_is_waited_for(now: standing.Standing) -> None:
+    async with conversation(faults.not_connected(now)) as it:
+        await until(lambda: it.error is not None, within_s=2)
+        assert it.error is not None
+        assert str(now.reason) in str(it.error.message)
+        assert it.error.hint == now.hint
+
+
+async def test_a_gateway_that_stays_away_in_the_middle_of_an_answer_is_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(talking, "LOOKS_EVERY_S", 0.01)
+    monkeypatch.setattr(talking, "AWAY_AT_MOST_S", 0.1)
+    away = faults.not_connected(standing.lost(1006, "", 1.0))
+    async with conversation({"status": "started"}, *[away] * 50) as it:
+        it.say("delta", "so far")
+        await until(lambda: it.error is not None)
+        assert it.error is not None
+        assert (it.error.code, it.text) == ("gateway_stayed_away", "so far")
+
+
+async def test_a_connection_that_comes_and_goes_keeps_no_one_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talking, "SILENT_AT_MOST_S", 0.0)
+    async with conversation({"status": "started"}, {"status": "in_flight"}) as it:
+        it.router.heard(SequenceGap(expected=0, received=0))
+        await until(lambda: it.error is not None)
+        assert it.error is not None
+        assert (it.error.code, len(it.client.asked)) == ("gateway_silent", 1), "a gap is no sign of the run"
+
+
 async def test_a_refusal_is_the_answer() -> None:
     async with conversation(DragomanError("gateway_refused", faults.unreadable().message)) as it:
         await until(lambda: it.error is not None)
@@ -188,7 +221,7 @@ async def test_an_answer_in_several_rows_is_read_whole() -> None:
 async def test_a_run_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(talking, "LOOKS_EVERY_S", 0.01)
     monkeypatch.setattr(talking, "SILENT_AT_MOST_S", 0.03)
-    async with conversation({"status": "started"}, {"status": "timeout"}, {"status": "timeout"}) as it:
+    async with conversation({"status": "started"}, *[{"status": "timeout"}] * 9) as it:
         await until(lambda: it.error is not None)
         assert it.error is not None
         assert it.error.code == "gateway_silent"

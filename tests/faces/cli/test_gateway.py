@@ -73,6 +73,11 @@ def test_the_token_is_sent_to_no_other_gateway_than_that_of_the_settings(client:
     other = f"ws://localhost:{server.status()['port']}/gateway"
     refused = client.json("gateway", "connect", other)
     assert (refused["state"], refused["code"]) == ("paused", "DEVICE_IDENTITY_REQUIRED")
+    assert refused["reason"].endswith(".")
+    for command in (["chat", "hello"], ["sessions"]):
+        told = client("gateway", *command)
+        assert (told.returncode, refused["reason"] in told.stderr) == (1, True)
+        assert "dragoman config set gateway_token_file" in told.stderr
     assert client("gateway", "connect", "http://localhost").returncode == 1
     assert call(client.places, "gateway_connect", {})["state"] == "connected"
 
