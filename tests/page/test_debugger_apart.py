@@ -62,6 +62,23 @@ def changed(view: Locator) -> Locator:
     return view.locator("#variables .changed")
 
 
+def test_what_every_value_has_stands_after_its_items(view: Locator) -> None:
+    break_at(view, "adding.py", 5)
+    start(view, "adding")
+    variable(view, "values").click()
+    names = view.locator("#variables .row[aria-level='3'] .name")
+    expect(names.nth(0)).to_have_text("0")
+    expect(names).to_have_text(["0", "1", "2", "len()", "special variables", "function variables"])
+    names.nth(4).click()
+    expect(view.locator("#variables .row[aria-level='4'] .name").first).to_have_text("__add__")
+
+
+def test_the_buttons_of_run_control_have_words_where_there_is_room(view: Locator, tab: Tab) -> None:
+    tab.page.set_viewport_size({"width": 1280, "height": 760})
+    expect(view.locator("#unwait .word")).to_be_visible()
+    assert view.locator(".bar").evaluate("it => it.scrollWidth <= it.clientWidth")
+
+
 def test_only_what_changed_in_the_same_frame_of_the_same_run_is_marked(view: Locator) -> None:
     break_at(view, "adding.py", 5)
     start(view, "adding")

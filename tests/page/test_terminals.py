@@ -13,6 +13,7 @@ from tests.daemons import PATIENCE
 from tests.faces.attacked import Attacked
 from tests.page.held import CALLS, Held
 from tests.page.tab import Tab
+from tests.page.talking import fresh, say
 from tests.page.workplace import Workplace, workplace
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
@@ -69,9 +70,34 @@ def test_words_are_found_in_commands_and_in_what_they_printed(view: Locator, pla
     run(place, "printf '%s\\n' need''le in a stack")
     view.locator("#find").fill("needle")
     hit = view.locator("#hits .item").filter(has_text="needle")
-    expect(hit.first).to_be_visible()
+    expect(hit.locator(".by")).to_have_text("$ printf '%s\\n' need''le in a stack")
+    expect(view.get_by_role("status").first).to_have_text("commands: 0, lines of output: 1")
+    expect(view.locator(".list .none")).to_have_count(0)
     hit.first.click()
     expect(view.locator("#output .shown").first).to_have_text("needle")
+    view.locator("#find").fill("no such thing anywhere")
+    expect(view.locator(".list .none")).to_have_text("Nothing recorded matches.")
+
+
+def test_a_terminal_is_called_after_whoever_opened_it_as_in_every_view(tab: Tab, place: Workplace) -> None:
+    say(fresh(tab), "/run_in_terminal command='echo said in the chat' cwd=.")
+    view = tab.show("Terminals")
+    line = command(view, "echo said in the chat")
+    expect(line.locator("b")).to_have_text("the chat")
+    owners = view.locator("#terminals .owner")
+    expect(owners.filter(has_text=re.compile("^the chat$"))).to_have_count(1)
+    expect(owners.filter(has_text=re.compile("^you$"))).to_have_count(0)
+
+
+def test_the_place_to_search_in_can_be_read_whole_in_an_ordinary_window(view: Locator) -> None:
+    needed = """it => {
+      const pen = document.createElement("canvas").getContext("2d");
+      pen.font = getComputedStyle(it).font;
+      const { paddingLeft, paddingRight } = getComputedStyle(it);
+      const room = it.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+      return room - pen.measureText(it.placeholder).width;
+    }"""
+    assert view.locator("#find").evaluate(needed) >= 0
 
 
 def test_a_line_that_was_found_is_jumped_to_however_far_down_it_stands(

@@ -70,7 +70,7 @@ export const looks = css`
   .timeline dragoman-rows { flex: 1; min-height: 0; background: var(--card); }
   .timeline time { color: var(--quiet); font: .78rem var(--mono); flex: none; }
   .timeline .stop .grow { color: var(--warn); }
-  @media (max-width: 90rem) {
+  @media (max-width: 75rem) {
     .word { display: none; }
   }
   .panes { display: none; }

@@ -37,6 +37,8 @@ export type Load = (reference: number, start: number, count: number) => Promise<
 
 const AT_ONCE = 100;
 const HEIGHT = 24;
+/** How debugpy calls what every value has. */
+const GROUP = /^(special|function|class|protected|private) variables$/;
 const JOINT = "\u0000";
 
 @customElement("dragoman-values")
@@ -108,7 +110,7 @@ export class DragomanValues extends LitElement {
   private seen(): Seen[] {
     const rows: Seen[] = [];
     const walk = (parent: string, items: (Node | undefined)[], count: number, depth: number) => {
-      for (let index = 0; index < count; index++) {
+      for (const index of inOrder(items, count)) {
         const node = items[index];
         const key = keyOf(parent, node?.name ?? "", index);
         rows.push({ key, depth, parent, index, node });
@@ -216,6 +218,13 @@ export class DragomanValues extends LitElement {
       .forget { padding: 0 .5rem; height: 24px; line-height: 1; color: var(--quiet); }
     `,
   ];
+}
+
+/** What a debugger puts before the items of a value, and few look for, stands after them. */
+function inOrder(items: (Node | undefined)[], count: number): number[] {
+  const first = items.findIndex((it) => !it || !it.reference || !GROUP.test(it.name));
+  const groups = first < 0 ? items.length : first;
+  return Array.from({ length: count }, (_, index) => (index + groups) % count);
 }
 
 /** By name and place: a list may hold the same name twice. */

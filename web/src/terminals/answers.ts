@@ -27,4 +27,6 @@ export interface Hit {
   command_id: string;
   terminal: string;
   line: string;
+  /** What printed it. */
+  command: string;
 }

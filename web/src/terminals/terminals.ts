@@ -220,7 +220,8 @@ export class DragomanTerminals extends LitElement {
 /** The page itself runs nothing: what bears its name was run by its chat. */
 function whose({ owner, agent }: Terminal): string {
   if (owner === "person") return who("terminal");
-  return who(agent === "page" ? "chat" : agent) || t("agent");
+  const name = who(agent);
+  return name === who("page") ? who("chat") : name || t("agent");
 }
 
 function base(path: string): string {

@@ -49,6 +49,8 @@ class OutputHit(Result):
     command_id: str
     terminal: str
     line: str
+    command: str = ""
+    """What printed it."""
 
 
 class OutputSearched(Result):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from dragoman.phrases import Phrase, say
 from dragoman.terminal.model import Command
 from dragoman.terminal.screen import LOOKED_AT_BYTES, emulate, size_of
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandFilter, OutputSearch, TerminalSeen
+from dragoman.terminal.told import CommandFilter, Hit, OutputSearch, TerminalSeen
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.terminal import answers
 from dragoman.tools.terminal import parameters as take
@@ -48,7 +49,7 @@ class LookingTools:
         answer = answers.CommandsFound(
             commands=[self.texts.command(command) for command in found],
             next_before=str(found[-1].started_ns) if len(found) == wanted.limit else None,
-            output_hits=self._hits(searched),
+            output_hits=[await self._hit(it) for it in searched.hits] if searched else [],
             output_search=None if searched is None else _reach(searched),
         )
         return Outcome(_found_lines(answer), answer)
@@ -64,15 +65,18 @@ class LookingTools:
         hits = [hit for hit in found.hits if hit.command_id in meant]
         return msgspec.structs.replace(found, hits=hits[:limit], complete=found.complete and len(hits) <= limit)
 
-    def _hits(self, searched: OutputSearch | None) -> list[answers.OutputHit]:
-        return [
-            answers.OutputHit(
-                command_id=self.texts.line(hit.command_id, 300),
-                terminal=self.texts.line(hit.terminal, 200),
-                line=self.texts.line(hit.line, 400),
-            )
-            for hit in (searched.hits if searched else ())
-        ]
+    async def _hit(self, hit: Hit) -> answers.OutputHit:
+        return answers.OutputHit(
+            command_id=self.texts.line(hit.command_id, 300),
+            terminal=self.texts.line(hit.terminal, 200),
+            line=self.texts.line(hit.line, 400),
+            command=self.texts.line(await self._printer(hit), 400),
+        )
+
+    async def _printer(self, hit: Hit) -> str:
+        with contextlib.suppress(DragomanError):  # one that ran when it was found has another name since
+            return (await self.service.command(hit.command_id)).line if hit.command_id else ""
+        return ""
 
     async def screen(self, _: Caller, wanted: take.ReadTerminal) -> Outcome:
         seen = self.service.terminal(wanted.terminal) if wanted.terminal else self._last_used()
