@@ -15,6 +15,7 @@ from msgspec import Raw
 
 from dragoman.canvas.actions import KEPT_S
 from dragoman.canvas.service import CanvasService
+from dragoman.chat.talking import Talk
 from dragoman.daemon import outward as outward_module
 from dragoman.daemon.gateway_methods import GatewayMethods
 from dragoman.daemon.outward import DRAWER, Outward, outward
@@ -248,3 +249,17 @@ def test_no_tool_names_a_gateway() -> None:
 
 def every(shape: type[Parameters]) -> set[type[Parameters]]:
     return {shape}.union(*map(every, shape.__subclasses__()))
+
+
+async def test_who_waits_for_an_answer_is_told_when_another_gateway_is_named(tmp_path: Path) -> None:
+    gateway = Gateway()
+    async with connected(tmp_path, gateway) as (link, _), anyio.create_task_group() as group:
+        events = Talk(link.client(), link.router, "main", "hello").events()
+        group.start_soon(_named_after_the_first, link, gateway)
+        with anyio.fail_after(20), pytest.raises(DragomanError, match="ended on request"):
+            await anext(events)
+
+
+async def _named_after_the_first(link: Outward, gateway: Gateway) -> None:
+    await until(lambda: len(gateway.sent) == 1)
+    await link.connect("ws://127.0.0.1:1")
