@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.daemons import PATIENCE, call, cli_with_home
+from tests.e2e.life.test_ports import free_port
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
 from tests.page.workplace import Workplace
@@ -35,7 +36,7 @@ def test_what_happened_can_be_filtered_held_and_opened(daemon: Attacked, tab: Ta
     activity.locator(".row").click()
     expect(activity.locator("aside pre")).to_contain_text("{")
     activity.locator("#find").fill("")
-    activity.get_by_role("button", name="Hold").click()
+    activity.get_by_role("button", name="Pause the list").click()
     shown = activity.locator(".row").first.inner_text()
     daemon.append(4)
     expect(activity.get_by_role("button", name="Go on (4 new)")).to_be_visible()
@@ -118,7 +119,22 @@ def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_page_co
         assert cli.status()["port"] == port
         expect(page.locator("#connection.good")).to_be_visible(timeout=15_000 * PATIENCE)
         assert_back(page)
+        moved = free_port()
+        change_port(page, moved)
+        assert cli("down", "--yes").returncode == 0
+        assert cli("up", cwd=folder).returncode == 0
+        assert cli.status()["port"] == moved
+        expect(page.locator("#connection.bad")).to_contain_text(f"Its port was changed to {moved}")
+        expect(page.locator("#connection.bad code")).to_have_text("dragoman page")
         page.close()
+
+
+def change_port(page: Page, port: int) -> None:
+    page.get_by_role("tab", name="Settings").click()
+    field = page.locator("dragoman-setting#port")
+    field.get_by_role("textbox").fill(str(port))
+    field.get_by_role("textbox").press("Enter")
+    expect(field).to_contain_text("Takes effect after a restart.")
 
 
 def assert_lost(page: Page) -> None:

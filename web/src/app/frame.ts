@@ -130,13 +130,18 @@ export class DragomanApp extends LitElement {
         <h1><img src="/icon.svg" alt="" width="26" height="26" />Dragoman</h1>
         ${this.wasInside ? this.tabs() : nothing}
         <p id="connection" role="status" class=${isGood ? "good" : this.connection === "connecting" ? "" : "bad"}>
-          ${spoken(this.refused ? told(this.refused) : t(WORDS[this.connection]))}
+          ${spoken(this.refused ? told(this.refused) : this.standing())}
         </p>
       </header>
       <p id="news" class="unseen" role="status">${this.newest}</p>
       ${this.trouble ? this.problem() : nothing}
       ${this.wasInside ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.outside()}
     `;
+  }
+
+  private standing(): string {
+    if (this.connection !== "lost" || !feed.nextPort) return t(WORDS[this.connection]);
+    return t("Dragoman does not answer here. Its port was changed to {port}, where it is after a restart: run `dragoman page` in a terminal for a link.", { port: feed.nextPort });
   }
 
   private readonly waits: Record<string, () => number> = { chat: () => approvals.waiting.length, canvas: () => news.count };

@@ -33,6 +33,8 @@ const LONGEST_MS = 5000;
 class Feed extends EventTarget {
   state: FeedState = "connecting";
   snapshot: Snapshot | null = null;
+  /** The port that a restart moves it to; 0: none that we know of. */
+  nextPort = 0;
   /** Not begun yet. */
   isNew = true;
   private readonly listeners = new Set<{ kinds: string[]; listener: FeedListener }>();
