@@ -207,7 +207,7 @@ ASKED = [
                 fill(".field input", "Grace"), fill("textarea", "so"), fill("input[type=number]", "3"),
                 click(".choice:has-text('Sure?') input"), select("select", "dev"), click("fieldset input >> nth=0"),
                 fill("input[type=password]", "1234"), click("button:has-text('Send it')")),
-            act("onSubmit", {}, click("button:has-text('Leave')")),
+            act("onSubmit", {}, click("button:has-text('Answer again')"), click("button:has-text('Leave')")),
             act("chosen", {"run": 7, "values": {"x": "y"}}, fill(".form >> nth=1 >> input", "y"),
                 click(".form >> nth=1 >> button.primary")),
         ],

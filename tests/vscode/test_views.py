@@ -129,7 +129,7 @@ def test_what_an_agent_draws_is_shown_and_a_click_reaches_it(running: Editor, fi
         expect(canvas.get_by_text("Shall I?")).to_be_visible()
         first.picture("canvas")
         canvas.get_by_role("button", name="Yes").click()
-        expect(canvas.get_by_text("Told: agreed")).to_be_visible()
+        expect(canvas.get_by_text("Sent to ")).to_be_visible()
         assert "agreed" in str(it.tool("read_actions"))
         first.wear("dark")
         first.picture("canvas-dark")
