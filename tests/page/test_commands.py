@@ -79,11 +79,11 @@ def test_no_view_makes_the_page_itself_scroll_however_much_is_in_it(tab: Tab, pl
     place.tool("show_canvas", surface_id="long", components=drawn)
     assert chat.locator(".said").evaluate("it => it.scrollHeight > 2 * it.clientHeight")
     for width in (400, 1200):
-        tab.page.set_viewport_size({"width": width, "height": 500})
+        tab.page.set_viewport_size({"width": width, "height": 640})
         for view in ("Chat", "Canvas", "Debugger", "Terminals", "Activity", "Settings"):
             expect(tab.show(view)).to_be_visible()
             sizes = "[document.scrollingElement.scrollHeight, document.querySelector('dragoman-app').scrollHeight]"
-            assert max(tab.page.evaluate(sizes)) <= 500, (view, width)
+            assert max(tab.page.evaluate(sizes)) <= 640, (view, width)
 
 
 def test_a_command_that_goes_on_after_stop_is_told_of_and_its_line_stays_as_it_was(tab: Tab, place: Workplace) -> None:
