@@ -49,6 +49,7 @@ HAPPENED: dict[str, dict[str, Any]] = {
     "debug.left": BY,
     "debug.paused": BY,
     "debug.resumed": {"command": "next", **BY},
+    "debug.running": {},
     "debug.started": {"title": "app", **BY},
     "debug.stopped": {"reason": "breakpoint", "stop": 1, **PLACE},
     "debug.variable_set": {"name": "n", **BY},
@@ -129,7 +130,18 @@ def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str,
     expect(activity.locator(".row .text").first).to_have_text("stepped over")
     activity.locator("#find").fill("")
     activity.locator("#area").select_option("debug")
-    expect(activity.locator(".row .kind").first).to_have_text(re.compile("^(debug|breakpoint)"))
+    expect(activity.locator(".row .kind").first).to_have_attribute("title", re.compile(r"^(debug|breakpoint)\."))
+    expect(activity.locator(".row .kind").first).to_have_text("debug")
+
+
+@pytest.mark.needs("chromium", "page")
+def test_what_one_of_them_did_can_be_looked_at_alone(tab: Tab, told: dict[str, int]) -> None:
+    activity = tab.show("Activity")
+    activity.locator("#by").select_option("a person at the terminal")
+    expect(activity.locator(".row .text").filter(has_text="failed with exit code 2: make")).to_be_visible()
+    assert set(activity.locator(".row .who").all_inner_texts()) == {"a person at the terminal"}
+    activity.locator("#by").select_option("everybody")
+    expect(activity.locator(".row .who").filter(has_text="you").first).to_be_visible()
 
 
 @pytest.mark.needs("chromium", "page")

@@ -27,6 +27,7 @@ _STEPS: Mapping[str, Phrase] = {
 }
 _KINDS: Mapping[str, Phrase] = {
     "started": say("started"),
+    "running": say("running"),
     "ended": say("ended"),
     "paused": say("paused"),
     "evaluated": say("asked"),

@@ -219,7 +219,14 @@ class Session:
         self._life.move(Happening.LAUNCHED)
         await self._opening.run()
         if self.state is State.STARTING:
-            self._life.move(Happening.RESUMED)
+            self._goes_on()
+
+    def _goes_on(self) -> None:
+        """That it runs at last is told: of what only starts, nobody can ask anything."""
+        was_starting = self.state is State.STARTING
+        self._life.move(Happening.RESUMED)
+        if was_starting:
+            self._tell("debug.running", self.title, {})
 
     async def _explained(self, errors: BaseExceptionGroup[Exception], *, started: bool) -> DragomanError:
         failure = faults.of_group(errors)
@@ -321,7 +328,7 @@ class Session:
             self._running.went_on_by(self._backend.owns.others)
         self._threads.went_on(body.thread_id, everything=body.all_threads_continued is not False)
         if self.stop is None or not self._threads.is_stopped(self.stop.thread_id):
-            self._life.move(Happening.RESUMED)
+            self._goes_on()
 
     async def _send_on(self) -> None:
         """A program that we came to goes on when we leave it, also past what it was stopped by."""

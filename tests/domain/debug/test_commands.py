@@ -328,12 +328,23 @@ async def test_stops_and_commands_are_told_with_places_and_names_and_without_val
         await stopped(session)
         await session.step("over", by="agent")
     assert told == [
+        ("debug.running", {}),
         (
             "debug.stopped",
             {"stop": 1, "reason": "breakpoint", "thread": 1, "path": "/p/a.py", "line": 5, "function": "f"},
         ),
         ("debug.resumed", {"command": "next", "thread": 1, "by": "agent"}),
     ]
+
+
+async def test_that_it_runs_is_told_once_and_not_while_it_starts() -> None:
+    adapter, told = FakeAdapter(), Told()
+    adapter.when("configurationDone", lambda: told.append(("configured", {})))
+    async with living(session_of(adapter, told=told)) as session:
+        adapter.emit("continued", threadId=1)
+        await anyio.wait_all_tasks_blocked()
+        assert session.state is State.RUNNING
+    assert told == [("configured", {}), ("debug.running", {})]
 
 
 async def test_an_attached_program_is_restarted_by_its_adapter_alone() -> None:

@@ -341,7 +341,7 @@ async def test_the_record_has_what_was_done_by_whom_and_where_and_no_values(tmp_
         await service.evaluate(AGENT, id, "n", frame=None, context="repl", within_s=1)
         await service.set_variable(AGENT, id, name="n", value="secret", reference=None, frame=None)
         await service.step(AGENT, id, "over", thread_id=None, within_s=2)
-    kinds = ["started", "stopped", "evaluated", "variable_set", "resumed", "stopped", "ended"]
+    kinds = ["started", "running", "stopped", "evaluated", "variable_set", "resumed", "stopped", "ended"]
     assert record.kinds() == [f"debug.{kind}" for kind in kinds]
     assert {event.session for event in record.events} == {id}
     assert "secret" not in repr(record.events)

@@ -12,6 +12,7 @@ Object.assign(CHINESE, {
   "set a breakpoint: {place}": "设置了断点：{place}",
   "changed a breakpoint: {place}": "修改了断点：{place}",
   "removed a breakpoint: {place}": "删除了断点：{place}",
+  "the program runs": "程序开始运行",
   "joined the session": "加入了会话",
   "left the session": "离开了会话",
   "stopped: {reason}, {place}": "停住：{reason}，{place}",

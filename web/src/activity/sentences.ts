@@ -33,6 +33,7 @@ const SENTENCES: Record<string, Tell> = {
   "breakpoint.changed": (body) => t("changed a breakpoint: {place}", { place: breakpoint(body) }),
   "breakpoint.removed": (body) => t("removed a breakpoint: {place}", { place: breakpoint(body) }),
   "debug.started": ({ title }) => t("started {name}", { name: text(title) }),
+  "debug.running": () => t("the program runs"),
   "debug.failed": ({ code }) => t("could not start: {name}", { name: text(code) }),
   "debug.joined": () => t("joined the session"),
   "debug.left": () => t("left the session"),
