@@ -20,7 +20,7 @@ from dragoman.debug.probe import Probe
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE
-from dragoman.debug.wishes import Client, Preparation, Prepared
+from dragoman.debug.wishes import Client, Preparation, Prepared, begun_unawaited_within_s
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 from dragoman.phrases import say
@@ -141,10 +141,11 @@ class Lives:
         self._group.start_soon(partial(self._begin_together, every, begins, stop_all=stop_all))
         for kept in every:
             await kept.session.begun()
-        with anyio.move_on_after(within_s):
-            await begins.wait()
-        if every[0].failure is not None:
-            raise every[0].failure
+        await _awaited(every[0], within_s)
+
+    async def begun(self, every: Sequence[Kept]) -> None:
+        """As long as is waited for who does not wait; a failure until then is raised."""
+        await _awaited(every[0], begun_unawaited_within_s([kept.prepared for kept in every]))
 
     async def _begin_together(self, every: Sequence[Kept], begins: anyio.Event, *, stop_all: bool) -> None:
         """Whoever asks what came of it is told of a failure; see `require_begun`."""
@@ -256,6 +257,14 @@ class Lives:
             )
         except DragomanError as error:
             log.warning("breakpoints of session %s are still in the book: %s", session.id, error)
+
+
+async def _awaited(kept: Kept, within_s: float) -> None:
+    with anyio.move_on_after(within_s):
+        if kept.begins is not None:
+            await kept.begins.wait()
+    if kept.failure is not None:
+        raise kept.failure
 
 
 @asynccontextmanager

@@ -96,6 +96,17 @@ class DebugService:
         sessions = await self._lives.begin(client, preparation, within_s=begun_s, probe=probe)
         return await self.first(client, sessions, within_s=self._left_s(deadline_s))
 
+    async def launch(self, client: Client, wish: Wish) -> list[Session]:
+        """They are there, and nothing of their beginning is waited for; `begun` does."""
+        self._register.require_room(1)
+        return await self._lives.begin(client, await self._starter.prepare(client, wish), within_s=0.0)
+
+    async def begun(self, client: Client, sessions: Sequence[Session], *, within_s: float) -> Happened:
+        """Of those that `launch` gave: as `start`, for who may stop waiting while they are still starting."""
+        deadline_s = self._clock.monotonic_s() + within_s
+        await self._lives.begun([self._register.by_id(session.id) for session in sessions])
+        return await self.first(client, sessions, within_s=self._left_s(deadline_s))
+
     async def open(self, client: Client, wish: Wish, hold: anyio.Event) -> Session:
         """For who sets breakpoints once the debugger is there: nothing is waited for, and the program starts when
         `hold` is set. Of a compound, the others start as they would."""

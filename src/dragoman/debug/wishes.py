@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -92,7 +92,11 @@ class Preparation:
     @property
     def begun_unawaited_within_s(self) -> float:
         """For whoever does not wait: that it runs, or why not, is worth a moment, unless that takes its time."""
-        return 0.0 if any(it.takes_its_time for it in self.sessions) else _BEGUN_WITHIN_S
+        return begun_unawaited_within_s(self.sessions)
+
+
+def begun_unawaited_within_s(sessions: Sequence[Prepared]) -> float:
+    return 0.0 if any(it.takes_its_time for it in sessions) else _BEGUN_WITHIN_S
 
 
 class Starter(Protocol):

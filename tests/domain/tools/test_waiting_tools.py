@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from dragoman.debug.states import State
 from dragoman.phrases import Phrase
 from dragoman.tools import Caller
 from tests.domain.tools.bench import MOVES, moved, opened, until
@@ -80,6 +81,7 @@ async def test_a_person_can_end_a_wait_and_the_program_goes_on(tmp_path: Path, t
             group.start_soon(wait)
             await until(lambda: bench.waits.open)
             await until(lambda: tool == "start_debugging" or bench.adapter.sent(MOVES[tool][1]))
+            await until(lambda: bench.service.live()[0].state is not State.STARTING)
             assert bench.waits.interrupt(workspace=tmp_path / "elsewhere") == 0
             assert bench.waits.interrupt(session_id="another") == 0
             assert bench.waits.interrupt(workspace=bench.caller.workspace) == 1
@@ -89,6 +91,29 @@ async def test_a_person_can_end_a_wait_and_the_program_goes_on(tmp_path: Path, t
         after = await bench.call("wait_for_stop")
     assert (answer["status"], answer["state"], answer["message"]) == ("interrupted", "Running", sentence(words))
     assert after["status"] == "stopped"
+
+
+async def test_the_wait_for_a_program_that_still_starts_can_be_ended_and_it_starts_all_the_same(tmp_path: Path) -> None:
+    answers, held = [], anyio.Event()
+    async with opened(tmp_path) as bench:
+        bench.adapter.answers["launch"] = lambda _: held
+
+        async def start() -> None:
+            answers.append(await bench.call("start_debugging", program="app.py"))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(start)
+            with anyio.fail_after(2):
+                await until(lambda: bench.waits.open)
+            (session,) = bench.service.live()
+            assert session.state is State.STARTING
+            assert bench.waits.interrupt(session_id=session.id) == 1
+        (answer,) = answers
+        held.set()
+        await until(lambda: session.state is State.RUNNING)
+    assert (answer["status"], answer["state"]) == ("interrupted", "Starting")
+    assert answer["message"] == "The user broke off the wait for the start."
+    assert "still starting" in answer["hint"]
 
 
 async def test_a_call_that_is_cancelled_leaves_no_wait_behind_and_its_session_lives(tmp_path: Path) -> None:

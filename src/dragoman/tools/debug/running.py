@@ -45,8 +45,10 @@ class Running:
 
     async def start(self, caller: Caller, wanted: take.Start) -> Outcome:
         began = self.clock.monotonic_s()
-        happened = await self.service.start(client_of(caller), _wish(wanted), within_s=0)
-        return await self._started(caller, happened, Waited(STARTING, wanted.timeout_s, wait=wanted.wait), began)
+        client, waited = client_of(caller), Waited(STARTING, wanted.timeout_s, wait=wanted.wait)
+        first, *others = sessions = await self.service.launch(client, _wish(wanted))
+        begun = partial(self.service.begun, client, sessions, within_s=self._left_s(waited, began))
+        return await self._await(caller, Happened(first, None, tuple(others)), waited, begun)
 
     async def restart(self, caller: Caller, wanted: take.Acting) -> Outcome:
         """Also of a session that has ended: it keeps its id."""
@@ -54,16 +56,18 @@ class Running:
         client = client_of(caller)
         session = latest(self.service, client, wanted.session_id)
         happened = await self.service.restart(client, session.id, within_s=0)
-        return await self._started(caller, happened, Waited(RESTARTING, wanted.timeout_s, wait=wanted.wait), began)
+        return await self._restarted(caller, happened, Waited(RESTARTING, wanted.timeout_s, wait=wanted.wait), began)
 
-    async def _started(self, caller: Caller, happened: Happened, waited: Waited, began_s: float) -> Outcome:
-        """A start itself cannot be broken off; only the wait after it."""
-        client, together = client_of(caller), (happened.session, *happened.others)
-        left = waited.within_s - (self.clock.monotonic_s() - began_s)
-        if happened.outcome is not None or left <= 0:
+    async def _restarted(self, caller: Caller, happened: Happened, waited: Waited, began_s: float) -> Outcome:
+        """A restart itself cannot be broken off; only the wait after it."""
+        left = self._left_s(waited, began_s)
+        if happened.outcome is not None or not left:
             return await self.ends.answer(caller, happened, waited)
-        first = partial(self.service.first, client, together, within_s=left)
+        first = partial(self.service.first, client_of(caller), (happened.session,), within_s=left)
         return await self._await(caller, happened, waited, first)
+
+    def _left_s(self, waited: Waited, began_s: float) -> float:
+        return max(waited.within_s - (self.clock.monotonic_s() - began_s), 0.0)
 
     async def resume(self, caller: Caller, wanted: take.Continue) -> Outcome:
         client = client_of(caller)
