@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -310,3 +311,28 @@ def test_in_a_narrow_window_one_thing_at_a_time_stands_below_the_source(
     context.close()
     place.tool("stop_debugging")
     place.tool("remove_breakpoint", clear_all=True)
+
+
+def test_what_an_agent_starts_is_live_by_itself_and_its_wait_can_be_ended(
+    view: Locator, place: Workplace, daemon: Attacked
+) -> None:
+    (place.folder / "slow.py").write_text(
+        "import time\ntime.sleep(0.2)\nprint('it runs', flush=True)\ntime.sleep(60)\n"
+    )
+    agent = Agent.at(daemon, name="starter", workspace=str(place.folder))
+    place.tool("start_debugging", program="slow.py", wait=False)
+    with ThreadPoolExecutor() as others:
+        waiting = others.submit(agent.told, "start_debugging", program="slow.py", timeout_s=40)
+        mine = view.locator("#sessions .item", has_text="starter")
+        mine.click()  # perhaps while it starts
+        expect(standing(view)).to_contain_text("Running")
+        expect(mine).to_contain_text("Running")
+        expect(view.locator("#output")).to_contain_text("it runs")
+        expect(view.locator("#pause")).to_have_attribute("aria-disabled", "false")
+        view.locator("#unwait").click()
+        expect(view.locator("#notice")).to_contain_text("One wait was ended.")
+        assert waiting.result(10)["status"] == "interrupted"
+    same = view.locator("#sessions .item", has_text="slow.py")
+    expect(same).to_have_count(2)
+    expect(same.locator(".begun").first).to_have_text(re.compile(r"\d\d:\d\d:\d\d the command line"))
+    expect(same.locator(".begun").last).to_have_text(re.compile(r"\d\d:\d\d:\d\d starter"))

@@ -15,6 +15,8 @@ export interface Session {
   workspace: string;
   name: string;
   state: "Idle" | "Starting" | "Running" | "Stopped" | "Terminating" | "Terminated";
+  /** When it came to this state. */
+  since: string;
   stop_number?: number;
   threads?: Thread[];
   exit_code?: number;

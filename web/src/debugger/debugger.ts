@@ -59,7 +59,7 @@ export class DragomanDebugger extends LitElement {
         ${this.starter()} ${controls(this.desk)}
         <p id="standing" role="status">${this.standing()}</p>
       </div>
-      ${this.desk.trouble ? this.problem() : nothing} ${this.desk.story.then ? this.backThen(this.desk.story.then) : nothing}
+      ${this.desk.trouble ? this.problem() : nothing} ${this.desk.notice ? this.noticed() : nothing} ${this.desk.story.then ? this.backThen(this.desk.story.then) : nothing}
       <div class="desk">
         ${this.panes()}
         <div class="left">${this.sessions()} ${this.stack()} ${this.breakpoints()}</div>
@@ -146,6 +146,11 @@ export class DragomanDebugger extends LitElement {
       <button class="plain" @click=${() => ((this.desk.trouble = null), this.requestUpdate())}>${t("Close")}</button></p>`;
   }
 
+  private noticed() {
+    return html`<p id="notice" class="then" role="status"><span>${this.desk.notice}</span>
+      <button class="plain" @click=${() => ((this.desk.notice = ""), this.requestUpdate())}>${t("Close")}</button></p>`;
+  }
+
   private sessions() {
     const { sessions } = this.desk;
     const none = html`<p class="none">${t("None.")}</p>`;
@@ -154,8 +159,10 @@ export class DragomanDebugger extends LitElement {
 
   private oneSession(it: Session) {
     const isChosen = it.session_id === this.desk.chosen;
+    const begun = this.desk.story.begun(it.session_id);
     return html`<li><button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} @click=${() => this.desk.choose(it.session_id)}>
-        <span class="grow">${it.name || it.session_id}${this.desk.folders.length > 1 ? html` <span class="quiet">${base(it.workspace)}</span>` : nothing}</span><span class="state ${it.state}">${t(it.state)}</span></button>
+        <span class="grow">${it.name || it.session_id}${this.desk.folders.length > 1 ? html` <span class="quiet">${base(it.workspace)}</span>` : nothing}
+          <span class="begun"><time>${timeOfDay(begun?.at ?? it.since)}</time> ${begun?.who}</span></span><span class="state ${it.state}">${t(it.state)}</span></button>
       ${isChosen && (it.threads?.length ?? 0) > 1 ? html`<ul class="threads">${it.threads!.map((thread) => this.thread(thread))}</ul>` : nothing}</li>`;
   }
 

@@ -31,6 +31,8 @@ export class Desk implements ReactiveController {
   /** The line that was asked to be seen, and how often: the same may be asked for again. */
   sought = { line: 0, times: 0 };
   trouble: Trouble | null = null;
+  /** What came of a wish where nothing went wrong. */
+  notice = "";
   busy = false;
   readonly story = new Story();
   readonly offers = new Offers(() => this.host.requestUpdate());
@@ -349,7 +351,8 @@ export class Desk implements ReactiveController {
   async stopWaiting(): Promise<void> {
     try {
       const { count } = await post<{ count: number }>("/api/debug/stop-waiting", { session_id: this.chosen });
-      this.trouble = { message: "", hint: t("Waits that were ended: {count}.", { count }) };
+      this.trouble = null;
+      this.notice = count > 1 ? t("{count} waits were ended.", { count }) : t(count ? "One wait was ended." : "Nobody was waiting.");
     } catch (error) {
       this.trouble = told(error);
     }
@@ -374,6 +377,7 @@ export class Desk implements ReactiveController {
 
   private async perform(tool: string, args: Record<string, unknown>): Promise<void> {
     this.trouble = null;
+    this.notice = "";
     try {
       const { data, text, is_error } = await this.call(tool, args);
       if (is_error) this.trouble = refused(data, text);

@@ -46,6 +46,7 @@ export const looks = css`
   .item.chosen { box-shadow: inset 3px 0 var(--accent); }
   .grow { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; }
   .item .quiet { flex: none; max-width: 50%; overflow: hidden; text-overflow: ellipsis; font-size: .8rem; }
+  .begun { display: block; overflow: hidden; text-overflow: ellipsis; color: var(--quiet); font-size: .75rem; }
   .state { font-size: .78rem; color: var(--quiet); }
   .state.Stopped { color: var(--warn); }
   .state.Running, .state.Starting { color: var(--good); }

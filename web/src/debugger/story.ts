@@ -1,7 +1,10 @@
 /** What happened, the newest first, and a stop of before that is looked at instead of the present. */
 import type { Row } from "../link";
+import { who } from "../parts/who";
 import { doing, merged, type Doing } from "./doings";
 import { pastStop, pastStops, type Past } from "./past";
+
+const STARTS = 500;
 
 export class Story {
   doings: Doing[] = [];
@@ -10,9 +13,18 @@ export class Story {
   private recalled = "";
   /** Counts whatever is looked at: what was asked for before that is not shown any more. */
   private glance = 0;
+  private readonly starts = new Map<string, { at: number; by: unknown }>();
 
   tell(rows: Row[]): void {
+    for (const { at_ns, event } of rows) if (event.kind === "debug.started") this.starts.set(event.session ?? "", { at: at_ns / 1e6, by: event.body?.["by"] });
+    for (const oldest of this.starts.keys()) if (this.starts.size > STARTS) this.starts.delete(oldest);
     this.doings = merged(this.doings, rows.map(doing).filter((it) => it !== null));
+  }
+
+  /** When a session was started, and by whom: several may have one name. */
+  begun(session: string): { at: number; who: string } | null {
+    const it = this.starts.get(session);
+    return it ? { at: it.at, who: who(it.by) } : null;
   }
 
   async recall(workspace: string, session: string): Promise<void> {
