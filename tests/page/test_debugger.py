@@ -218,7 +218,7 @@ def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab
     tab.show("Activity")
     for _ in range(2):
         place.tool("continue_debugging")
-    expect(tab.page.locator("dragoman-activity .row").first).to_contain_text("debug.stopped")
+    expect(tab.page.locator("dragoman-activity .row .kind").first).to_have_attribute("title", "debug.stopped")
     tab.show("Debugger")
     expect(watched).to_have_text("1003")
     eventually(lambda: _evaluated(place) >= 2)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.needs("chromium", "page")
 def test_the_link_logs_in_and_what_happens_is_shown_live(daemon: Attacked, tab: Tab) -> None:
     assert tab.page.url == f"http://127.0.0.1:{daemon.port}/"
     activity = tab.show("Activity")
-    expect(activity.locator(".row").last).to_contain_text("daemon.started")
+    expect(activity.locator(".row .kind").last).to_have_attribute("title", "daemon.started")
     last = daemon.append(3)
     expect(activity.locator(".row").first).to_contain_text(str(last))
     numbers = [int(text) for text in activity.locator(".number").all_inner_texts()]

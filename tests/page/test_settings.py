@@ -58,7 +58,9 @@ def test_a_value_is_saved_and_a_wrong_one_is_told_beside_its_field_and_stays_wri
     field.get_by_role("button", name="Save").click()
     expect(field.get_by_text("Saved.")).to_be_visible()
     assert written(daemon)["port"] == 8911
-    expect(field).to_contain_text("Takes effect after a restart.")
+    expect(field).to_contain_text(
+        "Takes effect after a restart. The page is elsewhere then: dragoman page gives a link."
+    )
     expect(view.locator(".banner")).to_contain_text("port")
     box.fill("8177")
     box.press("Enter")

@@ -294,6 +294,8 @@ def test_a_question_is_answered_from_the_terminals(view: Locator, place: Workpla
     box.press("Enter")
     expect(view.locator("#answer")).to_contain_text("/no/such/config.toml")
     expect(view.locator("#answer")).to_have_attribute("aria-busy", "false")
+    expect(view.locator("#answer code").first).to_have_text("cat /no/such/config.toml")
+    expect(view.locator("#answer")).not_to_contain_text("`")
     expect(box).to_have_value("")
 
 

@@ -20,6 +20,7 @@ export class DragomanActivity extends LitElement {
   @state() private rows: Row[] = [];
   @state() private area = "";
   @state() private words = "";
+  @state() private by = "";
   @state() private opened = -1;
   @state() private held: Row[] | null = null;
   private stop = () => {};
@@ -67,7 +68,7 @@ export class DragomanActivity extends LitElement {
     const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
     const kinds = AREAS.find(([area]) => area === this.area)?.[1] ?? [""];
     return (this.held ?? this.rows).filter(
-      (row) => kinds.some((it) => row.event.kind.startsWith(it)) && words.every((word) => this.wordsOf(row).includes(word)),
+      (row) => kinds.some((it) => row.event.kind.startsWith(it)) && (!this.by || doer(row) === this.by) && words.every((word) => this.wordsOf(row).includes(word)),
     );
   }
 
@@ -93,8 +94,13 @@ export class DragomanActivity extends LitElement {
             <option value="">${t("everything")}</option>
             ${AREAS.map(([area]) => html`<option value=${area}>${t(area)}</option>`)}
           </select></label>
+        <label><span class="unseen">${t("By whom")}</span>
+          <select id="by" @change=${(event: Event) => (this.by = (event.target as HTMLSelectElement).value)}>
+            <option value="">${t("everybody")}</option>
+            ${this.doers.map((name) => html`<option value=${name} .selected=${name === this.by}>${name}</option>`)}
+          </select></label>
         <button type="button" aria-pressed=${this.held !== null} @click=${this.hold}>
-          ${this.held ? t("Go on ({count} new)", { count: this.newer }) : t("Hold")}
+          ${this.held ? t("Go on ({count} new)", { count: this.newer }) : t("Pause the list")}
         </button>
         <span class="quiet count" role="status">${t("events: {count}", { count: found.length })}</span>
       </form>
@@ -103,6 +109,12 @@ export class DragomanActivity extends LitElement {
         : html`<p class="empty">${this.rows.length ? t("Nothing fits.") : t("Nothing happened yet.")}</p>`}
       ${this.detail(found)}
     `;
+  }
+
+  /** Whoever did something of what is listed, and who is looked for, also where that is none any more. */
+  private get doers(): string[] {
+    const names = new Set((this.held ?? this.rows).map(doer));
+    return [...names.add(this.by)].filter(Boolean).sort();
   }
 
   private get newer(): number {
@@ -120,7 +132,7 @@ export class DragomanActivity extends LitElement {
       class="plain row ${sequence === this.opened ? "opened" : ""}" aria-expanded=${sequence === this.opened}
       @click=${() => (this.opened = this.opened === sequence ? -1 : sequence)}
     ><span class="number">${sequence}</span><time>${clock(row.at_ns)}</time
-      ><span class="kind">${event.kind}</span><span class="who">${doer(row)}</span><span class="text">${sentence(row)}</span></button>`;
+      ><span class="kind" title=${event.kind}>${areaOf(event.kind)}</span><span class="who">${doer(row)}</span><span class="text">${sentence(row)}</span></button>`;
   };
 
   private detail(found: Row[]) {
@@ -147,7 +159,7 @@ export class DragomanActivity extends LitElement {
       .count { margin-left: auto; font-size: .9rem; }
       dragoman-rows { flex: 1; min-height: 0; border-top: 1px solid var(--line); background: var(--card); }
       button.row {
-        display: grid; grid-template-columns: 4rem 5rem 13rem 13rem 1fr; gap: .8rem; align-items: center; width: 100%;
+        display: grid; grid-template-columns: 4rem 5rem 6rem 13rem 1fr; gap: .8rem; align-items: center; width: 100%;
         height: 32px; padding: 0 1rem; border: 0; border-bottom: 1px solid var(--line); border-radius: 0;
         text-align: left; font: .85rem/1.6 var(--mono);
       }
@@ -170,6 +182,12 @@ export class DragomanActivity extends LitElement {
       }
     `,
   ];
+}
+
+/** In a word; what came after this page was made bears its own name. */
+function areaOf(kind: string): string {
+  const area = AREAS.find(([, kinds]) => kinds.some((it) => kind.startsWith(it)))?.[0];
+  return area ? t(area) : kind;
 }
 
 function clock(atNs: number): string {

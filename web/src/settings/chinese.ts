@@ -36,6 +36,7 @@ Object.assign(CHINESE, {
   "What runs programs, opens this machine to others or shows agents more is not changed from a page.": "会运行程序、向他人开放本机或让智能体看到更多内容的设置，不能在页面上更改。",
   "Changed, and waiting for a restart: {keys}. Run `dragoman restart` in a terminal.": "已更改、等待重启：{keys}。请在终端运行 `dragoman restart`。",
   "Takes effect after a restart.": "重启后生效。",
+  "The page is elsewhere then: `dragoman page` gives a link.": "届时页面地址会改变：`dragoman page` 会给出链接。",
   "It will take effect after a restart.": "将在重启后生效。",
   "The variable {name} is set, and it wins over the file.": "已设置变量 {name}，它优先于设置文件。",
   "not set": "未设置",

@@ -57,7 +57,7 @@ export class DragomanSetting extends LitElement {
         ${this.wrong ? html`<p class="bad" role="alert">${spoken(this.wrong)}</p>` : nothing}
         ${may_change ? nothing : html`<p class="quiet">${spoken(t("Changed by `{command}`.", { command: `dragoman config set ${key} …` }))}</p>`}
         ${from_page ? html`<p class="quiet">${spoken(`${from_page} ${t("Anything else by `{command}`.", { command: `dragoman config set ${key} …` })}`)}</p>` : nothing}
-        ${waits_for_restart ? html`<p class="waits">${t("Takes effect after a restart.")}</p>` : nothing}
+        ${waits_for_restart ? html`<p class="waits">${t("Takes effect after a restart.")} ${key === "port" ? spoken(t("The page is elsewhere then: `dragoman page` gives a link.")) : nothing}</p>` : nothing}
         ${variable ? html`<p class="waits">${t("The variable {name} is set, and it wins over the file.", { name: variable })}</p>` : nothing}
         ${this.written !== null && needs_restart && !this.wrong ? html`<p class="quiet">${t("It will take effect after a restart.")}</p>` : nothing}
       </div>

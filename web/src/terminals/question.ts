@@ -2,6 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
+import { spoken } from "../app/spoken";
 import { stream, t } from "../link";
 import "./chinese";
 
@@ -58,7 +59,7 @@ export class DragomanQuestion extends LitElement {
       </form>
       ${this.trouble ? html`<p class="bad" role="alert">${this.trouble}</p>` : nothing}
       ${this.asked ? html`<h2>${this.asked}</h2>` : html`<p class="empty">${t("Answers come from what the terminals showed.")}</p>`}
-      <div id="answer" role="log" aria-busy=${this.stop !== null} tabindex="0" data-about=${t("an answer about terminals")}>${this.answer}${this.stop ? html`<span class="going">${t("working…")}</span>` : nothing}</div>
+      <div id="answer" role="log" aria-busy=${this.stop !== null} tabindex="0" data-about=${t("an answer about terminals")}>${this.answer.split("\n").map((line, index) => [index ? "\n" : "", spoken(line)])}${this.stop ? html`<span class="going">${t("working…")}</span>` : nothing}</div>
     `;
   }
 
@@ -70,6 +71,7 @@ export class DragomanQuestion extends LitElement {
       h2 { margin: .3rem 0 0; font-size: .95rem; overflow-wrap: anywhere; }
       p { margin: 0; }
       #answer { flex: 1; min-height: 0; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; font: .9rem/1.5 var(--mono); }
+      #answer code { color: var(--accent); }
       .going { color: var(--accent); }
     `,
   ];
