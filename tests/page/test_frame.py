@@ -105,6 +105,7 @@ def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_page_co
         page = browser.new_page()
         page.goto(str(call(cli.places, "login_link")["link"]))
         page.locator("textarea").fill("/read_actions timeout_s=60")
+        expect(page.locator("dragoman-chat .away")).to_have_count(0)  # what is sent before that is given back
         page.locator("textarea").press("Enter")
         expect(page.locator("details.tool.running")).to_be_visible()
         page.locator("textarea").fill("half a thought")

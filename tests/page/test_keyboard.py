@@ -57,6 +57,18 @@ def walk_to(page: Page, view: str) -> None:
     raise AssertionError(view)
 
 
+def test_who_opens_the_chat_can_write_at_once_and_who_walks_along_the_tabs_stays_on_them(tab: Tab) -> None:
+    page = tab.page
+    page.wait_for_function(FOCUSED, arg="textarea")
+    tab.show("Terminals")
+    page.get_by_role("tab", name="Chat").press("Enter")
+    page.wait_for_function(FOCUSED, arg="textarea")
+    page.get_by_role("tab", name="Chat").press("End")
+    page.keyboard.press("Home")
+    expect(page.get_by_role("tab", name="Chat")).to_have_attribute("aria-selected", "true")
+    assert page.evaluate(FOCUSED, "[role=tab]")
+
+
 def test_every_view_is_used_without_a_mouse(tab: Tab) -> None:
     page = tab.page
     walk_to(page, "Chat")

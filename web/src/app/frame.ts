@@ -59,6 +59,7 @@ export class DragomanApp extends LitElement {
   private hear(): void {
     this.connection = feed.state;
     if (feed.state === "connected") {
+      if (!this.wasInside) void this.show(this.shown, { moves: false }).then(() => document.activeElement === document.body && this.enter());
       this.wasInside = true;
       this.refused = null;
       gateway.begin();
@@ -108,6 +109,12 @@ export class DragomanApp extends LitElement {
     this.missing = missing;
   }
 
+  /** To where a view is written into, if it says where; on a touch screen that would bring up the keyboard. */
+  private enter(): void {
+    if (matchMedia("(pointer: coarse)").matches) return;
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>(this.shown.tag)?.focus());
+  }
+
   private tab(view: View): HTMLElement | null {
     return this.renderRoot.querySelector<HTMLElement>(`#tab-${view.id}`);
   }
@@ -153,7 +160,7 @@ export class DragomanApp extends LitElement {
         const waiting = this.waits[view.id]?.() ?? 0;
         return html`<button
           class="plain" role="tab" id="tab-${view.id}" aria-controls="panel-${view.id}"
-          aria-selected=${isShown} tabindex=${isShown ? 0 : -1} @click=${() => this.show(view)}
+          aria-selected=${isShown} tabindex=${isShown ? 0 : -1} @click=${() => this.show(view).then(() => this.enter())}
         >${t(view.title)}${waiting ? html` <span class="asks">${waiting}</span>` : nothing}</button>`;
       })}
     </div>`;

@@ -63,6 +63,10 @@ export class DragomanChat extends LitElement {
     this.quote();
   }
 
+  override focus(): void {
+    void this.updateComplete.then(() => this.prompt.focus());
+  }
+
   private readonly redraw = (): void => this.requestUpdate();
 
   /** What was chosen elsewhere to be asked about. */

@@ -56,7 +56,7 @@ export class DragomanPrompt extends LitElement {
   put(text: string): void {
     drafts.putBefore(this.key, text);
     this.become(drafts.of(this.key));
-    this.focusEnd();
+    this.focus();
   }
 
   /** Takes away what came after all, unless it was changed. */
@@ -64,7 +64,7 @@ export class DragomanPrompt extends LitElement {
     if (this.text.trim() === text) this.become("");
   }
 
-  private focusEnd(): void {
+  override focus(): void {
     void this.updateComplete.then(() => {
       const box = this.renderRoot.querySelector("textarea");
       box?.focus();
@@ -109,7 +109,7 @@ export class DragomanPrompt extends LitElement {
 
   private take(offer: Offer): void {
     this.become(`${offer.text} `);
-    this.focusEnd();
+    this.focus();
   }
 
   private send(): void {
