@@ -4,6 +4,7 @@ import { customElement, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import { shared } from "../app/shared";
 import { ask, feed, post, t } from "../link";
+import { anew } from "../parts/anew";
 import { who } from "../parts/who";
 import "./chinese";
 import type { Surface } from "./model";
@@ -14,8 +15,6 @@ export class DragomanCanvas extends LitElement {
   @state() private surfaces: Surface[] = [];
   @state() private shown = "";
   @state() private failed = "";
-  private isReading = false;
-  private isStale = false;
   private stop = () => {};
   private readonly sized = new ResizeObserver(() => this.reveal());
 
@@ -40,23 +39,14 @@ export class DragomanCanvas extends LitElement {
     this.renderRoot.querySelector('.surfaces [aria-selected="true"]')?.parentElement?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  /** One at a time: what changed while it was being read is read again after. */
-  private async read(): Promise<void> {
-    this.isStale = true;
-    if (this.isReading) return;
-    this.isReading = true;
+  private readonly read = anew(async () => {
     try {
-      while (this.isStale) {
-        this.isStale = false;
-        this.take((await ask<{ surfaces: Surface[] }>("/api/canvas")).surfaces);
-      }
+      this.take((await ask<{ surfaces: Surface[] }>("/api/canvas")).surfaces);
       this.failed = "";
     } catch (error) {
       this.failed = (error as Error).message;
-    } finally {
-      this.isReading = false;
     }
-  }
+  });
 
   /** Tabs keep their places; a surface that is new is shown, unless the person is at another one just now. */
   private take(surfaces: Surface[]): void {

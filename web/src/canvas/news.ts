@@ -1,5 +1,6 @@
 /** What agents drew or ask on the canvas while the person looks elsewhere. */
 import { ask, feed, t, unlessAway } from "../link";
+import { anew } from "../parts/anew";
 import { acquaintances, who } from "../parts/who";
 
 interface Listed {
@@ -15,8 +16,6 @@ class News extends EventTarget {
   /** Drawings that nobody has looked at; none of those that were there before this page was. */
   private unseen = new Set<string>();
   private isNew = true;
-  private isReading = false;
-  private isStale = false;
   private watched = false;
 
   constructor() {
@@ -43,20 +42,9 @@ class News extends EventTarget {
     this.changed();
   }
 
-  /** One at a time: what changed while it was being read is read again after. */
-  private async read(): Promise<void> {
-    this.isStale = true;
-    if (this.isReading) return;
-    this.isReading = true;
-    try {
-      while (this.isStale) {
-        this.isStale = false;
-        this.take((await ask<{ surfaces: Listed[] }>("/api/canvas/list")).surfaces);
-      }
-    } finally {
-      this.isReading = false;
-    }
-  }
+  private readonly read = anew(async () => {
+    this.take((await ask<{ surfaces: Listed[] }>("/api/canvas/list")).surfaces);
+  });
 
   private take(listed: Listed[]): void {
     const known = new Set(this.listed.map(key));

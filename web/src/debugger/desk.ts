@@ -1,6 +1,7 @@
 /** What the debugger view knows and does: sessions, the stop that is looked at, breakpoints, output, watches. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { ask, feed, post, t, Refused, type Row } from "../link";
+import { anew } from "../parts/anew";
 import type { Breakpoint, Frame, Page, Scope, Session, Stop, Trouble } from "./answers";
 import { KINDS } from "./doings";
 import { Marks } from "./marks";
@@ -44,8 +45,6 @@ export class Desk implements ReactiveController {
   private soon = 0;
   /** Counts the sessions that were turned to, the same again as well. */
   private turns = 0;
-  private reading: Promise<void> | null = null;
-  private isStale = false;
   /** The stop whose watches were evaluated: nobody's expressions are run while nobody looks. */
   private watchedAt: Frame | null = null;
   /** What somebody started since: it is shown, unless something else is being debugged here. */
@@ -136,26 +135,10 @@ export class Desk implements ReactiveController {
     }, 30);
   }
 
-  /** One at a time, and once more for what changed meanwhile: an answer that is older never comes last. */
-  async refresh(): Promise<void> {
-    this.isStale = true;
-    this.reading ??= this.readWhileStale();
-    await this.reading;
-  }
-
-  private async readWhileStale(): Promise<void> {
-    try {
-      while (this.isStale) {
-        this.isStale = false;
-        await this.read();
-      }
-    } catch (error) {
-      this.failed(error);
-    } finally {
-      this.reading = null;
-    }
+  readonly refresh = anew(async () => {
+    await this.read().catch((error: unknown) => this.failed(error));
     this.host.requestUpdate();
-  }
+  });
 
   /** Whether the daemon is there is the frame's to say; what it refuses is told here. */
   private failed(error: unknown): void {

@@ -1,5 +1,6 @@
 /** What the chosen session printed: read on as it comes, in pieces that a page draws between two frames. */
 import { t } from "../link";
+import { anew } from "../parts/anew";
 import { Lines } from "./lines";
 import { callIn } from "./tools";
 
@@ -9,8 +10,6 @@ export class Printed {
   readonly lines = new Lines();
   private session = "";
   private workspace = "";
-  private isReading = false;
-  private isStale = false;
   private round = 0;
 
   constructor(private readonly changed: () => void) {}
@@ -22,21 +21,13 @@ export class Printed {
   }
 
   /** Until there is no more, with a breath between pieces: whoever clicks meanwhile is served first. */
-  async read(): Promise<void> {
-    this.isStale = true;
-    if (!this.session || this.isReading) return;
-    this.isReading = true;
+  readonly read = anew(async () => {
     try {
-      while (this.isStale) {
-        this.isStale = false;
-        while (await this.piece()) await new Promise((go) => setTimeout(go, 0));
-      }
+      while (this.session && (await this.piece())) await new Promise((go) => setTimeout(go, 0));
     } catch {
       return; // the frame says that the daemon is not there
-    } finally {
-      this.isReading = false;
     }
-  }
+  });
 
   private async piece(): Promise<boolean> {
     const { round } = this;

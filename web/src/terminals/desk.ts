@@ -1,6 +1,7 @@
 /** What the view of terminals knows: who has which, what ran there, and what it printed. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { call, feed, type Answer } from "../link";
+import { anew } from "../parts/anew";
 import type { Command, Hit, Terminal } from "./answers";
 
 const AT_ONCE = 100;
@@ -30,8 +31,6 @@ export class Desk implements ReactiveController {
   private unsubscribe = () => {};
   private soon = 0;
   private round = 0;
-  private refreshing: Promise<void> | null = null;
-  private isStale = false;
   /** What was looked for, of the commands that are listed. */
   private listed = "";
   private isReadingOlder = false;
@@ -65,22 +64,11 @@ export class Desk implements ReactiveController {
     }, 50);
   }
 
-  /** One at a time, and once more for what changed meanwhile: an answer that is older never comes last. */
-  async refresh(): Promise<void> {
-    this.isStale = true;
-    this.refreshing ??= this.readWhileStale();
-    await this.refreshing;
-  }
-
-  private async readWhileStale(): Promise<void> {
-    while (this.isStale) {
-      this.isStale = false;
-      const told = await this.ask("list_terminals", { ended: true });
-      if (told) this.terminals = told.data["terminals"] as Terminal[];
-      await this.search();
-    }
-    this.refreshing = null;
-  }
+  readonly refresh = anew(async () => {
+    const told = await this.ask("list_terminals", { ended: true });
+    if (told) this.terminals = told.data["terminals"] as Terminal[];
+    await this.search();
+  });
 
   /** From the newest on; what was read beyond the first page stays, where only something new came before it. */
   async search(): Promise<void> {
