@@ -171,3 +171,11 @@ def test_an_agent_that_takes_a_name_of_ours_is_not_taken_for_who_has_it(tab: Tab
     activity.locator("#find").fill("drew posing called")
     expect(activity.locator(".row .who").first).to_have_text(f"one that is called {name}")
     activity.locator("#find").fill("")
+
+
+def test_a_view_that_is_opened_late_shows_the_last_things_and_none_twice(tab: Tab, daemon: Attacked) -> None:
+    last = daemon.append(500)
+    view = tab.show("Activity")
+    expect(view.locator(".number").first).to_have_text(str(last))
+    numbers = [int(number) for number in view.locator(".number").all_inner_texts()]
+    assert numbers == list(range(last, last - len(numbers), -1))

@@ -50,18 +50,18 @@ export class DragomanActivity extends LitElement {
   /** What is not known yet of the last things that happened; events that arrive meanwhile are later ones. */
   private async load({ sequence }: Snapshot): Promise<void> {
     if (sequence < (this.rows[0]?.sequence ?? 0)) this.rows = []; // another record than before
-    const known = this.rows[0]?.sequence ?? 0;
-    const after = Math.max(known, sequence - RECENT, 0);
+    const after = Math.max(this.rows[0]?.sequence ?? 0, sequence - RECENT, 0);
     const { events } = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=${RECENT}`);
     events.forEach(learn);
-    const newest = this.rows[0]?.sequence ?? 0;
-    if (newest <= known) this.add(events.filter((row) => row.sequence > known));
-    else this.rows = merged(events, this.rows);
+    this.rows = merged(events, this.rows).slice(0, KEPT);
   }
 
+  /** What was asked for may be ahead of what the feed has told by then. */
   private add(rows: Row[]): void {
     rows.forEach(learn);
-    this.rows = [...rows.toReversed(), ...this.rows].slice(0, KEPT);
+    const newest = this.rows[0]?.sequence ?? 0;
+    const later = rows.filter((row) => row.sequence > newest);
+    this.rows = [...later.toReversed(), ...this.rows].slice(0, KEPT);
   }
 
   private get found(): Row[] {
@@ -194,7 +194,7 @@ function clock(atNs: number): string {
   return timeOfDay(atNs / 1e6);
 }
 
-function merged(older: Row[], newer: Row[]): Row[] {
-  const known = new Set(newer.map(({ sequence }) => sequence));
-  return [...newer, ...older.filter(({ sequence }) => !known.has(sequence)).toReversed()];
+function merged(some: Row[], others: Row[]): Row[] {
+  const all = new Map([...some, ...others].map((row) => [row.sequence, row]));
+  return [...all.values()].toSorted((a, b) => b.sequence - a.sequence);
 }

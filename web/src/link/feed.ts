@@ -15,7 +15,7 @@ export interface Snapshot {
 export interface FeedListener {
   /** Events of the kinds asked for, in order. */
   events?(rows: Row[]): void;
-  /** The present, at the beginning, after a lost connection and after a gap: read anew what you show. */
+  /** At the beginning, after a lost connection and after a gap: read anew what you show. */
   reset?(snapshot: Snapshot): void;
 }
 
@@ -71,7 +71,10 @@ class Feed extends EventTarget {
     for (const { listener } of this.listeners) listener.reset?.(this.snapshot);
   }
 
+  /** Who subscribes later begins where this is by then. */
   private tell(rows: Row[]): void {
+    const last = rows.at(-1);
+    if (this.snapshot && last) this.snapshot = { ...this.snapshot, sequence: last.sequence };
     for (const { kinds, listener } of this.listeners) {
       const wanted = rows.filter(({ event }) => matches(event.kind, kinds));
       if (wanted.length) listener.events?.(wanted);
