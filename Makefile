@@ -61,11 +61,11 @@ unit:
 	$(BIN)/python -m pytest -n 3 $(UNIT) $(SLOW:%=--ignore %)
 
 # Debuggers and daemons beside each other on two cores take longer; what is measured in `bench` is not measured here.
-# A third of their time they wait, for processes and disks: six at a time, each file by itself, in the order given.
+# In part they wait, for processes and disks: four at a time, each file by itself, in the order given; six took as long, and disturbed each other.
 whole: export TEST_PATIENCE ?= 2
 whole:
 	@rm -f .failed
-	$(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
 
 # One editor and one browser for all its tests, so one after another, in the order of their names: what a first window does comes before the rest.
 editor: export TEST_PATIENCE ?= 2

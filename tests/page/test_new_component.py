@@ -39,6 +39,7 @@ def with_a_gauge(room: Path) -> Path:
     return package.parent
 
 
+@pytest.mark.timeout(180)  # it builds the page
 @pytest.mark.requirement("canvas:catalogue:extensible")
 def test_what_the_documentation_shows_is_all_that_a_new_component_needs(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
