@@ -70,23 +70,25 @@ class Window:
         self.rows.filter(has_text=name).first.click()
 
     def command(self, title: str) -> None:
-        """A view that has just come takes the focus, and the list of commands closes: then it is opened again."""
-        row = self.rows.filter(has_text=title).first
-        for _ in range(_OPENED_AT_MOST):
-            self.page.keyboard.press("F1")
-            box = self.page.locator(".quick-input-widget input[type=text]")
-            expect(box).to_be_visible()
-            box.fill(f">{title}")
-            with contextlib.suppress(TimeoutError):
-                row.click(timeout=_CLICKED_WITHIN_S * 1000 * PATIENCE)
-                return
-        raise AssertionError(f"no command {title}")
+        self._find("F1", f">{title}", title)
 
     def open(self, name: str) -> None:
         """A file of the folder, with the cursor in it."""
-        self.page.keyboard.press("Control+P")
-        self.choose(name)  # by its row: what Enter takes before the files are found is the last that was open
+        self._find("Control+P", name, name)  # by its row: what Enter takes before the files are found was open last
         expect(self.page.locator(f'.tab.active[aria-label^="{name}"]')).to_be_visible()
+
+    def _find(self, key: str, text: str, name: str) -> None:
+        """A view that has just come takes the focus, and the list closes: then it is opened again."""
+        row = self.rows.filter(has_text=name).first
+        for _ in range(_OPENED_AT_MOST):
+            self.page.keyboard.press(key)
+            box = self.page.locator(".quick-input-widget input[type=text]")
+            expect(box).to_be_visible()
+            with contextlib.suppress(TimeoutError):
+                box.fill(text, timeout=_CLICKED_WITHIN_S * 1000 * PATIENCE)
+                row.click(timeout=_CLICKED_WITHIN_S * 1000 * PATIENCE)
+                return
+        raise AssertionError(f"nothing is called {name}")
 
     def enter(self, text: str) -> None:
         box = self.page.locator(".quick-input-widget input[type=text]")
