@@ -95,7 +95,7 @@ test("each change of the connection is told", () => {
 
 test("a window's chat is about its folder, known before the view is connected; so is what is begun there", async () => {
   const answers = { "dragoman.open": { key: "agent:main:folder-1" }, "sessions.create": { key: "new" }, "chat.send": {} };
-  const { asked, heard, take, tell } = talking(answers, "/work/two");
+  const { asked, heard, take, tell } = talking(answers, "/projects/two");
   tell().state?.("connected");
   await expect.poll(() => heard).toEqual([
     { type: "event", event: "dragoman.opened", payload: { key: "agent:main:folder-1" } },
@@ -104,10 +104,10 @@ test("a window's chat is about its folder, known before the view is connected; s
   await take({ type: "send", text: "/start orders.py", runId: "r" });
   await take({ type: "request", id: 1, method: "sessions.create", params: {} });
   expect(asked).toEqual([
-    ["dragoman.open", { workspace: "/work/two" }],
+    ["dragoman.open", { workspace: "/projects/two" }],
     ["chat.send", { sessionKey: "agent:main:folder-1", message: "/start orders.py", idempotencyKey: "r" }],
     ["sessions.create", {}],
-    ["dragoman.open", { workspace: "/work/two", key: "new" }],
+    ["dragoman.open", { workspace: "/projects/two", key: "new" }],
   ]);
 });
 
