@@ -46,10 +46,7 @@ def daemon(place: Workplace) -> Attacked:
 def view(tab: Tab, place: Workplace) -> Iterator[Locator]:
     """The debugger, with nothing in it that an earlier test left."""
     yield tab.show("Debugger")
-    for session in place.tool("list_sessions")["sessions"]:
-        if session["state"] != "Terminated":
-            place.tool("stop_debugging", session_id=session["session_id"])
-    place.tool("remove_breakpoint", clear_all=True)
+    place.clear()
 
 
 def test_a_click_beside_a_line_is_never_lost(view: Locator, place: Workplace) -> None:

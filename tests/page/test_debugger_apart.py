@@ -53,10 +53,7 @@ def daemon(place: Workplace) -> Attacked:
 @pytest.fixture
 def view(tab: Tab, place: Workplace) -> Iterator[Locator]:
     yield tab.show("Debugger")
-    for session in place.tool("list_sessions")["sessions"]:
-        if session["state"] != "Terminated":
-            place.tool("stop_debugging", session_id=session["session_id"])
-    place.tool("remove_breakpoint", clear_all=True)
+    place.clear()
 
 
 def changed(view: Locator) -> Locator:

@@ -104,6 +104,13 @@ class Workplace:
         with ControlLink.open(self.daemon.places, role="tools", about=about) as link:
             return link.call("call", {"tool": name, "arguments": arguments})["data"]
 
+    def clear(self) -> None:
+        """Of what a test debugged."""
+        for session in self.tool("list_sessions")["sessions"]:
+            if session["state"] != "Terminated":
+                self.tool("stop_debugging", session_id=session["session_id"])
+        self.tool("remove_breakpoint", clear_all=True)
+
 
 @contextlib.contextmanager
 def workplace(room: Path) -> Iterator[Workplace]:
