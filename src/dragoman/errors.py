@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Language, Phrase, say
 
 
 class DragomanError(Exception):
@@ -17,7 +17,11 @@ class DragomanError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}" if self.hint else str(self.message)
+        return self.in_language("en")
+
+    def in_language(self, language: Language) -> str:
+        said = [self.message, *([self.hint] if self.hint else [])]
+        return " ".join(it.in_language(language) for it in said)
 
 
 def system_refused(error: OSError) -> DragomanError:

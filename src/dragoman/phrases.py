@@ -43,6 +43,13 @@ def preferred_language(environment: Mapping[str, str] = os.environ) -> Language:
     return "en"
 
 
+def language_of(locale: str | None) -> Language:
+    """Of what a client says of itself (`zh-CN`); ours where it says nothing."""
+    if not locale:
+        return preferred_language()
+    return "zh" if locale.lower().startswith("zh") else "en"
+
+
 def _shown(value: object, language: Language) -> object:
     return value.in_language(language) if isinstance(value, Phrase) else value
 

@@ -210,6 +210,12 @@ def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
     expect(tab.page.locator("#connection.good")).to_have_text("已连接")
     assert tab.page.evaluate("document.documentElement.lang") == "zh"
     expect(tab.page.get_by_role("tab").first).to_have_text("聊天")
+    say_to_chat = tab.page.locator("dragoman-chat textarea")
+    say_to_chat.fill("/vrs")
+    say_to_chat.press("Enter")
+    expect(tab.page.locator("dragoman-chat article").last).to_contain_text(
+        "没有命令 /vrs"
+    )  # the daemon's own are English
     tab.page.get_by_role("tab", name="动态").click()
     for selector in ("#connection", "[role=tab][aria-selected=true]", ".kind", "time", ".text", ".count"):
         assert contrast(tab.page, selector) >= 4.5, selector

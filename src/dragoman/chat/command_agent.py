@@ -6,6 +6,7 @@ import difflib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from dragoman.chat.runs import Question
@@ -20,6 +21,10 @@ from dragoman.phrases import Language, say
 _COMPLETIONS_AT_MOST = 20
 _DESCRIBED = 120
 _MORE = say("`/help COMMAND` explains one. Every tool is a command too: `/help tools` lists them.")
+_WHAT_IT_CAN_DO = say(
+    "There is no model here to talk to, but every tool is a command: /why explains the last failure, "
+    "/start FILE debugs it, /break FILE:LINE stops there. /help lists them."
+)
 
 
 class Completion(NamedTuple):
@@ -36,30 +41,29 @@ class Trusting(Protocol):
 
 
 class CommandAgent:
-    def __init__(self, toolbox: Toolbox, language: Language = "en", trusting: Trusting | None = None) -> None:
+    def __init__(self, toolbox: Toolbox, trusting: Trusting | None = None) -> None:
         self._toolbox = toolbox
-        self._language = language
         self._trusting = trusting
 
     async def answer(self, asked: Question, voice: Voice) -> None:
         text = asked.text.strip()
         if not text.startswith("/"):
-            voice.say(self._what_it_can_do())
+            voice.say(_WHAT_IT_CAN_DO.in_language(asked.language))
             return
         name, _, rest = text[1:].partition(" ")
         if name in ("help", "?", ""):
-            voice.say(self._help(rest.strip().lstrip("/")))
+            voice.say(self._help(rest.strip().lstrip("/"), asked.language))
             return
         await self._done(name, rest.strip(), asked, voice)
 
-    def complete(self, text: str) -> list[Completion]:
+    def complete(self, text: str, language: Language) -> list[Completion]:
         if not text.startswith("/"):
             return []
         name, space, _ = text[1:].partition(" ")
         if space:
             offer = self._offers().get(name)
             return self._parameters(text, offer) if offer and self._form(name) is None else []
-        return [it for it in self._commands() if it.text.startswith(text)][:_COMPLETIONS_AT_MOST]
+        return [it for it in self._commands(language) if it.text.startswith(text)][:_COMPLETIONS_AT_MOST]
 
     async def _done(self, name: str, rest: str, asked: Question, voice: Voice) -> None:
         """What a tool answers is not Markdown, whatever stands in it."""
@@ -84,9 +88,12 @@ class CommandAgent:
     async def _call(self, tool: str, arguments: Mapping[str, Any], asked: Question, voice: Voice) -> ToolAnswer:
         """One call for the person, also where it waits for their word: a refusal that they lift is no failure."""
         id = voice.begin_tool(new_id("call"), tool, title=tool, input=arguments)
-        answer = await self._toolbox.call(tool, arguments, by=asked.by, workspace=asked.workspace)
+        call = partial(
+            self._toolbox.call, tool, arguments, by=asked.by, workspace=asked.workspace, language=asked.language
+        )
+        answer = await call()
         if answer.data.get("code") == "needs_trust" and await self._is_trusted_now(asked):
-            answer = await self._toolbox.call(tool, arguments, by=asked.by, workspace=asked.workspace)
+            answer = await call()
         voice.end_tool(id, answer.text, error=answer.text if answer.is_error else None)
         return answer
 
@@ -113,11 +120,11 @@ class CommandAgent:
     def _names(self) -> Sequence[str]:
         return ["help", *self._forms(), *ALSO, *self._offers()]
 
-    def _commands(self) -> Iterator[Completion]:
-        yield Completion("/help", say("What the commands do.").in_language(self._language))
+    def _commands(self, language: Language) -> Iterator[Completion]:
+        yield Completion("/help", say("What the commands do.").in_language(language))
         for name, form in self._forms().items():
             taken = form.usage.partition(" ")[2]
-            yield Completion(f"/{name}", " · ".join(filter(None, [taken, form.about.in_language(self._language)])))
+            yield Completion(f"/{name}", " · ".join(filter(None, [taken, form.about.in_language(language)])))
         for name, offer in self._offers().items():
             yield Completion(f"/{name}", _brief(offer.description))
 
@@ -132,37 +139,30 @@ class CommandAgent:
             if name.startswith(last)
         ]
 
-    def _help(self, name: str) -> str:
+    def _help(self, name: str, language: Language) -> str:
         form, offer = self._form(name), self._offers().get(name)
         if form is not None:
-            return f"`{form.usage}` {form.about.in_language(self._language)}"
+            return f"`{form.usage}` {form.about.in_language(language)}"
         if offer is not None:
             parameters = " ".join(f"[{it}=…]" for it in offer.schema.get("properties", {}))
             return f"`/{offer.name} {parameters}`\n\n{offer.description}"
         if name == "tools":
-            return self._all_tools()
+            return self._all_tools(language)
         if name:
             raise self._unknown(name)
-        return "\n".join([*self._groups(), "", _MORE.in_language(self._language)])
+        return "\n".join([*self._groups(language), "", _MORE.in_language(language)])
 
-    def _groups(self) -> Iterator[str]:
+    def _groups(self, language: Language) -> Iterator[str]:
         """As much as a narrow window shows at once; what may be left out is told of each."""
         forms = self._forms()
         for title, names in GROUPS:
             usages = [f"`{forms[it].usage.partition(' [')[0]}`" for it in names if it in forms]
             if usages:
-                yield f"- **{title.in_language(self._language)}** {', '.join(usages)}"
+                yield f"- **{title.in_language(language)}** {', '.join(usages)}"
 
-    def _all_tools(self) -> str:
+    def _all_tools(self, language: Language) -> str:
         names = ", ".join(f"`/{name}`" for name in self._offers())
-        return say("Every tool is a command too, with name=value: {names}.", names=names).in_language(self._language)
-
-    def _what_it_can_do(self) -> str:
-        first = say(
-            "There is no model here to talk to, but every tool is a command: /why explains the last failure, "
-            "/start FILE debugs it, /break FILE:LINE stops there. /help lists them."
-        )
-        return first.in_language(self._language)
+        return say("Every tool is a command too, with name=value: {names}.", names=names).in_language(language)
 
     def _unknown(self, name: str) -> DragomanError:
         near = difflib.get_close_matches(name, self._names(), n=3)

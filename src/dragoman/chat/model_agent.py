@@ -109,7 +109,9 @@ class ModelAgent:
         leave = leave_for(call.name, arguments, reads_only=free, calls_bare=self._calls_bare())
         if leave is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, *leave):
             return "The person did not allow this. Do not try it again; say what you would need it for.", True
-        answer = await self._toolbox.call(call.name, arguments, by=asked.by, workspace=asked.workspace)
+        answer = await self._toolbox.call(
+            call.name, arguments, by=asked.by, workspace=asked.workspace, language=asked.language
+        )
         return answer.text[:_RESULT_CHARACTERS], answer.is_error
 
 

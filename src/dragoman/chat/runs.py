@@ -15,7 +15,7 @@ from dragoman.chat import faults
 from dragoman.chat.conversations import Conversations, Said
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.phrases import Language, say
 from dragoman.wire.gateway import canonical_session_key
 from dragoman.wire.gateway.vocabulary import ChatEvent, Done, Outcome
 
@@ -50,6 +50,8 @@ class Question:
     """Said in the page or in the editor, by what their token is, not by what a client calls itself."""
     workspace: str = ""
     """The folder that the conversation is about; empty where it is the daemon's own."""
+    language: Language = "en"
+    """Of who asked: two who share a conversation may each read another."""
 
 
 class Agent(Protocol):
@@ -66,6 +68,7 @@ class Run:
     by: str
     is_person: bool = False
     workspace: str = ""
+    language: Language = "en"
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     voice: Voice | None = None
 
@@ -105,7 +108,9 @@ class Runs:
         Voice(run_id, session_key, self._tell).say(text)
         self._tell_end(run, "final", "end_turn")
 
-    async def send(self, session_key: str, text: str, *, run_id: str, by: str, is_person: bool = False) -> Taken:
+    async def send(
+        self, session_key: str, text: str, *, run_id: str, by: str, is_person: bool = False, language: Language = "en"
+    ) -> Taken:
         """The same run id again is the same message: nothing runs twice, whatever was lost on the way."""
         conversation = await self._conversations.create(session_key)
         key = conversation.key
@@ -117,7 +122,7 @@ class Runs:
         waiting = self._waiting.setdefault(key, deque())
         if len(waiting) >= WAITING_AT_MOST:
             raise faults.too_many_waiting(WAITING_AT_MOST)
-        waiting.append(Run(run_id, key, text, by, is_person, conversation.workspace))
+        waiting.append(Run(run_id, key, text, by, is_person, conversation.workspace, language))
         if key not in self._running:
             self._next(key)
         return "started"
@@ -161,7 +166,7 @@ class Runs:
             with run.scope:
                 outcome, reason = await self._answered(run)
             if run.voice is not None:
-                _leave_calls(run.voice)
+                _leave_calls(run.voice, run.language)
             with anyio.CancelScope(shield=True), anyio.move_on_after(KEPT_WITHIN_S):
                 await self._keep(run, outcome, reason)
         except DragomanError as error:
@@ -176,10 +181,9 @@ class Runs:
             history = await self._conversations.history(run.session_key, limit=HISTORY_GIVEN)
             await self._conversations.say(run.session_key, "user", run.text, run_id=run.id, by=run.by)
             run.voice = Voice(run.id, run.session_key, self._tell)
-            asked = Question(run.session_key, run.id, run.text, run.by, history, run.is_person, run.workspace)
-            await self._agent.answer(asked, run.voice)
+            await self._agent.answer(_question(run, history), run.voice)
         except DragomanError as error:
-            return "error", str(error)
+            return "error", error.in_language(run.language)
         except Exception:
             log.exception("a run failed")
             return "error", "internal error"
@@ -205,9 +209,13 @@ class Runs:
         self._tell(Done(run_id=run.id, session_key=run.session_key, stop_reason=reason, outcome=outcome))
 
 
-def _leave_calls(voice: Voice) -> None:
+def _question(run: Run, history: Sequence[Said]) -> Question:
+    return Question(run.session_key, run.id, run.text, run.by, history, run.is_person, run.workspace, run.language)
+
+
+def _leave_calls(voice: Voice, language: Language) -> None:
     """Each that was stopped ends here, so that nobody takes it for done later."""
     for call in [it for it in voice.calls if it.id in voice.open_calls]:
-        voice.end_tool(call.id, "", error=str(say("Stopped before it answered.")))
+        voice.end_tool(call.id, "", error=say("Stopped before it answered.").in_language(language))
         if call.tool in _GOES_ON:
-            voice.say(str(_GOES_ON[call.tool]))
+            voice.say(_GOES_ON[call.tool].in_language(language))

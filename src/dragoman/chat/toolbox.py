@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from dragoman.phrases import Language
+
 
 class Offer(NamedTuple):
     name: str
@@ -24,6 +26,8 @@ class ToolAnswer(NamedTuple):
 class Toolbox(Protocol):
     def offers(self) -> Sequence[Offer]: ...
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
+    ) -> ToolAnswer:
         """Never raises for what a caller did wrong: that is an answer. No workspace: the daemon's own."""
         ...

@@ -30,7 +30,7 @@ from dragoman.gateway.methods import Methods, Relay
 from dragoman.journal import Journal
 from dragoman.mcp.asked import login_environment
 from dragoman.models.choosing import chosen_model
-from dragoman.phrases import Language, preferred_language
+from dragoman.phrases import Language
 from dragoman.setting_table import Settings
 from dragoman.tools import Caller, Operation, Toolbox
 from dragoman.tools.canvas import canvas_operations
@@ -47,27 +47,26 @@ _READABLE = 500
 class ChatTools:
     """The toolbox as a chat's agents see it: what a caller did wrong is an answer."""
 
-    def __init__(self, toolbox: Toolbox, workspace: Path, language: Language) -> None:
+    def __init__(self, toolbox: Toolbox, workspace: Path) -> None:
         self._toolbox = toolbox
-        self._language = language
-        self._caller = Caller(
-            id=CALLER, workspace=workspace, cwd=workspace, language=language, environment=login_environment()
-        )
+        self._caller = Caller(id=CALLER, workspace=workspace, cwd=workspace, environment=login_environment())
 
     def offers(self) -> Sequence[Offer]:
         return [
             Offer(it.name, it.description, it.input_schema, it.effects.reads_only) for it in self._toolbox.operations
         ]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
-        caller = replace(self._caller, name=by)
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
+    ) -> ToolAnswer:
+        caller = replace(self._caller, name=by, language=language)
         if workspace:
             caller = replace(caller, workspace=Path(workspace), cwd=Path(workspace))
         try:
             outcome = await self._toolbox.call(name, arguments, caller)
         except DragomanError as error:
-            return ToolAnswer(_told(error, self._language), _failure(error, self._language), is_error=True)
-        text = "\n".join(line.in_language(self._language) for line in outcome.lines)
+            return ToolAnswer(_told(error, language), _failure(error, language), is_error=True)
+        text = "\n".join(line.in_language(language) for line in outcome.lines)
         return ToolAnswer(text, outcome.data.model_dump(mode="json"), outcome.is_error)
 
 
@@ -121,9 +120,9 @@ class Chatting:
         calls_bare: Callable[[], bool],
     ) -> GatewayFace:
         """With every tool there is: the canvas is among them, so this comes after `operations`."""
-        tools = ChatTools(toolbox, workspace, preferred_language())
+        tools = ChatTools(toolbox, workspace)
         trusting = ChatTrust(trust, self.approvals, workspace)
-        commands = CommandAgent(tools, preferred_language(), trusting)
+        commands = CommandAgent(tools, trusting)
         model = chosen_model(settings, os.environ)
         agent = ModelAgent(model, tools, self.approvals, calls_bare=calls_bare) if model else commands
         self.hub.methods = Methods(

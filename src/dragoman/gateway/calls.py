@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from dragoman.phrases import Language
 from dragoman.wire.gateway import GatewayError
 
 Json = Any
@@ -26,6 +27,11 @@ class Asker(Protocol):
     @property
     def is_person(self) -> bool:
         """By its token: that of the page, which the editor holds too."""
+        ...
+
+    @property
+    def language(self) -> Language:
+        """In which it is answered."""
         ...
 
     def subscribe_sessions(self) -> None: ...

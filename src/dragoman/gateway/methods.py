@@ -24,6 +24,7 @@ from dragoman.gateway.calls import NODE, Asker, Json, Method, MethodError, inval
 from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE
 from dragoman.gateway.nodes import Nodes
 from dragoman.ids import new_id
+from dragoman.phrases import Language
 from dragoman.wire.gateway import GatewayError, Grant, canonical_session_key
 from dragoman.wire.gateway.refusals import invalid_params
 from dragoman.workspace.trust import real_folder
@@ -33,7 +34,7 @@ _MAIN = canonical_session_key("main")
 _NAMED_BY = 16
 
 
-Complete = Callable[[str], Sequence[Completion]]
+Complete = Callable[[str, Language], Sequence[Completion]]
 Changed = Callable[[str, Mapping[str, Any]], None]
 """A session's key, and what became of it: for those who watch the list."""
 Relay = Callable[[str, Raw | UnsetType], Awaitable[Json]]
@@ -149,7 +150,12 @@ class Methods:
         """The run's id is the key that the client chose."""
         run_id = wanted.idempotency_key
         taken = await self._runs.send(
-            wanted.session_key, wanted.message, run_id=run_id, by=asker.name, is_person=asker.is_person
+            wanted.session_key,
+            wanted.message,
+            run_id=run_id,
+            by=asker.name,
+            is_person=asker.is_person,
+            language=asker.language,
         )
         return {"runId": run_id, "status": taken}
 
@@ -279,9 +285,9 @@ class Methods:
         asker.subscribe_messages(key)
         return {"subscribed": True, "key": key}
 
-    async def _completions(self, _: Asker, wanted: s.Complete) -> Json:
+    async def _completions(self, asker: Asker, wanted: s.Complete) -> Json:
         """The texts alone, and with what each does: for who shows no more, and for who does."""
-        offers = [it._asdict() for it in self._complete(wanted.text)]
+        offers = [it._asdict() for it in self._complete(wanted.text, asker.language)]
         return {"completions": [it["text"] for it in offers], "offers": offers}
 
     async def _waiting_approvals(self, _: Asker, __: s.Nothing) -> Json:

@@ -144,7 +144,7 @@ async def _event(asker: Asker, wanted: s.NodeEvent, runs: Runs) -> Json:
         return {"ok": True}
     session = canonical_session_key(said.session_key or "main")
     if wanted.event == "agent.request" and 0 < len(said.message) <= _MESSAGE:
-        await runs.send(session, said.message, run_id=new_id("request"), by=asker.name)
+        await runs.send(session, said.message, run_id=new_id("request"), by=asker.name, language=asker.language)
     elif wanted.event == "chat.subscribe":
         asker.subscribe_messages(session)
     return {"ok": True}

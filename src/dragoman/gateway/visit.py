@@ -25,6 +25,7 @@ from dragoman.gateway.outbox import Outbox, SlowReaderError
 from dragoman.gateway.speech import Frame
 from dragoman.gateway.turns import Turns
 from dragoman.ids import new_id
+from dragoman.phrases import Language, language_of
 from dragoman.wire.gateway import (
     ConnectParams,
     ConnectRequested,
@@ -105,6 +106,10 @@ class Visit:
         self._close: tuple[int, str] = (1000, "")
 
     # What a method may know of it.
+
+    @property
+    def language(self) -> Language:
+        return language_of(self.params.locale if self.params else None)
 
     def subscribe_sessions(self) -> None:
         self.subscribes_sessions = True
@@ -254,11 +259,14 @@ class Visit:
         except MethodError as refused:
             self._put(self._connection.send_error(request.id, refused.error))
         except DragomanError as error:
-            self._put(self._connection.send_error(request.id, GatewayError(code="UNAVAILABLE", message=str(error))))
+            self._put(self._connection.send_error(request.id, self._failure(error)))
         except Exception:
             log.exception("the method %s failed", request.method[:100])
             failed = GatewayError(code="UNAVAILABLE", message="internal error")
             self._put(self._connection.send_error(request.id, failed))
+
+    def _failure(self, error: DragomanError) -> GatewayError:
+        return GatewayError(code="UNAVAILABLE", message=error.in_language(self.language))
 
     def _put(self, data: bytes) -> None:
         try:

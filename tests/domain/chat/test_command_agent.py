@@ -16,6 +16,7 @@ from dragoman.chat.shown import fenced, for_people
 from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
+from dragoman.phrases import Language
 from dragoman.tools.journal import SearchParameters
 from dragoman.tools.operation import Parameters
 from dragoman.tools.status import StatusParameters
@@ -33,12 +34,16 @@ class Box:
     names: Sequence[str]
     schema: Mapping[str, Any] = field(default_factory=dict)
     called: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    spoken: list[Language] = field(default_factory=list)
 
     def offers(self) -> Sequence[Offer]:
         return [Offer(name, f"does {name}", self.schema) for name in self.names]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
+    ) -> ToolAnswer:
         self.called.append((name, arguments))
+        self.spoken.append(language)
         return ToolAnswer(f"{name} by {by}", {}, is_error=name == "stop_debugging")
 
 
@@ -55,9 +60,9 @@ OTHERS: Mapping[str, type[Parameters]] = {
 TOOLS = sorted({form.tool for form in SHORT_FORMS.values()})
 
 
-async def said(box: Box, text: str) -> list[ChatEvent]:
+async def said(box: Box, text: str, language: Language = "en") -> list[ChatEvent]:
     told: list[ChatEvent] = []
-    asked = Question(session_key="agent:main:main", run_id="r", text=text, by="page", history=())
+    asked = Question("agent:main:main", "r", text, "page", (), language=language)
     await CommandAgent(box).answer(asked, Voice("r", "agent:main:main", told.append))
     return told
 
@@ -165,9 +170,11 @@ class Guarded(Box):
     answer: bool = True
     asked: list[str] = field(default_factory=list)
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
+    ) -> ToolAnswer:
         if self.is_trusted:
-            return await super().call(name, arguments, by=by, workspace=workspace)
+            return await super().call(name, arguments, by=by, workspace=workspace, language=language)
         failure = {"code": "needs_trust", "message": "Nothing was started.", "hint": "dragoman trust x"}
         return ToolAnswer("needs_trust: Nothing was started.\nwould_run: a.py", failure, is_error=True)
 
@@ -185,10 +192,10 @@ async def test_trust_is_asked_of_the_person_who_wants_to_run_something_and_of_no
     voice = Voice("r", "agent:main:main", lambda _: None)
     question = Question("agent:main:main", "r", "/start a.py", "the page", (), is_person)
     if is_person and answer:
-        await CommandAgent(box, "en", box).answer(question, voice)
+        await CommandAgent(box, box).answer(question, voice)
     else:
         with pytest.raises(DragomanError) as refused:
-            await CommandAgent(box, "en", box).answer(question, voice)
+            await CommandAgent(box, box).answer(question, voice)
         assert str(refused.value) == "Nothing was started. dragoman trust x"
     assert len(box.asked) == asked
     assert len(box.called) == (is_person and answer)
@@ -225,28 +232,42 @@ async def test_plain_words_are_answered_with_what_it_can_do() -> None:
     assert "/why" in told.content
 
 
+async def test_everything_is_said_in_the_language_of_who_asked() -> None:
+    box = Box(TOOLS)
+    for text, english in (("hello", "There is no model"), ("/help", "Stop at"), ("/help break", "Stop there")):
+        (told,) = await said(box, text, "zh")
+        assert isinstance(told, TextDelta)
+        assert english not in told.content
+        assert english in str(await said(box, text, "en"))
+    for language in ("zh", "en"):
+        await said(box, "/status", language)
+    assert box.spoken == ["zh", "en"]
+
+
 def test_commands_and_parameters_are_completed() -> None:
     schema: dict[str, Any] = {"properties": {"words": {"description": "All of them.  In any order."}, "limit": {}}}
     agent = CommandAgent(Box(["search_journal", "set_breakpoint"], schema))
-    assert agent.complete("/br") == [("/break", "FILE:LINE [if EXPRESSION] · Stop there, or in a function: name().")]
-    assert agent.complete("/search_journal wo") == [("/search_journal words=", "All of them")]
-    assert agent.complete("/search_journal l") == [("/search_journal limit=", "")]
-    assert agent.complete("/he") == [("/help", "What the commands do.")]
-    assert agent.complete("hello") == []
-    assert agent.complete("/break ap") == []
+    assert agent.complete("/br", "en") == [
+        ("/break", "FILE:LINE [if EXPRESSION] · Stop there, or in a function: name().")
+    ]
+    assert agent.complete("/search_journal wo", "en") == [("/search_journal words=", "All of them")]
+    assert agent.complete("/search_journal l", "en") == [("/search_journal limit=", "")]
+    assert agent.complete("/he", "en") == [("/help", "What the commands do.")]
+    assert agent.complete("hello", "en") == []
+    assert agent.complete("/break ap", "en") == []
 
 
 def test_what_a_completion_does_is_said_in_few_words_and_in_the_persons_language() -> None:
     long = Offer("wordy", "a word " * 100, {})
     box = Box(["set_breakpoint", "stop_debugging"])
-    agent = CommandAgent(box, "zh")
-    every = agent.complete("/")
+    agent = CommandAgent(box)
+    every = agent.complete("/", "zh")
     assert all(it.description and "\n" not in it.description for it in every)
-    assert agent.complete("/breaks") == []
-    assert "name()" in agent.complete("/break")[0].description
-    assert "Stop there" not in agent.complete("/break")[0].description
+    assert agent.complete("/breaks", "zh") == []
+    assert "name()" in agent.complete("/break", "zh")[0].description
+    assert "Stop there" not in agent.complete("/break", "zh")[0].description
     box.offers = lambda: [long]  # type: ignore[method-assign]
-    assert len(agent.complete("/wordy")[0].description) == 120
+    assert len(agent.complete("/wordy", "zh")[0].description) == 120
 
 
 WRITTEN = {

@@ -15,6 +15,7 @@ from dragoman.chat.runs import Question
 from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
+from dragoman.phrases import Language
 from tests.domain.tools.test_with_debugpy import Agent, agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -40,7 +41,9 @@ class Box:
     def offers(self) -> Sequence[Offer]:
         return [Offer(it.name, it.description, it.input_schema) for it in self.agent.toolbox.operations]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
+    ) -> ToolAnswer:
         outcome = await self.agent.toolbox.call(name, arguments, self.agent.caller)
         return ToolAnswer("\n".join(map(str, outcome.lines)), outcome.data.model_dump(mode="json"), outcome.is_error)
 

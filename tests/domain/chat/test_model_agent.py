@@ -20,6 +20,7 @@ from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.clock import SystemClock
 from dragoman.journal import Journal
 from dragoman.models.choosing import chosen_model
+from dragoman.phrases import Language
 from dragoman.setting_table import Settings
 from dragoman.testing.fake_model import Calls, Cuts, Ends, FakeModel, Refuses, Says, Step, Waits
 from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart
@@ -47,7 +48,9 @@ class Box:
     def offers(self) -> Sequence[Offer]:
         return [Offer(name, name, SCHEMA) for name in ("evaluate_expression", "run_in_terminal")]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str) -> ToolAnswer:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
+    ) -> ToolAnswer:
         self.called.append((name, arguments))
         return ToolAnswer(self.answer, {})
 

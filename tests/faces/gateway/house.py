@@ -151,7 +151,7 @@ async def house(folder: Path, script: Script = echo, relay: Relay | None = None)
             workspace=str(folder),
             health=dict,
             presence=hub.presence,
-            complete=lambda text: [Completion(f"{text}…", "goes on")],
+            complete=lambda text, language: [Completion(f"{text}…", f"goes on, in {language}")],
             nodes=hub.nodes,
             changed=hub.changed,
             relay=relay,

@@ -10,9 +10,11 @@ from typing import Any
 import anyio
 import pytest
 
+from dragoman.chat.faults import too_many_waiting
 from dragoman.chat.runs import Question
 from dragoman.chat.voice import Voice
 from dragoman.gateway.grants import called
+from dragoman.phrases import Language
 from tests.faces.gateway.house import Guest, House, house
 
 pytestmark = pytest.mark.anyio
@@ -22,9 +24,9 @@ POSING = {"id": "openclaw-control-ui", "displayName": "the page", "version": "1"
 
 
 @asynccontextmanager
-async def person(it: House) -> AsyncIterator[Guest]:
+async def person(it: House, **changed: Any) -> AsyncIterator[Guest]:
     async with it.guest() as guest:
-        assert (await guest.connect(it.tokens.of("page")))["ok"]
+        assert (await guest.connect(it.tokens.of("page"), **changed))["ok"]
         yield guest
 
 
@@ -36,7 +38,7 @@ async def test_trust_is_answered_by_a_person_and_by_nobody_who_calls_himself_one
     answers: list[bool] = []
     async with (
         house(tmp_path) as it,
-        it.member(client=POSING) as agent,
+        it.member(client=POSING, locale="zh-CN") as agent,
         person(it) as reader,
         anyio.create_task_group() as group,
     ):
@@ -50,7 +52,7 @@ async def test_trust_is_answered_by_a_person_and_by_nobody_who_calls_himself_one
         answer = {"id": wanted["id"], "decision": "allow"}
         refused = await agent.ask("dragoman.approval.resolve", answer)
         assert not refused["ok"]
-        assert "by a person" in refused["error"]["message"]
+        assert "由人来决定" in refused["error"]["message"]
         assert len(it.approvals.waiting()) == 1
         assert answers == []
         assert (await reader.ask("dragoman.approval.resolve", answer))["payload"]["counted"]
@@ -93,6 +95,29 @@ async def test_who_asks_is_known_by_the_token_and_not_by_a_name(tmp_path: Path) 
             assert (await guest.ask("chat.send", said))["ok"]
             assert await it.runs.outcome(run_id) == "final"
     assert heard == [("client the page", False), ("the page", True)]
+
+
+@pytest.mark.parametrize(
+    ("ours", "locale", "spoken"), [("en", "zh-CN", "zh"), ("zh", "en-US", "en"), ("zh", None, "zh"), ("en", None, "en")]
+)
+async def test_who_says_which_language_it_reads_is_answered_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: str, locale: str | None, spoken: Language
+) -> None:
+    monkeypatch.setenv("DRAGOMAN_LANG", ours)
+    fault = too_many_waiting(3)
+
+    async def refuse(asked: Question, _: Voice) -> None:
+        assert asked.language == spoken
+        raise fault
+
+    said = {"sessionKey": "main", "message": "hi", "idempotencyKey": "r1"}
+    async with house(tmp_path, refuse) as it, person(it, **({"locale": locale} if locale else {})) as reader:
+        offers = (await reader.ask("dragoman.complete", {"text": "/he"}))["payload"]["offers"]
+        await reader.ask("chat.send", said)
+        assert await it.runs.outcome("r1") == "error"
+        told = (await it.conversations.history("main"))[-1].error
+    assert offers[0]["description"] == f"goes on, in {spoken}"
+    assert told == fault.in_language(spoken)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ export class Api {
   constructor(
     readonly address: string,
     private readonly places: Places,
-    private readonly language: string,
+    readonly language: string,
   ) {}
 
   token(purpose: Purpose = "page"): Promise<string> {

@@ -130,6 +130,7 @@ export class Gateway {
       const auth = { token: await api.token() };
       await this.send("connect", {
         minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth,
+        locale: api.language,
       });
     } catch {
       this.socket?.close();

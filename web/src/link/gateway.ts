@@ -1,5 +1,5 @@
 /** The chat's connection: the gateway protocol, version 4, with the secret of this tab. */
-import { t } from "../i18n/t";
+import { language, t } from "../i18n/t";
 import { Away } from "./away";
 import { session } from "./calls";
 
@@ -125,7 +125,7 @@ class Gateway extends EventTarget {
     const auth = { token: session() ?? "" };
     try {
       const { policy } = await this.send<{ policy?: { tickIntervalMs?: number } }>("connect", {
-        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth,
+        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth, locale: language,
       });
       this.silentMs = 2 * (policy?.tickIntervalMs ?? Infinity);
       this.watch();
