@@ -58,7 +58,7 @@ HAPPENED: dict[str, dict[str, Any]] = {
     "mcp.disconnected": {"client": "probe", "version": "2", "workspace": "/w"},
     "terminal.began": {"attributes": {"shell": "bash"}, "by": "terminal"},
     "terminal.command_ended": {"line": "make", "exit_code": 2, "by": "terminal"},
-    "terminal.command_failed": {"line": "make", "exit_code": 2, "by": "terminal"},
+    "terminal.command_failed": {"line": "make 2", "exit_code": 2, "by": "terminal"},
     "terminal.ended": {"why": "unused", "by": ""},
     "terminal.pattern_seen": {"text": "segmentation fault", "by": "terminal"},
     "workspace.distrusted": {"folder": "/w"},
@@ -119,10 +119,16 @@ def test_every_kind_has_a_sentence_in_english_and_in_chinese(
 
 
 @pytest.mark.needs("chromium", "page")
-def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str, int]) -> None:
+def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str, int], daemon: Attacked) -> None:
     activity = tab.show("Activity")
+    for kind in ("ended", "failed"):
+        daemon.tell(f"terminal.command_{kind}", {"line": "make 7", "exit_code": 7, "by": "terminal"})
+    daemon.tell("terminal.command_ended", {"line": "make 8", "exit_code": 0, "by": "terminal"})
+    activity.locator("#find").fill("terminal make")
+    expect(activity.locator(".row .text").first).to_have_text("ran make 8")
+    expect(activity.locator(".row .text").filter(has_text="make 7")).to_have_text("ran make 7: exit code 7")
     activity.locator("#find").fill("terminal.command_failed")
-    expect(activity.locator(".row .text").first).to_have_text("failed with exit code 2: make")
+    expect(activity.locator(".row .text").first).to_have_text("failed with exit code 2: make 2")
     expect(activity.locator(".row .who").first).to_have_text("a person at the terminal")
     activity.locator("#find").fill("terminal.ended nobody used it")
     expect(activity.locator(".row .who").first).to_have_text("")
@@ -138,7 +144,7 @@ def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str,
 def test_what_one_of_them_did_can_be_looked_at_alone(tab: Tab, told: dict[str, int]) -> None:
     activity = tab.show("Activity")
     activity.locator("#by").select_option("a person at the terminal")
-    expect(activity.locator(".row .text").filter(has_text="failed with exit code 2: make")).to_be_visible()
+    expect(activity.locator(".row .text").filter(has_text="failed with exit code 2: make 2")).to_be_visible()
     assert set(activity.locator(".row .who").all_inner_texts()) == {"a person at the terminal"}
     activity.locator("#by").select_option("everybody")
     expect(activity.locator(".row .who").filter(has_text="you").first).to_be_visible()

@@ -6,6 +6,7 @@ import { ask, feed, t, unlessAway, type Row, type Snapshot } from "../link";
 import { dayAndTime, timeOfDay } from "../parts/clock";
 import "../parts/rows";
 import { acquaintances, learn } from "../parts/who";
+import { once } from "./once";
 import { doer, sentence } from "./sentences";
 
 const KEPT = 20_000;
@@ -53,7 +54,7 @@ export class DragomanActivity extends LitElement {
     const after = Math.max(this.rows[0]?.sequence ?? 0, sequence - RECENT, 0);
     const { events } = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=${RECENT}`);
     events.forEach(learn);
-    this.rows = merged(events, this.rows).slice(0, KEPT);
+    this.rows = once(merged(events, this.rows)).slice(0, KEPT);
   }
 
   /** What was asked for may be ahead of what the feed has told by then. */
@@ -61,7 +62,7 @@ export class DragomanActivity extends LitElement {
     rows.forEach(learn);
     const newest = this.rows[0]?.sequence ?? 0;
     const later = rows.filter((row) => row.sequence > newest);
-    this.rows = [...later.toReversed(), ...this.rows].slice(0, KEPT);
+    this.rows = once([...later.toReversed(), ...this.rows]).slice(0, KEPT);
   }
 
   private get found(): Row[] {
