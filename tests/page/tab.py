@@ -17,6 +17,19 @@ document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
 """
 
+NESTED = """view => {
+  const scrolls = (it) => /auto|scroll/.test(getComputedStyle(it).overflowY) && it.scrollHeight > it.clientHeight + 1;
+  const above = (it) => it.parentElement ?? it.getRootNode().host;
+  const found = [];
+  const walk = (root) => root.querySelectorAll("*").forEach((it) => {
+    if (it.shadowRoot) walk(it.shadowRoot);
+    if (!scrolls(it)) return;
+    for (let at = above(it); at; at = above(at)) if (scrolls(at)) found.push(`${it.outerHTML} in ${at.outerHTML}`);
+  });
+  walk(view.shadowRoot);
+  return found;
+}"""
+"""What scrolls inside of what scrolls, so that a finger moves now the one and now the other."""
 BUSY = "task queue exceeded allotted deadline"
 """What xterm.js writes down where the machine is busy."""
 

@@ -285,9 +285,14 @@ def test_a_form_that_was_sent_says_to_whom_and_is_closed_until_it_is_drawn_again
     agent.told("show_canvas", surface_id="sent", title="Sent once", components=form)
     surface = shown(tab, "Sent once")
     surface.get_by_label("Where?").fill("there")
-    surface.get_by_role("button", name="Send").click()
+    surface.get_by_label("Where?").press("Enter")
     expect(surface.locator(".answered")).to_contain_text("Sent to raw")
+    expect(surface.locator(".answered")).to_be_focused()  # who writes by keyboard goes on from here
     expect(surface.get_by_label("Where?")).to_have_count(0)
+    tab.page.keyboard.press("Tab")
+    tab.page.keyboard.press("Enter")
+    expect(surface.get_by_label("Where?")).to_be_focused()
+    surface.get_by_role("button", name="Cancel").press("Enter")
     tab.page.reload()
     surface = shown(tab, "Sent once")
     expect(surface.locator(".answered")).to_contain_text("Sent to raw")
@@ -298,7 +303,7 @@ def test_a_form_that_was_sent_says_to_whom_and_is_closed_until_it_is_drawn_again
     expect(surface.locator(".answered")).to_be_visible()
     agent.told("show_canvas", surface_id="sent", title="Sent once", components=form)
     expect(surface.get_by_label("Where?")).to_be_visible()
-    assert [context.get("values") for _, context in agent.actions("sent")] == [{"where": "there"}, None]
+    assert [context.get("values") for _, context in agent.actions("sent")] == [{"where": "there"}, None, None]
 
 
 def test_in_a_narrow_window_the_chosen_tab_is_in_sight(tab: Tab, agent: Agent) -> None:

@@ -45,6 +45,7 @@ def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place
     expect(last.locator(".going")).to_have_text("waits for your answer below")
     asked.get_by_role("button", name="Refuse").click()
     expect(chat.locator("article.assistant .bad")).to_contain_text("dragoman trust")
+    expect(chat.get_by_label("Message")).to_be_focused()
     assert call(place.daemon.places, "trust_list")["trusted"] == []
     say(chat, "/start adding.py")
     asked.get_by_role("button", name="Allow").click()

@@ -15,7 +15,7 @@ from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.desk import break_at, current, gutter, standing, start, variable
 from tests.page.held import Held, cut_off
-from tests.page.tab import Tab
+from tests.page.tab import NESTED, Tab
 from tests.page.workplace import ADDING, PROGRAMS, Workplace, furnish, workplace
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
@@ -24,18 +24,6 @@ FOCUSED = """() => {
   let at = document.activeElement;
   while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
   return at?.id ?? "";
-}"""
-NESTED = """view => {
-  const scrolls = (it) => /auto|scroll/.test(getComputedStyle(it).overflowY) && it.scrollHeight > it.clientHeight + 1;
-  const above = (it) => it.parentElement ?? it.getRootNode().host;
-  const found = [];
-  const walk = (root) => root.querySelectorAll("*").forEach((it) => {
-    if (it.shadowRoot) walk(it.shadowRoot);
-    if (!scrolls(it)) return;
-    for (let at = above(it); at; at = above(at)) if (scrolls(at)) found.push(`${it.outerHTML} in ${at.outerHTML}`);
-  });
-  walk(view.shadowRoot);
-  return found;
 }"""
 
 
@@ -300,8 +288,11 @@ def test_in_a_narrow_window_one_thing_at_a_time_stands_below_the_source(
         panes.filter(has_text=title).click()
         expect(view.locator(f"{shown}.{section}")).to_be_visible()
         assert sum(it.is_visible() for it in view.locator(shown).all()) == 1
-        assert view.evaluate(NESTED) == []
-        assert view.evaluate("it => it.scrollWidth <= it.clientWidth")
+        for height in (760, 500):
+            tab.page.set_viewport_size({"width": 400, "height": height})
+            assert view.evaluate(NESTED) == []
+            assert view.evaluate("it => it.scrollWidth <= it.clientWidth && it.scrollHeight <= it.clientHeight")
+            assert view.locator(".desk").evaluate("it => it.scrollHeight <= it.clientHeight")  # all of it is in sight
     expect(variable(view, "7")).to_be_visible()
     expect(view.locator("dragoman-source .line").first).to_be_visible()
     tab.assert_at_home()

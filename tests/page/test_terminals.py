@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Route, expect
 from tests.daemons import PATIENCE
 from tests.faces.attacked import Attacked
 from tests.page.held import CALLS, Held
-from tests.page.tab import Tab
+from tests.page.tab import NESTED, Tab
 from tests.page.talking import fresh, say
 from tests.page.workplace import Workplace, workplace
 
@@ -318,5 +318,15 @@ def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: At
     view = tab.page.locator("dragoman-terminals")
     expect(view.get_by_text("所有终端")).to_be_visible()
     assert view.evaluate("it => it.scrollWidth <= it.clientWidth")
+    tab.page.set_viewport_size({"width": 400, "height": 500})
+    shown = view.locator("section")
+    view.locator("#commands .command").first.click()
+    expect(shown.nth(1)).to_be_visible()
+    for pane in ("output", "screen", "ask", "commands"):
+        view.locator(f"#shows-{pane}").click()
+        expect(view.locator(f"#shows-{pane}")).to_have_attribute("aria-pressed", "true")
+        assert [it.is_visible() for it in shown.all()] == [pane == "commands", pane != "commands"]
+        assert view.evaluate(NESTED) == []
+        assert view.evaluate("it => it.scrollHeight <= it.clientHeight")
     tab.assert_at_home()
     context.close()

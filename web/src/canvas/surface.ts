@@ -90,6 +90,13 @@ export class DragomanSurface extends LitElement implements Painter {
     if (isAnswered) sessionStorage.setItem(this.place(node), String(this.answeredAt));
     else sessionStorage.removeItem(this.place(node));
     this.requestUpdate();
+    this.goOn();
+  }
+
+  /** Whoever writes by keyboard was at what goes now: they go on at what comes in its place. */
+  private goOn(): void {
+    const place = this.shadowRoot?.activeElement?.closest(".component");
+    void this.updateComplete.then(() => place?.querySelector<HTMLElement>(".answered, input, select, textarea")?.focus());
   }
 
   private place(node: Node): string {

@@ -140,6 +140,11 @@ export class DragomanChat extends LitElement {
     await this.readSessions();
   }
 
+  /** The question goes, and the focus that was in it goes on to where the person writes. */
+  private async decide(id: string, decision: "allow" | "deny"): Promise<void> {
+    if ((await this.attempt(() => approvals.decide(id, decision))) && !matchMedia("(pointer: coarse)").matches) this.focus();
+  }
+
   private retry(said: Said): void {
     const asked = this.talk.said.slice(0, this.talk.said.indexOf(said) + 1).findLast(({ role }) => role === "user");
     const words = asked?.parts.find((part) => part.kind === "text");
@@ -159,8 +164,8 @@ export class DragomanChat extends LitElement {
       </div>
       ${approvals.waiting.map(({ id, tool, subject, kind }) => html`<div class="approval" role="alertdialog" aria-label=${kind === "trust" ? t("Trust in a folder") : t("An agent asks")}>
         <div>${kind === "trust" ? t("You asked to run something. May programs of this folder run from now on, as you, also when agents ask for it?") : t("An agent wants to use {tool}:", { tool })}</div><pre>${subject}</pre>
-        <button class="primary" @click=${() => this.attempt(() => approvals.decide(id, "allow"))}>${t("Allow")}</button>
-        <button @click=${() => this.attempt(() => approvals.decide(id, "deny"))}>${t("Refuse")}</button>
+        <button class="primary" @click=${() => this.decide(id, "allow")}>${t("Allow")}</button>
+        <button @click=${() => this.decide(id, "deny")}>${t("Refuse")}</button>
       </div>`)}
       ${this.failed ? html`<p class="bad" role="alert">${spoken(this.failed)}</p>` : nothing}
       ${this.connected ? nothing : html`<p class="quiet away" role="status">${gateway.reason ? html`${t("The chat is not connected right now.")} ${spoken(gateway.reason)}` : t("connecting…")}</p>`}

@@ -76,13 +76,13 @@ export const looks = css`
   }
   .panes { display: none; }
   @media (max-width: 60rem) {
-    .desk { display: flex; flex-direction: column; }
+    .desk { display: flex; flex-direction: column; overflow-y: auto; }
     .left, .middle, .right { display: contents; }
-    .source { order: 0; flex: 1 1 0; min-height: 9rem; }
+    .source { order: 0; flex: 1 1 0; min-height: 6rem; }
     .panes { order: 1; display: flex; flex-wrap: wrap; flex: none; padding: .1rem .3rem; border-bottom: 1px solid var(--line); }
     .panes button { padding: .2rem .45rem; font-size: .85rem; border-radius: 0; color: var(--quiet); }
     .panes [aria-pressed="true"] { color: var(--accent); box-shadow: inset 0 -2px var(--accent); }
-    section:not(.source), .left section:not(.source) { order: 2; flex: 1 1 0; min-height: 7rem; overflow-y: auto; }
+    section:not(.source), .left section:not(.source) { order: 2; flex: 1 1 0; min-height: 5rem; overflow-y: auto; }
     section:not(.source) h2, .away { display: none; }
     #standing { margin-left: 0; }
   }

@@ -21,17 +21,26 @@ const PANES: readonly [Shows, string][] = [["output", "Output"], ["screen", "Scr
 export class DragomanTerminals extends LitElement {
   private readonly desk = new Desk(this);
   @state() private canDraw = false;
+  /** A narrow window has room for what is chosen from, or for what is read of it. */
+  @state() private isReading = false;
+  private readonly narrow = matchMedia("(max-width: 60rem)");
+  private readonly resized = () => this.requestUpdate();
   private typing = 0;
   private reads = 0;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.narrow.addEventListener("change", this.resized);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.narrow.removeEventListener("change", this.resized);
+  }
 
   /** The emulator is large, and is loaded when a screen is first shown. */
   override willUpdate(): void {
     if (this.desk.shows === "screen" && this.desk.chosen && !this.canDraw) void import("./screen").then(() => (this.canDraw = true));
-  }
-
-  /** In a narrow window what is read stands below what was chosen. */
-  private reveal(): void {
-    if (matchMedia("(max-width: 60rem)").matches) this.renderRoot.querySelector(".read")?.scrollIntoView({ block: "start" });
   }
 
   override updated(): void {
@@ -45,8 +54,9 @@ export class DragomanTerminals extends LitElement {
   override render() {
     return html`
       <nav aria-label=${t("Terminals")}>${this.terminals()}</nav>
-      <section class="list" aria-label=${t("Commands")}>${this.search()} ${this.commands()} ${this.hits()}</section>
-      <section class="read">${this.reading()}</section>
+      <section class="list ${this.isReading ? "away" : ""}" aria-label=${t("Commands")}>${this.search()} ${this.commands()} ${this.hits()}</section>
+      ${this.panes()}
+      <section class="read ${this.isReading ? "" : "away"}">${this.pane[this.desk.shows]()}</section>
     `;
   }
 
@@ -59,7 +69,7 @@ export class DragomanTerminals extends LitElement {
 
   private choice(terminal: string, content: unknown) {
     const isChosen = terminal === this.desk.chosen;
-    return html`<button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${terminal} @click=${() => { this.desk.choose(terminal); if (terminal) this.reveal(); }}>
+    return html`<button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${terminal} @click=${() => { this.desk.choose(terminal); this.isReading = terminal !== ""; }}>
       ${content}</button>`;
   }
 
@@ -107,7 +117,7 @@ export class DragomanTerminals extends LitElement {
 
   private oneCommand(it: Command) {
     const isChosen = it.command_id === this.desk.command?.command_id;
-    return html`<button class="plain command ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.command} @click=${() => { void this.desk.read(it.command_id); this.reveal(); }}>
+    return html`<button class="plain command ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${it.command} @click=${() => this.read(it.command_id)}>
       <span class="end ${endOf(it)}" title=${endWords(it)} aria-label=${endWords(it)}>${endMark(it)}</span>
       <span class="grow"><span class="mono">${it.command}</span><br /><span class="quiet small">${this.doer(it)}${it.cwd}</span></span>
       <span class="when quiet small">${took(it)}<br />${timeOfDay(it.started_at)}</span></button>`;
@@ -125,16 +135,23 @@ export class DragomanTerminals extends LitElement {
   }
 
   private oneHit(it: Hit) {
-    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title="${it.line}\n$ ${it.command}" @click=${() => { void this.desk.read(it.command_id, it.line); this.reveal(); }}>
+    return html`<li><button class="plain item mono" ?disabled=${!it.command_id} title="${it.line}\n$ ${it.command}" @click=${() => this.read(it.command_id, it.line)}>
       <span class="grow">${it.line}<br /><span class="quiet by">$ ${it.command}</span></span></button></li>`;
   }
 
-  private reading() {
+  private read(command: string, line?: string): void {
+    void this.desk.read(command, line);
+    this.isReading = true;
+  }
+
+  private panes() {
     const { shows } = this.desk;
-    return html`<div class="bar" role="group" aria-label=${t("What to show")}>
-        ${PANES.map(([pane, title]) => html`<button id="shows-${pane}" aria-pressed=${shows === pane} @click=${() => this.desk.show(pane)}>${t(title)}</button>`)}
-      </div>
-      ${this.pane[shows]()}`;
+    const isNarrow = this.narrow.matches;
+    const show = (pane: Shows) => ((this.isReading = true), this.desk.show(pane));
+    return html`<div class="bar panes" role="group" aria-label=${t("What to show")}>
+      ${isNarrow ? html`<button id="shows-commands" aria-pressed=${!this.isReading} @click=${() => (this.isReading = false)}>${t("Commands")}</button>` : nothing}
+      ${PANES.map(([pane, title]) => html`<button id="shows-${pane}" aria-pressed=${shows === pane && (this.isReading || !isNarrow)} @click=${() => show(pane)}>${t(title)}</button>`)}
+    </div>`;
   }
 
   private readonly pane: Record<Shows, () => unknown> = {
@@ -169,8 +186,11 @@ export class DragomanTerminals extends LitElement {
   static override styles = [
     shared,
     css`
-      :host { display: grid; grid-template-columns: minmax(10rem, 13rem) minmax(19rem, 2fr) minmax(0, 3fr); min-height: 0; }
+      :host { display: grid; grid-template: auto minmax(0, 1fr) / minmax(10rem, 13rem) minmax(19rem, 2fr) minmax(0, 3fr); min-height: 0; }
+      nav, .list { grid-row: 1 / 3; }
       nav { overflow-y: auto; border-right: 1px solid var(--line); }
+      .panes { grid-area: 1 / 3; }
+      .read { grid-area: 2 / 3; }
       section { display: flex; flex-direction: column; min-width: 0; min-height: 0; }
       .list { border-right: 1px solid var(--line); }
       .bar { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; padding: .5rem .8rem; border-bottom: 1px solid var(--line); }
@@ -209,9 +229,13 @@ export class DragomanTerminals extends LitElement {
       .shown.found { background: var(--marked); }
       .fills { flex: 1; min-height: 0; }
       @media (max-width: 60rem) {
-        :host { display: flex; flex-direction: column; overflow-y: auto; }
-        nav { flex: none; max-height: 9rem; border-bottom: 1px solid var(--line); }
-        .list, .read { flex: none; height: 24rem; }
+        :host { display: flex; flex-direction: column; }
+        nav { flex: none; overflow: auto hidden; border: 0; border-bottom: 1px solid var(--line); }
+        #terminals { display: flex; } #terminals li { flex: none; max-width: 14rem; } #terminals .item { height: 100%; }
+        #terminals .chosen { box-shadow: inset 0 -3px var(--accent); }
+        .panes { flex: none; }
+        .list, .read { order: 1; flex: 1; border: 0; }
+        .away { display: none; }
       }
     `,
   ];

@@ -35,7 +35,7 @@ define("Form", (node, painter) => {
 
 /** Closed until who drew it draws again; some forms are made to be sent more than once. */
 function answered(node: Node, painter: Painter) {
-  return html`<div class="form card answered">
+  return html`<div class="form card answered" tabindex="-1">
     ${said(painter, node, "title") ? html`<div class="h h3" role="heading" aria-level="3">${said(painter, node, "title")}</div>` : nothing}
     <div class="box row"><span class="quiet">${t("Sent to {drawer}", { drawer: painter.drawer })}</span>
       <button type="button" @click=${() => painter.setAnswered(node, false)}>${t("Answer again")}</button></div>
