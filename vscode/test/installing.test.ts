@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -19,13 +19,45 @@ test("a Python without venv is told as such", async () => {
   });
 });
 
-test("a package that cannot be had leaves nothing half made, and the reason is pip's last word", async () => {
+/** A Python that makes environments whose own Python does what the lines say instead of pip. */
+async function makes(base: string, ...lines: string[]): Promise<string> {
+  const inside = await program(join(base, "inside"), ...lines);
+  return program(join(base, "python3"), `test "$2" != venv || { mkdir -p "$3/bin" && cp ${inside} "$3/bin/python"; }`);
+}
+
+const says = (word: string) => `printf ${word} > "$(dirname "$0")/dragoman"`;
+
+test("what is installed anew takes the place of the one before, under its name", async () => {
   const base = await room();
-  const refuses = `mkdir -p "$3/bin"; printf '#!/bin/sh\\necho "ERROR: No matching distribution" >&2; exit 1\\n' > "$3/bin/python"; chmod +x "$3/bin/python"`;
-  const python = await program(join(base, "python3"), `test "$2" != venv || { ${refuses}; }`);
-  const own = join(base, "environment");
-  await expect(install({ own, wanted: "dragoman", pythons: [python] }, () => {})).rejects.toMatchObject({
-    reason: "no_package", said: "ERROR: No matching distribution",
-  });
-  expect(existsSync(own)).toBe(false);
+  const own = join(base, "kept", "environment");
+  for (const word of ["first", "second"]) {
+    const made = await install({ own, wanted: "x", pythons: [await makes(base, says(word))] }, () => {});
+    expect([made, readFileSync(made, "utf8")]).toEqual([join(own, "bin", "dragoman"), word]);
+  }
+  expect(readdirSync(join(base, "kept"))).toEqual(["environment"]);
+});
+
+test("a package that cannot be had leaves nothing half made and the one before as it was, and the reason is pip's last word", async () => {
+  const base = await room();
+  const own = join(base, "kept", "environment");
+  const fails = async () => install({ own, wanted: "x", pythons: [await makes(base, 'echo "ERROR: No matching distribution" >&2; exit 1')] }, () => {});
+  const refused = { reason: "no_package", said: "ERROR: No matching distribution" };
+  await expect(fails()).rejects.toMatchObject(refused);
+  expect(readdirSync(join(base, "kept"))).toEqual([]);
+  await install({ own, wanted: "x", pythons: [await makes(base, says("first"))] }, () => {});
+  await expect(fails()).rejects.toMatchObject(refused);
+  expect(readdirSync(join(base, "kept"))).toEqual(["environment"]);
+  expect(readFileSync(join(own, "bin", "dragoman"), "utf8")).toBe("first");
+});
+
+test("who cancels has the one before, and so has who closed the editor in the middle", async () => {
+  const base = await room();
+  const own = join(base, "kept", "environment");
+  await install({ own, wanted: "x", pythons: [await makes(base, says("first"))] }, () => {});
+  const python = await makes(base, "echo begun; exec sleep 60");
+  renameSync(own, `${own}-before`);
+  const stop = new AbortController();
+  const installing = install({ own, wanted: "x", pythons: [python], signal: stop.signal }, (line) => line === "begun" && stop.abort());
+  await expect(installing).rejects.toThrow("aborted");
+  expect(readFileSync(join(own, "bin", "dragoman"), "utf8")).toBe("first");
 });

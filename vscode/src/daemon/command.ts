@@ -37,12 +37,13 @@ const LINGERS_MS = 500;
 export function run(
   path: string,
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv; withinMs?: number; heard?: (text: string) => void } = {},
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; withinMs?: number; heard?: (text: string) => void; signal?: AbortSignal } = {},
 ): Promise<Ran> {
   return new Promise((settle, fail) => {
     const child = spawn(path, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ["ignore", "pipe", "pipe"] });
     const ran = { code: -1, out: "", err: "" };
     const timer = setTimeout(() => child.kill("SIGKILL"), options.withinMs ?? WITHIN_MS);
+    options.signal?.addEventListener("abort", () => child.kill("SIGINT"), { once: true }); // as from a keyboard: it tidies up
     const hear = (name: "out" | "err") => (piece: string) => {
       ran[name] = (ran[name] + piece).slice(-MOST_TEXT);
       options.heard?.(piece);

@@ -1,15 +1,18 @@
 /** Puts dragoman into an environment of our own, where the person has none. */
-import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
 import { run, type Ran } from "./command";
 
 export interface Installation {
-  /** The folder of the environment. */
+  /** The folder of the environment. Its name stays: shells and clients were told it. */
   own: string;
   /** What pip is asked for: a name, or a file. */
   wanted: string;
   pythons?: readonly string[];
+  /** When the person has thought better of it. */
+  signal?: AbortSignal;
 }
 
 /** What cannot be done, and what the person may do about it: the face that shows it chooses the words. */
@@ -26,19 +29,28 @@ const PYTHONS = ["python3.14", "python3.13", "python3.12", "python3.11", "python
 const NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))";
 const WITHIN_MS = 600_000;
 
-export async function install({ own, wanted, pythons = PYTHONS }: Installation, tell: (line: string) => void): Promise<string> {
+/** What was there comes back as it was, unless the new one is whole. */
+export async function install({ own, wanted, pythons = PYTHONS, signal }: Installation, tell: (line: string) => void): Promise<string> {
   const python = await findPython(pythons);
-  await rm(own, { recursive: true, force: true }); // what was left half made is made anew
-  await mkdir(join(own, ".."), { recursive: true });
-  await step("no_venv", [python, "-m", "venv", own], tell);
+  const before = `${own}-before`;
   const pip = [join(own, "bin", "python"), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"];
+  await mkdir(dirname(own), { recursive: true });
+  if (existsSync(before)) await putBack(before, own); // the editor ended in the middle
+  if (existsSync(own)) await rename(own, before);
   try {
-    await step("no_package", [...pip, wanted], tell);
+    await step("no_venv", [python, "-m", "venv", own], tell, signal);
+    await step("no_package", [...pip, wanted], tell, signal);
   } catch (error) {
-    await rm(own, { recursive: true, force: true });
+    await putBack(before, own);
     throw error;
   }
+  await rm(before, { recursive: true, force: true });
   return join(own, "bin", "dragoman");
+}
+
+async function putBack(before: string, own: string): Promise<void> {
+  await rm(own, { recursive: true, force: true });
+  if (existsSync(before)) await rename(before, own);
 }
 
 async function findPython(pythons: readonly string[]): Promise<string> {
@@ -49,9 +61,15 @@ async function findPython(pythons: readonly string[]): Promise<string> {
   throw new CannotInstall("no_python", pythons.join(", "));
 }
 
-async function step(reason: CannotInstall["reason"], [path = "", ...args]: string[], tell: (line: string) => void): Promise<void> {
+async function step(
+  reason: CannotInstall["reason"],
+  [path = "", ...args]: string[],
+  tell: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
   const heard = (text: string) => text.split("\n").map((line) => line.trim()).filter(Boolean).forEach(tell);
-  const ran: Ran = await run(path, args, { withinMs: WITHIN_MS, heard });
+  const ran: Ran = await run(path, args, { withinMs: WITHIN_MS, heard, ...(signal && { signal }) });
+  signal?.throwIfAborted();
   if (ran.code !== 0) throw new CannotInstall(reason, lastWords(ran));
 }
 

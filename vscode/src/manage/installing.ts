@@ -25,14 +25,17 @@ export async function installOwn(server: Server): Promise<void> {
   const { own } = programs;
   const title = t("Installing dragoman into its own environment");
   const location = vscode.ProgressLocation.Notification;
+  const stop = new AbortController();
   try {
-    await vscode.window.withProgress({ location, title }, (progress) =>
-      install({ own, wanted }, (line) => {
+    await vscode.window.withProgress({ location, title, cancellable: true }, (progress, cancelled) => {
+      cancelled.onCancellationRequested(() => stop.abort());
+      return install({ own, wanted, signal: stop.signal }, (line) => {
         log.info(line);
         progress.report({ message: line.slice(0, 80) });
-      }),
-    );
+      });
+    });
   } catch (error) {
+    if (stop.signal.aborted) return;
     server.say(error instanceof CannotInstall ? new Error(cannot(error)) : error, () => log.show());
     return;
   }
