@@ -11,6 +11,7 @@ from typing import Any
 from anyio.from_thread import start_blocking_portal
 
 from dragoman.testing.fake_gateway import Visit, fake_gateway
+from tests.daemons import eventually
 from tests.vscode.editor import Editor
 
 Json = dict[str, Any]
@@ -22,6 +23,8 @@ class Behind:
     changes: dict[str, Json] = field(default_factory=dict)
     """By what is said: the change that the agent makes then, in the specification's words. Else it never ends."""
     aborted: list[Json] = field(default_factory=list)
+    histories: int = 0
+    """How often a chat has read what was said: it has come to this gateway then."""
 
     async def script(self, visit: Visit) -> None:
         await visit.welcome()
@@ -35,6 +38,7 @@ class Behind:
                 await visit.answer(asked, {"aborted": True})
                 await visit.event("chat", {**self._of("never ends"), "state": "aborted"})
             else:
+                self.histories += method == "chat.history"
                 await visit.answer(asked, {"sessions": [], "messages": [], "subscribed": True})
 
     async def _run(self, visit: Visit, asked: Json, params: Json) -> None:
@@ -54,13 +58,14 @@ class Behind:
 
 @contextmanager
 def gateway_behind(editor: Editor, changes: dict[str, Json]) -> Iterator[Behind]:
-    """The daemon is restarted in front of it, and at the end without it."""
+    """The daemon is restarted in front of it, and at the end without it; a chat is open."""
     made = Behind(changes)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(fake_gateway(made.script)) as fake:
         for key, value in (("gateway_address", fake.url), ("gateway_relay", "true")):
             assert editor.cli("config", "set", key, value).returncode == 0
         editor.cli("restart", "--yes")
         try:
+            eventually(lambda: made.histories, within_s=20, every_s=0.1)
             yield made
         finally:
             assert editor.cli("config", "set", "gateway_relay", "false").returncode == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -80,15 +80,36 @@ def second(first: Window, edited: Editor, context: BrowserContext, folders: tupl
 
 
 @pytest.fixture
-def running(edited: Editor, first: Window) -> Iterator[Editor]:
+def running(edited: Editor, first: Window, request: pytest.FixtureRequest) -> Iterator[Editor]:
     """The server runs for the first window, which knows it, and nothing is in the way."""
     if edited.cli.status().get("workspace") != str(first.folder):
         taken = edited.cli("up", "--take-over", "--yes", "--workspace", str(first.folder))
         assert taken.returncode == 0, taken.stdout + taken.stderr
+    first.come_forward()
     first.page.keyboard.press("Escape")
     first.expect_status(f"Dragoman {edited.cli.status()['port']}")
     yield edited
     edited.cli("debug", "stop", cwd=first.folder)
+    if request.node.stash.get(FAILED, False):
+        _begin_anew(edited, first)
+
+
+def _begin_anew(edited: Editor, window: Window) -> None:
+    """What a test that failed left in the middle is not the next one's: sessions, breakpoints, questions."""
+    edited.cli("down", "--yes")
+    window.reload()
+    window.command("View: Show Run and Debug")
+    expect(window.page.locator(".debug-breakpoints")).to_be_visible()
+    if window.page.locator(".debug-breakpoints .monaco-list-row").count():
+        window.command("Debug: Remove All Breakpoints")  # it has that name only where there are some
+    window.command("View: Close All Editors")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
 
 
 @pytest.fixture
@@ -99,6 +120,7 @@ def both(running: Editor, second: Window) -> Editor:
     return running
 
 
+FAILED = pytest.StashKey[bool]()
 RUNNING = r"Dragoman \d+"
 
 ADDING = """\

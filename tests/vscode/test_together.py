@@ -75,6 +75,7 @@ def test_breakpoints_of_both_stand_in_one_list_and_the_last_writer_wins(running:
 
 def test_in_a_window_of_another_folder_than_the_daemons_both_keep_what_is_theirs(both: Editor, second: Window) -> None:
     """Only the session knows in which folder its breakpoints are; and who leaves keeps the person's own."""
+    second.come_forward()
     listed = _breakpoints(second)
     with agent(both, second.folder) as it:
         second.page.get_by_role("treeitem", name="adding.py").dblclick()

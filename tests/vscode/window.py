@@ -52,6 +52,10 @@ class Window:
     def toasts(self) -> Locator:
         return self.page.locator(".notification-toast")
 
+    def come_forward(self) -> None:
+        """As a person who turns to it does: one that is behind another is drawn about once a second."""
+        self.page.bring_to_front()
+
     def expect_status(self, text: str, *, within_s: float = 20) -> None:
         expect(self.status).to_have_text(re.compile(rf"^\s*{text}\s*$"), timeout=within_s * 1000 * PATIENCE)
 
@@ -60,6 +64,7 @@ class Window:
         expect(self.status.locator(".codicon-circle-slash")).to_be_visible(timeout=within_s * 1000 * PATIENCE)
 
     def menu(self) -> Locator:
+        self.come_forward()
         self.status.locator("a").click()
         expect(self.rows.first).to_be_visible()
         return self.rows
@@ -79,6 +84,7 @@ class Window:
 
     def _find(self, key: str, text: str, name: str) -> None:
         """A view that has just come takes the focus, and the list closes: then it is opened again."""
+        self.come_forward()
         row = self.rows.filter(has_text=name).first
         for _ in range(_OPENED_AT_MOST):
             self.page.keyboard.press(key)
