@@ -189,6 +189,26 @@ def test_a_daemon_that_says_nothing_is_left_and_tried_again(tab: Tab, between: B
     expect(chat.locator(".away")).to_have_count(0)
 
 
+HASTY = "() => { const real = AbortSignal.timeout; AbortSignal.timeout = (ms) => real.call(AbortSignal, ms / 10); }"
+
+
+def test_a_daemon_that_is_halted_is_told_of_and_the_page_goes_on_with_it(tab: Tab, daemon: Attacked) -> None:
+    sign = tab.page.locator("#connection")
+    tab.page.clock.install()
+    tab.page.reload()
+    tab.assert_connected()
+    tab.page.evaluate(HASTY)
+    daemon.process.suspend()
+    try:
+        tab.page.clock.fast_forward(6000)
+        expect(sign).to_have_class("bad")
+        expect(sign).to_contain_text("does not answer")
+    finally:
+        daemon.process.resume()
+    tab.page.clock.fast_forward(6000)
+    tab.assert_connected()
+
+
 RETURN = """(view) => {
   const home = view.parentElement;
   for (let times = 0; times < 5; times++) { view.remove(); home.append(view); }

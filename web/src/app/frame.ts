@@ -14,6 +14,7 @@ const WORDS: Record<FeedState, string> = {
   outside: "Run `dragoman page` in a terminal for a login link.",
   connecting: "connecting…",
   connected: "connected",
+  silent: "Dragoman does not answer: it is very busy, or was halted. The page goes on by itself as soon as it does.",
   lost: "Dragoman is not running. The page connects again by itself. If it stays away: run `dragoman up` in a terminal, then `dragoman page` for a new link.",
 };
 

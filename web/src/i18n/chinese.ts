@@ -10,6 +10,7 @@ export const CHINESE: Record<string, string> = {
   "Close": "关闭",
   "connected": "已连接",
   "connecting…": "正在连接……",
+  "Dragoman does not answer: it is very busy, or was halted. The page goes on by itself as soon as it does.": "Dragoman 没有回应：它非常忙，或已被暂停。它恢复回应后，页面会自动继续。",
   "Dragoman is not running. The page connects again by itself. If it stays away: run `dragoman up` in a terminal, then `dragoman page` for a new link.": "Dragoman 没有运行。页面会自动重新连接。若一直不恢复：请在终端运行 `dragoman up`，再运行 `dragoman page` 获取新链接。",
   "Dragoman does not answer here. Its port was changed to {port}, where it is after a restart: run `dragoman page` in a terminal for a link.": "Dragoman 在这里没有回应。它的端口已改为 {port}，重启后就在那里：请在终端运行 `dragoman page` 获取新链接。",
   "Dragoman is not running, or does not answer. The page connects again by itself as soon as it is there.": "Dragoman 没有运行，或没有回应。它恢复后页面会自动重新连接。",

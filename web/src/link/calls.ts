@@ -80,6 +80,16 @@ export function call(tool: string, args: Record<string, unknown> = {}): Promise<
   return post<Answer>("/api/call", { tool, arguments: args });
 }
 
+/** A process that hangs keeps its connections: only an answer, whichever, proves that it lives. */
+export async function answers(): Promise<boolean> {
+  try {
+    await ask("/api/status", { signal: AbortSignal.timeout(REFUSAL_WITHIN_MS) });
+  } catch (error) {
+    return error instanceof Refused;
+  }
+  return true;
+}
+
 /** A refused upgrade tells a page nothing but that it failed: a plain request tells why. */
 export async function isRefused(): Promise<boolean> {
   try {

@@ -1,5 +1,5 @@
 /** The live feed: a snapshot, then everything after it. One for the whole page, and it comes back by itself. */
-import { forgetSession, isRefused, session } from "./calls";
+import { answers, forgetSession, isRefused, session } from "./calls";
 
 export interface Row {
   sequence: number;
@@ -19,8 +19,9 @@ export interface FeedListener {
   reset?(snapshot: Snapshot): void;
 }
 
-/** `outside`: there is no session; `lost`: the daemon is not there, and is being tried again. */
-export type FeedState = "outside" | "connecting" | "connected" | "lost";
+/** `outside`: there is no session; `silent`: the connection stands, and nobody answers; `lost`: the daemon is not there,
+ *  and is being tried again. */
+export type FeedState = "outside" | "connecting" | "connected" | "silent" | "lost";
 
 type Message =
   | ({ type: "snapshot" } & Snapshot)
@@ -29,6 +30,7 @@ type Message =
 
 const ROTATED = 4401;
 const LONGEST_MS = 5000;
+const ASK_EVERY_MS = 5000;
 
 class Feed extends EventTarget {
   state: FeedState = "connecting";
@@ -57,6 +59,16 @@ class Feed extends EventTarget {
     const socket = new WebSocket(`ws://${location.host}/api/feed`, ["dragoman.v1", `bearer.${session()}`]);
     socket.onmessage = ({ data }: MessageEvent<string>) => this.heard(JSON.parse(data) as Message);
     socket.onclose = ({ code }) => void this.closed(code);
+    socket.onopen = () => this.askNowAndThen(socket);
+  }
+
+  private askNowAndThen(socket: WebSocket): void {
+    setTimeout(async () => {
+      const now = (await answers()) ? "connected" : "silent";
+      if (socket.readyState !== WebSocket.OPEN) return;
+      if (this.snapshot && now !== this.state) this.become(now);
+      this.askNowAndThen(socket);
+    }, ASK_EVERY_MS);
   }
 
   private heard(message: Message): void {
