@@ -1,15 +1,18 @@
-"""Actions on their way to who drew the surface: each told once, kept for an hour while nobody listens."""
+"""Actions on their way to who drew the surface: each told once, kept for an hour while nobody listens, also over a
+restart of the daemon."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import anyio
 
 from dragoman.canvas.model import Taken
 from dragoman.clock import Clock
+from dragoman.journal import JsonStore
 
+ACTIONS: JsonStore[Taken] = JsonStore("canvas_actions", Taken)
 KEPT_S = 3600.0
 KEPT_AT_MOST = 1_000
 """Of all drawers; the oldest go first, and are counted."""
@@ -26,13 +29,23 @@ class Waiting:
         self._bell = anyio.Event()
         self.dropped = 0
 
-    def put(self, taken: Taken) -> None:
+    def make_room(self) -> list[Taken]:
+        """For one more; returns those that went for it."""
+        before = list(self._taken)
         self._let_go_of_old()
         if len(self._taken) >= KEPT_AT_MOST:
             self._taken.popleft()
             self.dropped += 1
+        return before[: len(before) - len(self._taken)]
+
+    def put(self, taken: Taken) -> None:
         self._taken.append(taken)
         self.ring()
+
+    def recall(self, every: Iterable[Taken]) -> None:
+        """Of an earlier life of the daemon."""
+        self._taken = deque(sorted(every, key=lambda taken: taken.at_ns))
+        self._let_go_of_old()
 
     def put_back(self, taken: Taken) -> None:
         """By who could not pass it on: as old as it was, and so before what was done later, and only that."""

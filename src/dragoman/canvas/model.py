@@ -40,6 +40,8 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     context: dict[str, Any]
     user_message: str = ""
     at_ns: int
+    is_secret: bool = False
+    """It holds what no disk may: it ends with the daemon."""
 
 
 def key_of(drawer: str, surface_id: str) -> str:

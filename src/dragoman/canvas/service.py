@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,12 +11,13 @@ import anyio
 import msgspec
 
 from dragoman.canvas import faults
-from dragoman.canvas.actions import Waiting
+from dragoman.canvas.actions import ACTIONS, Waiting
 from dragoman.canvas.catalogue import check_components
 from dragoman.canvas.components import OWN
 from dragoman.canvas.hidden import recorded, secrets_in, stored, without
 from dragoman.canvas.model import Asking, Drawn, Taken, key_of
 from dragoman.clock import Clock
+from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.ids import new_id
 from dragoman.journal import Journal, JsonStore, Statement
@@ -35,7 +37,10 @@ from dragoman.wire.a2ui import (
     to_v09,
 )
 
+log = logging.getLogger(__name__)
+
 STORE: JsonStore[Drawn] = JsonStore("canvas", Drawn)
+STORES = (STORE, ACTIONS)
 SURFACES_AT_MOST = 200
 """Of all drawers together; each has a limit of its own besides."""
 STAYS_S = 24 * 3600.0
@@ -62,7 +67,7 @@ class CanvasService:
         async with self._turn:
             rows = await self._journal.query(STORE.everything())
             before, self._drawn = self._drawn, STORE.decoded(rows.rows)
-            self._waiting.keep(lambda taken: key_of(taken.drawer, taken.surface_id) in self._drawn)
+            await self._recall(is_new=not before)
             if gone := len(before.keys() - self._drawn.keys()):
                 await self._journal.append([Event(kind="canvas.surfaces_forgotten", body={"count": gone})])
             # Who asked in an earlier life of the daemon was told that it ended.
@@ -70,6 +75,15 @@ class CanvasService:
             if left:
                 await self._take_away(left, "dragoman")
         self._waiting.ring()
+
+    async def _recall(self, *, is_new: bool) -> None:
+        """After the start only less is kept: what is being told just now stands in the store a moment longer."""
+        kept = ACTIONS.decoded((await self._journal.query(ACTIONS.everything())).rows)
+        if is_new:
+            self._waiting.recall(kept.values())
+        self._waiting.keep(
+            lambda taken: self.is_drawn(taken.drawer, taken.surface_id) and (taken.is_secret or taken.id in kept)
+        )
 
     def surfaces(self) -> tuple[Drawn, ...]:
         """Newest change first."""
@@ -121,12 +135,14 @@ class CanvasService:
                 raise faults.closed_surface()
             surface = _with_changes(drawn.surface, changes)
             action = self._action(surface, component_id, scope, details or {})
-            taken = self._taken(drawn, action)
+            context = recorded(surface, surface.components[component_id], action.context)
+            is_secret = context != action.context or bool(action.user_message and secrets_in(surface))
+            taken = self._taken(drawn, action, is_secret=is_secret)
             changed = msgspec.structs.replace(
                 drawn, surface=surface, version=drawn.version + bool(changes), changed_ns=taken.at_ns
             )
-            context = recorded(surface, surface.components[component_id], taken.context)
-            await self._journal.append([_told_action(taken, context, by)], writes=[self._put(changed)])
+            writes = [self._put(changed), *_kept(taken), *(ACTIONS.remove(it.id) for it in self._waiting.make_room())]
+            await self._journal.append([_told_action(taken, context, by)], writes=writes)
             self._drawn[changed.key] = changed
         self._waiting.put(taken)
         return taken
@@ -140,21 +156,36 @@ class CanvasService:
             is_own = taken.drawer == drawer or (bool(surface_id) and taken.workspace == workspace)
             return is_own and surface_id in ("", taken.surface_id)
 
-        return await self._waiting.take(chosen, most=most, within_s=within_s)
+        return await self._told(await self._waiting.take(chosen, most=most, within_s=within_s))
 
-    def put_back(self, taken: Taken) -> None:
+    async def _told(self, every: list[Taken]) -> list[Taken]:
+        """Nobody is told them a second time, after a restart neither."""
+        try:
+            if every:
+                await self._journal.append([], writes=[ACTIONS.remove(taken.id) for taken in every])
+        except DragomanError as error:
+            log.warning("what was told of the canvas may be told again after a restart: %s", error)
+        except anyio.get_cancelled_exc_class():
+            for taken in every:
+                self._waiting.put_back(taken)
+            raise
+        return every
+
+    async def put_back(self, taken: Taken) -> None:
         """What its drawer could not be told: kept on, until the hour since it was done is over."""
         if self.is_drawn(taken.drawer, taken.surface_id):
             self._waiting.put_back(taken)
+            await self._journal.append([], writes=_kept(taken))
 
     async def answers(self, drawer: str, surface_id: str, *, within_s: float) -> list[Taken]:
         """What was done on this surface first; nothing as soon as it is taken away."""
-        return await self._waiting.take(
+        first = await self._waiting.take(
             lambda taken: (taken.drawer, taken.surface_id) == (drawer, surface_id),
             most=1,
             within_s=within_s,
             is_over=lambda: not self.is_drawn(drawer, surface_id),
         )
+        return await self._told(first)
 
     def is_drawn(self, drawer: str, surface_id: str) -> bool:
         return key_of(drawer, surface_id) in self._drawn
@@ -229,7 +260,7 @@ class CanvasService:
             return msgspec.structs.replace(action, context={**action.context, **told})
         return _default_action(surface, component, entry.event, told, at)
 
-    def _taken(self, drawn: Drawn, action: Action) -> Taken:
+    def _taken(self, drawn: Drawn, action: Action, *, is_secret: bool) -> Taken:
         return Taken(
             id=new_id("action"),
             drawer=drawn.drawer,
@@ -240,7 +271,12 @@ class CanvasService:
             context=action.context,
             user_message=action.user_message,
             at_ns=self._clock.wall_ns(),
+            is_secret=is_secret,
         )
+
+
+def _kept(taken: Taken) -> list[Statement]:
+    return [] if taken.is_secret else [ACTIONS.put(taken.id, taken, at_ns=taken.at_ns, session=taken.drawer)]
 
 
 def _for_viewers(before: Surfaces, incoming: Iterable[Incoming]) -> list[dict[str, Any]]:
@@ -306,4 +342,4 @@ def _told_action(taken: Taken, context: dict[str, Any], by: str) -> Event:
     )
 
 
-__all__ = ["STORE", "A2uiError", "CanvasService"]
+__all__ = ["STORE", "STORES", "A2uiError", "CanvasService"]

@@ -76,7 +76,7 @@ log = logging.getLogger(__name__)
 
 _SERVER_ENDS_WITHIN_S = 3.0
 _RECORDED_WITHIN_S = 1.0
-STORES = (breakpoints.STORE, trust.STORE, STORE, conversations.STORE, canvas.STORE, stops.STORE)
+STORES = (breakpoints.STORE, trust.STORE, STORE, conversations.STORE, *canvas.STORES, stops.STORE)
 
 
 @dataclass(frozen=True, slots=True)

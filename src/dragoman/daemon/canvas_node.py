@@ -105,7 +105,7 @@ class CanvasNode:
             for taken in await self._canvas.actions(DRAWER, most=1, within_s=_LISTENED_S):
                 bell = self._bell
                 if not await self._is_told(taken):
-                    self._canvas.put_back(taken)
+                    await self._canvas.put_back(taken)
                     await bell.wait()
 
     def _begin(self, operator: GatewayClient) -> None:

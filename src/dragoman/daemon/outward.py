@@ -223,7 +223,7 @@ class Outward:
             for taken in await self._canvas.actions(DRAWER, most=1, within_s=_LISTENED_S):
                 changed = self._changed
                 if not await self._is_told(taken):
-                    self._canvas.put_back(taken)
+                    await self._canvas.put_back(taken)
                     await changed.wait()
 
     async def _is_told(self, taken: Taken) -> bool:

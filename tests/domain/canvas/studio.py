@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from dragoman.canvas.service import STORE, CanvasService
+from dragoman.canvas.service import STORES, CanvasService
 from dragoman.clock import Clock
 from dragoman.journal import Journal
 from dragoman.testing.clocks import VirtualClock
@@ -14,7 +14,7 @@ from dragoman.testing.clocks import VirtualClock
 
 @asynccontextmanager
 async def studio(folder: Path, clock: Clock | None = None) -> AsyncIterator[tuple[CanvasService, Journal]]:
-    async with Journal.open(folder, stores=[STORE]) as journal:
+    async with Journal.open(folder, stores=STORES) as journal:
         service = CanvasService(journal, clock or VirtualClock())
         await service.load()
         yield service, journal

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.canvas.actions import KEPT_AT_MOST, KEPT_S
+from dragoman.canvas.actions import ACTIONS, KEPT_AT_MOST, KEPT_S
 from dragoman.canvas.service import STAYS_S, SURFACES_AT_MOST, CanvasService
 from dragoman.errors import DragomanError
 from dragoman.journal import Everything, OfSession
@@ -202,11 +202,63 @@ async def test_what_could_not_be_passed_on_is_the_next_again_and_no_younger(tmp_
         first = await canvas.act("a", "s", "go", by="page")
         second = await canvas.act("a", "s", "go", by="page")
         assert await canvas.actions("a", most=1, within_s=0) == [first]
-        canvas.put_back(first)
+        await canvas.put_back(first)
         assert await canvas.actions("a", within_s=0) == [first, second]
         clock.advance(KEPT_S + 1)
-        canvas.put_back(first)
+        await canvas.put_back(first)
         assert await canvas.actions("a", within_s=0) == []
+
+
+async def test_what_nobody_was_told_yet_outlives_the_daemon_and_what_was_told_is_told_once(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    async with studio(tmp_path, clock) as (canvas, _):
+        for drawer in ("a", "b", "gone"):
+            await drawn(canvas, drawer)
+        done = []
+        for _ in range(4):
+            clock.advance(0.001)
+            done.append(await canvas.act("a", "s", "go", by="page"))
+        assert await canvas.actions("a", most=2, within_s=0) == done[:2]
+        await canvas.put_back(done[1])
+        await canvas.act("gone", "s", "go", by="page")
+        await canvas.remove("gone", "s", by="page")
+        clock.advance(KEPT_S - 2)
+        late = await canvas.act("b", "s", "go", by="page")
+    async with studio(tmp_path, clock) as (canvas, _):
+        assert await canvas.actions("gone", within_s=0) == []
+        assert await canvas.actions("a", within_s=0) == done[1:]
+        clock.advance(2)
+        assert await canvas.actions("b", within_s=0) == [late]
+    async with studio(tmp_path, clock) as (canvas, _):
+        assert [await canvas.actions(drawer, within_s=0) for drawer in ("a", "b")] == [[], []]
+
+
+async def test_what_is_older_than_an_hour_is_gone_from_the_store_too(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    async with studio(tmp_path, clock) as (canvas, journal):
+        await drawn(canvas)
+        await canvas.act("a", "s", "go", by="page")
+        clock.advance(KEPT_S + 1)
+        last = await canvas.act("a", "s", "go", by="page")
+        assert list(ACTIONS.decoded((await journal.query(ACTIONS.everything())).rows)) == [last.id]
+
+
+async def test_who_is_broken_off_while_it_is_told_leaves_it_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with studio(tmp_path) as (canvas, journal):
+        await drawn(canvas)
+        taken = await canvas.act("a", "s", "go", by="page")
+        with monkeypatch.context() as patch, anyio.CancelScope() as scope:
+
+            async def stalled(*_: Any, **__: Any) -> None:
+                scope.cancel()
+                await anyio.sleep_forever()
+
+            patch.setattr(journal, "append", stalled)
+            await canvas.actions("a", within_s=0)
+        assert scope.cancelled_caught
+        assert await canvas.actions("a", within_s=0) == [taken]
 
 
 async def test_what_was_put_back_keeps_nothing_older_alive(tmp_path: Path) -> None:
@@ -218,7 +270,7 @@ async def test_what_was_put_back_keeps_nothing_older_alive(tmp_path: Path) -> No
         clock.advance(KEPT_S - 1)
         later = await canvas.act("b", "s", "go", by="page")
         assert await canvas.actions("b", within_s=0) == [later]
-        canvas.put_back(later)
+        await canvas.put_back(later)
         clock.advance(2)
         assert await canvas.actions("a", within_s=0) == []
         assert await canvas.actions("b", within_s=0) == [later]
@@ -253,7 +305,7 @@ async def test_what_could_not_be_passed_on_goes_with_its_surface(tmp_path: Path)
         await canvas.act("a", "s", "go", by="page")
         (taken,) = await canvas.actions("a", within_s=0)
         await canvas.remove("a", "s", by="page")
-        canvas.put_back(taken)
+        await canvas.put_back(taken)
         assert await canvas.actions("a", within_s=0) == []
 
 
@@ -362,6 +414,7 @@ async def test_a_secret_reaches_who_asked_and_no_record(tmp_path: Path) -> None:
         await canvas.draw("a", WORK, surface("s", {"id": "root", "component": "Form", "fields": fields}))
         await canvas.act("a", "s", "root", details={"values": {"pin": "hunter2!", "who": "Ada"}}, by="page")
         (taken,) = await canvas.actions("a", within_s=1)
+        await canvas.put_back(taken)
         assert taken.context["values"] == {"pin": "hunter2!", "who": "Ada"}
         (told,) = [row.event for row in await journal.read(0, limit=50) if row.event.kind == "canvas.action_taken"]
         assert told.body["context"]["values"] == {"pin": "••••", "who": "Ada"}
