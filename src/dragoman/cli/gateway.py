@@ -17,7 +17,7 @@ from dragoman.transport.control_link import ControlLink
 from dragoman.visible import visible
 from dragoman.wire.control import Item
 
-_CONNECTED_WITHIN_S = 40.0
+CONNECTED_WITHIN_S = 40.0
 _SILENT_AT_MOST_S = 660.0
 _GOOD = frozenset({"connected", "disconnected"})
 
@@ -29,7 +29,7 @@ def connect(
     json: Json = False,
 ) -> int:
     with ControlLink.open(find_places()) as link, working(say("Connecting to the gateway")):
-        found = link.call("gateway_connect", _asked(url=url), within_s=_CONNECTED_WITHIN_S)
+        found = link.call("gateway_connect", _asked(url=url), within_s=CONNECTED_WITHIN_S)
     return _show(found, as_json=json)
 
 
@@ -47,7 +47,7 @@ def status(*, json: Json = False) -> int:
 
 def sessions(*, json: Json = False) -> int:
     with ControlLink.open(find_places()) as link:
-        found = link.call("gateway_sessions", within_s=_CONNECTED_WITHIN_S)["sessions"]
+        found = link.call("gateway_sessions", within_s=CONNECTED_WITHIN_S)["sessions"]
     if json:
         show_json(found)
         return ExitCode.OK
@@ -91,7 +91,7 @@ def approve(
     json: Json = False,
 ) -> int:
     with ControlLink.open(find_places()) as link:
-        found = link.call("gateway_approve", {"request": request}, within_s=_CONNECTED_WITHIN_S)
+        found = link.call("gateway_approve", {"request": request}, within_s=CONNECTED_WITHIN_S)
     if json:
         show_json(found)
     else:

@@ -23,6 +23,8 @@ from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolRes
 _ADDRESS = re.compile(r"wss?://\S{1,500}")
 _MOST_TEXT = 100_000
 _SESSIONS = 100
+PAIRING_WITHIN_S = 10.0
+"""Each of the three questions that an approval takes at most: the command line waits longer than for all of them."""
 
 
 class _Session(msgspec.Struct):
@@ -101,7 +103,8 @@ class GatewayMethods:
         wanted = str(params.get("request", "")) or self.link.node.request_id
         for method in ("node.pair", "device.pair"):
             if wanted and wanted in await self._pending(method):
-                await self.link.client().request(f"{method}.approve", {"requestId": wanted})
+                approved = {"requestId": wanted}
+                await self.link.client().request(f"{method}.approve", approved, timeout_s=PAIRING_WITHIN_S)
                 yield {"approved": wanted}
                 return
         raise DragomanError(
@@ -111,7 +114,7 @@ class GatewayMethods:
         )
 
     async def _pending(self, method: str) -> list[str]:
-        answer = await self.link.client().request(f"{method}.list", {})
+        answer = await self.link.client().request(f"{method}.list", {}, timeout_s=PAIRING_WITHIN_S)
         try:
             found = _Waiting() if isinstance(answer, UnsetType) else msgspec.json.decode(answer, type=_Waiting)
         except msgspec.DecodeError:

@@ -14,6 +14,8 @@ import pytest
 
 from dragoman.canvas.actions import KEPT_S
 from dragoman.canvas.service import CanvasService
+from dragoman.cli import gateway
+from dragoman.daemon import gateway_methods
 from dragoman.daemon.canvas_commands import DRAWER
 from dragoman.daemon.canvas_node import draws_on_nodes
 from dragoman.daemon.gateway_methods import GatewayMethods
@@ -52,6 +54,7 @@ class OldGateway:
     version: str = "2026.5.7"
     approved: bool = False
     cuts: bool = False
+    silent_at: str = ""
     nodes: list[Visit] = field(default_factory=list)
     connects: list[Json] = field(default_factory=list)
     results: dict[str, Json] = field(default_factory=dict)
@@ -72,6 +75,8 @@ class OldGateway:
 
     async def _answer(self, visit: Visit, asked: Json) -> None:
         method, params = asked["method"], asked.get("params", {})
+        if method == self.silent_at:
+            return
         if method == "node.pair.list":
             own = {"requestId": "req-1", "nodeId": self.connects[-1]["device"]["id"]}
             other = {"requestId": "req-0", "nodeId": "somebody"}
@@ -139,6 +144,23 @@ async def test_what_does_not_wait_cannot_be_approved(tmp_path: Path) -> None:
         with pytest.raises(DragomanError) as refused:
             [it async for it in GatewayMethods(link).table()["gateway_approve"]({"request": "req-9"})]
         assert refused.value.code == "nothing_to_approve"
+
+
+@pytest.mark.parametrize("silent_at", ["node.pair.list", "node.pair.approve", "device.pair.list"])
+async def test_a_gateway_that_says_nothing_of_an_approval_is_told_of_before_the_command_line_gives_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent_at: str
+) -> None:
+    assert 3 * gateway_methods.PAIRING_WITHIN_S < gateway.CONNECTED_WITHIN_S
+    monkeypatch.setattr(gateway_methods, "PAIRING_WITHIN_S", 0.1)
+    there = OldGateway()
+    async with drawn_on(tmp_path, there) as (link, _, __):
+        await until(lambda: link.node.standing.state == "pairing_required")
+        there.silent_at = silent_at
+        wanted = {"request": "req-9"} if silent_at == "device.pair.list" else {}
+        with pytest.raises(DragomanError) as refused:
+            [it async for it in GatewayMethods(link).table()["gateway_approve"](wanted)]
+    assert refused.value.code == "gateway_silent"
+    assert "within 0.1 seconds" in str(refused.value)
 
 
 @pytest.mark.parametrize("how", [{"messages": BUTTON}, {"jsonl": JSONL}])
