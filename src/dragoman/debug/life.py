@@ -55,6 +55,11 @@ class Life:
     def is_leaving(self) -> bool:
         return self.state is State.STOPPED and self._left == self.stops
 
+    @property
+    def stands(self) -> bool:
+        """Stopped, and not sent on by a command that the debugger has yet to confirm."""
+        return self.state is State.STOPPED and not self.is_leaving
+
     def end(self, ended: Ended) -> None:
         """Once: how it ended first is how it ended."""
         if self.ended is None:

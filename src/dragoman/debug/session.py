@@ -13,17 +13,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import anyio
-import msgspec
 from anyio.abc import TaskStatus
 
 from dragoman.clock import Clock
 from dragoman.debug import faults
+from dragoman.debug.arriving import Arriving
 from dragoman.debug.asking import Asking, Question
 from dragoman.debug.backend import AdapterRefusedError, Backend
 from dragoman.debug.bindings import Bindings, temporary
 from dragoman.debug.ending import ENDS_WITHIN_S, Ending
-from dragoman.debug.frame_memory import FrameMemory
-from dragoman.debug.hearing import Hearing, Ordered
+from dragoman.debug.hearing import Hearing
 from dragoman.debug.interrupting import Interrupting
 from dragoman.debug.life import Life
 from dragoman.debug.looks import Looks
@@ -36,10 +35,9 @@ from dragoman.debug.pulse import Pulse
 from dragoman.debug.running import Running, Tell
 from dragoman.debug.states import LIVE, Happening, State
 from dragoman.debug.stopping import Moment, Stopping
-from dragoman.debug.telling import place_of
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.wire.dap import Capabilities, bodies
+from dragoman.wire.dap import Capabilities
 from dragoman.workspace.breakpoints import Breakpoint
 
 __all__ = ["Launch", "Session"]
@@ -49,7 +47,6 @@ log = logging.getLogger(__name__)
 _NAMES_AT_MOST = 100
 _LAST_WORDS_WITHIN_S = 10.0
 _LAST_WORDS = 4000
-_BESIDE = frozenset({"breakpoint", "step"})  # an exception, or watched data, would be lost
 
 
 @runtime_checkable
@@ -90,9 +87,6 @@ class Session:
         self._mailbox = Mailbox()
         self._asking = Asking(backend)
         self._threads = Threads(backend)
-        self._tell = tell
-        self._keep = keep
-        self._memory = FrameMemory()
         self._opening = Opening(backend, launch, self._send_breakpoints, hold)
         self._interrupting = Interrupting(launch.dialect, self._threads, self.output, is_launch=launch.is_launch)
         self._hearing = Hearing(
@@ -102,10 +96,13 @@ class Session:
         self._running = Running(
             self._asking, self._life, self._threads, self._mailbox, again=self._hearing.put_back, tell=tell
         )
+        self._arriving = Arriving(
+            backend, self._life, self._threads, self._opening, self._stopping, self._running,
+            title=title, tell=tell, before=self._forget_until, keep=keep,
+        )  # fmt: skip
         self.looks = Looks(
             self._asking, self._life, self._threads, self._opening, launch, self._hearing.program, self._now
         )
-        self._moment: Moment | None = None
         self._until: Until | None = None
         self._wanted: tuple[Breakpoint, ...] = ()
         self._set_probe(probe)
@@ -143,7 +140,7 @@ class Session:
     @property
     def stands(self) -> bool:
         """Stopped, and not sent on by a command that the debugger has yet to confirm."""
-        return self.state is State.STOPPED and not self._life.is_leaving
+        return self._life.stands
 
     @property
     def last_stop(self) -> int:
@@ -219,14 +216,7 @@ class Session:
         self._life.move(Happening.LAUNCHED)
         await self._opening.run()
         if self.state is State.STARTING:
-            self._goes_on()
-
-    def _goes_on(self) -> None:
-        """That it runs at last is told: of what only starts, nobody can ask anything."""
-        was_starting = self.state is State.STARTING
-        self._life.move(Happening.RESUMED)
-        if was_starting:
-            self._tell("debug.running", self.title, {})
+            self._arriving.goes_on()
 
     async def _explained(self, errors: BaseExceptionGroup[Exception], *, started: bool) -> DragomanError:
         failure = faults.of_group(errors)
@@ -278,61 +268,13 @@ class Session:
     async def _handle(self) -> None:
         async for body in self._hearing.in_order():
             try:
-                await self._take(body)
+                await self._arriving.take(body)
             except (DragomanError, RemoteProtocolError) as error:
                 log.warning("session %s: an event was skipped: %s", self.id, error)
 
-    async def _take(self, body: Ordered) -> None:
-        match body:
-            case bodies.InitializedBody():
-                self._opening.initialized.set()
-            case bodies.StoppedBody():
-                await self._stopped(body)
-            case bodies.ContinuedBody():
-                self._continued(body)
-            case bodies.CapabilitiesBody():
-                self._opening.learn(body)
-
-    async def _stopped(self, body: bodies.StoppedBody) -> None:
-        """The stop is told when the look at it is complete: a caller never sees half of one."""
-        was_stopped = self.state is State.STOPPED and not self._life.is_leaving
-        sent_on = self._running.sent_on
-        if was_stopped and self._is_beside(body):
-            await self._stopping.note(body)
-            return
-        moment = await self._stopping.look(body, self.last_stop + 1, self._running.by, self._running.command)
-        if moment is None or self.ended is not None:
-            return
-        if was_stopped and self._running.sent_on != sent_on:
-            return  # a stop told twice, or of another thread: the program was sent on during the look
-        if was_stopped and self._moment is not None and self._moment.is_the_same(moment):
-            return
-        await self._forget_until()
-        changed = self._memory.compared(moment.stop)
-        stop = msgspec.structs.replace(moment.stop, output=self._stopping.output_since(), changed=changed)
-        self._moment = Moment(stop, moment.handles, moment.looking)
-        self._life.stopped_at(stop)
-        self._tell("debug.stopped", *place_of(stop))
-        self._keep(stop)
-
-    def _is_beside(self, body: bodies.StoppedBody) -> bool:
-        """Another thread reached a breakpoint in the same moment. They stand together and go on together, so it is seen
-        among the other threads; as a stop of its own it would look as if somebody had sent the program on."""
-        stop, thread = self.stop, body.thread_id
-        is_another = stop is not None and thread is not None and thread != stop.thread_id
-        return is_another and bool(body.all_threads_stopped) and body.reason in _BESIDE
-
-    def _continued(self, body: bodies.ContinuedBody) -> None:
-        """Of another thread than the one that stopped, it changes nothing for who looks at the stop."""
-        if self.stands and self._backend.owns.others:
-            self._running.went_on_by(self._backend.owns.others)
-        self._threads.went_on(body.thread_id, everything=body.all_threads_continued is not False)
-        if self.stop is None or not self._threads.is_stopped(self.stop.thread_id):
-            self._goes_on()
-
     async def _send_on(self) -> None:
         """A program that we came to goes on when we leave it, also past what it was stopped by."""
-        moment, dialect = self._moment, self.launch.dialect
+        moment, dialect = self._arriving.moment, self.launch.dialect
         thread = moment.stop.thread_id if moment else 0
         if self.launch.is_launch or moment is None or not self._threads.is_stopped(thread):
             return
@@ -437,9 +379,9 @@ class Session:
     # Inside.
 
     def _now(self) -> Moment:
-        if self._moment is None:
+        if self._arriving.moment is None:
             raise faults.not_stopped(self.state)
-        return self._moment
+        return self._arriving.moment
 
     async def _free(self, question: Question) -> None:
         await self._interrupting.free(question, self._stopping.thread_id)
