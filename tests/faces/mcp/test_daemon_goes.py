@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -93,17 +92,17 @@ def test_killed_again_and_again_every_next_call_works(cli: Cli) -> None:
     with raw_client(cli) as client:
         client.initialize()
         seen = set()
-        for _ in range(3):
+        for _ in range(2):
             seen.add(pid := pid_of(client))
             kill(pid)
-        assert len(seen | {pid_of(client)}) == 4
+        assert len(seen | {pid_of(client)}) == 3
 
 
 def test_killed_before_it_answered_the_handshake_the_next_one_answers(cli: Cli) -> None:
     cli("up")
     pid = cli.status()["pid"]
     with raw_client(cli) as client:
-        eventually(lambda: cli.status()["links"]["mcp"])
+        eventually(lambda: call(cli.places, "status")["links"]["mcp"])
         os.kill(pid, signal.SIGSTOP)
         asked = client.request("initialize", introduction("2025-06-18"))
         eventually(client.is_idle)
@@ -118,7 +117,7 @@ def test_a_restart_under_a_live_client_is_not_noticed_by_its_next_call(cli: Cli)
         client.initialize()
         first = pid_of(client)
         assert cli("restart").returncode == 0
-        eventually(lambda: cli.status()["links"]["mcp"] == 1)
+        eventually(lambda: call(cli.places, "status")["links"]["mcp"] == 1)
         assert pid_of(client) == cli.status()["pid"] != first
         assert client.silent(0.05)
 
@@ -139,14 +138,12 @@ def test_after_an_end_on_purpose_no_daemon_is_started_until_the_client_speaks(cl
     with raw_client(cli) as client:
         client.initialize()
         assert cli("down").returncode == 0
-        deadline = time.monotonic() + 1.0
-        while time.monotonic() < deadline:
-            assert daemons_of(cli.home) == []
+        assert client.silent(1.0)
+        assert daemons_of(cli.home) == []
         assert pid_of(client) == cli.status()["pid"]
 
 
-@pytest.mark.parametrize("goes", ["killed", "restarted"])
-@pytest.mark.parametrize("era", ["with a handshake", "without"])
+@pytest.mark.parametrize(("goes", "era"), [("killed", "with a handshake"), ("restarted", "without")])
 def test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_why(
     cli: Cli, tmp_path: Path, goes: str, era: str
 ) -> None:
@@ -183,19 +180,19 @@ def test_without_a_restart_nobody_speaks_of_one(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("goes", ["killed", "restarted"])
-def test_over_http_a_session_is_then_unknown_and_what_needs_none_just_works(fresh: Cli, goes: str) -> None:
-    port = free_port()
-    fresh.environment["DRAGOMAN_PORT"] = str(port)  # clients have the address in their files
-    assert fresh("up").returncode == 0
-    client = wire_of(fresh)
+def test_over_http_a_session_is_then_unknown_and_what_needs_none_just_works(house: Cli, goes: str) -> None:
+    """The home itself: who asks without a session counts as linked for a while, and nobody waits for that."""
+    assert house("up").returncode == 0
+    client = wire_of(house)
     client.initialize()
-    first = fresh.status()["pid"]
+    first = house.status()["pid"]
     if goes == "killed":
         kill(first)
-        assert fresh("up").returncode == 0
+        assert house("up").returncode == 0
     else:
-        assert fresh("restart").returncode == 0
-    assert (fresh.status()["port"], fresh.status()["pid"] != first) == (port, True)
+        assert house("restart").returncode == 0
+    # Clients have the address in their files.
+    assert (house.status()["port"], house.status()["pid"] != first) == (client.port, True)
     gone = client.call("dragoman_status")
     assert (gone.status, gone.code) == (404, "unknown_mcp_session")
     assert client.modern("tools/call", "dragoman_status", arguments={}).status == 200
@@ -204,31 +201,19 @@ def test_over_http_a_session_is_then_unknown_and_what_needs_none_just_works(fres
     assert client.call("dragoman_status").status == 200
 
 
-def test_an_end_in_order_waits_for_no_open_stream(cli: Cli) -> None:
-    cli("up")
-    client = wire_of(cli)
-    client.initialize()
-    with client.open("GET") as stream:
-        assert stream.status == 200
-        began = time.monotonic()
-        assert cli("down").returncode == 0
-        assert time.monotonic() - began < 2 * PATIENCE
-        stream.read()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-def test_an_end_in_order_is_quick_and_records_that_the_client_was_left(fresh: Cli) -> None:
-    with raw_client(fresh) as client:
-        client.initialize()
-        client.call("dragoman_status")
-        began = time.monotonic()
-        assert fresh("down").returncode == 0
-        assert time.monotonic() - began < 3 * PATIENCE
-        events = client.call("search_journal", words="raw")["structuredContent"]["events"]
+def test_an_end_in_order_waits_for_no_open_stream_and_records_that_the_client_was_left(cli: Cli) -> None:
+    with raw_client(cli) as client:
+        client.ask("initialize", introduction("2025-11-25", "left-behind"))
+        client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        over_http = wire_of(cli)
+        over_http.initialize()
+        with over_http.open("GET") as stream:
+            assert stream.status == 200
+            began = time.monotonic()
+            assert cli("down").returncode == 0
+            assert time.monotonic() - began < 2 * PATIENCE
+            stream.read()
+        events = client.call("search_journal", words="left-behind")["structuredContent"]["events"]
     came, *_ = [event for event in reversed(events) if event["kind"] == "mcp.connected"]
     assert [event["session"] for event in events if event["kind"] == "mcp.disconnected"] == [came["session"]]
 
@@ -245,16 +230,27 @@ def test_stopped_it_makes_calls_wait_and_continued_it_answers_them(cli: Cli) -> 
         assert [client.answer(call)["result"]["structuredContent"]["pid"] for call in calls] == [pid] * 3
 
 
-def test_a_client_leaves_a_stopped_daemon_at_once(fresh: Cli) -> None:
-    with raw_client(fresh) as client:
+def test_a_client_leaves_a_stopped_daemon_at_once(cli: Cli) -> None:
+    with raw_client(cli) as client:
         client.initialize()
-        os.kill(pid_of(client), signal.SIGSTOP)
+        pid = pid_of(client)
+        os.kill(pid, signal.SIGSTOP)
         client.begin_call("dragoman_status")
         assert client.leave() == 0
+        os.kill(pid, signal.SIGCONT)
 
 
-def test_where_clients_may_not_start_it_the_client_is_told_what_to_do(fresh: Cli) -> None:
-    assert fresh("config", "set", "mcp_starts_daemon", "false").returncode == 0
+def forbid_starting(cli: Cli) -> None:
+    write_settings(cli, "mcp_starts_daemon = false\n")
+
+
+def write_settings(cli: Cli, text: str) -> None:
+    cli.places.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    cli.places.settings_file.write_text(text)
+
+
+def test_where_clients_may_not_start_it_the_client_is_told_what_to_do_and_a_restart_is_waited_for(fresh: Cli) -> None:
+    forbid_starting(fresh)
     with raw_client(fresh) as client:
         told = client.answer(client.request("initialize", introduction("2025-11-25")))
         assert code_of(told) == "not_running"
@@ -263,13 +259,19 @@ def test_where_clients_may_not_start_it_the_client_is_told_what_to_do(fresh: Cli
         assert daemons_of(fresh.home) == []
         assert fresh("up").returncode == 0
         assert "result" in client.initialize()
-        assert pid_of(client) == fresh.status()["pid"]
+        first = pid_of(client)
+        assert first == fresh.status()["pid"]
+        restart = fresh.begin("restart")
+        eventually(lambda: is_dead(first) or not fresh.places.socket.exists())
+        assert pid_of(client) != first
+        assert restart.wait(20 * PATIENCE) == 0
+        restart.communicate()
         client.leave()
         assert "dragoman: No daemon is running, and the setting mcp_starts_daemon is false." in client.errors()
 
 
 def test_a_client_that_never_reads_or_closes_our_standard_error_is_answered_all_the_same(fresh: Cli) -> None:
-    assert fresh("config", "set", "mcp_starts_daemon", "false").returncode == 0
+    forbid_starting(fresh)
     with raw_client(fresh) as client:
         for _ in range(20):
             assert code_of(client.ask("ping")) == "not_running"
@@ -282,28 +284,15 @@ def test_a_client_that_never_reads_or_closes_our_standard_error_is_answered_all_
         assert client.leave() == 0
 
 
-def test_where_clients_may_not_start_it_a_restart_is_still_waited_for(fresh: Cli) -> None:
-    assert fresh("config", "set", "mcp_starts_daemon", "false").returncode == 0
-    assert fresh("up").returncode == 0
-    with raw_client(fresh) as client:
-        client.initialize()
-        restart = fresh.begin("restart")
-        first = pid_of(client)
-        eventually(lambda: is_dead(first) or not fresh.places.socket.exists())
-        assert pid_of(client) != first
-        assert restart.wait(20 * PATIENCE) == 0
-        restart.communicate()
-
-
 def test_settings_that_cannot_be_read_are_told_to_the_client(fresh: Cli) -> None:
-    fresh.places.settings_file.parent.mkdir(parents=True, exist_ok=True)
-    fresh.places.settings_file.write_text("port = maybe\n")
+    write_settings(fresh, "port = maybe\n")
     with raw_client(fresh) as client:
         told = client.answer(client.request("initialize", introduction("2025-11-25")))
         assert code_of(told) == "bad_settings"
         assert "line 1" in told["error"]["message"]
-        fresh.places.settings_file.write_text("")
-        assert "result" in client.initialize()
+        write_settings(fresh, "")
+        with serving(fresh.places):
+            assert "result" in client.initialize()
 
 
 def test_one_that_ends_every_conversation_is_tried_less_and_less_and_then_told(fresh: Cli) -> None:
@@ -318,8 +307,7 @@ def test_one_that_ends_every_conversation_is_tried_less_and_less_and_then_told(f
 
 
 OTHER_VERSION = """
-import sys, dragoman
-sys.argv.pop(1)
+import signal, sys, dragoman
 dragoman.__version__ = "0.0.1"
 from contextlib import ExitStack
 from pathlib import Path
@@ -329,26 +317,28 @@ from dragoman.daemon.lives import Life, Lives
 from dragoman.places import find_places
 lives = Lives()
 with ExitStack() as stack:
-    if sys.argv[1] == "busy":
-        stack.enter_context(lives.lived(Life("d-1", "debug", "a session")))
+    stack.enter_context(lives.lived(Life("d-1", "debug", "a session")))
+    signal.signal(signal.SIGUSR1, lambda *_: print(stack.close(), flush=True))
     anyio.run(lambda: run(Options(workspace=Path.cwd()), find_places(), lambda _: print("up", flush=True), lives=lives))
 """
 
 
-@pytest.mark.parametrize(("life", "version"), [("idle", __version__), ("busy", "0.0.1")])
-def test_a_daemon_of_another_version_is_replaced_when_idle_and_kept_when_busy(
-    fresh: Cli, life: str, version: str, tmp_path: Path
-) -> None:
+def test_a_daemon_of_another_version_is_kept_when_busy_and_replaced_when_idle(fresh: Cli, tmp_path: Path) -> None:
     other = subprocess.Popen(
-        [sys.executable, "-P", "-c", OTHER_VERSION, "dragoman.daemon", life],
+        [sys.executable, "-P", "-c", OTHER_VERSION, "dragoman.daemon"],
         env=fresh.variables(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path,
     )  # fmt: skip
     with other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"up\n"
         with raw_client(fresh) as client:
-            assert client.initialize()["result"]["serverInfo"]["version"] == version
-            assert (pid_of(client) == other.pid) == (life == "busy")
+            assert client.initialize()["result"]["serverInfo"]["version"] == "0.0.1"
+            assert pid_of(client) == other.pid
+        other.send_signal(signal.SIGUSR1)
+        assert other.stdout.readline() == b"None\n"
+        with raw_client(fresh) as client:
+            assert client.initialize()["result"]["serverInfo"]["version"] == __version__
+            assert pid_of(client) != other.pid
         other.kill()
 
 
