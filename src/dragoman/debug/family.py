@@ -16,6 +16,7 @@ import anyio
 
 from dragoman.debug.backend import Owns
 from dragoman.debug.changed_values import ChangedValues
+from dragoman.debug.latecomers import Latecomers
 from dragoman.debug.link import Link
 from dragoman.debug.member_ids import Threads
 from dragoman.debug.member_lists import LISTS, MemberLists
@@ -48,6 +49,7 @@ class Traits:
 
     ends_with_its_children: bool = False
     shows_old_values: bool = False
+    goes_on_only_when_asked: bool = False
 
 
 class Family:
@@ -64,6 +66,7 @@ class Family:
         self._root = self._members.root
         self._threads = Threads()
         self._turns = Turns()
+        self._late = Latecomers()
         self._requests = MemberRequests(self._members, self._threads, self._turns)
         self._told, self._taken = anyio.create_memory_object_stream[Event](0)
         self._take_by_event: dict[str, Callable[[Member, Event], Awaitable[None]]] = {
@@ -121,6 +124,7 @@ class Family:
             if self._turns.is_front(member.place):
                 await self.tell(made("continued", threadId=thread, allThreadsContinued=False))
         self._turns.left(member.place)
+        self._late.left(member.place)
         await self._next_turn()
         self._members.spawn(self._see_off, member)
 
@@ -161,11 +165,14 @@ class Family:
         if body.get("hitBreakpointIds"):
             ours = [self._lists.breakpoints.number(member.place, it) for it in body["hitBreakpointIds"]]
             body["hitBreakpointIds"] = [] if None in ours else ours  # else the place tells it better than half of them
+        self._late.stopped(member.place)
         if self._turns.stopped(member.place, told := made("stopped", **body)):
             await self.tell(told)
 
     async def _take_continued(self, member: Member, event: Event) -> None:
         """Of a member whose stop was not the one told, it says nothing about the program that is seen above."""
+        if self._traits.goes_on_only_when_asked and self._late.is_late(member.place):
+            return
         if self._turns.continued(member.place):
             await self.tell(made("continued", **self._with_our_thread(member, event)))
             await self._next_turn()
@@ -241,16 +248,28 @@ class Family:
         member, own = self._requests.addressed(arguments)
         self._changed.forget()
         was_front = self._turns.sent_on(member.place, stepping=command in _STEPS)
+        self._late.sent_on(member.place)
         try:
-            response = await member.link.request(command, own, timeout_s=timeout_s)
+            response = await self._sent_on(member, command, own, timeout_s)
         except DragomanError as error:
             if error.code == "adapter_gone":  # it went on, to its end, which is told as such
                 return answer(command, {})
             self._turns.stays(member.place, was_front=was_front)
+            self._late.stays(member.place)
             raise
         if self._turns.is_awaited(member.place):
             self._members.spawn(self._turn_after, member.place)
         return response
+
+    async def _sent_on(self, member: Member, command: str, own: dict[str, Any], timeout_s: float) -> Response:
+        if self._late.answers(member.place, command):
+            return await member.link.request(command, own, timeout_s=timeout_s)
+        self._members.spawn(self._unanswered, member, command, own, timeout_s)
+        return answer(command, {})
+
+    async def _unanswered(self, member: Member, command: str, own: dict[str, Any], timeout_s: float) -> None:
+        with contextlib.suppress(DragomanError, RemoteProtocolError):
+            await member.link.request(command, own, timeout_s=timeout_s)
 
     async def _turn_after(self, place: int) -> None:
         """In a task: who sent it on may be the one who reads our events. A step's own stop comes first, if it comes."""

@@ -19,19 +19,20 @@ from dragoman.wire.dap import Event
 
 pytestmark = pytest.mark.anyio
 
+OLD_VALUES = Traits(shows_old_values=True)
 FILE = {"source": {"path": "/p/a.py"}, "breakpoints": [{"line": 5}]}
 
 
 class Scene:
     """A family of fakes, and what it tells."""
 
-    def __init__(self) -> None:
-        self.root = FakeAdapter()
+    def __init__(self, traits: Traits, root: FakeAdapter) -> None:
+        self.root = root
         self.children: list[FakeAdapter] = []
         self.told: list[Event] = []
         self.last: list[Event] = []
         self.news = anyio.Event()
-        self.family = Family(self.root, self._join, self._last, Traits(shows_old_values=True))
+        self.family = Family(self.root, self._join, self._last, traits)
 
     async def _join(self, configuration: Mapping[str, Any]) -> FakeAdapter:
         child: FakeAdapter = configuration["fake"]
@@ -80,13 +81,17 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene() -> AsyncIterator[Scene]:
-    made = Scene()
+async def scene(
+    traits: Traits = OLD_VALUES, root: FakeAdapter | None = None, *, started: bool = True
+) -> AsyncIterator[Scene]:
+    """One that is not started is for a session, which starts and hears it."""
+    made = Scene(traits, root or FakeAdapter())
     async with anyio.create_task_group() as group:
         group.start_soon(made.family.run)
-        group.start_soon(made.listen)
-        await anyio.wait_all_tasks_blocked()
-        await made.start()
+        if started:
+            group.start_soon(made.listen)
+            await anyio.wait_all_tasks_blocked()
+            await made.start()
         try:
             yield made
         finally:

@@ -184,5 +184,6 @@ PYTHON = AdapterSpec(
     more_filters=_filters_for_tests,
     listens_already=_listens_already,
     tells_signals_in_eight_bits=True,
+    goes_on_only_when_asked=True,
     facts=_facts,
 )

@@ -157,7 +157,8 @@ class SpawnedAdapter:
     async def _open(self, group: TaskGroup) -> None:
         group.start_soon(self._place.hear, self._tell)
         root = await self._link()
-        traits = Traits(self._spec.ends_with_its_children, self._spec.shows_old_values)
+        spec = self._spec
+        traits = Traits(spec.ends_with_its_children, spec.shows_old_values, spec.goes_on_only_when_asked)
         self._family = Family(root, self._join, self._last, traits)
         if self._spec.program_output_is_adapters and isinstance(self._place, Own):
             await self._tell(_is_the_program(self._place.pid))

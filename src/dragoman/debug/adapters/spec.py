@@ -100,6 +100,9 @@ class AdapterSpec:
     """Its own session has no program: when the last child session has gone, all has ended."""
     shows_old_values: bool = False
     """It lists what a variable was when the program stopped, also after it was set."""
+    goes_on_only_when_asked: bool = False
+    """Neither a command line of its own nor another client sends the program on past us: when it says so of one that
+    stands, it is late (`latecomers`)."""
     noise: re.Pattern[str] | None = None
     """Lines of output, matched from their start, that are the adapter's and not the program's: not told."""
     exit_code_in_output: re.Pattern[str] | None = None
