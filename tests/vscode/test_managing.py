@@ -287,10 +287,11 @@ def test_where_no_dragoman_is_found_it_says_so_and_installs_one_into_its_own_env
         expect(first.toast(named).get_by_role("button", name="Choose a path…")).to_be_visible()
         first.clear_toasts()
         running.dragoman.unlink()
-        running.configure(**kept, **{"dragoman.package": str(_wheel(running.room))})
+        running.configure(**kept)
         eventually(lambda: _refused(first, "No dragoman was found"), within_s=30, every_s=1)
         expect(first.status).to_have_attribute("aria-label", re.compile("runs on port"))
         first.toast("No dragoman was found").get_by_role("button", name="Install").click()
+        _choose_the_wheel(first, _wheel(running.room))
         first.toast("Installing dragoman into its own environment")
         first.picture("installing")
         first.toast("dragoman is installed.")
@@ -309,6 +310,15 @@ def _refused(window: Window, words: str) -> bool:
     """As soon as the editor has read the setting."""
     window.command("Dragoman: Restart server")
     return window.toasts.filter(has_text=words).count() > 0
+
+
+def _choose_the_wheel(window: Window, wheel: Path) -> None:
+    """In the editor's own dialog, which takes a path when it has read the folder where it begins."""
+    expect(window.page.locator(".quick-input-title")).to_have_text("Install dragoman from …")
+    window.choose("A wheel…")
+    expect(window.rows).to_have_text([re.compile(r"^\.\.")])
+    window.page.locator(".quick-input-widget input[type=text]").fill(f"{wheel.parent}/")
+    window.rows.filter(has_text=wheel.name).click()
 
 
 def _wheel(room: Path) -> Path:

@@ -62,7 +62,8 @@ async function source(): Promise<string | undefined> {
 async function dialog(isFolder: boolean): Promise<string | undefined> {
   const filters = isFolder ? {} : { [t("Wheels")]: ["whl"] };
   const defaultUri = vscode.workspace.workspaceFolders?.[0]?.uri;
-  const chosen = await vscode.window.showOpenDialog({ canSelectFiles: !isFolder, canSelectFolders: isFolder, filters, ...(defaultUri && { defaultUri }) });
+  const kind = { title: t("Install dragoman from …"), canSelectFiles: !isFolder, canSelectFolders: isFolder, filters };
+  const chosen = await vscode.window.showOpenDialog({ ...kind, ...(defaultUri && { defaultUri }) });
   return chosen?.[0] && `${chosen[0].fsPath}[screen]`;
 }
 

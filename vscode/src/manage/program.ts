@@ -1,4 +1,5 @@
 /** Which `dragoman` this window uses: found once, and again when what decides it changes. */
+import { existsSync } from "node:fs";
 import * as vscode from "vscode";
 
 import { Dragoman, type Program } from "../daemon/command";
@@ -46,11 +47,18 @@ export class Programs implements vscode.Disposable {
 
   async find(): Promise<Dragoman | undefined> {
     this.found ??= this.search();
+    if (await this.isGone()) this.found = this.search();
     const program = await this.found;
     if (!program) this.found = undefined; // it may be installed any moment
     this.isMissing = !program;
     this.looked.fire();
     return program && new Dragoman(program, vscode.env.language);
+  }
+
+  /** Removed since it was found: with its environment, or for a newer one elsewhere. */
+  private async isGone(): Promise<boolean> {
+    const program = await this.found;
+    return program !== undefined && !existsSync(program.path);
   }
 
   private search(): Promise<Program | undefined> {
