@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -295,6 +296,10 @@ def test_in_a_narrow_window_one_thing_at_a_time_stands_below_the_source(
             assert view.locator(".desk").evaluate("it => it.scrollHeight <= it.clientHeight")  # all of it is in sight
     expect(variable(view, "7")).to_be_visible()
     expect(view.locator("dragoman-source .line").first).to_be_visible()
+    panes.filter(has_text="时间线").click()
+    expect(view.locator("#timeline .item").first).to_be_visible()
+    call(daemon.places, "journal_forget", {"before_ns": time.time_ns()})
+    expect(view.locator("#timeline .item")).to_have_count(0)
     tab.assert_at_home()
     context.close()
     place.tool("stop_debugging")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.daemons import eventually
+from tests.daemons import call, eventually
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
 from tests.page.talking import fresh, say, speak_as
@@ -207,6 +208,24 @@ def test_a_daemon_that_is_halted_is_told_of_and_the_page_goes_on_with_it(tab: Ta
         daemon.process.resume()
     tab.page.clock.fast_forward(6000)
     tab.assert_connected()
+
+
+def test_what_is_forgotten_in_part_is_shown_by_no_view_any_more(tab: Tab, daemon: Attacked) -> None:
+    chat = fresh(tab)
+    say(chat, "/help break")
+    expect(chat.locator("article.assistant .prose")).to_have_count(1)
+    daemon.tell("terminal.command_ended", {"line": "make before", "exit_code": 0, "by": "terminal"})
+    before_ns = time.time_ns()
+    daemon.tell("terminal.command_ended", {"line": "make after", "exit_code": 0, "by": "terminal"})
+    say(chat, "/help clear")
+    expect(chat.locator("article.assistant .prose")).to_have_count(2)
+    rows = tab.show("Activity").locator(".row .text")
+    expect(rows.filter(has_text="make")).to_have_text(["ran make after", "ran make before"])
+    call(daemon.places, "journal_forget", {"before_ns": before_ns})
+    expect(rows.filter(has_text="make")).to_have_text(["ran make after"])
+    expect(rows.filter(has_text="/help break")).to_have_count(0)
+    expect(chat.locator("article.user")).to_contain_text(["/help clear"])
+    expect(chat.locator("article.user")).to_have_count(1)
 
 
 RETURN = """(view) => {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 
-from tests.daemons import PATIENCE
+from tests.daemons import PATIENCE, call
 from tests.faces.attacked import Attacked
 from tests.page.held import CALLS, Held
 from tests.page.tab import NESTED, Tab
@@ -328,5 +329,9 @@ def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: At
         assert [it.is_visible() for it in shown.all()] == [pane == "commands", pane != "commands"]
         assert view.evaluate(NESTED) == []
         assert view.evaluate("it => it.scrollHeight <= it.clientHeight")
+    view.locator("#commands .command").first.click()
+    expect(view.locator(".head code")).to_be_visible()
+    call(daemon.places, "journal_forget", {"before_ns": time.time_ns()})
+    expect(view.locator(".read .empty")).to_have_text("请选择一条命令，查看它的输出。")
     tab.assert_at_home()
     context.close()

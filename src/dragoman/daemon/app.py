@@ -7,6 +7,7 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,12 @@ async def _hold(
         let_go()
 
 
+async def _erased(chat: Chatting, feed: Feed) -> None:
+    await chat.load()
+    chat.hub.tell_erased()
+    feed.tell_erased()
+
+
 def _redactor(settings: Settings) -> Redactor:
     return Redactor(settings.redact, tuple(settings.redact_names))
 
@@ -224,8 +231,9 @@ class _Parts:
         report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report)
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
-        methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust, chat.load)
         feed = Feed(journal, links, report)
+        erased = partial(_erased, chat, feed)
+        methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust, erased)
         operations = _operations(
             debugger, terminal, chat, lambda: feed.readers, _path_rule(settings, places), _redactor(settings)
         )

@@ -114,6 +114,12 @@ class Hub:
             if visit.subscribes_sessions or session_key in visit.messages_of:
                 visit.tell("sessions.changed", payload)
 
+    def tell_erased(self) -> None:
+        """Something that was said is no more: a gap, at once, since clients read anew what they show after one."""
+        for visit in self._readers():
+            visit.skip()
+        self._everyone(Frame("tick", {"ts": self._now_ms()}))
+
     def presence(self) -> list[Any]:
         own = {"host": "dragoman", "version": __version__, "mode": "gateway", "reason": "self", "ts": self._now_ms()}
         return [own, *(_presence(visit) for visit in self._visits)]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import anyio
@@ -73,8 +74,16 @@ class Feed:
         self._links = links
         self._status = status
         self._batches = Batches(record)
+        self._erasures = 0
+        self._erased = anyio.Event()
         self.readers = 0
         """Pages that are open."""
+
+    def tell_erased(self) -> None:
+        """Something of the record is no more: whoever shows it is told to look anew."""
+        self._erasures += 1
+        self._erased.set()
+        self._erased = anyio.Event()
 
     async def serve(self, socket: WebSocket) -> None:
         with self._links.hold("page") as scope:
@@ -100,11 +109,14 @@ class Feed:
             group.cancel_scope.cancel("nothing more is told")
 
     async def _tell(self, socket: WebSocket) -> None:
-        told = self._record.last_sequence
+        told, erasures = self._record.last_sequence, self._erasures
         await self._send(socket, {"type": "snapshot", "sequence": told, "state": self._status()})
         while True:
-            await self._record.wait_past(told)
-            if self._record.last_sequence - told > BEHIND_AT_MOST:
+            await self._wait(told, erasures)
+            if self._erasures != erasures:
+                told, erasures = self._record.last_sequence, self._erasures
+                await self._send(socket, {"type": "erased", "sequence": told, "state": self._status()})
+            elif self._record.last_sequence - told > BEHIND_AT_MOST:
                 present = self._record.last_sequence
                 gap = {"type": "gap", "after": told, "resumed_at": present, "state": self._status()}
                 await self._send(socket, gap)
@@ -115,8 +127,21 @@ class Feed:
             else:
                 told = self._record.last_sequence
 
+    async def _wait(self, told: int, erasures: int) -> None:
+        """Until something happened, or was erased."""
+        if self._record.last_sequence > told or self._erasures != erasures:
+            return
+        async with anyio.create_task_group() as group:
+            group.start_soon(_first, group.cancel_scope, self._erased.wait)
+            group.start_soon(_first, group.cancel_scope, partial(self._record.wait_past, told))
+
     async def _send(self, socket: WebSocket, message: dict[str, Any]) -> None:
         await socket.send_text(msgspec.json.encode(message).decode())
+
+
+async def _first(scope: anyio.CancelScope, wait: Callable[[], Awaitable[object]]) -> None:
+    await wait()
+    scope.cancel("another need not be waited for")
 
 
 async def _until_gone(socket: WebSocket, scope: anyio.CancelScope) -> None:

@@ -192,6 +192,14 @@ async def test_a_run_of_a_session_that_was_forgotten_is_stopped_and_leaves_no_tr
         assert [row for row in await it.journal.read(0) if row.event.session == key] == []
 
 
+async def test_that_something_was_erased_is_a_gap_that_is_seen_at_once(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.member() as guest:
+        for erased in (1, 2):
+            it.hub.tell_erased()
+            told = await guest.until(lambda frame: frame.get("event") == "tick")
+            assert told["seq"] == 2 * erased, "one number is missing"
+
+
 async def test_a_run_is_told_to_every_reader_and_is_in_the_history(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as writer, it.member(scopes=["operator.read"]) as reader:
         send = {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"}

@@ -33,6 +33,7 @@ export class DragomanActivity extends LitElement {
     acquaintances.addEventListener("learned", this.learned);
     this.stop = feed.subscribe([], {
       events: (rows) => this.add(rows),
+      erased: () => Object.assign(this, { rows: [], held: null, opened: -1 }),
       reset: (snapshot) => void this.load(snapshot).catch(unlessAway),
     });
   }

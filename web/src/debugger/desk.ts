@@ -60,6 +60,7 @@ export class Desk implements ReactiveController {
     this.unsubscribe = feed.subscribe(KINDS, {
       events: (rows) => this.heard(rows),
       reset: ({ sequence }) => void this.begin(sequence),
+      erased: () => this.story.clear(),
     });
     this.timer = window.setInterval(() => this.lookAround(), OUTPUT_EVERY_MS);
   }

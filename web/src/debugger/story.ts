@@ -21,6 +21,13 @@ export class Story {
     this.doings = merged(this.doings, rows.map(doing).filter((it) => it !== null));
   }
 
+  /** Of a record that was erased in part: what is left is told again. */
+  clear(): void {
+    this.lookAtNow();
+    this.starts.clear();
+    [this.doings, this.recalled] = [[], ""];
+  }
+
   /** When a session was started, and by whom: several may have one name. */
   begun(session: string): { at: number; who: string } | null {
     const it = this.starts.get(session);

@@ -17,6 +17,8 @@ export interface FeedListener {
   events?(rows: Row[]): void;
   /** At the beginning, after a lost connection and after a gap: read anew what you show. */
   reset?(snapshot: Snapshot): void;
+  /** Something of the record is no more: let go of what you show of it. A reset follows. */
+  erased?(): void;
 }
 
 /** `outside`: there is no session; `silent`: the connection stands, and nobody answers; `lost`: the daemon is not there,
@@ -24,7 +26,7 @@ export interface FeedListener {
 export type FeedState = "outside" | "connecting" | "connected" | "silent" | "lost";
 
 type Message =
-  | ({ type: "snapshot" } & Snapshot)
+  | ({ type: "snapshot" | "erased" } & Snapshot)
   | { type: "gap"; after: number; resumed_at: number; state: Record<string, unknown> }
   | { type: "events"; events: Row[] };
 
@@ -80,7 +82,10 @@ class Feed extends EventTarget {
     this.attempt = 0;
     this.snapshot = { sequence, state: message.state };
     this.become("connected");
-    for (const { listener } of this.listeners) listener.reset?.(this.snapshot);
+    for (const { listener } of this.listeners) {
+      if (message.type === "erased") listener.erased?.();
+      listener.reset?.(this.snapshot);
+    }
   }
 
   /** Who subscribes later begins where this is by then. */

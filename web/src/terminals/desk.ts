@@ -43,13 +43,19 @@ export class Desk implements ReactiveController {
   }
 
   hostConnected(): void {
-    this.unsubscribe = feed.subscribe("terminal.", { events: () => this.later(), reset: () => this.later() });
+    this.unsubscribe = feed.subscribe("terminal.", { events: () => this.later(), reset: () => this.later(), erased: () => this.close() });
   }
 
   hostDisconnected(): void {
     this.unsubscribe();
     clearTimeout(this.soon);
     this.soon = 0;
+  }
+
+  /** What was read may be no more; what is listed is read anew. */
+  private close(): void {
+    this.wanted++;
+    Object.assign(this, { command: null, lines: [], left: null, listed: "" });
   }
 
   named(id: string): Terminal | undefined {
