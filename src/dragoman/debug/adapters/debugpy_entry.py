@@ -7,6 +7,7 @@ may start a program as this user.
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
 import os
 import runpy
@@ -56,6 +57,8 @@ def _is_own(connection: socket.socket) -> bool:
 
 
 def main() -> None:
+    # Read of every installed package, for a log that nobody keeps.
+    importlib.metadata.distributions = lambda **_: iter(())
     socket.socket = _QuickSocket  # type: ignore[misc]  # what the module itself makes, an accepted one too, is of it
     import debugpy  # noqa: F401, PLC0415  its adapter looks for it beside the script otherwise
 

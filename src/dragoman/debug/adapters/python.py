@@ -44,6 +44,11 @@ _SAID_OTHERWISE = frozenset({"pythonPath"})
 # These catch what a test raises, so nothing of it is uncaught; it leaves the user's own code all the same.
 _RUN_TESTS = frozenset({"pytest", "py.test", "unittest", "nose2"})
 _ENTRY = Path(__file__).with_name("debugpy_entry.py")
+# By our interpreter, where debugpy is; it starts the program with the program's.
+_LAUNCHER = {
+    "debugLauncherPython": sys.executable,
+    "debugLauncherPath": str(Path(__file__).with_name("debugpy_launcher.py")),
+}
 
 _CONDITION_FAILED = (
     r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"
@@ -77,6 +82,7 @@ def _arguments(situation: Situation) -> dict[str, Any]:
         "subProcess": True,
         **given,
         **_STARTED_BY_US,
+        **_LAUNCHER,
         "redirectOutput": situation.is_in_terminal,  # else its output would be in the client's terminal alone
         "python": _python(situation),
         "env": {**_FOR_THE_DEBUGGER, **held_back, **given.get("env", {})},

@@ -1,0 +1,62 @@
+"""debugpy's launcher, and behind it debugpy in the program itself, without their surveys. Run by its path.
+
+Before each of its steps debugpy reads what every installed package says of itself, for a log that nobody keeps: more
+than half of what a start costs. First our interpreter runs this, then the program's own: any that debugpy can debug,
+and it has nothing of ours. A file of this name is hidden by debugpy from whoever debugs.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from typing import Any
+
+
+def main() -> None:
+    if sys.path and sys.path[0] == os.path.dirname(__file__):  # noqa: PTH120  pathlib costs the program its own start
+        del sys.path[0]
+    if os.path.isabs(sys.argv[1]):  # noqa: PTH117  a launcher is given a port first
+        _debug(sys.argv.pop(1))
+    else:
+        _launch()
+
+
+def _launch() -> None:
+    import debugpy  # noqa: PLC0415
+    from debugpy.launcher import debuggee  # noqa: PLC0415
+
+    _survey_only_for_a_log()
+    spawn: Any = debuggee.spawn
+    server = os.path.dirname(debugpy.__file__)  # noqa: PTH120
+
+    def spawn_by_this(name: str, command: list[str], *more: Any) -> None:
+        at = command.index(server) if server in command else 0  # without debugging it is not in there
+        spawn(name, [*command[:at], __file__, *command[at:]] if at else command, *more)
+
+    debuggee.spawn = spawn_by_this
+    runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
+
+
+def _debug(server: str) -> None:
+    """As `debugpy/__main__.py` does: nothing else is found beside debugpy."""
+    sys.path.insert(0, os.path.dirname(server))  # noqa: PTH120
+    import debugpy  # noqa: F401, PLC0415
+
+    del sys.path[0]
+    _survey_only_for_a_log()
+    from debugpy.server import cli  # noqa: PLC0415
+
+    run: Any = cli.main
+    run()
+
+
+def _survey_only_for_a_log() -> None:
+    from debugpy.common import log  # noqa: PLC0415
+
+    survey: Any = log.describe_environment
+    log.describe_environment = lambda header: survey(header) if log.log_dir else None
+
+
+if __name__ == "__main__":
+    main()
