@@ -81,6 +81,16 @@ class Attacked:
         """One of the daemon's deadlines or caps: `module:NAME`."""
         call(self.places, "test_patch", {"name": name, "value": value})
 
+    @contextlib.contextmanager
+    def patched(self, name: str, value: float) -> Iterator[None]:
+        """For as long as a test needs it: then as the source has it, and others can use the daemon again."""
+        module, _, constant = name.partition(":")
+        self.patch(name, value)
+        try:
+            yield
+        finally:
+            self.patch(name, getattr(importlib.import_module(module), constant))
+
     def switch_off(self, name: str, answer: object) -> None:
         """A guard that from now on answers the same to everybody: what it kept out must then come in."""
         call(self.places, "test_patch", {"name": name, "answer": answer})

@@ -12,9 +12,10 @@ import psutil
 import pytest
 
 from dragoman.shell.consent import READING_S
-from tests.daemons import Cli, daemons_of, eventually
+from tests.daemons import Cli, cli_with_home, daemons_of, eventually
 from tests.domain.terminal.panes import Pane, pane
 from tests.e2e.life.watching import require_success
+from tests.faces.mcp.conftest import ANY_PORT
 from tests.faces.mcp.raw import RawClient, raw_client
 
 SHELL_VARIABLES = {"PS1": "$ ", "HISTFILE": "/dev/null", "SHELL": "/bin/bash"}
@@ -176,40 +177,45 @@ def test_forged_marks_are_no_failure_and_no_command_of_the_person(
 # Their end.
 
 
-def test_an_own_terminal_dies_with_the_daemon(cli: Cli, tmp_path: Path) -> None:
-    cli.environment.update(SHELL_VARIABLES)
-    with raw_client(cli, cwd=tmp_path) as client:
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    """Whose daemons end: each test begins at the one that the test before it left."""
+    with cli_with_home(tmp_path_factory.mktemp("h"), {**ANY_PORT, **SHELL_VARIABLES}) as cli:
+        yield cli
+
+
+def test_an_own_terminal_dies_with_the_daemon(house: Cli, tmp_path: Path) -> None:
+    with raw_client(house, cwd=tmp_path) as client:
         client.initialize()
         ran = told(client, "run_in_terminal", command="echo $$ $PPID", timeout_s=20)
         pids = [int(pid) for pid in ran["output"].split()]
-        (daemon,) = daemons_of(cli.home)
+        (daemon,) = daemons_of(house.home)
         assert all(psutil.pid_exists(pid) for pid in pids)
         daemon.send_signal(signal.SIGKILL)
         eventually(lambda: not any(psutil.pid_exists(pid) for pid in pids))
-        eventually(lambda: all_of(cli, tmp_path)[ran["terminal"]] == ("ended", "daemon_died"), within_s=30)
+        died = ("ended", "daemon_died")
+        eventually(lambda: ends_seen_by(client)[ran["terminal"]] == died, within_s=30, every_s=0.1)
 
 
-def test_an_own_terminal_ends_when_its_client_left_or_the_daemon_goes_down(cli: Cli, tmp_path: Path) -> None:
-    cli.environment.update(SHELL_VARIABLES)
+def test_an_own_terminal_ends_when_its_client_left_or_the_daemon_goes_down(house: Cli, tmp_path: Path) -> None:
     (left := tmp_path / "left").mkdir()
-    with raw_client(cli, cwd=left) as client:
+    with raw_client(house, cwd=left) as client:
         client.initialize()
         first = told(client, "run_in_terminal", command="echo $$; sleep 1000", timeout_s=1)
-    with raw_client(cli, cwd=tmp_path) as client:
+    with raw_client(house, cwd=tmp_path) as client:
         client.initialize()
         second = told(client, "run_in_terminal", command="echo hello", timeout_s=20)
-        eventually(lambda: first["terminal"] not in [it["terminal"] for it in terminals(client, "agent")], within_s=30)
+        left_alone = ("ended", "client_left")
+        eventually(lambda: ends_seen_by(client)[first["terminal"]] == left_alone, within_s=30, every_s=0.1)
         assert not psutil.pid_exists(int(first["output"].split()[0]))
-        require_success(cli("down", "--yes"))
-    ends = all_of(cli, tmp_path)
-    assert ends[first["terminal"]] == ("ended", "client_left")
+        require_success(house("down", "--yes"))
+        ends = ends_seen_by(client)
+    assert ends[first["terminal"]] == left_alone
     assert ends[second["terminal"]] == ("ended", "daemon_ended")
-    assert "ended: client_left" in cli("terminals", "--ended").stdout
+    assert "ended: client_left" in house("terminals", "--ended").stdout
 
 
-def all_of(cli: Cli, folder: Path) -> dict[str, tuple[str, str]]:
-    """State and reason of every terminal that was, as a client of the next daemon sees them."""
-    with raw_client(cli, cwd=folder) as client:
-        client.initialize()
-        every = told(client, "list_terminals", ended=True)["terminals"]
+def ends_seen_by(client: RawClient) -> dict[str, tuple[str, str]]:
+    """State and reason of every terminal that was, as the next daemon tells them."""
+    every = told(client, "list_terminals", ended=True)["terminals"]
     return {it["terminal"]: (it["state"], it["ended_by"]) for it in every}

@@ -85,9 +85,13 @@ def test_of_a_key_that_is_said_twice_the_last_counts_for_the_guard_and_for_the_s
     assert listed.message["result"]["tools"]
 
 
+@pytest.fixture(scope="module")
+def bomb() -> bytes:
+    return zlib.compress(b" " * (100 * MB), 9)
+
+
 @pytest.mark.parametrize("coding", ["deflate", "gzip", "br"])
-def test_a_compressed_body_is_not_opened(victim: Attacked, client: Wire, coding: str) -> None:
-    bomb = zlib.compress(b" " * (200 * MB), 9)
+def test_a_compressed_body_is_not_opened(victim: Attacked, client: Wire, bomb: bytes, coding: str) -> None:
     before = victim.resident()
     reply = client.ask("POST", bomb, Content_Encoding=coding)
     assert (reply.status, reply.code) == (415, "encoded_body")
@@ -107,20 +111,17 @@ def test_a_call_to_nobody_and_a_fault_in_a_tool_are_errors_of_the_protocol(clien
 FOREIGN = {"Host": ("evil.example", 421), "Origin": ("http://localhost:3000", 403)}
 
 
-@pytest.mark.parametrize("header", FOREIGN)
-def test_behind_our_own_guard_stands_the_sdks_with_the_exact_names(
-    tmp_path_factory: pytest.TempPathFactory, header: str
-) -> None:
+def test_behind_our_own_guard_stands_the_sdks_with_the_exact_names(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Ours is switched off: what the SDK is told by itself would let `http://localhost:3000` in."""
-    value, status = FOREIGN[header]
     with attacked(tmp_path_factory.mktemp("unguarded")) as daemon:
         daemon.switch_off("dragoman.web.guarded:judge", None)
         client = Wire(daemon.port, "none at all")
         assert client.initialize().status == 200
-        assert foreign(client, LIST, {header: value, "Mcp-Session-Id": client.session}) == status
         message, headers = modern_request("tools/list")
         plain = {name.replace("_", "-"): text for name, text in headers.items()}
-        assert foreign(client, message, {header: value, **plain}) == status
+        for header, (value, status) in FOREIGN.items():
+            assert foreign(client, LIST, {header: value, "Mcp-Session-Id": client.session}) == status
+            assert foreign(client, message, {header: value, **plain}) == status
         assert foreign(client, LIST, {"Host": "127.0.0.1:1", "Mcp-Session-Id": client.session}) == 421
 
 
@@ -142,22 +143,19 @@ def foreign(client: Wire, message: object, headers: dict[str, str]) -> int:
         connection.close()
 
 
-def test_a_new_token_ends_every_session_and_stream_within_a_second(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with attacked(tmp_path_factory.mktemp("rotated")) as daemon:
-        client = Wire(daemon.port, token(daemon))
-        client.initialize()
-        client.modern("tools/list")
-        assert links(daemon) == 2
-        with client.open("GET") as stream:
-            assert stream.status == 200
-            call(daemon.places, "token_rotate", {"purpose": "mcp"})
-            began = time.monotonic()
-            assert not [line for line in stream.read().splitlines() if line.startswith(b"data")]
-            assert links(daemon) == 0
-            assert time.monotonic() - began < 1.0 * PATIENCE
-        assert client.call("dragoman_status").status == 401
-        client.token = token(daemon)
-        assert client.call("dragoman_status").status == 404
+def test_a_new_token_ends_every_session_and_stream_within_a_second(victim: Attacked, client: Wire) -> None:
+    client.modern("tools/list")
+    assert links(victim) >= 2
+    with client.open("GET") as stream:
+        assert stream.status == 200
+        call(victim.places, "token_rotate", {"purpose": "mcp"})
+        began = time.monotonic()
+        assert not [line for line in stream.read().splitlines() if line.startswith(b"data")]
+        assert links(victim) == 0
+        assert time.monotonic() - began < 1.0 * PATIENCE
+    assert client.call("dragoman_status").status == 401
+    client.token = token(victim)
+    assert client.call("dragoman_status").status == 404
 
 
 def test_a_page_token_that_changes_leaves_the_agents_alone(victim: Attacked, client: Wire) -> None:
@@ -165,11 +163,17 @@ def test_a_page_token_that_changes_leaves_the_agents_alone(victim: Attacked, cli
     assert client.call("dragoman_status").status == 200
 
 
-def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with attacked(tmp_path_factory.mktemp("idle")) as daemon:
-        Wire(daemon.port, token(daemon)).initialize()
-        daemon.patch("dragoman.mcp.guests:IDLE_S", 0.5)
-        silent, listening = (Wire(daemon.port, token(daemon)) for _ in range(2))
+@pytest.fixture
+def left_by_all(victim: Attacked) -> Attacked:
+    """A new token: those who were there are gone."""
+    call(victim.places, "token_rotate", {"purpose": "mcp"})
+    assert links(victim) == 0
+    return victim
+
+
+def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(left_by_all: Attacked) -> None:
+    silent, listening = (Wire(left_by_all.port, token(left_by_all)) for _ in range(2))
+    with left_by_all.patched("dragoman.mcp.guests:IDLE_S", 0.5):
         silent.initialize()
         listening.initialize()
         with listening.open("GET") as stream:
@@ -178,13 +182,9 @@ def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(tmp_path_fact
             assert listening.call("dragoman_status").status == 200
 
 
-def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    with attacked(tmp_path_factory.mktemp("crowd")) as daemon:
-        Wire(daemon.port, token(daemon)).initialize()
-        daemon.patch("dragoman.mcp.guests:GUESTS_AT_MOST", 3)
-        listening, silent, late = (Wire(daemon.port, token(daemon)) for _ in range(3))
+def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(left_by_all: Attacked) -> None:
+    listening, silent, late = (Wire(left_by_all.port, token(left_by_all)) for _ in range(3))
+    with left_by_all.patched("dragoman.mcp.guests:GUESTS_AT_MOST", 3):
         listening.initialize()
         with listening.open("GET") as stream:
             assert stream.status == 200
@@ -193,42 +193,41 @@ def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(
             for _ in range(5):
                 late.session = ""
                 assert late.initialize().status == 200
-            assert links(daemon) == 3
+            assert links(left_by_all) == 3
             assert listening.call("dragoman_status").status == 200
             assert silent.call("dragoman_status").status == 404
             assert late.call("dragoman_status").status == 200
 
 
-def test_when_all_are_busy_the_next_is_told_to_come_later(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with attacked(tmp_path_factory.mktemp("busy")) as daemon, ExitStack() as stack:
-        busy = [Wire(daemon.port, token(daemon)) for _ in range(2)]
+def test_when_all_are_busy_the_next_is_told_to_come_later(left_by_all: Attacked) -> None:
+    with ExitStack() as stack:
+        busy = [Wire(left_by_all.port, token(left_by_all)) for _ in range(2)]
         for client in busy:
             client.initialize()
             assert stack.enter_context(client.open("GET")).status == 200
-        daemon.patch("dragoman.mcp.guests:GUESTS_AT_MOST", 2)
-        late = Wire(daemon.port, token(daemon)).initialize()
-        assert (late.status, late.code) == (503, "too_many_calls")
-        daemon.patch("dragoman.mcp.guests:CALLS_AT_MOST", 1)
-        assert (busy[0].call("dragoman_status").status, links(daemon)) == (503, 2)
+        with left_by_all.patched("dragoman.mcp.guests:GUESTS_AT_MOST", 2):
+            late = Wire(left_by_all.port, token(left_by_all)).initialize()
+            assert (late.status, late.code) == (503, "too_many_calls")
+            with left_by_all.patched("dragoman.mcp.guests:CALLS_AT_MOST", 1):
+                assert (busy[0].call("dragoman_status").status, links(left_by_all)) == (503, 2)
 
 
-def test_who_asks_and_does_not_read_is_let_go_and_holds_little(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with attacked(tmp_path_factory.mktemp("slow")) as daemon:
-        client = Wire(daemon.port, token(daemon))
-        client.initialize()
-        daemon.append(100, size=50_000)
-        assert client.call("search_journal", words="test.told told", limit=1).status == 200
-        daemon.patch("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 0.5)
-        daemon.patch("dragoman.transport.http_server:CLOSED_WITHIN_S", 0.5)
-        before = daemon.resident()
-        with ExitStack() as stack:
-            for number in range(10):
-                stack.enter_context(deaf(client, number))
-            eventually(lambda: daemon.connections() >= 10)
-            eventually(lambda: daemon.connections() == 0)
-        assert daemon.resident() - before < 60 * MB
-        assert client.call("dragoman_status").status == 200
-        daemon.assert_serves()
+def test_who_asks_and_does_not_read_is_let_go_and_holds_little(victim: Attacked, client: Wire) -> None:
+    victim.append(100, size=50_000)
+    assert client.call("search_journal", words="test.told told", limit=1).status == 200
+    before = victim.resident()
+    with (
+        victim.patched("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 0.5),
+        victim.patched("dragoman.transport.http_server:CLOSED_WITHIN_S", 0.5),
+        ExitStack() as stack,
+    ):
+        for number in range(10):
+            stack.enter_context(deaf(client, number))
+        eventually(lambda: victim.connections() >= 10)
+        eventually(lambda: victim.connections() == 0)
+    assert victim.resident() - before < 60 * MB
+    assert client.call("dragoman_status").status == 200
+    victim.assert_serves()
 
 
 def deaf(client: Wire, number: int) -> socket.socket:
