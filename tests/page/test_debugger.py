@@ -245,10 +245,14 @@ def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locat
     expect(view.locator("#timeline .chosen")).to_have_count(1)
     view.locator("#now").click()
     expect(variable(view, "total")).to_contain_text("3")
+    tab.daemon.tell("debug.stopped", {"reason": "pause", "stop": 2})  # a place that nobody knows can be looked back at
+    stops.filter(has_text="pause").click()
+    expect(then).to_contain_text("Stop 2, as it was")
+    view.locator("#now").click()
     tab.page.reload()  # the daemon keeps them, also those that no page saw
     tab.assert_connected()
-    expect(stops).to_have_count(3)
-    stops.nth(2).click()
+    expect(stops).to_have_count(4)
+    stops.nth(3).click()
     view.locator("#over").click()  # what the program does is the present again
     expect(then).to_have_count(0)
     expect(variable(view, "total")).to_contain_text("6")

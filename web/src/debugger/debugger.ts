@@ -301,7 +301,7 @@ export class DragomanDebugger extends LitElement {
     const { story, stop } = this.desk;
     const isShown = it.stop > 0 && it.stop === (story.then?.number ?? stop?.stop_number);
     return html`<button class="plain item ${it.stop ? "stop" : ""} ${isShown ? "chosen" : ""}" aria-current=${isShown ? "true" : nothing}
-      ?disabled=${!it.path} @click=${() => (it.stop ? this.desk.lookBack(it.stop) : this.desk.open(it.path, it.line))}>
+      ?disabled=${!it.path && !it.stop} @click=${() => (it.stop ? this.desk.lookBack(it.stop) : this.desk.open(it.path, it.line))}>
       <time>${timeOfDay(it.at)}</time><span class="grow" title=${what}>${what}</span><span class="quiet mono">${where}</span></button>`;
   }
 
