@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from dragoman.errors import DragomanError
 from dragoman.transport.lock import is_held
 from tests.daemons import PATIENCE, Cli, call, daemons_of, eventually
-from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
+from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, ready_s, require_sentences, require_success
 
 STARTS_AFTER_KILL_WITHIN_S = 2.0
 
@@ -73,6 +73,21 @@ def races_with(cli: Cli, rounds: int, rival: tuple[str, ...], *, seed: int) -> I
         yield
 
 
+def measured_start(cli: Cli) -> tuple[subprocess.CompletedProcess[str], float, float]:
+    """What `up` said, how long it took, and how long it could not go on because others had the processors.
+
+    That is no part of the first: a start is a second of work, and as many seconds as there are others at it. What it
+    waits for by itself, a lock, a peer or a disk, is.
+    """
+    began = time.monotonic()
+    process = cli.begin("up", "--json")
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it can still be asked about
+    took, crowded = time.monotonic() - began, ready_s(process.pid)
+    result = finished(process)
+    crowded += ready_s(pid_in(result))
+    return result, took - crowded, crowded
+
+
 @dataclass
 class Kills:
     """SIGKILL at random moments of one home's life; nothing that was acknowledged may be missing afterwards."""
@@ -82,7 +97,7 @@ class Kills:
     acknowledged: set[int] = field(default_factory=set)
     tokens: str = ""
     first_start_s: float = 0.0
-    """Of a home that nobody was killed in, on this machine as busy as it is."""
+    """Of a home that nobody was killed in, on this machine."""
 
     def rounds(self, count: int) -> Iterator[str]:
         dice = random.Random(self.seed)
@@ -121,12 +136,11 @@ class Kills:
         require_sentences(finished(process))
 
     def require_usable(self) -> None:
-        began = time.monotonic()
-        result = self.cli("up", "--json")
-        took = time.monotonic() - began
+        result, took, crowded = measured_start(self.cli)
         self.first_start_s = self.first_start_s or (0.0 if self.acknowledged else took)
         self.acknowledged.add(pid_in(result))
-        assert took < max(STARTS_AFTER_KILL_WITHIN_S * PATIENCE, 2 * self.first_start_s), took
+        bound = max(STARTS_AFTER_KILL_WITHIN_S * PATIENCE, 2 * self.first_start_s)
+        assert took < bound, f"{took:.2f} s of its own and {crowded:.2f} s that others had the processors"
         started = {row["body"]["pid"] for row in journal_rows(self.cli) if row["kind"] == "daemon.started"}
         assert self.acknowledged <= started
         tokens = self.cli.token("mcp")

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 
 import anyio
 import pytest
@@ -16,7 +17,7 @@ from dragoman.daemon.instance import Instance
 from dragoman.errors import DragomanError
 from dragoman.transport.lock import FileLock, is_held
 from tests.daemons import Cli, daemons_of, eventually
-from tests.e2e.life.rounds import Kills, finished, kill_daemons, races_of_starts, races_with
+from tests.e2e.life.rounds import Kills, finished, kill_daemons, measured_start, races_of_starts, races_with
 from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
 
 SEED = 20260
@@ -65,6 +66,15 @@ def test_killed_at_random_moments_the_home_is_never_unusable(cli: Cli) -> None:
     kills = Kills(cli, SEED)
     kills.require_usable()
     assert set(kills.rounds(10)) == {"starting", "working", "ending"}
+
+
+def test_what_a_start_waits_for_by_itself_is_no_fault_of_the_machine(cli: Cli) -> None:
+    """The measure of the test above: it sees the wait for a lock, however busy the machine is."""
+    holder = FileLock(cli.places.lock_file)
+    assert holder.try_acquire()
+    threading.Timer(1.0, holder.release).start()
+    result, took, _ = measured_start(cli)
+    assert (pid_in(result), took > 1.0) == (one_daemon(cli), True)
 
 
 def test_who_comes_second_learns_so_before_it_has_loaded_much(cli: Cli) -> None:
