@@ -4,6 +4,7 @@ TABLE: dict[str, str] = {
     "A breakpoint needs the absolute path of its file.": "断点需要所在文件的绝对路径。",
     "An editor is served on standard input and output: say --stdio.": "编辑器通过标准输入和输出获得服务：请加上 --stdio。",
     "Attach without `readOnly` (`--read-only`) to take part.": "若要参与，请在附加时不使用 `readOnly`（`--read-only`）。",
+    "By {who}: {why}": "由{who}：{why}",
     "Dragoman ends this connection: {reason}": "Dragoman 结束此连接：{reason}",
     "Editors that connect to a socket find its path as `dap_socket` in {path}.": "连接套接字的编辑器可在 {path} 的 `dap_socket` 中找到其路径。",
     "Give `program`, or `dragomanType` with what that debugger needs, or `configurationName` of launch.json; to join a session, `attach` with `session`.": "请给出 `program`，或 `dragomanType` 及该调试器所需的内容，或 launch.json 中的 `configurationName`；要加入会话，请用带 `session` 的 `attach`。",
@@ -30,5 +31,6 @@ TABLE: dict[str, str] = {
     "`{command}` came before `initialize`.": "`{command}` 早于 `initialize` 到达。",
     "`{command}` needs a session, and this client has none.": "`{command}` 需要一个会话，而此客户端没有。",
     "a person in {program}": "{program} 中的用户",
+    "paused on {reason}": "因 {reason} 暂停",
     "{who} did `{command}` meanwhile, so this was not done.": "{who}在此期间执行了 `{command}`，因此未执行此操作。",
 }

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from dragoman.dap import arguments as take
-from dragoman.dap import refusals
+from dragoman.dap import refusals, whom
 from dragoman.dap.teller import Teller
 from dragoman.debug.following import Followed
 from dragoman.debug.model import StepKind
@@ -85,6 +85,6 @@ class Moving:
             except DragomanError as error:
                 by, did = self._followed.session.sent_on_by
                 if error.code in _ELSEWHERE and by not in {"", self._client.id}:
-                    raise refusals.overtaken(by, did) from error
+                    raise refusals.overtaken(whom.told(self._followed.session, by), did) from error
                 raise
             self._teller.went_on()

@@ -70,6 +70,7 @@ class Part:
             followed,
             manners.places,
             manners.language,
+            id=client.id,
             invalidates=manners.invalidates,
             is_kept=service.has_breakpoint,
         )

@@ -6,9 +6,8 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from dragoman.debug import persons
 from dragoman.errors import DragomanError
-from dragoman.phrases import Language, say
+from dragoman.phrases import Language, Phrase, say
 
 # What a person did with a key or a button, and what came of it: shown to them at once.
 _SHOWN = frozenset(
@@ -92,11 +91,11 @@ def read_only(command: str) -> DragomanError:
     )
 
 
-def overtaken(by: str, command: str) -> DragomanError:
+def overtaken(who: Phrase, command: str) -> DragomanError:
     """Two at the same moment: the second is told who was first."""
     return DragomanError(
         "moved_on",
-        say("{who} did `{command}` meanwhile, so this was not done.", who=_who(by), command=command),
+        say("{who} did `{command}` meanwhile, so this was not done.", who=who, command=command),
         hint=say("See where the program is now, then decide again."),
     )
 
@@ -118,7 +117,3 @@ def needs_target() -> DragomanError:
             "to join a session, `attach` with `session`."
         ),
     )
-
-
-def _who(by: str) -> object:
-    return persons.told(by) or say("another client")

@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 
-from dragoman.dap import shapes
+from dragoman.dap import shapes, whom
 from dragoman.dap.places import Places
-from dragoman.debug import persons
 from dragoman.debug.following import Followed
 from dragoman.debug.model import Binding, Stop
 from dragoman.phrases import Language, say
@@ -20,6 +19,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 
 REPLAYED_CHARACTERS = 64 * 1024
 _PIECES_AT_ONCE = 32
+_REASON = 40
 _SEEN = frozenset({"stdout", "stderr", "console", "important"})
 
 Pairs = Callable[[], list[tuple[Breakpoint, Binding]]]
@@ -33,10 +33,11 @@ class Teller:
         places: Places,
         language: Language,
         *,
+        id: str,
         invalidates: bool,
         is_kept: Callable[[int], bool],
     ) -> None:
-        """`is_kept` says whether one of its own breakpoints is still in the book."""
+        """`id` is the editor's own; `is_kept` says whether one of its breakpoints is still in the book."""
         self.told_stop = 0
         """The stop that the editor knows it is at; zero: it knows of none."""
         self.own: dict[int, Breakpoint] = {}
@@ -47,6 +48,7 @@ class Teller:
         self._followed = followed
         self._places = places
         self._language = language
+        self._id = id
         self._invalidates = invalidates
         self._is_kept = is_kept
         self._told_others: list[tuple[Breakpoint, Binding]] | None = None
@@ -156,15 +158,24 @@ class Teller:
         if before and before != self.told_stop:
             self._host.event("continued", shapes.continued(self._shown.thread_id if self._shown else 0))
         if stop is not None and before != self.told_stop:
-            self._host.event("stopped", shapes.stopped(stop))
+            self._host.event("stopped", shapes.stopped(stop) | self._described(stop))
         elif stop is not None and self._shown is not None and self._invalidates:
             self._host.event("invalidated", {"areas": ["variables"]})
         self._shown = stop
 
+    def _described(self, stop: Stop) -> dict[str, str]:
+        """The line jumps under a person's eyes: whose doing that was stands where the editor says why it stopped."""
+        if stop.by in {"", self._id}:
+            return {}
+        who = whom.told(self._followed.session, stop.by)
+        why = stop.description or say("paused on {reason}", reason=stop.reason[:_REASON])
+        return {"description": say("By {who}: {why}", who=who, why=why).in_language(self._language)}
+
     def _tell_end(self) -> None:
         ended = self._followed.session.ended
         self.is_over = True
-        if ended is not None and (who := persons.told(ended.by)) is not None:
+        if ended is not None and ended.by not in {"", self._id}:
+            who = whom.told(self._followed.session, ended.by)
             text = say("The session was ended by {who}.", who=who).in_language(self._language)
             self._host.event("output", {"category": "console", "output": f"{text}\n"})
         if ended is not None and ended.exit_code is not None:

@@ -214,6 +214,7 @@ class DebugService:
 
     async def stop(self, client: Client, session_id: str) -> Session:
         session = self.find(client, session_id)
+        session.note_name(client.id, client.name)
         await session.terminate(by=client.id)
         return session
 

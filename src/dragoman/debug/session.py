@@ -169,6 +169,9 @@ class Session:
         if name and len(self._running.names) < _NAMES_AT_MOST:
             self._running.names[id] = name
 
+    def name_of(self, id: str) -> str:
+        return self._running.names.get(id, "")
+
     async def configurable(self) -> None:
         """What its debugger can do is known, or it came to nothing."""
         await self._opening.configurable.wait()

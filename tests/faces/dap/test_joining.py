@@ -75,6 +75,10 @@ def test_what_the_agent_does_reaches_every_editor_in_order(
             each.event("continued")
             stopped = each.event("stopped")
             assert each.frames(stopped["threadId"])[0]["line"] == IN_LOOP + 1
+            assert stopped["description"] == "By raw: paused on step"  # the line jumped, and not by the person here
+        editor.ask("next", threadId=stopped["threadId"])
+        assert "description" not in editor.event("stopped")
+        assert other.event("stopped")["description"] == "By a person in Visual Studio Code: paused on step"
 
 
 def test_a_value_that_a_person_set_is_what_the_agent_reads(agent: Agent, editor: Editor, program: Path) -> None:
@@ -108,6 +112,20 @@ def test_an_editor_ends_the_session_only_when_it_says_so(agent: Agent, editor: E
     editor.ask("disconnect", terminateDebuggee=True)
     ended = agent.call("wait_for_stop", session_id=session)
     assert ended["message"] == "The session was ended by a person in Visual Studio Code."
+
+
+def test_who_ended_the_session_is_told_to_everybody_else(agent: Agent, editor_at: OpenEditor, program: Path) -> None:
+    for ends, told in (("person", "a person in Visual Studio Code"), ("agent", "raw")):
+        session = agent.stopped_at(program, IN_LOOP)["session_id"]
+        with editor_at("Visual Studio Code") as editor, editor_at("nvim") as other:
+            for each in (editor, other):
+                each.join(session)
+                each.event("stopped")
+            _ = editor.ask("terminate") if ends == "person" else agent.call("stop_debugging", session_id=session)
+            for each in (editor, other):
+                each.event("terminated")
+            assert f"The session was ended by {told}." in other.output()
+            assert ("The session was ended by" in editor.output()) == (ends == "agent")  # who did it knows
 
 
 def test_without_an_id_the_active_session_of_the_named_folder_is_joined(
