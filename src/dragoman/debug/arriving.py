@@ -19,6 +19,7 @@ from dragoman.debug.telling import place_of
 from dragoman.debug.threads import Threads
 from dragoman.wire.dap import bodies
 
+_ENDING = frozenset({State.TERMINATING, State.TERMINATED})
 _BESIDE = frozenset({"breakpoint", "step"})  # an exception, or watched data, would be lost
 
 
@@ -72,14 +73,15 @@ class Arriving:
             self._tell("debug.running", self._title, {})
 
     async def _stopped(self, body: bodies.StoppedBody) -> None:
-        """The stop is told when the look at it is complete: a caller never sees half of one."""
+        """The stop is told when the look at it is complete: a caller never sees half of one. One on the way out is no
+        stop for anyone, and the debugger may have gone before it could say where."""
         was_stopped = self._life.stands
         sent_on = self._running.sent_on
         if was_stopped and self._is_beside(body):
             await self._stopping.note(body)
             return
         moment = await self._stopping.look(body, self._life.stops + 1, self._running.by, self._running.command)
-        if moment is None or self._life.ended is not None:
+        if moment is None or self._life.state in _ENDING:
             return
         if was_stopped and self._running.sent_on != sent_on:
             return  # a stop told twice, or of another thread: the program was sent on during the look

@@ -8,9 +8,10 @@ import pytest
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.model import Ended
 from dragoman.debug.session import Session
+from dragoman.debug.states import State
 from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.domain.debug.living import living, session_of, stopped
+from tests.domain.debug.living import Told, living, session_of, stopped
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
@@ -87,3 +88,27 @@ async def test_a_program_that_would_be_left_standing_is_sent_on_before_we_leave_
         await end_of(session)
     last = [name for name, _ in adapter.requests[asked:]]
     assert last == [*sent, "disconnect"]
+
+
+@pytest.mark.parametrize("when", ["before the end is asked for", "on the way out"])
+async def test_a_stop_that_nobody_can_do_anything_at_is_not_told(when: str) -> None:
+    """Its debugger leaves while it is looked at: it would be told without a place, as the last thing that happened."""
+    adapter, looked, left, told = FakeAdapter(), anyio.Event(), anyio.Event(), Told()
+    adapter.answers["disconnect"] = lambda _: left
+    async with living(session_of(adapter, told=told)) as session:
+        adapter.stop()
+        await stopped(session)
+        await session.resume()
+        adapter.answers["stackTrace"] = lambda _: looked
+        if when == "on the way out":
+            await session.terminate()
+        adapter.stop("exception")
+        await anyio.wait_all_tasks_blocked()
+        if session.state is State.RUNNING:
+            await session.terminate()
+        looked.set()
+        await anyio.wait_all_tasks_blocked()
+        assert session.state is State.TERMINATING
+        left.set()
+        await end_of(session)
+    assert ([kind for kind, _ in told].count("debug.stopped"), session.last_stop) == (1, 1)
