@@ -25,15 +25,23 @@ from dragoman.transport.control_link import ControlLink
 
 # One factor for every deadline: a slow machine sets it, no test is edited.
 PATIENCE = float(os.environ.get("TEST_PATIENCE", "1"))
+_RESTS = 4  # times as long as was asked
+_MOST_REST_S = 0.2
 
 
 def eventually(condition: Callable[[], Any], *, within_s: float = 10, every_s: float = 0.01) -> Any:
-    """Wait for a condition, with a deadline; returns what it returned."""
-    deadline = time.monotonic() + within_s * PATIENCE
+    """Wait for a condition, with a deadline; returns what it returned.
+
+    What takes long to ask, as a look at every process does, is asked less often: others need the processor for it.
+    """
+    began = time.monotonic()
+    deadline = began + within_s * PATIENCE
     while not (value := condition()):
-        if time.monotonic() > deadline:
+        asked = time.monotonic()
+        if asked > deadline:
             raise AssertionError(f"not within {within_s} s: {condition}")
-        time.sleep(every_s)
+        time.sleep(max(every_s, min(_RESTS * (asked - began), _MOST_REST_S)))
+        began = time.monotonic()
     return value
 
 

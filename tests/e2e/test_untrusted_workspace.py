@@ -17,7 +17,7 @@ import psutil
 import pytest
 from mcp import ClientSession
 
-from tests.daemons import Cli, call, cli_with_home, code_of, eventually
+from tests.daemons import Cli, call, cli_with_home, code_of, daemons_of, eventually
 from tests.faces.mcp.over_http import session_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -121,11 +121,21 @@ STARTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Iterator[Cli]:
-    with cli_with_home(tmp_path / "home") as cli:
-        assert cli("up").returncode == 0
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    with cli_with_home(tmp_path_factory.mktemp("h") / "home") as cli:
         yield cli
+
+
+@pytest.fixture
+def cli(served: Cli) -> Iterator[Cli]:
+    """One daemon for all who do not kill it. Each has folders of its own, and nobody trusts any."""
+    assert served("up").returncode == 0
+    yield served
+    if not daemons_of(served.home):
+        return
+    for folder in call(served.places, "trust_list")["trusted"]:
+        call(served.places, "trust_revoke", {"folder": folder["folder"]})
 
 
 @pytest.fixture
@@ -232,15 +242,15 @@ async def test_a_task_that_runs_dies_with_a_daemon_that_is_killed(cli: Cli, tmp_
     eventually(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
-async def test_an_agent_is_shown_no_file_of_dragoman_itself_nor_of_anywhere_else(
-    cli: Cli, hostile: Hostile, tmp_path: Path
-) -> None:
+async def test_an_agent_is_shown_no_file_of_dragoman_itself_nor_of_anywhere_else(cli: Cli) -> None:
     """In a workspace that holds Dragoman's own folders, as a home folder does."""
+    top = cli.home.parent
+    hostile = Hostile.planted(top)
     secrets = [cli.places.token_file("mcp"), cli.places.state_file, Path("/proc/self/environ"), Path("/etc/hostname")]
     (hostile.folder / "link.py").symlink_to(cli.places.token_file("mcp"))
     (hostile.folder / "away.py").symlink_to("/etc/hostname")
-    paths = [*map(str, secrets), "cloned/link.py", "cloned/away.py", f"../../..{tmp_path}/../../etc/hostname"]
-    async with session_of(cli, workspace=str(tmp_path)) as agent:
+    paths = [*map(str, secrets), "cloned/link.py", "cloned/away.py", f"../../..{top}/../../etc/hostname"]
+    async with session_of(cli, workspace=str(top)) as agent:
         found = {}
         for path in paths:
             read = await asked(agent, "get_source", file_path=path)
