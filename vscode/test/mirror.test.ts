@@ -59,6 +59,12 @@ test("a change of the person's is told; that the debugger moved it, or the edito
   expect(mirror.altered("mark 1", { ...as(at), line: 4, enabled: false })?.told).toMatchObject({ id: 1, line: 3, enabled: false });
 });
 
+test("one that the person only switches off stays where the agent wanted it, whatever column the debugger chose", () => {
+  const mirror = shown(told(1, 3));
+  expect(mirror.altered("mark 1", { ...as(told(1, 3)), column: 5 })).toBeUndefined();
+  expect(mirror.altered("mark 1", { ...as(told(1, 3)), column: 5, enabled: false })?.told).toMatchObject({ line: 3, column: null, enabled: false });
+});
+
 test("where the person has one already it stays the person's, and goes for both when the person takes it away", () => {
   const mirror = new Mirror<string>();
   for (const it of mirror.told("s", [told(1, 3)]).added) mirror.keep(it, "theirs", false);

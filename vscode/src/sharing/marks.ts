@@ -82,7 +82,7 @@ export class Marks implements vscode.Disposable {
   private draw(): void {
     this.leftovers.note(this.wanting.all());
     const places = this.wanting.all().map(({ location: { uri, range } }) => ({ path: uri.fsPath, line: range.start.line + 1 }));
-    this.signs.draw(places, t("breakpoint of an agent"));
+    this.signs.draw(places, () => t("breakpoint of an agent"));
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import * as vscode from "vscode";
 
+import { plain } from "../bridge/plain";
 import { TYPE } from "./debugging";
 import { Leftovers, MIRRORED } from "./leftovers";
 import { Mirror, type Altered, type Changes, type Told, type Wish } from "./mirror";
@@ -12,6 +13,7 @@ import { made, Signs } from "./signs";
 
 const t = vscode.l10n.t;
 const EVENT = "dragomanBreakpoints";
+const PERSON = /^person-[^:]+:(.*)$/s;
 
 type List = { breakpoints: Told[] };
 
@@ -88,8 +90,14 @@ export class Breakpoints implements vscode.Disposable {
   private draw(): void {
     const shown = this.mirror.all();
     this.leftovers.note(shown.filter(({ isOurs }) => isOurs).map(({ mark }) => mark));
-    this.signs.draw(shown.map(({ told }) => told), t("breakpoint of an agent"));
+    this.signs.draw(shown.map(({ told }) => told), ({ owner }) => signOf(owner));
   }
+}
+
+/** An agent's, or one of a person at another editor. */
+export function signOf(owner: string): string {
+  const [, program] = PERSON.exec(owner) ?? [];
+  return program === undefined ? t("breakpoint of an agent") : t("breakpoint of a person in {0}", plain(program));
 }
 
 function isAt(it: vscode.Breakpoint, { path, line, column }: Told): boolean {

@@ -1,4 +1,5 @@
 /** The debug type `dragoman`: a live session of an agent's is joined, or a program is started through the server. */
+import { dirname, isAbsolute } from "node:path";
 import * as vscode from "vscode";
 
 import type { Life } from "../daemon/status";
@@ -7,6 +8,8 @@ import type { Server } from "../manage/server";
 
 const t = vscode.l10n.t;
 export const TYPE = "dragoman";
+/** Of an attach: each names a program, and no session. */
+export const PROGRAMS = ["processId", "pid", "port", "connect", "listen", "program", "module", "code", "dragomanType", "configuration", "configurationName"];
 
 export function registerDebugging(server: Server): vscode.Disposable {
   const provider: vscode.DebugConfigurationProvider = {
@@ -39,9 +42,15 @@ async function adapter(server: Server, { configuration, workspaceFolder }: vscod
   const { path, args } = dragoman.program;
   const session = configuration.request === "attach" && configuration.session ? ["--attach", String(configuration.session)] : [];
   const looks = configuration.readOnly === true ? ["--read-only"] : [];
-  const workspace = workspaceFolder?.uri.fsPath ?? folderPaths()[0];
+  const workspace = workspaceFolder?.uri.fsPath ?? folderPaths()[0] ?? folderOf(configuration);
   const folder = workspace ? ["--workspace", workspace] : [];
   return new vscode.DebugAdapterExecutable(path, [...args, "dap", "--stdio", ...session, ...looks, ...folder], options(dragoman.environment));
+}
+
+/** In a window without a folder: that of the program. Ours would be wherever the editor was started, often the root. */
+function folderOf({ cwd, program }: vscode.DebugConfiguration): string | undefined {
+  if (typeof cwd === "string" && isAbsolute(cwd)) return cwd;
+  return typeof program === "string" && isAbsolute(program) ? dirname(program) : undefined;
 }
 
 function options(environment: NodeJS.ProcessEnv): vscode.DebugAdapterExecutableOptions {
@@ -51,7 +60,7 @@ function options(environment: NodeJS.ProcessEnv): vscode.DebugAdapterExecutableO
 /** F5 without a launch.json runs the file that is open; an attach without a session asks for one. */
 async function resolved(server: Server, configuration: vscode.DebugConfiguration): Promise<vscode.DebugConfiguration | undefined> {
   if (!configuration.type && !configuration.request) return vscode.window.activeTextEditor ? launching() : undefined;
-  if (configuration.request !== "attach" || configuration.session || configuration.processId || configuration.connect) return configuration;
+  if (configuration.request !== "attach" || configuration.session || PROGRAMS.some((key) => key in configuration)) return configuration;
   const life = await choose(server);
   return life && { ...configuration, session: life.id };
 }
@@ -64,11 +73,18 @@ function attached({ id, title }: Life): vscode.DebugConfiguration {
   return { name: t("Join {0}", title), type: TYPE, request: "attach", session: id };
 }
 
-/** Once is enough: an invitation may still stand there when the person has joined in another way. */
+/** Once is enough: an invitation still stands there when the person has joined in another way, and nothing can withdraw it. */
 async function join(server: Server, joined: ReadonlySet<string>, id: string | undefined): Promise<void> {
   const life = id === undefined ? await choose(server) : lives(server).find((one) => one.id === id);
   if (!life && id !== undefined) void vscode.window.showInformationMessage(t("That session has ended."));
-  if (life && !joined.has(life.id)) await vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], attached(life));
+  if (!life) return;
+  if (!joined.has(life.id)) await vscode.debug.startDebugging(vscode.workspace.workspaceFolders?.[0], attached(life));
+  else await showJoined();
+}
+
+async function showJoined(): Promise<void> {
+  void vscode.window.showInformationMessage(t("You have joined this session already."));
+  await vscode.commands.executeCommand("workbench.debug.action.focusCallStackView");
 }
 
 async function choose(server: Server): Promise<Life | undefined> {

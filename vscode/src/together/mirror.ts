@@ -77,7 +77,7 @@ export class Mirror<Mark> {
     const found = this.of(mark);
     const session = found && this.sessionOf(found.told.id);
     if (!found?.isOurs || session === undefined) return undefined;
-    const told = { ...found.told, ...now, line: now.line === found.told.boundLine ? found.told.line : now.line };
+    const told = { ...found.told, ...now, ...(isWhereItWas(now, found.told) ? { line: found.told.line, column: found.told.column ?? null } : {}) };
     if (meaning(told) === meaning(found.told)) return undefined;
     this.shown.set(told.id, { ...found, told });
     this.ask(told.id);
@@ -116,6 +116,11 @@ export class Mirror<Mark> {
   private ask(id: number): void {
     this.asked.set(id, (this.asked.get(id) ?? 0) + 1);
   }
+}
+
+/** By the debugger or not at all: where it binds one, the editor tells line and column as if the person had. */
+function isWhereItWas({ line }: Altered, told: Told): boolean {
+  return line === told.line || line === told.boundLine;
 }
 
 export function meaning(it: Told | undefined): string {

@@ -27,12 +27,12 @@ export class Signs implements vscode.Disposable {
   }
 
   /** In whatever is open. */
-  draw(all: readonly { path: string; line: number }[], words: string): void {
-    const renderOptions = { after: { contentText: words } };
+  draw<At extends { path: string; line: number }>(all: readonly At[], words: (it: At) => string): void {
+    const sign = (it: At) => ({ after: { contentText: words(it) } });
     for (const editor of vscode.window.visibleTextEditors) {
       const { uri, lineCount } = editor.document;
       const here = all.filter(({ path, line }) => path === uri.fsPath && line <= lineCount);
-      editor.setDecorations(this.sign, here.map(({ line }) => ({ range: editor.document.lineAt(line - 1).range, renderOptions })));
+      editor.setDecorations(this.sign, here.map((it) => ({ range: editor.document.lineAt(it.line - 1).range, renderOptions: sign(it) })));
     }
   }
 }

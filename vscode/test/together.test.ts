@@ -1,0 +1,86 @@
+/** Joining and starting by the editor's debugger, with a stand-in for the editor. */
+import { readFileSync } from "node:fs";
+import { beforeEach, expect, test, vi } from "vitest";
+
+const filled = (words: string, ...values: unknown[]) => words.replace(/\{(\d)\}/g, (_, index) => String(values[Number(index)]));
+const editor = vi.hoisted(() => ({
+  l10n: { t: (words: string, ...values: unknown[]) => filled(words, ...values) },
+  commands: { registerCommand: vi.fn(), executeCommand: vi.fn() },
+  window: { showInformationMessage: vi.fn(), showQuickPick: vi.fn(), activeTextEditor: undefined },
+  workspace: { workspaceFolders: undefined as unknown },
+  debug: {
+    startDebugging: vi.fn(),
+    onDidStartDebugSession: vi.fn(),
+    onDidTerminateDebugSession: vi.fn(),
+    registerDebugAdapterDescriptorFactory: vi.fn(),
+    registerDebugConfigurationProvider: vi.fn(),
+  },
+  DebugConfigurationProviderTriggerKind: { Dynamic: 2 },
+  DebugAdapterExecutable: class {
+    constructor(
+      readonly path: string,
+      readonly args: string[],
+    ) {}
+  },
+  Disposable: { from: () => ({ dispose: () => undefined }) },
+}));
+vi.mock("vscode", () => editor);
+
+import type { Server } from "../src/manage/server";
+import { signOf } from "../src/together/breakpoints";
+import { PROGRAMS, registerDebugging } from "../src/together/debugging";
+
+type Given = Record<string, unknown>;
+const LIFE = { id: "debug-1", kind: "debug", title: "app.py" };
+
+/** What we gave the editor, as it would call it. */
+function registered(sessions = [LIFE]) {
+  const programs = { find: async () => ({ program: { path: "/bin/dragoman", args: [] }, environment: {} }) };
+  registerDebugging({ known: { state: "running", status: { sessions } }, programs } as unknown as Server);
+  const [provider] = editor.debug.registerDebugConfigurationProvider.mock.calls.map((call) => call[1]);
+  const [, factory] = editor.debug.registerDebugAdapterDescriptorFactory.mock.calls[0]!;
+  return {
+    join: editor.commands.registerCommand.mock.calls[0]![1] as (id?: string) => Promise<void>,
+    began: editor.debug.onDidStartDebugSession.mock.calls[0]![0] as (session: Given) => void,
+    resolve: (given: Given) => provider.resolveDebugConfiguration(undefined, given) as Promise<Given | undefined>,
+    args: async (configuration: Given) => ((await factory.createDebugAdapterDescriptor({ configuration })) as { args: string[] }).args,
+  };
+}
+
+beforeEach(() => vi.clearAllMocks());
+
+test("an invitation that still stands there when the person has joined leads to the session, and starts no second", async () => {
+  const { join, began } = registered();
+  await join("debug-1");
+  expect(editor.debug.startDebugging.mock.lastCall?.[1]).toMatchObject({ request: "attach", session: "debug-1" });
+  began({ configuration: { session: "debug-1" } });
+  await join("debug-1");
+  expect(editor.debug.startDebugging).toHaveBeenCalledOnce();
+  expect(editor.window.showInformationMessage.mock.calls).toEqual([["You have joined this session already."]]);
+  expect(editor.commands.executeCommand.mock.calls).toEqual([["workbench.debug.action.focusCallStackView"]]);
+});
+
+test("an attach that names nothing is to the only live session", async () => {
+  expect(await registered().resolve({ type: "dragoman", request: "attach" })).toMatchObject({ session: "debug-1" });
+});
+
+test("an attach to a program is none to a session, by the same words as the daemon's", async () => {
+  const { resolve } = registered();
+  for (const key of PROGRAMS) expect(await resolve({ type: "dragoman", request: "attach", [key]: 1 })).not.toHaveProperty("session");
+  const source = readFileSync("../src/dragoman/dap/wishes.py", "utf8");
+  const sets = [...source.matchAll(/^_(?:TARGETS|ATTACHED_TO) = frozenset\(\{(.*)\}\)/gm)].map(([, names]) => names);
+  const words = [...sets.join(",").matchAll(/"(\w+)"/g)].map(([, word]) => word);
+  expect(words.sort()).toEqual([...PROGRAMS].sort());
+});
+
+test("in a window without a folder a program runs in its own, not where the editor was started", async () => {
+  const { args } = registered();
+  expect(await args({ request: "launch", program: "/project/app.py" })).toEqual(["dap", "--stdio", "--workspace", "/project"]);
+  expect(await args({ request: "launch", program: "/project/app.py", cwd: "/project/below" })).toContain("/project/below");
+  expect(await args({ request: "launch", program: "app.py" })).toEqual(["dap", "--stdio"]);
+});
+
+test("whose a breakpoint is stands beside it: an agent's, or a person's in another editor", () => {
+  expect(signOf("mcp-1f2e")).toBe("breakpoint of an agent");
+  expect(signOf("person-1f2e:Neovim")).toBe("breakpoint of a person in Neovim");
+});
