@@ -108,10 +108,12 @@ test("what is allowed for one thing is not for another, and can be forgotten", a
   expect(ask).toHaveBeenCalledTimes(3);
 });
 
-test("a yes that comes after the agent gave up does nothing", async () => {
+test.each([["once", 1], ["never", 0], [undefined, 0]] as const)("after the agent gave up %s does nothing, and a yes is told so", async (answer, said) => {
   const withdrawn = new AbortController();
-  const consent = new Consent(new Kept(), async () => (withdrawn.abort(), "once"), () => true);
+  const consent = new Consent(new Kept(), async () => (withdrawn.abort(), answer), () => true);
+  const late = (consent.whenLate = vi.fn());
   await expect(consent.require("open", "", withdrawn.signal)).rejects.toMatchObject({ code: "withdrawn" });
+  expect(late).toHaveBeenCalledTimes(said);
 });
 
 test("in a workspace that is not trusted nobody is asked, whatever was allowed before", async () => {

@@ -30,7 +30,8 @@ import { program, room } from "./rooms";
 
 beforeEach(() => {
   for (const shown of Object.values(editor.window)) if ("mockReset" in shown) shown.mockReset().mockResolvedValue(undefined);
-  editor.window.withProgress.mockImplementation((_, work: (progress: object) => unknown) => work({ report() {} }));
+  const never = { onCancellationRequested() {} };
+  editor.window.withProgress.mockImplementation((_, work: (progress: object, cancelled: object) => unknown) => work({ report() {} }, never));
   editor.commands.executeCommand.mockReset();
   editor.settings = {};
 });

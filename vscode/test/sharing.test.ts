@@ -129,7 +129,7 @@ test("an offer that the daemon refuses is made again at the next stop, and not a
 test("agents hear of one that is not lent, and of none that will never be", async () => {
   daemon.answer = undefined; // the question went away unanswered
   await program("stopped", { threadId: 1 });
-  expect(daemon.all("debug.lendable")).toEqual([{ sessions: [{ name: session.name, folder: "/project" }] }]);
+  expect(daemon.all("debug.lendable")).toEqual([{ sessions: [{ name: "app.js [1] (Mine)", folder: "/project" }] }]);
   await daemon.consent.forget();
   daemon.answer = "never";
   await program("stopped", { threadId: 1 });
@@ -139,9 +139,11 @@ test("agents hear of one that is not lent, and of none that will never be", asyn
 test("by command it is lent after all, and taken back", async () => {
   daemon.answer = undefined;
   await program("stopped", { threadId: 1 });
-  editor.picked = (rows) => rows[0];
+  const shown: string[] = [];
+  editor.picked = (rows) => (shown.push(...rows.map(({ label }) => label)), rows[0]);
   await editor.commands.get("dragoman.lendSession")!({ sessionId: "p" });
-  expect(daemon.all("debug.offered")).toHaveLength(1);
+  expect(shown).toEqual(["$(debug-alt) Lend app.js [1] (Mine)"]); // not as js-debug writes it, "app.js [1] « Mine"
+  expect(daemon.all("debug.offered")).toMatchObject([{ name: "app.js [1] (Mine)" }]);
   await editor.commands.get("dragoman.lendSession")!();
   expect(daemon.all("debug.ended")).toEqual([{ session: "s", why: "taken_back" }]);
   await program("stopped", { threadId: 1 });

@@ -14,8 +14,14 @@ test("running: the port, and how much lives in it", () => {
   const { text, tooltip } = shown({ state: "running", status: { ...status, sessions: lives } }, undefined, t);
   expect(text).toBe("$(server-process) Dragoman 8177 · 2");
   expect(tooltip.split("\n")).toEqual([
-    "The server runs on port 8177, version 1", "It was started for /w", "Live sessions: 2", "· debug app.py", "· debug b.py",
+    "The server runs on port 8177, version 1", "It was started for /w", "Live sessions: 2", "· debugging app.py", "· debugging b.py",
   ]);
+});
+
+test("what lives in it is named by its kind, in the person's language", () => {
+  const chinese = (template: string, ...values: (string | number)[]) => ({ "debugging {0}": `调试 ${values[0]}`, "terminal {0}": `终端 ${values[0]}` })[template] ?? template;
+  const sessions = [{ id: "d1", kind: "debug", title: "app.py" }, { id: "t1", kind: "terminal", title: "make" }];
+  expect(shown({ state: "running", status: { ...status, sessions } }, undefined, chinese).tooltip.split("\n").slice(-2)).toEqual(["· 调试 app.py", "· 终端 make"]);
 });
 
 test("a port that was taken is named", () => {

@@ -1,5 +1,6 @@
 /** What the views say, what they are told, and that nothing is lost before they listen. */
-import { expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
 
 import type { Gateway, Listener, State } from "../src/gateway/client";
 import type { FromChat, ToCanvas, ToChat } from "../src/gateway/messages";
@@ -127,9 +128,11 @@ function drawing(surfaces: object[]) {
   };
   const [port, view] = [new Port<ToCanvas>(), sink<ToCanvas>()];
   port.open(view);
-  return { posted, heard: view.heard, it: new Drawing(() => api as unknown as Api, port), surfaces };
+  return { posted, heard: view.heard, it: new Drawing(() => api as unknown as Api, port, (words) => words), surfaces };
 }
 
+/** As the editor says it. */
+const CHINESE = JSON.parse(readFileSync("l10n/bundle.l10n.zh-cn.json", "utf8")) as Record<string, string>;
 const SURFACE = { drawer: "d", surface_id: "s", version: 1, messages: [{ createSurface: {} }, { updateComponents: {} }, { updateDataModel: {} }] };
 
 test("a surface is told in the protocol's messages, once a version, and that it is gone", async () => {
@@ -141,6 +144,24 @@ test("a surface is told in the protocol's messages, once a version, and that it 
   surfaces.length = 0;
   await it.read();
   expect(heard[3]).toEqual({ type: "a2ui", payload: { deleteSurface: { surfaceId: "s" }, drawer: "d" } });
+});
+
+test("what changes while the surfaces are read is read again; a daemon that fails once is asked again", async () => {
+  const [port, view] = [new Port<ToCanvas>(), sink<ToCanvas>()];
+  port.open(view);
+  const api = { get: vi.fn().mockResolvedValueOnce({ surfaces: [] }).mockRejectedValueOnce(new Error("away")).mockResolvedValue({ surfaces: [SURFACE] }) };
+  const it = new Drawing(() => api as unknown as Api, port, (words) => words);
+  await Promise.all([it.read(), it.read(), it.read()]);
+  expect([api.get.mock.calls.length, view.heard.length]).toEqual([2, 0]);
+  await it.read();
+  expect([api.get.mock.calls.length, view.heard.length]).toEqual([3, SURFACE.messages.length]);
+});
+
+test("a click on what is drawn, while there is no daemon, is answered in the person's language", async () => {
+  const [port, view] = [new Port<ToCanvas>(), sink<ToCanvas>()];
+  port.open(view);
+  await new Drawing(() => undefined, port, (words) => CHINESE[words] ?? words).take({ type: "names", id: 1 });
+  expect(view.heard).toEqual([{ type: "answer", id: 1, ok: false, message: "目前未连接到服务器。" }]);
 });
 
 test("what a person does on a surface reaches who drew it, and the view is answered", async () => {

@@ -31,6 +31,7 @@ export class Bridge implements vscode.Disposable {
   ) {
     const [proposals, terminals] = [new Proposals(), new Terminals()];
     this.consent = new Consent(memory, ask, () => vscode.workspace.isTrusted);
+    this.consent.whenLate = () => void vscode.window.showInformationMessage(t("The agent no longer waits for this; nothing was done."));
     this.serves = { ...handlers(this.consent, proposals, terminals), variable: (params, signal) => variable(this.consent, params, signal) };
     this.subscriptions = [
       proposals,

@@ -28,7 +28,10 @@ export class Consent {
     this.requireTrust();
     const answer = this.kept()[kind] ?? (await this.asked(plain(words)));
     if (answer === "always" || answer === "never") await this.memory.update(PLACE, { ...this.kept(), [kind]: answer });
-    if (signal?.aborted) throw new Refusal("withdrawn", "nobody waits for it any more");
+    if (signal?.aborted) {
+      if (answer === "once") this.whenLate();
+      throw new Refusal("withdrawn", "nobody waits for it any more");
+    }
     if (answer !== "once" && answer !== "always") throw new Refusal("not_allowed", kind);
   }
 
@@ -39,6 +42,9 @@ export class Consent {
 
   /** What goes on by what was allowed ends with it. */
   whenForgotten: () => void = () => undefined;
+
+  /** Allowed once, when nobody waited for it any more: the person would wait for something to happen. */
+  whenLate: () => void = () => undefined;
 
   isNever(kind: string): boolean {
     return this.kept()[kind] === "never";

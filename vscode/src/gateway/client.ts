@@ -1,6 +1,7 @@
 /** The chat's connection: the gateway protocol, version 4, with the daemon's token. One for the window. */
 import type { Api } from "../daemon/api";
 import { once } from "../daemon/once";
+import type { Words } from "../daemon/words";
 
 export interface GatewayEvent {
   event: string;
@@ -48,7 +49,10 @@ export class Gateway {
   private timer: NodeJS.Timeout | undefined;
 
   /** `api`: the daemon that runs now, or nothing. */
-  constructor(private readonly api: () => Api | undefined) {}
+  constructor(
+    private readonly api: () => Api | undefined,
+    private readonly t: Words,
+  ) {}
 
   listen(listener: Listener): { dispose(): void } {
     this.listeners.add(listener);
@@ -73,7 +77,7 @@ export class Gateway {
   }
 
   request<T = Record<string, unknown>>(method: string, params: Record<string, unknown> = {}): Promise<T> {
-    if (this.state !== "connected") return Promise.reject(new Error("not connected"));
+    if (this.state !== "connected") return Promise.reject(new Error(this.t("Not connected to the server right now.")));
     return this.send<T>(method, params);
   }
 
@@ -95,7 +99,7 @@ export class Gateway {
     return new Promise<T>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.pending.delete(id);
-        reject(new Error(`${method}: no answer within ${WITHIN_MS / 1000} s`));
+        reject(new Error(this.t("The server has not answered within {0} s ({1}).", WITHIN_MS / 1000, method)));
       }, WITHIN_MS);
       this.pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
       this.socket?.send(JSON.stringify({ type: "req", id, method, params }));
@@ -151,7 +155,7 @@ export class Gateway {
   private fail(): void {
     for (const { reject, timer } of this.pending.values()) {
       clearTimeout(timer);
-      reject(new Error("the connection was lost before the answer came"));
+      reject(new Error(this.t("The connection was lost before the answer came.")));
     }
     this.pending.clear();
   }

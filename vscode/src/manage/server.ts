@@ -6,6 +6,7 @@ import { Failed, type Dragoman } from "../daemon/command";
 import { Life } from "../daemon/life";
 import type { Known } from "../daemon/status";
 import type { Watch } from "../daemon/watch";
+import { named } from "../daemon/words";
 import { folderPaths, type Programs } from "./program";
 import { offerInstallation } from "./installing";
 import type { Doing } from "./showing";
@@ -144,10 +145,10 @@ export class Server implements vscode.Disposable {
 
   private async agrees(): Promise<boolean> {
     const lives = this.known.state === "running" ? this.known.status.sessions : [];
-    const named = (all: typeof lives) => all.map(({ kind, title, id }) => `${kind} ${title} (${id})`);
-    const stays = named(lives.filter(({ ends }) => ends === false));
+    const listed = (all: typeof lives) => all.map((life) => `${named(life, t)} (${life.id})`);
+    const stays = listed(lives.filter(({ ends }) => ends === false));
     const goOn = stays.length ? [t("These go on in their editor, and are lent again when the server is back:"), ...stays] : [];
-    const detail = [...named(lives.filter(({ ends }) => ends !== false)), ...goOn].join("\n");
+    const detail = [...listed(lives.filter(({ ends }) => ends !== false)), ...goOn].join("\n");
     const end = t("End them");
     const question = t("Live sessions would end with the server that runs.");
     return (await vscode.window.showWarningMessage(question, { modal: true, detail }, end)) === end;

@@ -1,5 +1,6 @@
 /** What is shown of the server, as plain words: the status bar's text, its sign and its tooltip. */
 import type { Known } from "../daemon/status";
+import { named, type Words } from "../daemon/words";
 
 export interface Shown {
   text: string;
@@ -9,7 +10,6 @@ export interface Shown {
 
 /** `looking`: the start by itself, which uses the one that runs. */
 export type Doing = "looking" | "starting" | "ending";
-type Words = (template: string, ...values: (string | number)[]) => string;
 
 export function shown(known: Known, doing: Doing | undefined, t: Words, isMissing = false): Shown {
   if (doing === "starting") return { text: "$(sync~spin) Dragoman", tooltip: t("Starting the server"), isWarning: false };
@@ -29,7 +29,7 @@ function running({ port, wanted_port, workspace, sessions, version }: Extract<Kn
     t("It was started for {0}", workspace),
     ...(wanted_port && wanted_port !== port ? [t("Port {0} was taken", wanted_port)] : []),
     count ? t("Live sessions: {0}", count) : t("No live sessions"),
-    ...sessions.slice(0, 8).map(({ kind, title }) => `· ${kind} ${title}`),
+    ...sessions.slice(0, 8).map((life) => `· ${named(life, t)}`),
   ];
   return { text: `$(server-process) Dragoman ${port}${count ? ` · ${count}` : ""}`, tooltip: lines.join("\n"), isWarning: false };
 }

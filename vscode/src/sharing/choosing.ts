@@ -1,6 +1,7 @@
 /** Which of the person's sessions is lent, or taken back: shown with what agents may do in it. */
 import * as vscode from "vscode";
 
+import { titleOf } from "./names";
 import type { Shared } from "./sharing";
 
 const t = vscode.l10n.t;
@@ -19,6 +20,7 @@ export async function chosen(lives: Shared[], id: string | undefined, isConnecte
 }
 
 function row(shared: Shared): vscode.QuickPickItem & { shared: Shared } {
-  const [lend, back] = [t("Lend {0}", shared.session.name), t("Take back {0}", shared.session.name)];
+  const title = titleOf(shared.session);
+  const [lend, back] = [t("Lend {0}", title), t("Take back {0}", title)];
   return { label: shared.isLent ? `$(debug-disconnect) ${back}` : `$(debug-alt) ${lend}`, shared };
 }

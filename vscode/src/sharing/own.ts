@@ -1,6 +1,7 @@
 /** The person's own breakpoints, told to agents who have a session of theirs: one set, in which each is its owner's. */
 import * as vscode from "vscode";
 
+import { anew } from "../../../web/src/parts/anew";
 import type { Json } from "../bridge/link";
 import { now } from "./marks";
 
@@ -9,8 +10,7 @@ const MOST_TOLD = 300;
 /** One list after another: the last that is told is the one that is so. */
 export class Own {
   private told = "";
-  private isStale = false;
-  private isTelling = false;
+  readonly changed = anew(() => this.tell());
 
   constructor(
     private readonly session: vscode.DebugSession,
@@ -19,25 +19,14 @@ export class Own {
     private readonly ask: (params: Json) => Promise<unknown>,
   ) {}
 
-  changed(): void {
-    this.isStale = true;
-    if (!this.isTelling) void this.tell();
-  }
-
   private async tell(): Promise<void> {
-    this.isTelling = true;
     try {
-      while (this.isStale) {
-        this.isStale = false;
-        const breakpoints = await this.list();
-        const text = JSON.stringify(breakpoints);
-        if (text !== this.told) await this.ask({ session: this.session.id, breakpoints });
-        this.told = text;
-      }
+      const breakpoints = await this.list();
+      const text = JSON.stringify(breakpoints);
+      if (text !== this.told) await this.ask({ session: this.session.id, breakpoints });
+      this.told = text;
     } catch {
       this.told = ""; // not lent any more, or the daemon is away: it is told anew with the next change or loan
-    } finally {
-      this.isTelling = false;
     }
   }
 

@@ -8,6 +8,7 @@ import { TYPE } from "../together/debugging";
 import { MIRRORED } from "../together/leftovers";
 import { chosen } from "./choosing";
 import { Marks } from "./marks";
+import { titleOf } from "./names";
 import { Own } from "./own";
 import { passedOn } from "./passing";
 import { Paths } from "./paths";
@@ -78,7 +79,7 @@ export class Sharing implements vscode.Disposable {
     if (!shared) return;
     if (shared.isLent) this.bridge.tell("debug.event", { session: id, event, body });
     else if (shared.tracked.isLive && OFFERED_AT.has(event)) void this.offer(shared);
-    if (shared.isLent && event === "breakpoint") shared.own.changed();
+    if (shared.isLent && event === "breakpoint") void shared.own.changed();
   }
 
   /** The daemon is there, perhaps another one than before: what the last one wanted, nobody may want any more. */
@@ -100,13 +101,13 @@ export class Sharing implements vscode.Disposable {
     if (shared.isLent || tracked.isEnded) return;
     shared.isLent = true;
     const { capabilities, stops } = tracked;
-    const offered = { session: session.id, name: session.name, type: session.type, folder, capabilities, stops };
+    const offered = { session: session.id, name: titleOf(session), type: session.type, folder, capabilities, stops };
     shared.isLent = (await this.bridge.ask("debug.offered", offered).catch(() => undefined)) !== undefined;
     if (shared.isLent) this.lentNow(shared);
   }
 
   private lentNow(shared: Shared): void {
-    shared.own.changed();
+    void shared.own.changed();
     void this.marks.tellAgain();
     this.tellNotLent();
   }
@@ -117,7 +118,7 @@ export class Sharing implements vscode.Disposable {
   }
 
   private tellOwn(): void {
-    for (const shared of this.sessions.values()) if (shared.isLent) shared.own.changed();
+    for (const shared of this.sessions.values()) if (shared.isLent) void shared.own.changed();
   }
 
   /** Neither an agent's in a session of the person's, nor another's in one that the person joined. */
@@ -128,16 +129,16 @@ export class Sharing implements vscode.Disposable {
   /** So that agents can ask for them; one that the person will never lend is not spoken of. */
   private tellNotLent(): void {
     const all = this.bridge.consent.isNever(KIND) ? [] : [...this.sessions.values()].filter(({ isLent, tracked }) => tracked.isLive && !isLent);
-    const sessions = all.map(({ session }) => ({ name: session.name, folder: folderOf(session) ?? "" }));
+    const sessions = all.map(({ session }) => ({ name: titleOf(session), folder: folderOf(session) ?? "" }));
     const text = JSON.stringify(sessions);
     if (text !== this.toldNotLent) this.bridge.tell("debug.lendable", { sessions });
     this.toldNotLent = text;
   }
 
-  private isAllowed({ name, parentSession }: vscode.DebugSession): Promise<boolean> {
+  private isAllowed(session: vscode.DebugSession): Promise<boolean> {
     const words = t(
       "Let agents look at your debug session {0}, step it, set values and run expressions in it? Always: all sessions of this workspace.",
-      parentSession?.name ?? name,
+      titleOf(session.parentSession ?? session),
     );
     return this.bridge.consent.require(KIND, words).then(() => true, () => false);
   }

@@ -22,7 +22,7 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     private readonly extension: vscode.Uri,
     watch: Watch,
   ) {
-    this.drawing = new Drawing(() => watch.api, this.port);
+    this.drawing = new Drawing(() => watch.api, this.port, t);
     let wasRunning = false;
     this.subscriptions = [
       vscode.window.registerWebviewPanelSerializer(KIND, this),

@@ -1,5 +1,7 @@
 /** What agents draw, told to the canvas view; what a person does there, told to who drew it. No editor in here. */
+import { anew } from "../../../web/src/parts/anew";
 import { Refused, type Api } from "../daemon/api";
+import type { Words } from "../daemon/words";
 import type { FromCanvas, ToCanvas } from "../gateway/messages";
 import type { Port } from "./port";
 
@@ -12,12 +14,13 @@ interface Surface {
 
 export class Drawing {
   private readonly versions = new Map<string, number>();
-  private isReading = false;
-  private isStale = false;
+  /** What changes while it is being read is read again after. */
+  readonly read = anew(() => this.readOnce());
 
   constructor(
     private readonly api: () => Api | undefined,
     private readonly port: Port<ToCanvas>,
+    private readonly t: Words,
   ) {}
 
   /** All anew: for a view that has just been opened, or a daemon that has just been found. */
@@ -27,22 +30,10 @@ export class Drawing {
     return this.read();
   }
 
-  /** One at a time: what changes while it is being read is read again after. */
-  async read(): Promise<void> {
-    this.isStale = true;
-    if (this.isReading) return;
-    this.isReading = true;
-    try {
-      while (this.isStale) {
-        this.isStale = false;
-        const answer = await this.api()?.get<{ surfaces: Surface[] }>("/api/canvas");
-        if (answer) this.tell(answer.surfaces);
-      }
-    } catch {
-      // the feed says when the daemon is back, and then all is read anew
-    } finally {
-      this.isReading = false;
-    }
+  private async readOnce(): Promise<void> {
+    // Where it fails, the feed says when the daemon is back, and then all is read anew.
+    const answer = await this.api()?.get<{ surfaces: Surface[] }>("/api/canvas").catch(() => undefined);
+    if (answer) this.tell(answer.surfaces);
   }
 
   async take(message: FromCanvas): Promise<void> {
@@ -60,7 +51,7 @@ export class Drawing {
 
   private done(message: Exclude<FromCanvas, { type: "ready" }>): Promise<unknown> {
     const api = this.api();
-    if (!api) throw new Error("not connected");
+    if (!api) throw new Error(this.t("Not connected to the server right now."));
     if (message.type === "names") return api.get("/api/names");
     if (message.type === "removeSurface") return api.post("/api/canvas/remove", { drawer: message.drawer, surface_id: message.surface_id });
     return api.post("/api/canvas/act", message.context);

@@ -8,7 +8,7 @@ import { Changes } from "./changes";
 import { ChatView, VIEW } from "./chat";
 
 export function registerViews(server: Server, context: vscode.ExtensionContext): vscode.Disposable {
-  const gateway = new Gateway(() => server.watch.api);
+  const gateway = new Gateway(() => server.watch.api, vscode.l10n.t);
   const changes = new Changes();
   const chat = new ChatView(context.extensionUri, gateway, context.workspaceState, changes);
   const canvas = new CanvasPanel(context.extensionUri, server.watch);
