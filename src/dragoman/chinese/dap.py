@@ -17,6 +17,7 @@ TABLE: dict[str, str] = {
     "Speak on standard input and output.": "通过标准输入和输出通信。",
     "The arguments of `{command}` cannot be read: {reason}": "无法读取 `{command}` 的参数：{reason}",
     "The configuration does not say what to debug.": "配置没有说明要调试什么。",
+    "The debugger was not there within {seconds} s, so nothing was started.": "调试器在 {seconds} 秒内没有就绪，因此未启动任何程序。",
     "The editor did not answer `{command}`.": "编辑器没有回答 `{command}`。",
     "The editor did not open a terminal: {reason}": "编辑器没有打开终端：{reason}",
     "The folder that the editor works in.": "编辑器所在的文件夹。",

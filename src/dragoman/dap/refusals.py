@@ -108,6 +108,14 @@ def nothing_raised() -> DragomanError:
     return DragomanError("nothing_raised", say("The program did not stop at an exception."))
 
 
+def not_opened(within_s: float) -> DragomanError:
+    return DragomanError(
+        "not_opened",
+        say("The debugger was not there within {seconds} s, so nothing was started.", seconds=round(within_s)),
+        hint=say("See `dragoman logs`, then try again."),
+    )
+
+
 def needs_target() -> DragomanError:
     return DragomanError(
         "no_target",

@@ -20,7 +20,8 @@ from dragoman.dap.wishes import starts_something, wish_of
 from dragoman.debug.faults import already_ended
 from dragoman.debug.persons import person_at
 from dragoman.debug.service import DebugService
-from dragoman.debug.wishes import RunInTerminal
+from dragoman.debug.session import Session
+from dragoman.debug.wishes import Client, RunInTerminal, Wish
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Language, say
 from dragoman.transport.dap_host import DapHost
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 
 _IN_TERMINAL_WITHIN_S = 30.0
 _OPENED_WITHIN_S = 60.0
+_ASKED_WITHIN_S = 600.0
 
 
 class Visit:
@@ -168,12 +170,21 @@ class Visit:
         with self._joining():
             client = guest.client(self._id, terminal=self._terminal)
             wish = wish_of(given, request.command)
-            with anyio.fail_after(_OPENED_WITHIN_S, shield=True):  # who leaves meanwhile leaves a session to be ended
-                session = await self._service.open(client, wish, hold)
+            session = await self._opened(client, wish, hold)
             part = await self._join(session.id, self._manners(dap.read_arguments(request, take.Join)), hold)
             self._introduce()
         await part.followed.begun()
         self._host.respond(request)
+
+    async def _opened(self, client: Client, wish: Wish, hold: anyio.Event) -> Session:
+        """Who leaves meanwhile leaves a session to be ended. One of launch.json may ask the person what its variables
+        stand for, and a person takes their time."""
+        within_s = _ASKED_WITHIN_S if wish.configuration_name else _OPENED_WITHIN_S
+        try:
+            with anyio.fail_after(within_s, shield=True):
+                return await self._service.open(client, wish, hold)
+        except TimeoutError:
+            raise refusals.not_opened(within_s) from None
 
     def _active(self, given: Mapping[str, Any]) -> str:
         """Of the folder; where that has none, the only one that there is: an editor may be opened in a folder below."""

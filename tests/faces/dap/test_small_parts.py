@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from dragoman.clock import SystemClock
+from dragoman.dap import visit
 from dragoman.dap.guests import Guest
 from dragoman.dap.places import Places
 from dragoman.dap.refusals import read_only, shape_of
@@ -16,11 +17,14 @@ from dragoman.dap.wishes import starts_something, wish_of
 from dragoman.debug import persons
 from dragoman.debug.output import Output
 from dragoman.debug.pulse import Pulse
+from dragoman.debug.service import DebugService
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.wire.control import Hello
 from dragoman.workspace import breakpoints
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointBook
+from tests.domain.tools.bench import opened
+from tests.faces.dap.inside import visiting
 
 pytestmark = pytest.mark.anyio
 
@@ -140,3 +144,17 @@ async def test_a_list_is_replaced_at_once_and_what_stays_keeps_its_id(tmp_path: 
         reopened = BreakpointBook(journal, SystemClock())
         await reopened.load()
         assert sorted(it.id for it in reopened.of("w")) == sorted(it.id for it in book.of("w"))
+
+
+@pytest.mark.parametrize(
+    ("given", "bound"),
+    [({"program": "app.py"}, "_OPENED_WITHIN_S"), ({"configurationName": "Asks the person"}, "_ASKED_WITHIN_S")],
+)
+async def test_a_debugger_that_does_not_come_is_told_in_words_and_a_person_who_is_asked_has_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], bound: str
+) -> None:
+    monkeypatch.setattr(visit, bound, 0.05)
+    monkeypatch.setattr(DebugService, "open", lambda *_: anyio.sleep_forever())
+    async with opened(tmp_path) as bench, visiting(bench, "") as peer:
+        await peer.asks("initialize", adapterID="x")
+        assert await peer.asks("launch", **given) == {"code": "not_opened"}
