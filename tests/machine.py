@@ -1,14 +1,27 @@
-"""What a busy machine does to whoever only sleeps: that much of a delay is nobody's fault."""
+"""What a busy machine does to others: that much of a delay is nobody's fault."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import time
 from collections import deque
+from pathlib import Path
+
+
+def ready_s(pid: int | str) -> float:
+    """How long its threads could have run while others had the processors; 0 where the kernel does not tell."""
+    waited_ns = 0
+    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # that thread has just ended
+            waited_ns += int(path.read_text().split()[1])
+    return waited_ns / 1e9
 
 
 class MachineLag:
+    """Of whoever only sleeps."""
+
     _EVERY_S = 0.1
     _KEPT = 600  # one minute
 

@@ -114,7 +114,11 @@ class WebSocket:
             return -1, b""
 
     def receive_json(self) -> Any:
+        """The next message. Who is asked whether it is still there says so, as every client does."""
         opcode, payload = self.receive()
+        while opcode == 9:
+            self.send(payload, opcode=10)
+            opcode, payload = self.receive()
         assert opcode == 1, (opcode, payload)
         return json.loads(payload)
 

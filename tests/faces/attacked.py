@@ -1,6 +1,7 @@
 """A daemon of its own process to attack: its memory, descriptors and lag can be watched, and its record filled.
 
-Run as a program it is that daemon: the real one, with two methods more (`test_append`, `test_patch`).
+Run as a program it is that daemon: the real one, with two methods more (`test_append`, `test_patch`), and a lag that
+is its own (`own_lag`).
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ import resource
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import psutil
 
 from dragoman.places import Places, find_places
+from dragoman.transport.lag import LagMeter
 from tests.daemons import PATIENCE, call
-from tests.machine import machine_lag
+from tests.machine import machine_lag, ready_s
 from tests.raw_http import Answer, Ask, WebSocket, ask
 
 MB = 1_000_000
@@ -48,8 +52,8 @@ class Attacked:
         return ask(self.port, Ask("/health", headers=[self.host]))
 
     def assert_punctual(self) -> None:
-        """The event loop was never held up: it was late by no more than the machine makes anybody."""
-        assert self.health().json()["worst_lag_ms"] < 100 * PATIENCE + 2 * machine_lag().worst_ms()
+        """The event loop was never held up by what it did itself: see `own_lag`."""
+        assert self.health().json()["worst_lag_ms"] < 100 * PATIENCE
 
     def resident(self) -> int:
         return int(self.process.memory_info().rss)
@@ -141,8 +145,6 @@ def settled(value: Any, at_most: float, *, within_s: float = 10) -> float:
 
 
 def _main() -> None:
-    import anyio
-
     from dragoman.daemon.app import Options, Running, run
     from dragoman.daemon.methods import Methods
 
@@ -155,9 +157,22 @@ def _main() -> None:
         print(running.state.port, flush=True)
 
     Methods.table = table  # type: ignore[method-assign]
+    LagMeter.run = own_lag  # type: ignore[method-assign, assignment]
     if len(sys.argv) > 1:
         resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
     anyio.run(run, Options(workspace=Path.cwd(), port=0), find_places(), ready)
+
+
+async def own_lag(meter: LagMeter) -> None:
+    """Without what the machine gave to others meanwhile. A sleeper beside us is no measure of that: who has worked
+    waits longer than who has slept. Often, so that what others had before the timer was due hides little."""
+    every_s = 0.02
+    meter._lags_s = deque([0.0], maxlen=round(60 / every_s))
+    while True:
+        crowded, due = ready_s("self"), anyio.current_time() + every_s
+        await anyio.sleep_until(due)
+        late = anyio.current_time() - due
+        meter._lags_s.append(max(0.0, late - (ready_s("self") - crowded)))
 
 
 async def _append(methods: Any, params: Any) -> AsyncIterator[Any]:

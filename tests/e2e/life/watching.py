@@ -50,15 +50,6 @@ def one_daemon(cli: Cli) -> int:
     return int(only.pid)
 
 
-def ready_s(pid: int) -> float:
-    """How long its threads could have run while others had the processors; 0 where the kernel does not tell."""
-    waited_ns = 0
-    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        with contextlib.suppress(OSError):  # that thread has just ended
-            waited_ns += int(path.read_text().split()[1])
-    return waited_ns / 1e9
-
-
 def lock_holders(cli: Cli) -> set[int]:
     """By the kernel's own table, without touching the lock."""
     inode = cli.places.lock_file.stat().st_ino

@@ -7,14 +7,17 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import anyio
+import anyio.lowlevel
 import pytest
 
+from dragoman.transport.lag import LagMeter
 from dragoman.web.api import ANSWER_BYTES
 from dragoman.web.feed import BATCH_BYTES, BEHIND_AT_MOST
 from tests.daemons import eventually
-from tests.faces.attacked import MB, Attacked, attacked, settled
+from tests.faces.attacked import MB, Attacked, attacked, own_lag, settled
 from tests.raw_http import Ask, WebSocket, ask
 
 EVENTS = 50_000
@@ -41,6 +44,7 @@ def opened(victim: Attacked, *, receive_buffer: int = 0) -> tuple[WebSocket, int
 
 
 def test_a_reader_that_stops_costs_little_and_resumes_behind_a_gap(victim: Attacked) -> None:
+    victim.patch("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 120)  # a busy machine takes long over the events
     slow, slow_from = opened(victim, receive_buffer=4096)
     quick, quick_from = opened(victim)
     victim.append(STEP)
@@ -167,3 +171,24 @@ def in_threads(readers: list[tuple[WebSocket, int]], last: int) -> list[list[int
     for thread in threads:
         thread.join()
     return told
+
+
+def works() -> None:
+    until = time.thread_time() + 0.3
+    while time.thread_time() < until:
+        pass
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("hold_up", [works, lambda: time.sleep(0.3)])
+async def test_a_loop_that_is_held_up_by_its_own_work_is_not_punctual(hold_up: Callable[[], None]) -> None:
+    """The measure of the tests above: it sees work, and a wait that is none, however busy the machine is."""
+    meter = LagMeter()
+    async with anyio.create_task_group() as group:
+        group.start_soon(own_lag, meter)
+        await anyio.wait_all_tasks_blocked()
+        hold_up()
+        for _ in range(3):  # its timer is seen to be due, it wakes, it has written down how late it was
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+    assert meter.worst_ms() > 200
