@@ -26,6 +26,7 @@ TABLE: dict[str, str] = {
     "There is no source with the number {number}.": "没有编号为 {number} 的源代码。",
     "This client has a session already.": "此客户端已有一个会话。",
     "This client only watches: `{command}` would change something.": "此客户端只能观看：`{command}` 会造成改动。",
+    "This session is of {folder}.": "此会话属于 {folder}。",
     "Watch, and change nothing.": "只观看，不作任何改动。",
     "[{count} characters of output were left out]": "［略去了 {count} 个字符的输出］",
     "`initialize` was answered before, and comes once.": "`initialize` 已回答过，只能发送一次。",

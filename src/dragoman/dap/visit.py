@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -25,6 +26,7 @@ from dragoman.debug.wishes import Client, RunInTerminal, Wish
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Language, say
 from dragoman.transport.dap_host import DapHost
+from dragoman.visible import visible
 from dragoman.wire import dap
 
 log = logging.getLogger(__name__)
@@ -152,9 +154,10 @@ class Visit:
         asked = dap.read_arguments(request, take.Join)
         with self._joining():
             id = self._guest.session or asked.session or self._active(given)
-            await self._join(id, self._manners(asked))
+            part = await self._join(id, self._manners(asked))
             self._host.respond(request)
             self._introduce()
+            self._tell_folder(part, self._guest.at(given.get("workspace")).workspace)
 
     async def _launch(self, request: dap.Request) -> None:
         if self._guest.session:
@@ -214,6 +217,14 @@ class Visit:
         told = capabilities(self._part.followed.session, read_only=not self._part.manners.may_change)
         self._host.event("capabilities", {"capabilities": told})
         self._host.event("initialized")
+
+    def _tell_folder(self, part: Part, here: Path) -> None:
+        """By its id, or as the only one that there is, an editor may come to a session of quite another project."""
+        there = part.followed.workspace
+        if here == Path("/") or here.is_relative_to(there) or there.is_relative_to(here):
+            return
+        text = say("This session is of {folder}.", folder=visible(str(there))).in_language(self._language)
+        self._host.event("output", {"category": "console", "output": f"{text}\n"})
 
     def _configured(self, request: dap.Request) -> None:
         part = self._joined(request.command)

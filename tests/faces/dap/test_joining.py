@@ -76,7 +76,7 @@ def test_what_the_agent_does_reaches_every_editor_in_order(
             stopped = each.event("stopped")
             assert each.frames(stopped["threadId"])[0]["line"] == IN_LOOP + 1
             assert stopped["description"] == "By raw: paused on step"  # the line jumped, and not by the person here
-        editor.ask("next", threadId=stopped["threadId"])
+        editor.ask("next", threadId=agent.call("wait_for_stop")["stop_event_data"]["thread_id"])
         assert "description" not in editor.event("stopped")
         assert other.event("stopped")["description"] == "By a person in Visual Studio Code: paused on step"
 
@@ -134,6 +134,18 @@ def test_without_an_id_the_active_session_of_the_named_folder_is_joined(
     agent.stopped_at(program, IN_LOOP)
     editor.join(workspace=str(tmp_path))
     assert editor.frames(editor.event("stopped")["threadId"])[0]["line"] == IN_LOOP
+
+
+def test_who_joins_a_session_of_another_folder_is_told_which(
+    agent: Agent, editor_at: OpenEditor, program: Path, tmp_path: Path
+) -> None:
+    session = agent.stopped_at(program, IN_LOOP)["session_id"]
+    for folder, is_told in ((tmp_path, False), (tmp_path / "below", False), (tmp_path.parent / "other", True)):
+        folder.mkdir(exist_ok=True)
+        with editor_at("nvim") as editor:
+            editor.join(session, workspace=str(folder))
+            editor.event("stopped")
+            assert (f"This session is of {tmp_path}." in editor.output()) == is_told
 
 
 def test_the_end_of_the_program_reaches_the_editor_with_its_exit_code(
