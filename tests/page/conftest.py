@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.daemons import PATIENCE
 from tests.faces.attacked import Attacked, attacked
 from tests.faces.web.browser import chromium
-from tests.page.tab import Tab
+from tests.page.tab import SIZE, Tab
 
 expect.set_options(timeout=10_000 * PATIENCE)
 
@@ -27,12 +27,29 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
+@pytest.fixture(scope="module")
+def left_open() -> Iterator[list[Tab]]:
+    """The tab that the tests of a module use one after another: a new one costs more than most of them."""
+    tabs: list[Tab] = []
+    yield tabs
+    for tab in tabs:
+        tab.page.context.close()
+
+
 @pytest.fixture
-def tab(browser: Browser, daemon: Attacked) -> Iterator[Tab]:
+def tab(browser: Browser, daemon: Attacked, left_open: list[Tab]) -> Iterator[Tab]:
     """Logged in. At the end nothing was asked of anybody else, no policy broken, nothing complained of."""
-    context = browser.new_context(viewport={"width": 1200, "height": 760})
-    tab = Tab.opened(context, daemon)
-    tab.log_in()
+    if left_open:
+        tab = left_open.pop()
+        tab.begin_anew()
+    else:
+        tab = Tab.opened(browser.new_context(viewport=SIZE), daemon)
+        tab.log_in()
     yield tab
-    tab.assert_at_home()
-    context.close()
+    try:
+        tab.assert_at_home()
+    except BaseException:
+        tab.is_marked = True
+        raise
+    finally:
+        tab.page.context.close() if tab.is_marked else left_open.append(tab)

@@ -154,6 +154,7 @@ def posted(daemon: Attacked, path: str, body: bytes) -> Answer:
 def test_a_page_that_falls_behind_is_told_of_the_gap_and_shows_the_present(unharmed: Tab, place: Workplace) -> None:
     daemon, page = place.daemon, unharmed.page
     page.add_init_script(COUNT_GAPS)
+    unharmed.is_marked = True
     page.reload()
     unharmed.assert_connected()
     daemon.patch("dragoman.web.feed:BEHIND_AT_MOST", FEW)

@@ -196,6 +196,7 @@ HASTY = "() => { const real = AbortSignal.timeout; AbortSignal.timeout = (ms) =>
 def test_a_daemon_that_is_halted_is_told_of_and_the_page_goes_on_with_it(tab: Tab, daemon: Attacked) -> None:
     sign = tab.page.locator("#connection")
     tab.page.clock.install()
+    tab.is_marked = True
     tab.page.reload()
     tab.assert_connected()
     tab.page.evaluate(HASTY)
