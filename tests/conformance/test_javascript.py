@@ -223,3 +223,15 @@ async def test_stopping_ends_the_whole_tree(workspace: Path) -> None:
         await service.stop(client, started.session.id)
         end_of(await service.wait(client, started.session.id, within_s=10))
     await eventually(lambda: not set(psutil.Process().children(recursive=True)) - before)
+
+
+async def test_a_stopped_program_that_is_ended_does_not_go_on_from_there(workspace: Path) -> None:
+    (workspace / "main.js").write_text("const n = 1;\nrequire('fs').writeFileSync('went-on', '');\n")
+    client = client_of(workspace)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        await service.set_breakpoint(client, at(workspace, 2))
+        stopped = await service.start(client, Wish(program="main.js"), within_s=30)
+        assert stop_of(stopped).frames[0].line == 2
+        await service.stop(client, stopped.session.id)
+        end_of(await service.wait(client, stopped.session.id, within_s=10))
+    assert not (workspace / "went-on").exists()

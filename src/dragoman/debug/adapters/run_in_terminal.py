@@ -21,6 +21,7 @@ from dragoman.wire.dap import Event, Request, read_arguments
 from dragoman.wire.dap.bodies import RunInTerminalArguments
 
 _OUTPUT_ENDS_WITHIN_S = 0.5  # after the program: a child of it may hold its output open
+_KILLED_WITHIN_S = 1.0
 _FATAL = frozenset({SIGKILL, SIGTERM, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
@@ -56,6 +57,13 @@ class Terminal:
                 await self._heard.wait()
             return exit
         return None
+
+    async def kill(self) -> None:
+        """It has ended by then, unless it hangs in the system."""
+        if self._child is not None:
+            self._child.signal(SIGKILL)
+            with anyio.move_on_after(_KILLED_WITHIN_S):
+                await self._child.wait()
 
     async def _hear(self, child: Child, tell: Tell, noise: re.Pattern[str] | None) -> None:
         async with anyio.create_task_group() as group:

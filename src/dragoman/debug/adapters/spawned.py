@@ -113,6 +113,8 @@ class SpawnedAdapter:
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         if command in RUNS:
             self._patient.runs()
+        if command == "disconnect" and (arguments or {}).get("terminateDebuggee"):
+            await self._kill_program()
         within_s = min(timeout_s, _ATTACHED_WITHIN_S) if command in self._hurried else timeout_s
         try:
             return await self._family.request(command, arguments, timeout_s=within_s)
@@ -127,6 +129,11 @@ class SpawnedAdapter:
                 self._patient.stops()
             for told in self._heard(event) if event.event == "output" else (event,):
                 yield self._with_signal(told) if told.event == "exited" else told
+
+    async def _kill_program(self) -> None:
+        """js-debug lets one that is stopped go on instead, and does not answer before it has ended."""
+        if self._spec.exit_code_from_process and self._place.terminal is not None:
+            await self._place.terminal.kill()
 
     def memory_bytes(self) -> int | None:
         """Resident, of the whole tree; not for the event loop."""
