@@ -92,21 +92,14 @@ def test_the_banner_has_the_page_and_the_lines_that_connect_clients(cli: Cli, tm
         assert status["pid"] == foreground.process.pid, "no second process to watch over"
 
 
-def test_a_second_up_finds_the_one_in_the_foreground(cli: Cli, tmp_path: Path) -> None:
+def test_a_second_up_finds_the_one_in_the_foreground_and_a_take_over_ends_it(cli: Cli, tmp_path: Path) -> None:
     with in_foreground(cli, tmp_path) as foreground:
         foreground.banner()
+        where = f"http://127.0.0.1:{cli.status()['port']}, pid {foreground.process.pid}."
         for again in (cli("up"), cli("up", "--foreground")):
             require_success(again)
-            assert (
-                f"Already running: http://127.0.0.1:{cli.status()['port']}, pid {foreground.process.pid}."
-                in again.stdout
-            )
+            assert f"Already running: {where}" in again.stdout
         assert one_daemon(cli) == foreground.process.pid
-
-
-def test_a_take_over_ends_the_one_in_the_foreground(cli: Cli, tmp_path: Path) -> None:
-    with in_foreground(cli, tmp_path) as foreground:
-        foreground.banner()
         pid = pid_in(cli("up", "--take-over", "--json"))
         assert foreground.ended() == 0
         assert one_daemon(cli) == pid
