@@ -45,7 +45,16 @@ def test_commands_are_completed_by_keyboard_and_a_draft_outlives_a_reload(tab: T
     expect(offer.locator(".quiet")).not_to_be_empty()  # what it does
     box.press("Tab")
     expect(box).to_have_value("/status ")
+    box.fill("/help")
+    box.press("Enter")
+    say(chat, "/help break")
+    expect(chat.locator("article.assistant .prose")).to_have_count(2)
+    for key, text in (("Up", "/help break"), ("Up", "/help"), ("Up", "/help"), ("Down", "/help break"), ("Down", "")):
+        box.press(f"Arrow{key}")
+        expect(box).to_have_value(text)
     box.fill("not yet sent")
+    box.press("ArrowUp")
+    expect(box).to_have_value("not yet sent")
     tab.page.reload()
     expect(chat.get_by_label("Message")).to_have_value("not yet sent")
     chat.get_by_label("Message").fill("")

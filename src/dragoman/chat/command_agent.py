@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+import anyio.to_thread
+
+from dragoman.chat.files import files_like
 from dragoman.chat.runs import Question
 from dragoman.chat.short_forms import ALSO, GROUPS, SHORT_FORMS, NotUnderstoodError, ShortForm, parsed
 from dragoman.chat.shown import fenced, for_people
@@ -56,13 +59,17 @@ class CommandAgent:
             return
         await self._done(name, rest.strip(), asked, voice)
 
-    def complete(self, text: str, language: Language) -> list[Completion]:
+    async def complete(self, text: str, language: Language, folder: str = "") -> list[Completion]:
+        """Names of files are of this folder; without one there are none."""
         if not text.startswith("/"):
             return []
-        name, space, _ = text[1:].partition(" ")
+        name, space, rest = text[1:].partition(" ")
+        form = self._form(name)
+        if space and form is not None:
+            return await _files(form, text, rest, folder)
         if space:
             offer = self._offers().get(name)
-            return self._parameters(text, offer) if offer and self._form(name) is None else []
+            return self._parameters(text, offer) if offer else []
         return [it for it in self._commands(language) if it.text.startswith(text)][:_COMPLETIONS_AT_MOST]
 
     async def _done(self, name: str, rest: str, asked: Question, voice: Voice) -> None:
@@ -172,6 +179,14 @@ class CommandAgent:
             else say("/help lists the commands.")
         )
         return DragomanError("unknown_command", say("There is no command /{name}.", name=name[:60]), hint=hint)
+
+
+async def _files(form: ShortForm, text: str, begun: str, folder: str) -> list[Completion]:
+    if "FILE" not in form.usage:
+        return []
+    then = ":" if "FILE:LINE" in form.usage else ""
+    found = await anyio.to_thread.run_sync(files_like, folder, begun, _COMPLETIONS_AT_MOST)
+    return [Completion(f"{text.removesuffix(begun)}{it}{'' if it.endswith('/') else then}", "") for it in found]
 
 
 def _fail(answer: ToolAnswer, voice: Voice) -> None:

@@ -34,7 +34,8 @@ _MAIN = canonical_session_key("main")
 _NAMED_BY = 16
 
 
-Complete = Callable[[str, Language], Sequence[Completion]]
+Complete = Callable[[str, Language, str], Awaitable[Sequence[Completion]]]
+"""What was typed, in which language it is answered, and the folder whose files may be named."""
 Changed = Callable[[str, Mapping[str, Any]], None]
 """A session's key, and what became of it: for those who watch the list."""
 Relay = Callable[[str, Raw | UnsetType], Awaitable[Json]]
@@ -287,8 +288,14 @@ class Methods:
 
     async def _completions(self, asker: Asker, wanted: s.Complete) -> Json:
         """The texts alone, and with what each does: for who shows no more, and for who does."""
-        offers = [it._asdict() for it in self._complete(wanted.text, asker.language)]
+        found = await self._complete(wanted.text, asker.language, self._folder_for(asker, wanted.session_key))
+        offers = [it._asdict() for it in found]
         return {"completions": [it["text"] for it in offers], "offers": offers}
+
+    def _folder_for(self, asker: Asker, key: str) -> str:
+        """What lies in it is for a person alone to see."""
+        known = self._conversations.find(key)
+        return ((known.workspace if known else "") or self._workspace) if asker.is_person else ""
 
     async def _waiting_approvals(self, _: Asker, __: s.Nothing) -> Json:
         return {"approvals": [wanted_approval(it) for it in self._approvals.waiting()]}

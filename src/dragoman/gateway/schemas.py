@@ -145,6 +145,7 @@ class NodeSaid(msgspec.Struct, frozen=True, rename="camel"):
 
 class Complete(_Closed, frozen=True):
     text: Annotated[str, Meta(max_length=2_000)]
+    session_key: str = "main"
 
 
 class ApprovalResolve(_Closed, frozen=True):

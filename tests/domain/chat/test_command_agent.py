@@ -244,30 +244,48 @@ async def test_everything_is_said_in_the_language_of_who_asked() -> None:
     assert box.spoken == ["zh", "en"]
 
 
-def test_commands_and_parameters_are_completed() -> None:
+async def test_commands_and_parameters_are_completed() -> None:
     schema: dict[str, Any] = {"properties": {"words": {"description": "All of them.  In any order."}, "limit": {}}}
     agent = CommandAgent(Box(["search_journal", "set_breakpoint"], schema))
-    assert agent.complete("/br", "en") == [
+    assert await agent.complete("/br", "en") == [
         ("/break", "FILE:LINE [if EXPRESSION] · Stop there, or in a function: name().")
     ]
-    assert agent.complete("/search_journal wo", "en") == [("/search_journal words=", "All of them")]
-    assert agent.complete("/search_journal l", "en") == [("/search_journal limit=", "")]
-    assert agent.complete("/he", "en") == [("/help", "What the commands do.")]
-    assert agent.complete("hello", "en") == []
-    assert agent.complete("/break ap", "en") == []
+    assert await agent.complete("/search_journal wo", "en") == [("/search_journal words=", "All of them")]
+    assert await agent.complete("/search_journal l", "en") == [("/search_journal limit=", "")]
+    assert await agent.complete("/he", "en") == [("/help", "What the commands do.")]
+    assert await agent.complete("hello", "en") == []
+    assert await agent.complete("/break ap", "en") == []
 
 
-def test_what_a_completion_does_is_said_in_few_words_and_in_the_persons_language() -> None:
+async def test_what_a_completion_does_is_said_in_few_words_and_in_the_persons_language() -> None:
     long = Offer("wordy", "a word " * 100, {})
     box = Box(["set_breakpoint", "stop_debugging"])
     agent = CommandAgent(box)
-    every = agent.complete("/", "zh")
+    every = await agent.complete("/", "zh")
     assert all(it.description and "\n" not in it.description for it in every)
-    assert agent.complete("/breaks", "zh") == []
-    assert "name()" in agent.complete("/break", "zh")[0].description
-    assert "Stop there" not in agent.complete("/break", "zh")[0].description
+    assert await agent.complete("/breaks", "zh") == []
+    assert "name()" in (await agent.complete("/break", "zh"))[0].description
+    assert "Stop there" not in (await agent.complete("/break", "zh"))[0].description
     box.offers = lambda: [long]  # type: ignore[method-assign]
-    assert len(agent.complete("/wordy", "zh")[0].description) == 120
+    assert len((await agent.complete("/wordy", "zh"))[0].description) == 120
+
+
+async def test_files_of_the_folder_are_completed_for_commands_that_take_one(tmp_path: Path) -> None:
+    for name in ("shop.py", "shut.py", "other.py", ".hidden", "lib/shared.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    agent = CommandAgent(Box(TOOLS))
+
+    async def offered(text: str, folder: str = str(tmp_path)) -> list[str]:
+        return [it.text for it in await agent.complete(text, "en", folder)]
+
+    assert await offered("/break sh") == ["/break shop.py:", "/break shut.py:"]
+    assert await offered("/start l") == ["/start lib/"]
+    assert await offered("/start lib/") == ["/start lib/shared.py"]
+    assert await offered("/source ") == ["/source lib/", "/source other.py", "/source shop.py", "/source shut.py"]
+    assert await offered("/source .h") == ["/source .hidden"]
+    assert await offered("/eval sh") == await offered("/start lib/../") == await offered(f"/start {tmp_path}/") == []
+    assert await offered("/start no/") == await offered("/break sh", "") == []
 
 
 WRITTEN = {

@@ -133,6 +133,10 @@ async def echo(asked: Question, voice: Voice) -> None:
     voice.say(f"you said {asked.text}")
 
 
+async def goes_on(text: str, language: str, folder: str) -> list[Completion]:
+    return [Completion(f"{text}…", f"goes on, in {language}, {folder or 'nowhere'}")]
+
+
 @asynccontextmanager
 async def house(folder: Path, script: Script = echo, relay: Relay | None = None) -> AsyncIterator[House]:
     async with Journal.open(folder / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
@@ -151,7 +155,7 @@ async def house(folder: Path, script: Script = echo, relay: Relay | None = None)
             workspace=str(folder),
             health=dict,
             presence=hub.presence,
-            complete=lambda text, language: [Completion(f"{text}…", f"goes on, in {language}")],
+            complete=goes_on,
             nodes=hub.nodes,
             changed=hub.changed,
             relay=relay,

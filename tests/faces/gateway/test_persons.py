@@ -79,7 +79,10 @@ async def test_a_conversation_is_about_the_folder_of_the_window_that_began_it(tm
             await window.ask("chat.send", {"sessionKey": key, "message": "hi", "idempotencyKey": run_id})
             assert await it.runs.outcome(run_id) == "final"
         moved = (await window.ask("dragoman.open", {"workspace": str(tmp_path / "three"), "key": created}))["payload"]
+        typed = {"text": "/x", "sessionKey": created}
+        files = [(await it.ask("dragoman.complete", typed))["payload"]["offers"][0] for it in (window, agent)]
     assert heard == ["", str(two), str(two)]
+    assert [it["description"].rpartition(", ")[2] for it in files] == [str(two), "nowhere"], "names are for a person"
     assert moved["workspace"] == str(two), "what was said in it was said there"
 
 
@@ -116,7 +119,7 @@ async def test_who_says_which_language_it_reads_is_answered_in_it(
         await reader.ask("chat.send", said)
         assert await it.runs.outcome("r1") == "error"
         told = (await it.conversations.history("main"))[-1].error
-    assert offers[0]["description"] == f"goes on, in {spoken}"
+    assert offers[0]["description"] == f"goes on, in {spoken}, {tmp_path}"
     assert told == fault.in_language(spoken)
 
 

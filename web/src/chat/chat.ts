@@ -170,7 +170,7 @@ export class DragomanChat extends LitElement {
       ${this.failed ? html`<p class="bad" role="alert">${spoken(this.failed)}</p>` : nothing}
       ${this.connected ? nothing : html`<p class="quiet away" role="status">${gateway.reason ? html`${t("The chat is not connected right now.")} ${spoken(gateway.reason)}` : t("connecting…")}</p>`}
       <dragoman-prompt
-        .key=${this.talk.key} .running=${this.talk.running !== undefined}
+        .key=${this.talk.key} .earlier=${this.talk.asked} .running=${this.talk.running !== undefined}
         @said=${(event: CustomEvent<string>) => this.say(event.detail)} @stopped=${() => this.attempt(() => this.talk.abort())}
       ></dragoman-prompt>
     `;

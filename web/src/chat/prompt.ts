@@ -17,10 +17,14 @@ interface Offer {
 export class DragomanPrompt extends LitElement {
   @property() key = "";
   @property({ type: Boolean }) running = false;
+  /** What the person said here, the newest last. */
+  @property({ attribute: false }) earlier: string[] = [];
   @state() private text = "";
   @state() private offers: Offer[] = [];
   @state() private chosen = -1;
   private timer = 0;
+  /** How far back in what was said before; none of it where it is 0. */
+  private back = 0;
   /** It may be written into while another view is looked at, and has no size then. */
   private readonly sized = new ResizeObserver(() => this.fit());
 
@@ -74,6 +78,7 @@ export class DragomanPrompt extends LitElement {
   }
 
   private become(text: string): void {
+    this.back = 0;
     this.text = text;
     drafts.put(this.key, text);
     clearTimeout(this.timer);
@@ -84,7 +89,7 @@ export class DragomanPrompt extends LitElement {
 
   private async complete(text: string): Promise<void> {
     try {
-      const { offers } = await gateway.request<{ offers: Offer[] }>("dragoman.complete", { text: text.slice(0, 2000) });
+      const { offers } = await gateway.request<{ offers: Offer[] }>("dragoman.complete", { text: text.slice(0, 2000), sessionKey: this.key });
       if (this.text === text) this.offers = offers.filter((offer) => offer.text !== text).slice(0, OFFERED);
     } catch {
       this.offers = []; // what is lost here is shown by the connection's own sign
@@ -100,15 +105,28 @@ export class DragomanPrompt extends LitElement {
     } else if (this.offers.length && (event.key === "Tab" || (event.key === "Enter" && this.chosen >= 0))) {
       event.preventDefault();
       this.take(this.offers[Math.max(0, this.chosen)]!);
-    } else if (event.key === "Escape") this.offers = [];
+    } else if (step && this.recall(-step)) event.preventDefault();
+    else if (event.key === "Escape") this.offers = [];
     else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.send();
     }
   }
 
+  /** As in a shell, from an empty box on: what was said before, and back to nothing. Whatever was typed is no place to begin. */
+  private recall(step: number): boolean {
+    const back = this.back + step;
+    if ((this.text && !this.back) || back < 0 || back > this.earlier.length) return false;
+    this.become(back ? this.earlier.at(-back)! : "");
+    clearTimeout(this.timer); // what is complete needs no offers, which would take the next key
+    this.back = back;
+    this.focus();
+    return true;
+  }
+
+  /** What ends so is not finished. */
   private take(offer: Offer): void {
-    this.become(`${offer.text} `);
+    this.become(/[/:=]$/.test(offer.text) ? offer.text : `${offer.text} `);
     this.focus();
   }
 

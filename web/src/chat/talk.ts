@@ -81,6 +81,12 @@ export class Talk extends EventTarget {
     return this.said.find(({ state }) => state === "running");
   }
 
+  /** In the person's words, each once in a row. */
+  get asked(): string[] {
+    const words = this.said.filter(({ role }) => role === "user").flatMap(({ parts }) => parts.find((it) => it.kind === "text")?.text ?? []);
+    return words.filter((text, index) => text !== words[index + 1]);
+  }
+
   /** A run that goes on keeps what was heard of it; everything else is as the daemon remembers it. */
   async read(): Promise<void> {
     const round = ++this.reads;
