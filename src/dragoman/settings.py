@@ -290,17 +290,28 @@ def _unknown_key(key: str, raw: _Raw) -> DragomanError:
     )
 
 
+def _is_wrong(setting: Setting, value: Any, source: Source) -> Phrase:
+    if source.kind == "given":
+        return say(
+            "The setting {key} cannot be {value}: it must be {allowed}.",
+            key=setting.key,
+            value=_shown(value),
+            allowed=setting.allowed,
+        )
+    return say(
+        "{source}: {key} is {value}, but it must be {allowed}.",
+        source=source.phrase(),
+        key=setting.key,
+        value=_shown(value),
+        allowed=setting.allowed,
+    )
+
+
 def _bad_value(key: str, raw: _Raw) -> DragomanError:
     value, source = raw[key]
     setting = find_setting(key)
     return _bad(
-        say(
-            "{source}: {key} is {value}, but it must be {allowed}.",
-            source=source.phrase(),
-            key=key,
-            value=_shown(value),
-            allowed=setting.allowed,
-        ),
+        _is_wrong(setting, value, source),
         say("A list is written as `one,two`, or as the file has it: {example}.", example='["one", "two"]')
         if setting.kind == "array"
         else say("Without it, {key} is {default}.", key=key, default=_shown(setting.default)),

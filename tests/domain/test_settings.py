@@ -320,7 +320,7 @@ def test_setting_a_value_writes_nothing(places: Places) -> None:
 
 
 def test_a_value_is_validated_before_it_is_set(places: Places) -> None:
-    with pytest.raises(DragomanError, match="the value given: port is 70000, but it must be"):
+    with pytest.raises(DragomanError, match=r"^The setting port cannot be 70000: it must be"):
         set_value(write(places, ""), "port", "70000")
     with pytest.raises(DragomanError, match="set allow_remote = true"):
         set_value(places.settings_file, "bind", "0.0.0.0")
@@ -372,5 +372,5 @@ def test_allowed_folders_are_whole_paths_or_begin_at_home(places: Places) -> Non
     file = write(places, 'allowed_folders = ["/opt/lib", "~/shared"]\n')
     assert load_settings(places, {}).allowed_folders == ["/opt/lib", "~/shared"]
     assert load_settings(places, {"DRAGOMAN_ALLOWED_FOLDERS": "/a, /b"}).allowed_folders == ["/a", "/b"]
-    with pytest.raises(DragomanError, match=r"allowed_folders is .*, but it must be a list of folders, each with its"):
+    with pytest.raises(DragomanError, match=r"allowed_folders cannot be .*: it must be a list of folders, each with"):
         set_value(file, "allowed_folders", "relative")

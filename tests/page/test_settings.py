@@ -50,7 +50,7 @@ def test_a_value_is_saved_and_a_wrong_one_is_told_beside_its_field_and_stays_wri
     box = field.get_by_role("textbox")
     box.fill("70000")
     box.press("Enter")
-    expect(field.get_by_role("alert")).to_contain_text("it must be a whole number from 0 to 65535")
+    expect(field.get_by_role("alert")).to_contain_text("The setting port cannot be")
     expect(box).to_have_value("70000")
     expect(box).to_have_attribute("aria-invalid", "true")
     assert "port" not in written(daemon)

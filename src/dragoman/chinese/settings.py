@@ -48,6 +48,7 @@ TABLE: dict[str, str] = {
         "请使用 127.0.0.1 或 ::1；如果确实需要，请同时设置 allow_remote = true。"
     ),
     "{source}: there is no setting {key}.": "{source}：没有名为 {key} 的设置。",
+    "The setting {key} cannot be {value}: it must be {allowed}.": "设置 {key} 不能是 {value}：允许的是：{allowed}。",
     "{source}: {key} is {value}, but it must be {allowed}.": "{source}：{key} 是 {value}，而允许的是：{allowed}。",
     "Without it, {key} is {default}.": "不写这一项时，{key} 是 {default}。",
     "Did you mean {name}?": "您是不是想写 {name}？",
