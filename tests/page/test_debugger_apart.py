@@ -325,6 +325,7 @@ def test_what_an_agent_starts_is_live_by_itself_and_its_wait_can_be_ended(
         view.locator("#unwait").click()
         expect(view.locator("#notice")).to_contain_text("One wait was ended.")
         assert waiting.result(10)["status"] == "interrupted"
+    expect(view.locator("#file")).to_have_value("slow.py")  # what was chosen is what is seen
     same = view.locator("#sessions .item", has_text="slow.py")
     expect(same).to_have_count(2)
     expect(same.locator(".begun").first).to_have_text(re.compile(r"\d\d:\d\d:\d\d the command line"))

@@ -329,6 +329,9 @@ def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: At
         assert [it.is_visible() for it in shown.all()] == [pane == "commands", pane != "commands"]
         assert view.evaluate(NESTED) == []
         assert view.evaluate("it => it.scrollHeight <= it.clientHeight")
+    view.locator("#terminals .item").nth(1).click()
+    expect(view.locator("dragoman-screen .cursor")).to_be_in_viewport()  # not the empty lines below it
+    view.locator("#shows-commands").click()
     view.locator("#commands .command").first.click()
     expect(view.locator(".head code")).to_be_visible()
     call(daemon.places, "journal_forget", {"before_ns": time.time_ns()})

@@ -208,6 +208,8 @@ export class DragomanApp extends LitElement {
         border: 0; border-bottom: 3px solid transparent; border-radius: 0; padding: .35rem .8rem .45rem;
         color: var(--quiet); white-space: nowrap;
       }
+      [role="tab"]:hover:not([aria-selected="true"]) { color: inherit; border-color: transparent transparent var(--line); }
+      [role="tab"]:focus-visible { outline-offset: -2px; } /* what scrolls would cut it off */
       [role="tab"][aria-selected="true"] { color: var(--accent); border-bottom-color: var(--accent); font-weight: 600; }
       .asks { background: var(--warn); color: var(--card); border-radius: 1rem; padding: 0 .45em; font-size: .8em; }
       #connection { margin: 0 0 .5rem auto; padding: .05rem .7rem; border-radius: 1rem; font-size: .9rem; color: var(--quiet); }

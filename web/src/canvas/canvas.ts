@@ -112,6 +112,7 @@ export class DragomanCanvas extends LitElement {
       .surfaces .surface { display: flex; border: 1px solid transparent; border-bottom: 0; border-radius: .5rem .5rem 0 0; }
       .surfaces .shown { background: var(--card); border-color: var(--line); }
       .surfaces button { white-space: nowrap; max-width: 16rem; overflow: hidden; text-overflow: ellipsis; }
+      .surfaces button:focus-visible { outline-offset: -2px; }
       .surfaces .away { padding: .25rem .5rem; color: var(--quiet); font-size: .8rem; }
       .asks { background: var(--warn); color: var(--card); border-radius: 1rem; padding: 0 .45em; font-size: .8em; }
       dragoman-surface { flex: 1; min-height: 0; }

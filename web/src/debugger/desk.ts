@@ -117,8 +117,7 @@ export class Desk implements ReactiveController {
   /** Something to set a breakpoint in before anything runs. */
   private openFirst(): void {
     const named = this.marks.all.find(({ source }) => source)?.source?.path;
-    const program = this.offers.all?.find((it) => it.program && !/\$\{(?!workspaceFolder)/.test(it.program))?.program;
-    const path = named ?? program?.replace(/^\$\{workspaceFolder\}\//, "");
+    const path = named ?? this.offers.program();
     if (path) this.open(path, 0);
   }
 
@@ -209,7 +208,17 @@ export class Desk implements ReactiveController {
     if (id === this.chosen) return;
     this.stays = false;
     this.turnTo(id);
-    void this.refresh();
+    void this.refresh().then(() => this.quietly(this.openOf(id)));
+  }
+
+  /** Of one that is not stopped: where it was seen last, else what it runs, as far as that can be told. */
+  private async openOf(id: string): Promise<void> {
+    if (this.session?.state === "Stopped") return;
+    const seen = this.story.doings.find(({ session, path }) => session === id && path);
+    const name = this.session?.name ?? "";
+    const path = seen?.path ?? (this.offers.program(name) || name);
+    const isThere = seen || (path && !(await this.call("get_source", { file_path: path, line: 1, count: 1 })).is_error);
+    if (isThere && id === this.chosen) this.open(path, seen?.line ?? 0);
   }
 
   private turnTo(id: string): void {

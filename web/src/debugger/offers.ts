@@ -29,6 +29,12 @@ export class Offers {
     this.changed();
   }
 
+  /** What a configuration runs, by its name; of any, where none is named. A path with other variables than this folder cannot be opened. */
+  program(name = ""): string {
+    const fits = (it: Configuration) => (!name || it.name === name) && it.program && !/\$\{(?!workspaceFolder)/.test(it.program);
+    return this.all?.find(fits)?.program?.replace(/^\$\{workspaceFolder\}\//, "") ?? "";
+  }
+
   async readIfOld(): Promise<void> {
     if (this.all && performance.now() - this.readAt > AGAIN_MS) await this.read(this.workspace);
   }

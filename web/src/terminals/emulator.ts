@@ -57,9 +57,12 @@ export class Emulator {
     return this.xterm.rows;
   }
 
-  /** With what scrolled out of the screen. */
+  /** With what scrolled out of the screen, and without the empty lines below the cursor: the end is where something is. */
   get length(): number {
-    return this.xterm.buffer.active.length;
+    const buffer = this.xterm.buffer.active;
+    let end = buffer.length;
+    while (end > buffer.baseY + buffer.cursorY + 1 && !buffer.getLine(end - 1)?.translateToString(true)) end--;
+    return end;
   }
 
   line(index: number, showsCursor: boolean): Run[] {

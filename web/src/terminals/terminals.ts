@@ -233,7 +233,7 @@ export class DragomanTerminals extends LitElement {
         nav { flex: none; overflow: auto hidden; border: 0; border-bottom: 1px solid var(--line); }
         #terminals { display: flex; } #terminals li { flex: none; max-width: 14rem; } #terminals .item { height: 100%; }
         #terminals .chosen { box-shadow: inset 0 -3px var(--accent); }
-        .panes { flex: none; }
+        .panes { flex: none; } .panes button { padding: .15rem .6rem; }
         .list, .read { order: 1; flex: 1; border: 0; }
         .away { display: none; }
       }
