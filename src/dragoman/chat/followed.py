@@ -12,6 +12,7 @@ Follow = Callable[[Call, ToolAnswer, str], Awaitable[ToolAnswer]]
 """With the first answer and what stood after the command; returns the answer to show."""
 
 _AROUND = 5
+_CALLERS = 3
 
 
 async def variables(call: Call, scopes: ToolAnswer, rest: str) -> ToolAnswer:
@@ -24,8 +25,25 @@ async def variables(call: Call, scopes: ToolAnswer, rest: str) -> ToolAnswer:
     if not rest:
         return scopes
     value = await call("evaluate_expression", {"expression": rest})
+    if value.is_error and rest.isidentifier():
+        value = await _of_caller(call, rest) or value
     reference = value.data.get("variables_reference")
     return await call("get_variables", {"variables_reference": reference}) if reference else value
+
+
+async def _of_caller(call: Call, name: str) -> ToolAnswer | None:
+    """A name that is not known here may be one of those who called: inside of a comprehension most are."""
+    stop = await call("wait_for_stop", {"timeout_s": 0})
+    frames = (stop.data.get("stop_event_data") or {}).get("call_stack") or ()
+    for frame in frames[1 : 1 + _CALLERS]:
+        value = await call("evaluate_expression", {"expression": name, "frame_id": frame["frame_id"]})
+        if not value.is_error:
+            return value._replace(text=f"{_frame(frame)}\n{value.text}")
+    return None
+
+
+def _frame(it: Mapping[str, Any]) -> str:
+    return f"{it['function_name']}  {it['file_path']}:{it['line_number']}"
 
 
 def _scope(scopes: Sequence[Mapping[str, Any]], word: str) -> Mapping[str, Any] | None:
@@ -43,10 +61,7 @@ async def stack(_: Call, stop: ToolAnswer, __: str) -> ToolAnswer:
     if not frames:
         return stop
     here = told.get("at_frame_id") or frames[0]["frame_id"]
-    lines = [
-        f"{'>' if it['frame_id'] == here else ' '} {it['function_name']}  {it['file_path']}:{it['line_number']}"
-        for it in frames
-    ]
+    lines = [f"{'>' if it['frame_id'] == here else ' '} {_frame(it)}" for it in frames]
     hidden = told.get("total_frames", 0) - len(frames)
     return stop._replace(text="\n".join([*lines, *([f"  … {hidden}"] if hidden > 0 else [])]))
 

@@ -30,7 +30,11 @@ def total(codes: list[str]) -> int:
     return len(first) + RATES[last]
 
 
-print(total(["x", "b"]))
+def report(orders: list[str], limit: int) -> int:
+    return total(orders)
+
+
+print(report(["x", "b"], 7))
 """
 
 
@@ -44,7 +48,10 @@ class Box:
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
     ) -> ToolAnswer:
-        outcome = await self.agent.toolbox.call(name, arguments, self.agent.caller)
+        try:
+            outcome = await self.agent.toolbox.call(name, arguments, self.agent.caller)
+        except DragomanError as error:
+            return ToolAnswer(str(error), {"code": error.code, "message": str(error.message)}, is_error=True)
         return ToolAnswer("\n".join(map(str, outcome.lines)), outcome.data.model_dump(mode="json"), outcome.is_error)
 
 
@@ -70,7 +77,7 @@ async def test_a_stop_its_variables_stack_and_lines_are_read_as_they_are(tmp_pat
         stop = await person.says("/start orders.py")
         assert "\n>    7      return len(first) + RATES[last]" in stop
         assert re.search(r"^  codes = \['x', 'b'\]$", stop, re.MULTILINE)
-        assert re.search(r"^stack: orders\.py:7 total < orders\.py:10 <module>", stop, re.MULTILINE)
+        assert re.search(r"^stack: orders\.py:7 total < orders\.py:11 report", stop, re.MULTILINE)
         assert not re.search(r"#\d{4,}|\[\d{4,}\]|debug-[0-9a-f]{8}", stop)
         await _looks(person)
         with pytest.raises(DragomanError) as refused:
@@ -88,7 +95,9 @@ async def _looks(person: Person) -> None:
     frames = (await person.says("/where")).split("\n")
     assert frames[0].startswith("> total  ")
     assert frames[0].endswith("orders.py:7")
-    assert frames[1].startswith("  <module>  ")
+    assert frames[1].startswith("  report  ")
+    assert re.search(r"^  0 = 'x'$", await person.says("/vars orders"), re.MULTILINE)  # of who called
+    assert re.fullmatch(r"report  \S+orders\.py:11\n.*= int: 7.*", await person.says("/vars limit"), re.DOTALL)
     lines = await person.says("/l")
     assert [line for line in lines.split("\n") if line.startswith(">")] == [
         ">    7      return len(first) + RATES[last]"
