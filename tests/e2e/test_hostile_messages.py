@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,27 +33,33 @@ def called(arguments: bytes, id: bytes = b'"x"', tool: bytes = b"start_debugging
     return head + arguments + b"}}"
 
 
-KEYS = b"{" + b",".join(b'"k%d":0' % number for number in range(MILLION)) + b"}"
-NESTED = b"[" * DEEP + b"]" * DEEP
-# Each is answered with an error of either kind; none is worth more memory than a few times its bytes.
-MESSAGES = {
-    "nested arguments": (called(b'{"configuration":{"a":' + NESTED + b"}}"), 60),
-    "nested objects": (called(b'{"configuration":' + b'{"a":' * DEEP + b"1" + b"}" * DEEP + b"}"), 60),
-    "a million unknown arguments": (called(KEYS), 60),
-    "a million variables": (called(b'{"program":"x.py","env":' + KEYS + b"}"), 60),
-    "duplicate members": (called(b'{"program":"a.py","program":"missing.py"}'), 60),
-    "lone surrogates": (called(b'{"program":"\\ud800.py"}'), 60),
-    "zero bytes": (called(b'{"program":"a\\u0000b.py"}'), 60),
-    "a number without end": (called(b'{"program":"a.py","timeout_s":' + b"9" * 5000 + b"}"), 60),
-    "not a number": (called(b'{"program":"a.py","timeout_s":NaN}'), 60),
+def keys() -> bytes:
+    return b"{" + b",".join(b'"k%d":0' % number for number in range(MILLION)) + b"}"
+
+
+def nested(begin: bytes, end: bytes, core: bytes = b"") -> bytes:
+    return begin * DEEP + core + end * DEEP
+
+
+# Each is answered with an error of either kind; none is worth more memory than a few times its bytes. Made when it is
+# sent: everybody who runs tests reads this file.
+MESSAGES: dict[str, Callable[[], bytes]] = {
+    "nested arguments": lambda: called(b'{"configuration":{"a":' + nested(b"[", b"]") + b"}}"),
+    "nested objects": lambda: called(b'{"configuration":' + nested(b'{"a":', b"}", b"1") + b"}"),
+    "a million unknown arguments": lambda: called(keys()),
+    "a million variables": lambda: called(b'{"program":"x.py","env":' + keys() + b"}"),
+    "duplicate members": lambda: called(b'{"program":"a.py","program":"missing.py"}'),
+    "lone surrogates": lambda: called(b'{"program":"\\ud800.py"}'),
+    "zero bytes": lambda: called(b'{"program":"a\\u0000b.py"}'),
+    "a number without end": lambda: called(b'{"program":"a.py","timeout_s":' + b"9" * 5000 + b"}"),
+    "not a number": lambda: called(b'{"program":"a.py","timeout_s":NaN}'),
 }
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_a_message_built_to_harm_is_refused_and_the_next_is_served(agent: Agent, name: str) -> None:
-    message, memory_mb = MESSAGES[name]
-    with within_bounds(agent, memory_mb=memory_mb, lag_ms=1000):
-        agent.client.send(message)
+    with within_bounds(agent, memory_mb=60, lag_ms=1000):
+        agent.client.send(MESSAGES[name]())
         answer = agent.client.next(within_s=30)
         assert "error" in answer or answer["result"]["isError"], str(answer)[:500]
         assert len(str(answer)) < 20_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 import socket
@@ -125,20 +126,23 @@ def answered_or_closed(rude: WebSocket) -> bool:
     return got[0] in {8, 10}
 
 
-BODIES = {
-    "too large": b'{"tool":"x","arguments":{"a":"' + b"x" * 25_000_000 + b'"}}',
-    "cap + 1": b'{"tool":"' + b"x" * (BODY_CAP - 10) + b'"}',
-    "nested": b'{"tool":"list_sessions","arguments":{"a":' + b"[" * 100_000,
-    "a million keys": b'{"arguments":{' + b",".join(b'"%x":1' % n for n in range(1_000_000)) + b"}}",
-    "a key twice": b'{"tool":"list_sessions","tool":"no_such_tool"}',
-    "2^63": b'{"tool":"get_variables","arguments":{"variables_reference":9223372036854775808}}',
-    "lone surrogate": b'{"tool":"get_source","arguments":{"file_path":"\\ud800"}}',
-}
+@functools.cache
+def bodies() -> dict[str, bytes]:
+    """Made where they are sent: everybody who runs tests reads this file."""
+    return {
+        "too large": b'{"tool":"x","arguments":{"a":"' + b"x" * 25_000_000 + b'"}}',
+        "cap + 1": b'{"tool":"' + b"x" * (BODY_CAP - 10) + b'"}',
+        "nested": b'{"tool":"list_sessions","arguments":{"a":' + b"[" * 100_000,
+        "a million keys": b'{"arguments":{' + b",".join(b'"%x":1' % n for n in range(1_000_000)) + b"}}",
+        "a key twice": b'{"tool":"list_sessions","tool":"no_such_tool"}',
+        "2^63": b'{"tool":"get_variables","arguments":{"variables_reference":9223372036854775808}}',
+        "lone surrogate": b'{"tool":"get_source","arguments":{"file_path":"\\ud800"}}',
+    }
 
 
 @pytest.mark.parametrize("path", ["/api/call", "/api/canvas/act", "/api/terminals/ask", "/api/debug/stop-waiting"])
 def test_rude_bodies_at_every_address_of_the_page_are_refused(frugal: Tab, place: Workplace, path: str) -> None:
-    for what, body in BODIES.items():
+    for what, body in bodies().items():
         answer = posted(place.daemon, path, body)
         told = json.loads(answer.body) if answer.body else {}
         assert 400 <= answer.status < 500 or told.get("is_error") or answer.status == 0, (what, answer)
