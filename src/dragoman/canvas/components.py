@@ -154,7 +154,7 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     example={"kind": "line", "x": [1, 2, 3], "series": [{"name": "memory, MB", "values": [10, 14, 90]}]},
 )
 class Chart(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """Lines, bars or points over shared labels or numbers; a table of the same for who does not see it."""
+    """Lines, bars or points over a shared `x`, of labels or numbers; a table of the same for who does not see it."""
 
     kind: Literal["line", "bar", "scatter"]
     series: Annotated[list[Series], Meta(min_length=1, max_length=20)]

@@ -28,7 +28,11 @@ KEPT_WITHIN_S = 5.0
 CLEARED_WITHIN_S = 2 * KEPT_WITHIN_S
 HISTORY_GIVEN = 50
 
+_PROGRAM_GOES_ON = say(
+    "Nobody waits for it any more, but a program that runs by now goes on: see Debugger. `/stop` ends it."
+)
 _GOES_ON = {
+    **dict.fromkeys(("start_debugging", "restart_debugging", "continue_debugging"), _PROGRAM_GOES_ON),
     "run_in_terminal": say(
         "Nobody waits for it any more, but the command goes on in its terminal: see Terminals. "
         "`/run_in_terminal interrupt=true` ends it."

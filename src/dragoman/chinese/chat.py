@@ -154,6 +154,8 @@ TABLE: dict[str, str] = {
     "Say something to an agent, and see its answer as it comes.": "对智能体说话，并随到随看它的回答。",
     "List the gateway's sessions.": "列出网关的会话。",
     "Stopped before it answered.": "在回答之前被停止。",
+    "Nobody waits for it any more, but a program that runs by now goes on: see Debugger. "
+    "`/stop` ends it.": "已不再等待，但已在运行的程序会继续：请看“调试器”。`/stop` 可结束它。",
     "Nobody waits for it any more, but the command goes on in its terminal: see Terminals. "
     "`/run_in_terminal interrupt=true` ends it.": "已不再等待，但命令仍在其终端中运行：请看“终端”。"
     "`/run_in_terminal interrupt=true` 可结束它。",

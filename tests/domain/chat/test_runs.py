@@ -16,7 +16,7 @@ from dragoman.chat.voice import TEXT_BYTES, Voice
 from dragoman.clock import SystemClock
 from dragoman.errors import DragomanError
 from dragoman.journal import Everything, Journal
-from dragoman.phrases import say
+from dragoman.phrases import Language, say
 from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart
 
 pytestmark = pytest.mark.anyio
@@ -193,6 +193,32 @@ async def test_text_and_tools_stand_in_their_order(tmp_path: Path) -> None:
             "get_source",
             "x = 1",
         )
+
+
+@pytest.mark.parametrize(
+    ("tool", "language", "where"),
+    [("run_in_terminal", "en", "see Terminals"), ("start_debugging", "en", "see Debugger"),
+     ("start_debugging", "zh", "请看“调试器”"), ("get_source", "en", "")],
+)  # fmt: skip
+async def test_what_a_stopped_call_leaves_behind_is_said_with_where_to_find_it(
+    tmp_path: Path, tool: str, language: Language, where: str
+) -> None:
+    begun = anyio.Event()
+
+    async def script(asked: Question, voice: Voice) -> None:
+        voice.begin_tool("t1", tool)
+        begun.set()
+        await anyio.sleep_forever()
+
+    async with room(tmp_path, script) as it:
+        await it.runs.send("main", "a", run_id="r1", by="page", language=language)
+        with anyio.fail_after(10):
+            await begun.wait()
+        await it.runs.abort("main")
+        assert (await it.ended("r1")).outcome == "aborted"
+        (_, answer) = await it.conversations.history("main")
+    assert where in answer.text
+    assert bool(answer.text) == bool(where)
 
 
 async def test_what_waits_and_what_is_said_is_bounded(tmp_path: Path) -> None:
