@@ -7,6 +7,7 @@ import functools
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -17,6 +18,17 @@ def ready_s(pid: int | str) -> float:
         with contextlib.suppress(OSError):  # that thread has just ended
             waited_ns += int(path.read_text().split()[1])
     return waited_ns / 1e9
+
+
+def own_s(act: Callable[[], object], *pids: int) -> float:
+    """How long it took, without the time that these processes or we waited for others to leave a processor."""
+
+    def now() -> float:
+        return time.monotonic() - sum(map(ready_s, ("self", *pids)))
+
+    began = now()
+    act()
+    return now() - began
 
 
 class MachineLag:
