@@ -33,6 +33,7 @@ def test_an_agents_session_is_joined_by_its_notification_and_stepped_by_hand(run
 
         it.tool("step_execution", session_id=session, step_type="over")  # … and the other way round
         _expect_line(first, 4)
+        expect(first.page.locator(".call-stack-state-message")).to_contain_text("By another client: paused on step")
         expect(_variables(first).filter(has_text="total")).to_contain_text("1")
 
         first.page.keyboard.press("Shift+F5")  # a client that leaves ends nothing
