@@ -1,12 +1,16 @@
 import type { Row } from "../link";
 
+const ENDED = "terminal.command_ended";
+const FAILED = "terminal.command_failed";
+
 /** Newest first. A command that failed has ended, and is noticed besides: the row of its end says both. */
 export function once(rows: Row[]): Row[] {
   const ended = new Map<string, string>();
-  const kept = rows.toReversed().filter(({ event }) => {
-    const [terminal, what] = [event.session ?? "", `${Number(event.body?.["exit_code"])} ${String(event.body?.["line"])}`];
-    if (event.kind === "terminal.command_ended") ended.set(terminal, what);
-    return event.kind !== "terminal.command_failed" || ended.get(terminal) !== what;
-  });
-  return kept.reverse();
+  const isNew = ({ event: { kind, session = "", body } }: Row): boolean => {
+    if (kind !== ENDED && kind !== FAILED) return true;
+    const what = `${Number(body?.["exit_code"])} ${String(body?.["line"])}`;
+    if (kind === ENDED) ended.set(session, what);
+    return kind === ENDED || ended.get(session) !== what;
+  };
+  return rows.toReversed().filter(isNew).reverse();
 }
