@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, exp
 
 from tests.daemons import PATIENCE, call
 from tests.faces.attacked import Attacked
+from tests.raw_http import Ask, ask
 
 SIZE: ViewportSize = {"width": 1200, "height": 760}
 REPORT_VIOLATIONS = """
@@ -18,6 +20,12 @@ document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
 """
 
+FORGET = """(session) => {
+  sessionStorage.clear();
+  localStorage.clear();
+  sessionStorage.session = session;
+  history.replaceState(null, "", "/");
+}"""
 NESTED = """view => {
   const scrolls = (it) => /auto|scroll/.test(getComputedStyle(it).overflowY) && it.scrollHeight > it.clientHeight + 1;
   const above = (it) => it.parentElement ?? it.getRootNode().host;
@@ -52,7 +60,7 @@ class Tab:
         tab.page.on("request", lambda request: tab.requests.append(request.url))
         tab.page.on("websocket", lambda socket: tab.requests.append(socket.url))
         tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
-        tab.page.on("console", lambda message: tab.hear(message.text, message.location["url"]))
+        tab.page.on("console", lambda message: tab.hear(message.text))
         return tab
 
     def begin_anew(self) -> None:
@@ -62,15 +70,19 @@ class Tab:
         self.page.set_viewport_size(SIZE)
         self.page.emulate_media(color_scheme="light")
         self.page.bring_to_front()  # one that is behind another is drawn about once a second
-        self.page.goto(f"http://127.0.0.1:{self.daemon.port}/health")  # the page itself might keep something meanwhile
-        self.page.evaluate("() => { sessionStorage.clear(); localStorage.clear(); }")
+        self.page.evaluate(FORGET, self.session())
         self.requests.clear()
         self.complaints.clear()
-        self.log_in()
+        self.page.reload()
+        self.assert_connected()
 
-    def hear(self, complaint: str, about: str) -> None:
-        """An icon is looked for wherever a document names none, as where a tab begins anew."""
-        if not complaint.startswith(BUSY) and not about.endswith("/favicon.ico"):
+    def session(self) -> str:
+        """What the page would get for the code of a link."""
+        said = json.dumps({"code": self.link().partition("#code=")[2]}).encode()
+        return str(ask(self.daemon.port, Ask("/api/login", "POST", [self.daemon.host], said)).json()["session"])
+
+    def hear(self, complaint: str) -> None:
+        if not complaint.startswith(BUSY):
             self.complaints.append(complaint)
 
     def link(self) -> str:

@@ -293,6 +293,7 @@ def test_a_form_that_was_sent_says_to_whom_and_is_closed_until_it_is_drawn_again
     tab.page.keyboard.press("Enter")
     expect(surface.get_by_label("Where?")).to_be_focused()
     surface.get_by_role("button", name="Cancel").press("Enter")
+    expect(surface.locator(".answered")).to_be_visible()
     tab.page.reload()
     surface = shown(tab, "Sent once")
     expect(surface.locator(".answered")).to_contain_text("Sent to raw")

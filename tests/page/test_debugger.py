@@ -50,12 +50,12 @@ def view(tab: Tab, place: Workplace) -> Iterator[Locator]:
 
 
 def test_a_click_beside_a_line_is_never_lost(view: Locator, place: Workplace) -> None:
-    """Thirty, as fast as they go, while others set and remove breakpoints and the file is read anew."""
+    """Twelve, as fast as they go, while others set and remove breakpoints and the file is read anew."""
     open_file(view, "adding.py")
     expect(gutter(view, 12)).to_be_visible()
     with ThreadPoolExecutor() as others:
         noise = others.submit(_disturb, place)
-        for click in range(30):
+        for click in range(12):
             line = 2 + click % 3
             gutter(view, line).click()
             shown = "true" if click // 3 % 2 == 0 else "false"
@@ -77,7 +77,7 @@ def _disturb(place: Workplace) -> None:
 
 def test_a_file_is_named_while_another_is_being_opened(view: Locator, tab: Tab) -> None:
     """What the page fills in by itself does not come between a hand and its words."""
-    for _ in range(6):
+    for _ in range(2):
         tab.page.reload()
         open_file(view, "endless.py")
         expect(view.locator("dragoman-source code").nth(2)).to_have_text("count = 0")
