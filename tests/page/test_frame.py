@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import psutil
 import pytest
@@ -62,7 +63,12 @@ def test_tabs_are_walked_by_keyboard_and_a_reload_keeps_the_view(tab: Tab) -> No
     tab.assert_connected()
     expect(tab.page.get_by_role("tab").last).to_have_attribute("aria-selected", "true")
     tab.page.get_by_role("tab").last.press("ArrowRight")
-    expect(tab.page.get_by_role("tab").first).to_be_focused()
+    first = tab.page.get_by_role("tab").first
+    expect(first).to_be_focused()
+    assert first.evaluate("it => getComputedStyle(it).outlineOffset") == "-2px"  # inside of what scrolls: it is whole
+    under = "it => getComputedStyle(it).borderBottomColor"
+    tab.page.get_by_role("tab").nth(1).hover()
+    assert tab.page.get_by_role("tab").nth(1).evaluate(under) != first.evaluate(under)  # one alone looks chosen
 
 
 def test_a_spent_link_says_so_and_shows_nothing(daemon: Attacked, tab: Tab, browser: Browser) -> None:
@@ -183,6 +189,7 @@ def contrast(page: Page, selector: str) -> float:
     return float(page.locator(selector).first.evaluate(CONTRAST))
 
 
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 CONTRAST = """(it) => {
   const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   const light = (colour) => {
@@ -196,15 +203,10 @@ CONTRAST = """(it) => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
-    daemon: Attacked, browser: Browser, scheme: str
+    daemon: Attacked, browser: Browser
 ) -> None:
-    context = browser.new_context(
-        locale="zh-CN",
-        color_scheme=scheme,  # type: ignore[arg-type]
-        viewport={"width": 360, "height": 640},
-    )
+    context = browser.new_context(locale="zh-CN", viewport={"width": 360, "height": 640})
     tab = Tab.opened(context, daemon)
     tab.page.goto(tab.link())
     expect(tab.page.locator("#connection.good")).to_have_text("已连接")
@@ -217,8 +219,13 @@ def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
         "没有命令 /vrs"
     )  # the daemon's own are English
     tab.page.get_by_role("tab", name="动态").click()
-    for selector in ("#connection", "[role=tab][aria-selected=true]", ".kind", "time", ".text", ".count"):
-        assert contrast(tab.page, selector) >= 4.5, selector
+    grounds = set()
+    for scheme in SCHEMES:
+        tab.page.emulate_media(color_scheme=scheme)
+        for selector in ("#connection", "[role=tab][aria-selected=true]", ".kind", "time", ".text", ".count"):
+            assert contrast(tab.page, selector) >= 4.5, (scheme, selector)
+        grounds.add(tab.page.locator("body").evaluate("it => getComputedStyle(it).backgroundColor"))
+    assert len(grounds) == len(SCHEMES)
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 360
     tab.assert_at_home()
     context.close()
