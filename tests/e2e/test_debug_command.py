@@ -7,13 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dragoman.cli.debug.asking import Asker
+from dragoman.cli.hello import about
 from dragoman.cli.output import ExitCode
+from dragoman.transport.control_link import ControlLink
 from tests.daemons import Cli, cli_with_home, eventually
 
 pytestmark = pytest.mark.timeout(120)
@@ -37,8 +40,17 @@ class Shell:
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
         return self.cli.begin("debug", *arguments, cwd=self.folder)
 
+    def asked(self, tool: str, **arguments: str) -> Mapping[str, Any]:
+        """As the command asks, without the cost of one: for what a test only waits for."""
+        with ControlLink.open(self.cli.places, role="tools", about=about(self.folder)) as link:
+            return Asker(link, self.folder).call(tool, **arguments).data
+
     def sessions(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.json("sessions")["sessions"]
+        found: list[dict[str, Any]] = self.asked("list_sessions")["sessions"]
+        return found
+
+    def breakpoints(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.asked("get_breakpoints")["breakpoints"]
         return found
 
     def waits(self, state: str) -> None:
@@ -61,7 +73,8 @@ def shell(cli: Cli, tmp_path: Path) -> Iterator[Shell]:
     shell = Shell(cli, tmp_path)
     yield shell
     for session in shell.sessions():
-        shell("stop", "--session", session["session_id"])
+        if session["state"] != "Terminated":
+            shell.asked("stop_debugging", session_id=session["session_id"])
 
 
 def test_a_bug_is_found_in_several_commands_of_a_shell(shell: Shell) -> None:
@@ -87,7 +100,7 @@ def test_breakpoints_of_a_run_go_with_it_and_kept_ones_stay(shell: Shell) -> Non
     shell("orders.py", "--break", f"orders.py:{LINE}")
     assert [it["line"] for it in shell.json("breakpoints")["breakpoints"]] == [LINE]
     shell("stop")
-    eventually(lambda: shell.json("breakpoints")["breakpoints"] == [])
+    eventually(lambda: shell.breakpoints() == [])
 
     shell("orders.py", "--break", f"orders.py:{LINE}", "--keep")
     shell("stop")
@@ -99,7 +112,7 @@ def test_breakpoints_of_a_run_go_with_it_and_kept_ones_stay(shell: Shell) -> Non
 
 def test_breakpoints_of_a_run_are_there_again_when_it_is_restarted(shell: Shell) -> None:
     def numbers() -> list[int]:
-        return [it["id"] for it in shell.json("breakpoints")["breakpoints"]]
+        return [it["id"] for it in shell.breakpoints()]
 
     shell("orders.py", "--break", f"orders.py:{LINE}", "--if", "not codes")
     before = numbers()
@@ -202,7 +215,7 @@ def test_time_over_is_an_exit_code_of_its_own_and_the_program_goes_on(shell: She
     (shell.folder / "slow.py").write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
     over = shell("slow.py", "--timeout", "0.5")
     assert (over.returncode, "`dragoman debug wait`" in over.stdout) == (6, True)
-    assert [it["state"] for it in shell.sessions() if it["active"]] == ["Running"]
+    assert [it["state"] for it in shell.json("sessions")["sessions"] if it["active"]] == ["Running"]
     paused = shell("pause")
     assert (paused.returncode, "stopped: pause" in paused.stdout) == (0, True)
 
@@ -210,7 +223,7 @@ def test_time_over_is_an_exit_code_of_its_own_and_the_program_goes_on(shell: She
 def test_ctrl_c_ends_the_wait_and_not_the_session(shell: Shell) -> None:
     (shell.folder / "slow.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(60)\n")
     with shell.begin("slow.py") as waiting:
-        eventually(lambda: "begun" in shell("output").stdout)
+        eventually(lambda: "begun" in shell.asked("get_output").get("output", ""))
         waiting.send_signal(signal.SIGINT)
         said, _ = waiting.communicate(timeout=20)
     assert (waiting.returncode, said.startswith("interrupted")) == (130, True)
@@ -223,10 +236,10 @@ def test_a_shell_that_is_killed_while_it_waits_leaves_the_session_and_its_breakp
     with shell.begin("slow.py", "--break", "slow.py:4") as waiting:
         shell.waits("Running")
         waiting.kill()
-    assert [it["line"] for it in shell.json("breakpoints")["breakpoints"]] == [4]
+    assert [it["line"] for it in shell.breakpoints()] == [4]
     assert [it["state"] for it in shell.sessions()] == ["Running"]
     shell("stop")
-    eventually(lambda: shell.json("breakpoints")["breakpoints"] == [])
+    eventually(lambda: shell.breakpoints() == [])
 
 
 def test_stop_waiting_ends_the_waits_of_others_and_counts_them(cli: Cli, shell: Shell) -> None:
