@@ -30,13 +30,19 @@ class Waiting:
         self.dropped = 0
 
     def make_room(self) -> list[Taken]:
-        """For one more; returns those that went for it."""
-        before = list(self._taken)
+        """For one more; returns the one that went for it."""
         self._let_go_of_old()
-        if len(self._taken) >= KEPT_AT_MOST:
-            self._taken.popleft()
-            self.dropped += 1
-        return before[: len(before) - len(self._taken)]
+        if len(self._taken) < KEPT_AT_MOST:
+            return []
+        self.dropped += 1
+        return [self._taken.popleft()]
+
+    def ids(self) -> set[str]:
+        return {taken.id for taken in self._taken}
+
+    def oldest_ns(self) -> int:
+        """Nothing that was done before is kept."""
+        return self._clock.wall_ns() - int(KEPT_S * 1e9)
 
     def put(self, taken: Taken) -> None:
         self._taken.append(taken)
@@ -84,7 +90,7 @@ class Waiting:
         return told
 
     def _let_go_of_old(self) -> None:
-        oldest_ns = self._clock.wall_ns() - int(KEPT_S * 1e9)
+        oldest_ns = self.oldest_ns()
         while self._taken and self._taken[0].at_ns < oldest_ns:
             self._taken.popleft()
             self.dropped += 1

@@ -20,7 +20,7 @@ from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.ids import new_id
-from dragoman.journal import Journal, JsonStore, Statement
+from dragoman.journal import Before, Journal, JsonStore, Statement
 from dragoman.wire.a2ui import (
     A2uiError,
     Action,
@@ -84,6 +84,8 @@ class CanvasService:
         self._waiting.keep(
             lambda taken: self.is_drawn(taken.drawer, taken.surface_id) and (taken.is_secret or taken.id in kept)
         )
+        if is_new and (gone := kept.keys() - self._waiting.ids()):
+            await self._write([ACTIONS.remove(id) for id in gone], "is let go of again")
 
     def surfaces(self) -> tuple[Drawn, ...]:
         """Newest change first."""
@@ -141,7 +143,7 @@ class CanvasService:
             changed = msgspec.structs.replace(
                 drawn, surface=surface, version=drawn.version + bool(changes), changed_ns=taken.at_ns
             )
-            writes = [self._put(changed), *_kept(taken), *(ACTIONS.remove(it.id) for it in self._waiting.make_room())]
+            writes = [self._put(changed), *_kept(taken), *self._let_go()]
             await self._journal.append([_told_action(taken, context, by)], writes=writes)
             self._drawn[changed.key] = changed
         self._waiting.put(taken)
@@ -158,13 +160,16 @@ class CanvasService:
 
         return await self._told(await self._waiting.take(chosen, most=most, within_s=within_s))
 
+    def _let_go(self) -> list[Statement]:
+        """Of what went for one more, and of all that was kept for its hour: a store knows no time of its own."""
+        went = [ACTIONS.remove(taken.id) for taken in self._waiting.make_room()]
+        return [*went, *ACTIONS.forget(Before(self._waiting.oldest_ns()))]
+
     async def _told(self, every: list[Taken]) -> list[Taken]:
         """Nobody is told them a second time, after a restart neither."""
         try:
             if every:
-                await self._journal.append([], writes=[ACTIONS.remove(taken.id) for taken in every])
-        except DragomanError as error:
-            log.warning("what was told of the canvas may be told again after a restart: %s", error)
+                await self._write([ACTIONS.remove(taken.id) for taken in every], "may be told again")
         except anyio.get_cancelled_exc_class():
             for taken in every:
                 self._waiting.put_back(taken)
@@ -175,7 +180,14 @@ class CanvasService:
         """What its drawer could not be told: kept on, until the hour since it was done is over."""
         if self.is_drawn(taken.drawer, taken.surface_id):
             self._waiting.put_back(taken)
-            await self._journal.append([], writes=_kept(taken))
+            await self._write(_kept(taken), "may be lost")
+
+    async def _write(self, writes: list[Statement], otherwise: str) -> None:
+        """A disk that takes nothing ends neither who is told nor who tells."""
+        try:
+            await self._journal.append([], writes=writes)
+        except DragomanError as error:
+            log.warning("after a restart what was done on the canvas %s: %s", otherwise, error)
 
     async def answers(self, drawer: str, surface_id: str, *, within_s: float) -> list[Taken]:
         """What was done on this surface first; nothing as soon as it is taken away."""

@@ -11,7 +11,8 @@ import pytest
 from dragoman.canvas.actions import ACTIONS, KEPT_AT_MOST, KEPT_S
 from dragoman.canvas.service import STAYS_S, SURFACES_AT_MOST, CanvasService
 from dragoman.errors import DragomanError
-from dragoman.journal import Everything, OfSession
+from dragoman.journal import Everything, Journal, OfSession
+from dragoman.journal.faults import disk_full
 from dragoman.testing.clocks import VirtualClock
 from dragoman.wire.a2ui import A2uiError
 from tests.daemons import PATIENCE
@@ -233,14 +234,37 @@ async def test_what_nobody_was_told_yet_outlives_the_daemon_and_what_was_told_is
         assert [await canvas.actions(drawer, within_s=0) for drawer in ("a", "b")] == [[], []]
 
 
+async def kept_in(journal: Journal) -> list[str]:
+    return list(ACTIONS.decoded((await journal.query(ACTIONS.everything())).rows))
+
+
 async def test_what_is_older_than_an_hour_is_gone_from_the_store_too(tmp_path: Path) -> None:
     clock = VirtualClock()
     async with studio(tmp_path, clock) as (canvas, journal):
         await drawn(canvas)
         await canvas.act("a", "s", "go", by="page")
         clock.advance(KEPT_S + 1)
+        assert await canvas.actions("a", within_s=0) == []
         last = await canvas.act("a", "s", "go", by="page")
-        assert list(ACTIONS.decoded((await journal.query(ACTIONS.everything())).rows)) == [last.id]
+        assert await kept_in(journal) == [last.id]
+        clock.advance(KEPT_S + 1)
+    async with studio(tmp_path, clock) as (_, journal):
+        assert await kept_in(journal) == []
+
+
+async def test_a_disk_that_takes_nothing_ends_nobody_who_is_told_or_puts_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: Any, **__: Any) -> None:
+        raise disk_full()
+
+    async with studio(tmp_path) as (canvas, journal):
+        await drawn(canvas)
+        taken = await canvas.act("a", "s", "go", by="page")
+        monkeypatch.setattr(journal, "append", full)
+        for _ in range(2):
+            assert await canvas.actions("a", within_s=0) == [taken]
+            await canvas.put_back(taken)
 
 
 async def test_who_is_broken_off_while_it_is_told_leaves_it_for_the_next(
