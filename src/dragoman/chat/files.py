@@ -11,7 +11,8 @@ LOOKED_AT = 2_000
 
 
 def files_like(folder: str, begun: str, most: int) -> list[str]:
-    """In the folder or below it, in order. A folder ends with a slash; what is hidden is for who asks for it."""
+    """In the folder or below it, in order. A folder ends with a slash; what is hidden is for who asks for it. A name
+    that cannot be shown, or is no text at all, cannot be typed either."""
     within, name = begun.rpartition("/")[::2]
     if not folder or begun.startswith("/") or ".." in PurePosixPath(begun).parts:
         return []
@@ -23,6 +24,7 @@ def _names(folder: Path) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
             for entry, _ in zip(entries, range(LOOKED_AT), strict=False):
-                yield f"{entry.name}/" if entry.is_dir() else entry.name
-    except OSError:
+                if entry.name.isprintable():
+                    yield f"{entry.name}/" if entry.is_dir() else entry.name
+    except (OSError, ValueError):  # a zero byte is in no name
         return

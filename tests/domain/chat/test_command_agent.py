@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -285,7 +286,13 @@ async def test_files_of_the_folder_are_completed_for_commands_that_take_one(tmp_
     assert await offered("/source ") == ["/source lib/", "/source other.py", "/source shop.py", "/source shut.py"]
     assert await offered("/source .h") == ["/source .hidden"]
     assert await offered("/eval sh") == await offered("/start lib/../") == await offered(f"/start {tmp_path}/") == []
-    assert await offered("/start no/") == await offered("/break sh", "") == []
+    assert await offered("/start no/") == await offered("/break sh", "") == await offered("/start a\0/") == []
+
+
+async def test_a_file_whose_name_is_no_text_or_hides_something_is_not_completed(tmp_path: Path) -> None:
+    for name in (b"x-\xff.py", b"x-\n.py", "x-\u202e.py".encode(), "x-\u5f20.py".encode()):
+        (tmp_path / os.fsdecode(name)).touch()
+    assert await CommandAgent(Box(TOOLS)).complete("/start x", "en", str(tmp_path)) == [("/start x-\u5f20.py", "")]
 
 
 WRITTEN = {
