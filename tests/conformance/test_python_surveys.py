@@ -52,6 +52,20 @@ async def test_a_log_that_somebody_wants_still_has_it(workspace: Path) -> None:
     assert {"debugpy.launcher", "debugpy.server"} <= told
 
 
+async def test_the_program_looks_for_nothing_beside_us_whatever_links_lead_here(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interpreter names the folder of what it runs as it really is, and ours has a `python`, a `go` and a `spec`."""
+    (workspace / "link").symlink_to(ADAPTERS)
+    monkeypatch.setitem(python._LAUNCHER, "debugLauncherPath", str(workspace / "link" / "debugpy_launcher.py"))
+    (workspace / "main.py").write_text("import sys\nprint(*sys.path, sep='\\n')\n")
+    async with service_in(workspace) as service:
+        ended = end_of(await service.start(client_of(workspace), Wish(program="main.py"), within_s=20 * PATIENCE))
+    looked = ended.output.splitlines()
+    assert looked[0] == str(workspace)
+    assert str(ADAPTERS) not in looked
+
+
 def test_the_launcher_comes_to_its_adapter_at_once(installed: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as adapter:
         adapter.settimeout(20 * PATIENCE)

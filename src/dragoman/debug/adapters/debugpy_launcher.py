@@ -14,7 +14,8 @@ from typing import Any
 
 
 def main() -> None:
-    if sys.path and sys.path[0] == os.path.dirname(__file__):  # noqa: PTH120  pathlib costs the program its own start
+    # Its real folder, whatever links led here. By `os.path`: pathlib costs the program its own start.
+    if sys.path and sys.path[0] == os.path.dirname(os.path.realpath(__file__)):  # noqa: PTH120
         del sys.path[0]
     if os.path.isabs(sys.argv[1]):  # noqa: PTH117  a launcher is given a port first
         _debug(sys.argv.pop(1))
