@@ -145,8 +145,10 @@ class Running:
                 return  # it went on, to its end, which is the outcome
             self._life.stay()
             raise
-        if self._threads.stops_of(thread) == stops:  # else its next stop came before the answer
-            self._threads.went_on(thread, everything=_everything(response) if command == "continue" else together)
+        if self._threads.stops_of(thread) != stops:
+            self._went_on()
+            return  # its next stop came before the answer: it is looked at already
+        self._threads.went_on(thread, everything=_everything(response) if command == "continue" else together)
         self._went_on()
         left = self._threads.still_stopped
         if left is not None and self._life.state is State.RUNNING:

@@ -32,6 +32,32 @@ async def test_a_hit_that_does_not_count_yet_costs_one_question_and_the_last_has
     assert [len(adapter.sent(name)) for name in ("continue", "stackTrace", "scopes", "variables")] == [19, 20, 1, 1]
 
 
+async def test_a_hit_whose_command_is_answered_during_the_look_at_it_counts_once() -> None:
+    """An editor that passes a command on answers when it has shown what came of it."""
+    adapter, answered = FakeAdapter(), anyio.Event()
+    wanted = Breakpoint(id=7, path="/p/a.py", line=5, hit_condition="== 2")
+    async with living(session_of(adapter, dialect=COUNTED_HERE), wanted) as session:
+        adapter.stop("step", allThreadsStopped=False)
+        first = await stopped(session)
+        stack = adapter.answers["stackTrace"]
+        adapter.answers["continue"] = lambda _: {} if answered.is_set() else answered
+
+        def looked_at(asked: dict[str, Any]) -> Any:
+            answered.set()
+            return stack(asked)
+
+        adapter.answers["stackTrace"] = looked_at
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.resume)
+            await anyio.wait_all_tasks_blocked()
+            adapter.emit("continued", threadId=1, allThreadsContinued=False)
+            adapter.stop(hitBreakpointIds=[105], allThreadsStopped=False)
+        await anyio.wait_all_tasks_blocked()
+        assert (session.last_stop, len(adapter.sent("continue"))) == (first.number, 2)
+        adapter.stop(hitBreakpointIds=[105], allThreadsStopped=False)
+        assert (await stopped(session, first.number)).hit_breakpoints == (7,)
+
+
 def sharing(**conditions: str) -> list[Breakpoint]:
     named = {"one": 1, "two": 2, "three": 3}
     return [Breakpoint(id=named[name], path="/p/a.py", line=5, condition=it) for name, it in conditions.items()]
