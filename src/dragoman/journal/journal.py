@@ -143,7 +143,12 @@ class Journal:
         chosen = Filter(session, tuple(kinds))
         while not self._finished.is_set():
             bell = self._bell
-            page = await self._page(after, PAGE_EVENTS, chosen, QUERY_TIMEOUT_S)
+            try:
+                page = await self._page(after, PAGE_EVENTS, chosen, QUERY_TIMEOUT_S)
+            except DragomanError as error:
+                if error.code == "journal_closed":
+                    return  # between the look at the bell and the read
+                raise
             if after < page.retired:
                 yield Gap(after + 1, page.retired)
             for event in page.events:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -115,6 +117,32 @@ async def test_a_tail_ends_when_the_journal_closes(tmp_path: Path) -> None:
             await anyio.wait_all_tasks_blocked()
         with anyio.fail_after(DEADLINE_S):
             await ended.wait()
+
+
+async def test_a_tail_that_is_about_to_read_when_the_journal_closes_ends_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, found = threading.Event(), list[Recorded | Gap]()
+
+    async def follow(journal: Journal) -> None:
+        async for item in journal.tail():
+            found.append(item)
+
+    with anyio.fail_after(DEADLINE_S):
+        async with anyio.create_task_group() as group:
+            async with Journal.open(tmp_path / "j") as journal:
+                readers = journal._ledger.readers
+                read = readers.read
+
+                def late(*asked: Any) -> Any:
+                    closed.wait(DEADLINE_S)
+                    return read(*asked)
+
+                monkeypatch.setattr(readers, "read", late)
+                group.start_soon(follow, journal)
+                await anyio.wait_all_tasks_blocked()
+            closed.set()
+    assert found == []
 
 
 async def test_export_is_every_event_up_to_now_as_plain_json_types(tmp_path: Path) -> None:
