@@ -100,7 +100,7 @@ def _begin_anew(edited: Editor, window: Window) -> None:
     window.reload()
     window.command("View: Show Run and Debug")
     expect(window.page.locator(".debug-breakpoints")).to_be_visible()
-    if window.page.locator(".debug-breakpoints .monaco-list-row").count():
+    if window.page.locator(".debug-breakpoints .monaco-list-row:has(.line-number)").count():
         window.command("Debug: Remove All Breakpoints")  # it has that name only where there are some
     window.command("View: Close All Editors")
 
