@@ -225,12 +225,16 @@ async def test_stopping_ends_the_whole_tree(workspace: Path) -> None:
     await eventually(lambda: not set(psutil.Process().children(recursive=True)) - before)
 
 
-async def test_a_stopped_program_that_is_ended_does_not_go_on_from_there(workspace: Path) -> None:
+@pytest.mark.parametrize("more", [{}, {"runtimeExecutable": "${workspaceFolder}/run"}], ids=["node", "as by npm"])
+async def test_a_stopped_program_that_is_ended_does_not_go_on_from_there(workspace: Path, more: dict[str, str]) -> None:
     (workspace / "main.js").write_text("const n = 1;\nrequire('fs').writeFileSync('went-on', '');\n")
+    (workspace / "run").write_text('#!/bin/sh\nnode "$@"\nexit $?\n')
+    (workspace / "run").chmod(0o755)
     client = client_of(workspace)
+    wish = Wish(configuration={"type": "node", "request": "launch", "name": "x", "program": "main.js", **more})
     async with service_in(workspace, JAVASCRIPT) as service:
         await service.set_breakpoint(client, at(workspace, 2))
-        stopped = await service.start(client, Wish(program="main.js"), within_s=30)
+        stopped = await service.start(client, wish, within_s=30)
         assert stop_of(stopped).frames[0].line == 2
         await service.stop(client, stopped.session.id)
         end_of(await service.wait(client, stopped.session.id, within_s=10))

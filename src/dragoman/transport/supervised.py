@@ -127,6 +127,11 @@ class Tree:
         """As `pids`, for who looks often; one that has just lost its parent may be missing."""
         return [] if self._supervisor_pid is None or self.is_over else glimpsed_descendants(self._supervisor_pid)
 
+    def with_descendants(self, pid: int) -> Table:
+        """One process of the tree and all below it, as far as they live; of any other, nothing. As costly as `pids`."""
+        table = {} if self._supervisor_pid is None or self.is_over else living_descendants(self._supervisor_pid)
+        return {pid: table[pid], **living_descendants(pid, table)} if pid in table else {}
+
     async def start(self, command: Command) -> Child:
         try:
             near, far = open_stdio(self._system, command)

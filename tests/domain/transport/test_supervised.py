@@ -326,3 +326,13 @@ async def test_who_waits_for_output_is_woken_by_the_close_of_the_stream(tree: Tr
         await anyio.wait_all_tasks_blocked()
         await child.stdout.aclose()
     assert woken == [anyio.ClosedResourceError]
+
+
+async def test_of_two_programs_one_is_seen_with_all_below_it_and_of_a_stranger_nothing(tree: Tree) -> None:
+    child, other = await tree.start(shell("sleep 600 & echo $!; wait")), await tree.start(shell("exec sleep 600"))
+    below = int(await child.stdout.receive())
+    assert set(tree.with_descendants(child.pid)) == {child.pid, below}
+    assert set(tree.with_descendants(other.pid)) == {other.pid}
+    assert tree.with_descendants(os.getpid()) == {}
+    await tree.end(0)
+    assert tree.with_descendants(child.pid) == {}

@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from signal import SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGKILL, SIGSEGV, SIGTERM
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
 
 from dragoman.debug.adapters.output_events import texts, without_noise
 from dragoman.debug.adapters.scratch import input_bytes
 from dragoman.debug.messages import fields, made, output
 from dragoman.transport.command import Command
+from dragoman.transport.descendants import freeze_and_kill
 from dragoman.transport.supervised import Child, Exit, Tree
 from dragoman.wire.dap import Event, Request, read_arguments
 from dragoman.wire.dap.bodies import RunInTerminalArguments
@@ -59,9 +62,10 @@ class Terminal:
         return None
 
     async def kill(self) -> None:
-        """It has ended by then, unless it hangs in the system."""
+        """With all that it started: what was asked for may be `npm`, and the program its child. They have ended then,
+        unless they hang in the system."""
         if self._child is not None:
-            self._child.signal(SIGKILL)
+            await anyio.to_thread.run_sync(freeze_and_kill, partial(self._tree.with_descendants, self._child.pid))
             with anyio.move_on_after(_KILLED_WITHIN_S):
                 await self._child.wait()
 
