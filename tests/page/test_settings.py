@@ -50,7 +50,8 @@ def test_a_value_is_saved_and_a_wrong_one_is_told_beside_its_field_and_stays_wri
     box = field.get_by_role("textbox")
     box.fill("70000")
     box.press("Enter")
-    expect(field.get_by_role("alert")).to_contain_text("The setting port cannot be")
+    told = "The setting port cannot be 70000: it must be a whole number from 0 to 65535"
+    expect(field.get_by_role("alert")).to_contain_text(told)
     expect(box).to_have_value("70000")
     expect(box).to_have_attribute("aria-invalid", "true")
     assert "port" not in written(daemon)
