@@ -111,6 +111,9 @@ def test_a_restart_keeps_the_editors_breakpoints_and_its_connection(
 
 
 def test_a_program_that_wants_a_terminal_gets_the_editors(editor: Editor, program: Path, tmp_path: Path) -> None:
+    """Whose environment is the person's own: here with a debugpy that cannot be used."""
+    (tmp_path / "theirs" / "debugpy").mkdir(parents=True)
+    (tmp_path / "theirs" / "debugpy" / "__init__.py").write_text("raise SystemExit('theirs')\n")
     editor.initialize(supportsRunInTerminalRequest=True)
     begun = editor.begin(
         "launch", dragomanType="python", program=str(program), console="integratedTerminal", workspace=str(tmp_path)
@@ -119,6 +122,7 @@ def test_a_program_that_wants_a_terminal_gets_the_editors(editor: Editor, progra
     wanted = asked["arguments"]
     environment = {
         **os.environ,
+        "PYTHONPATH": str(tmp_path / "theirs"),
         **{key: value for key, value in (wanted.get("env") or {}).items() if value is not None},
     }
     with subprocess.Popen(wanted["args"], cwd=wanted.get("cwd"), env=environment, stdout=subprocess.PIPE) as ran:

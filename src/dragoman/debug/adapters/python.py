@@ -44,7 +44,8 @@ _SAID_OTHERWISE = frozenset({"pythonPath"})
 # These catch what a test raises, so nothing of it is uncaught; it leaves the user's own code all the same.
 _RUN_TESTS = frozenset({"pytest", "py.test", "unittest", "nose2"})
 _ENTRY = Path(__file__).with_name("debugpy_entry.py")
-# By our interpreter, where debugpy is; it starts the program with the program's.
+# By our interpreter, where debugpy is; it starts the program with the program's. Not in a client's terminal, whose
+# environment is made for that alone: debugpy's own is run there.
 _LAUNCHER = {
     "debugLauncherPython": sys.executable,
     "debugLauncherPath": str(Path(__file__).with_name("debugpy_launcher.py")),
@@ -82,7 +83,7 @@ def _arguments(situation: Situation) -> dict[str, Any]:
         "subProcess": True,
         **given,
         **_STARTED_BY_US,
-        **_LAUNCHER,
+        **({} if situation.is_in_terminal else _LAUNCHER),
         "redirectOutput": situation.is_in_terminal,  # else its output would be in the client's terminal alone
         "python": _python(situation),
         "env": {**_FOR_THE_DEBUGGER, **held_back, **given.get("env", {})},
