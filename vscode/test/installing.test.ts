@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, renameSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -59,5 +59,15 @@ test("who cancels has the one before, and so has who closed the editor in the mi
   const stop = new AbortController();
   const installing = install({ own, wanted: "x", pythons: [python], signal: stop.signal }, (line) => line === "begun" && stop.abort());
   await expect(installing).rejects.toThrow("aborted");
+  expect(readFileSync(join(own, "bin", "dragoman"), "utf8")).toBe("first");
+});
+
+test("what was left half removed is not taken for the one before", async () => {
+  const base = await room();
+  const own = join(base, "kept", "environment");
+  await install({ own, wanted: "x", pythons: [await makes(base, says("first"))] }, () => {});
+  mkdirSync(join(`${own}-before`, "bin"), { recursive: true });
+  await expect(install({ own, wanted: "x", pythons: [await makes(base, "exit 1")] }, () => {})).rejects.toMatchObject({ reason: "no_package" });
+  expect(readdirSync(join(base, "kept"))).toEqual(["environment"]);
   expect(readFileSync(join(own, "bin", "dragoman"), "utf8")).toBe("first");
 });

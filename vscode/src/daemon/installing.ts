@@ -32,10 +32,11 @@ const WITHIN_MS = 600_000;
 /** What was there comes back as it was, unless the new one is whole. */
 export async function install({ own, wanted, pythons = PYTHONS, signal }: Installation, tell: (line: string) => void): Promise<string> {
   const python = await findPython(pythons);
-  const before = `${own}-before`;
+  const [made, before] = [join(own, "bin", "dragoman"), `${own}-before`];
   const pip = [join(own, "bin", "python"), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"];
   await mkdir(dirname(own), { recursive: true });
-  if (existsSync(before)) await putBack(before, own); // the editor ended in the middle
+  // The editor may have ended in the middle, or while what was before the new one was removed.
+  await (existsSync(made) ? remove(before) : putBack(before, own));
   if (existsSync(own)) await rename(own, before);
   try {
     await step("no_venv", [python, "-m", "venv", own], tell, signal);
@@ -44,12 +45,16 @@ export async function install({ own, wanted, pythons = PYTHONS, signal }: Instal
     await putBack(before, own);
     throw error;
   }
-  await rm(before, { recursive: true, force: true });
-  return join(own, "bin", "dragoman");
+  await remove(before);
+  return made;
+}
+
+function remove(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
 }
 
 async function putBack(before: string, own: string): Promise<void> {
-  await rm(own, { recursive: true, force: true });
+  await remove(own);
   if (existsSync(before)) await rename(before, own);
 }
 
