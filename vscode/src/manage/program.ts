@@ -1,5 +1,6 @@
 /** Which `dragoman` this window uses: found once, and again when what decides it changes. */
 import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
 
 import { Dragoman, type Program } from "../daemon/command";
@@ -55,10 +56,10 @@ export class Programs implements vscode.Disposable {
     return program && new Dragoman(program, vscode.env.language);
   }
 
-  /** Removed since it was found: with its environment, or for a newer one elsewhere. */
+  /** Removed since it was found: with its environment, or for a newer one elsewhere. A bare name is looked up with each start. */
   private async isGone(): Promise<boolean> {
     const program = await this.found;
-    return program !== undefined && !existsSync(program.path);
+    return program !== undefined && isAbsolute(program.path) && !existsSync(program.path);
   }
 
   private search(): Promise<Program | undefined> {
