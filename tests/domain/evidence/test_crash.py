@@ -71,6 +71,14 @@ async def test_the_values_in_the_line_that_failed_are_told(tmp_path: Path) -> No
     assert values["b[0] / (a.n - b[1])"].startswith("!ZeroDivisionError")
 
 
+async def test_names_that_the_line_binds_for_itself_are_not_told_as_missing(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("app.py", "items, by = [{'n': 0}], [0]\nprint(by[0] / sum(i['n'] for i in items))\n")
+        answer = await agent.call("explain_crash", program="app.py")
+    assert answer["frames"][0]["values"] == {"by[0]": "0"}
+    assert "NameError" not in answer.text
+
+
 async def test_a_session_that_stands_at_an_exception_is_explained_and_left_there(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("app.py", "def f(x):\n    return x['b']\n\nf({'a': 1})\n")

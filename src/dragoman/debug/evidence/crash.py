@@ -30,6 +30,8 @@ _ENDS_BY_ITSELF_WITHIN_S = 2.0
 _PRINTED = 20_000
 # A value that is code was not computed by the line; each adapter shows it in such words.
 _IS_CODE = ("<function", "<built-in", "<module", "<class", "<bound method", "ƒ ", "class ")
+# Such a name is bound by the line itself, inside a comprehension; or it is the failure, and told as that.
+_NO_SUCH_NAME = re.compile(r"(?:Uncaught )?(?:NameError|ReferenceError)\b")
 
 Lines = Callable[[str], Awaitable[Sequence[str] | None]]
 
@@ -149,10 +151,14 @@ async def _with_values(run: Run, seen: SeenFrame, lines: Lines) -> SeenFrame:
     text = await lines(frame.path) if frame.path else None
     parts = parts_of(text or (), frame.line, frame.path)
     cells = await _evaluated(run, parts, frame)
-    told = [(part, cell) for part, cell in zip(parts, cells, strict=False) if not cell.text.startswith(_IS_CODE)]
+    told = [(part, cell) for part, cell in zip(parts, cells, strict=False) if _is_telling(cell)]
     failed = [part for part, cell in told if cell.failed]
     shown = [(part, cell) for part, cell in told if not (cell.failed and _holds_another(part, failed))]
     return replace(seen, values=tuple(shown))
+
+
+def _is_telling(cell: Cell) -> bool:
+    return not (_NO_SUCH_NAME.match(cell.text) if cell.failed else cell.text.startswith(_IS_CODE))
 
 
 def _holds_another(part: str, failed: Sequence[str]) -> bool:
