@@ -33,7 +33,11 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE,
 )
-_AFTER = re.compile(r"(?i)(\b(?:Bearer|Basic)[ ]|://[^\s/:@'\"]{0,100}:)([^\s/@'\"]{6,1000})(?=@|['\"\s]|$)")
+# A port, and what a sentence has behind it, is no password, unless a host follows.
+_PORT = r"(?!\d{1,5}(?:[^\w@/'\"\s][^\s/@'\"]{0,1000})?(?:[\s/'\"]|$))"
+_AFTER = re.compile(
+    rf"(?i)(\b(?:Bearer|Basic)[ ]|://[^\s/:@'\"]{{0,100}}:{_PORT})([^\s/@'\"]{{6,1000}})(?=@|['\"\s]|$)"
+)
 _NAME = (
     r"pass(?:word|wd|phrase)|secret(?:_?key)?|api_?key|(?:access|auth|refresh|session|id|bearer)_?token|"
     r"private_?key|access_?key|client_?secret|credentials?|authorization"
