@@ -220,6 +220,10 @@ def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab
     expect(watched).to_have_text("1003")
     eventually(lambda: _evaluated(place) >= 2)
     assert _evaluated(place) == 2  # in order: what was evaluated unseen would stand before this one
+    view.locator("#timeline .stop").last.click()
+    expect(watched).to_have_text("")  # what is so now was not so then
+    view.locator("#now").click()
+    expect(watched).to_have_text("1003")
 
 
 def _evaluated(place: Workplace) -> int:

@@ -54,6 +54,7 @@ def test_the_open_file_is_started_and_where_trust_is_missing_that_is_told(view: 
 def test_a_launch_json_that_is_written_later_is_offered_by_itself(view: Locator, place: Workplace) -> None:
     open_file(view, "adding.py")
     expect(view.locator("#start-file")).to_be_visible()
+    expect(view.locator("#unreadable")).to_have_count(0)  # to have none is no fault
     file = place.folder / ".vscode" / "launch.json"
     file.write_text('{"configurations": [')
     expect(view.locator("#unreadable")).to_contain_text("launch.json")

@@ -271,9 +271,10 @@ export class DragomanDebugger extends LitElement {
   private readonly load = (reference: number, start: number, count: number) => this.desk.variables(reference, start, count);
 
   private watches() {
-    const { watches } = this.desk;
+    const { watches, story } = this.desk;
+    const roots = story.then ? watches.unread : watches.nodes;
     return this.section("watches", html`<dragoman-values
-        id="watches" forgets label=${t("Watch")} .of=${this.desk.standpoint} .roots=${watches.nodes} .load=${this.load}
+        id="watches" forgets label=${t("Watch")} .of=${this.desk.standpoint} .roots=${roots} .load=${this.load}
         @forget=${(event: CustomEvent<string>) => watches.remove(event.detail)}
       ></dragoman-values>
       <form @submit=${this.watch}><label><span class="unseen">${t("Expression")}</span>

@@ -4,6 +4,8 @@ import { callIn } from "./tools";
 
 /** So often it is read again while somebody looks. */
 const AGAIN_MS = 2000;
+/** Most folders have none, and nothing is wrong with them. */
+const NONE = "no_launch_json";
 
 export class Offers {
   /** Null until they are read. */
@@ -25,7 +27,7 @@ export class Offers {
     this.known = known;
     this.all = [...listed(data["configurations"]), ...listed(data["compounds"])];
     const [wrong] = is_error ? [data] : ((data["problems"] ?? []) as Record<string, unknown>[]);
-    this.problem = String(wrong?.["message"] ?? "");
+    this.problem = wrong?.["code"] === NONE ? "" : String(wrong?.["message"] ?? "");
     this.changed();
   }
 

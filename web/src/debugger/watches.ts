@@ -16,6 +16,11 @@ export class Watches {
 
   constructor(private readonly changed: () => void) {}
 
+  /** At a stop of before nothing can be evaluated: what is so now is not shown as if it had been. */
+  get unread(): Node[] {
+    return this.nodes.map(({ name }) => unread(name));
+  }
+
   add(expression: string): void {
     if (!expression) return;
     const names = new Set([...this.nodes.map(({ name }) => name), ...load(), expression]); // another tab may have added some
@@ -28,7 +33,7 @@ export class Watches {
 
   forgetValues(): void {
     this.round++;
-    if (this.nodes.some(({ value }) => value)) this.nodes = this.nodes.map(({ name }) => unread(name));
+    if (this.nodes.some(({ value }) => value)) this.nodes = this.unread;
   }
 
   async evaluate(at: Spot | null): Promise<void> {
