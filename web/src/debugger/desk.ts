@@ -176,15 +176,16 @@ export class Desk implements ReactiveController {
     if (this.text) this.text.workspace = own;
   }
 
-  /** What is looked at where nobody says: what was just started, else what lives, else what ended last in this folder. */
+  /** What is looked at where nobody says: what was just started, else the newest that lives, here or elsewhere, else what ended last in this folder. */
   private decide(): void {
     const near = this.sessions.filter(({ workspace }) => !this.stays || workspace === this.workspace);
     const started = this.sessions.find(({ session_id }) => session_id === this.started);
     if (started) this.started = "";
     if (started && started.session_id !== this.chosen && near.includes(started) && !this.isLive) this.turnTo(started.session_id);
     if (this.session || (this.chosen && this.chosen === this.started)) return; // a list may be older than what was started
-    const ended = near.findLast(({ workspace }) => workspace === this.workspace);
-    this.turnTo((near.find(({ state }) => LIVE.has(state)) ?? ended)?.session_id ?? "");
+    const isHere = ({ workspace }: Session) => workspace === this.workspace;
+    const live = near.filter(({ state }) => LIVE.has(state));
+    this.turnTo((live.findLast(isHere) ?? live.at(-1) ?? near.findLast(isHere))?.session_id ?? "");
   }
 
   /** A session is looked at from its own folder. */
