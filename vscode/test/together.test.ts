@@ -6,7 +6,7 @@ const filled = (words: string, ...values: unknown[]) => words.replace(/\{(\d)\}/
 const editor = vi.hoisted(() => ({
   l10n: { t: (words: string, ...values: unknown[]) => filled(words, ...values) },
   commands: { registerCommand: vi.fn(), executeCommand: vi.fn() },
-  window: { showInformationMessage: vi.fn(), showQuickPick: vi.fn(), activeTextEditor: undefined },
+  window: { showInformationMessage: vi.fn(), showWarningMessage: vi.fn(), showQuickPick: vi.fn(), activeTextEditor: undefined },
   workspace: { workspaceFolders: undefined as unknown },
   debug: {
     startDebugging: vi.fn(),
@@ -34,8 +34,9 @@ type Given = Record<string, unknown>;
 const LIFE = { id: "debug-1", kind: "debug", title: "app.py" };
 
 /** What we gave the editor, as it would call it. */
-function registered(sessions = [LIFE]) {
-  const programs = { find: async () => ({ program: { path: "/bin/dragoman", args: [] }, environment: {} }) };
+function registered(sessions = [LIFE], isInstalled = true) {
+  const found = { program: { path: "/bin/dragoman", args: [] }, environment: {} };
+  const programs = { find: async () => (isInstalled ? found : undefined), named: "" };
   registerDebugging({ known: { state: "running", status: { sessions } }, programs } as unknown as Server);
   const [provider] = editor.debug.registerDebugConfigurationProvider.mock.calls.map((call) => call[1]);
   const [, factory] = editor.debug.registerDebugAdapterDescriptorFactory.mock.calls[0]!;
@@ -62,6 +63,12 @@ test("an invitation that still stands there when the person has joined leads to 
 
 test("an attach that names nothing is to the only live session", async () => {
   expect(await registered().resolve({ type: "dragoman", request: "attach" })).toMatchObject({ session: "debug-1" });
+});
+
+test("where no dragoman is, it is offered to install one, and nothing is started that could not run", async () => {
+  const { resolve } = registered([LIFE], false);
+  expect(await resolve({ type: "dragoman", request: "attach", session: "debug-1" })).toBeUndefined();
+  expect(editor.window.showWarningMessage.mock.lastCall?.slice(1)).toEqual(["Install", "Choose a path…"]);
 });
 
 test("an attach to a program is none to a session, by the same words as the daemon's", async () => {

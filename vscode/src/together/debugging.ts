@@ -3,6 +3,7 @@ import { dirname, isAbsolute } from "node:path";
 import * as vscode from "vscode";
 
 import type { Life } from "../daemon/status";
+import { offerInstallation } from "../manage/installing";
 import { folderPaths } from "../manage/program";
 import type { Server } from "../manage/server";
 
@@ -57,8 +58,9 @@ function options(environment: NodeJS.ProcessEnv): vscode.DebugAdapterExecutableO
   return { env: Object.fromEntries(Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)) };
 }
 
-/** F5 without a launch.json runs the file that is open; an attach without a session asks for one. */
+/** F5 without a launch.json runs the file that is open; an attach without a session asks for one. Where nothing could run it, that is offered. */
 async function resolved(server: Server, configuration: vscode.DebugConfiguration): Promise<vscode.DebugConfiguration | undefined> {
+  if (!(await server.programs.find())) return void offerInstallation(server);
   if (!configuration.type && !configuration.request) return vscode.window.activeTextEditor ? launching() : undefined;
   if (configuration.request !== "attach" || configuration.session || PROGRAMS.some((key) => key in configuration)) return configuration;
   const life = await choose(server);
