@@ -86,7 +86,7 @@ def test_a_wrong_value_changes_nothing_and_says_what_is_allowed(file: Path) -> N
 def test_a_negative_number_is_a_value_not_an_option(file: Path) -> None:
     done = dragoman("config", "set", "port", "-1")
     assert done.returncode == 1
-    assert "port is -1" in done.stderr
+    assert "port cannot be -1" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [("get", "prot"), ("set", "prot", "1")])
