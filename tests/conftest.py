@@ -93,7 +93,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """With CI=true a test that did not run is a failure, however it was left out."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and (file := session.config.getoption("--failed-to")):
-        failed = {report.nodeid for kind in ("failed", "error") for report in reporter.stats.get(kind, [])}
-        Path(file).write_text("\n".join(sorted(failed)))
+        failed = [report.nodeid for kind in ("failed", "error") for report in reporter.stats.get(kind, [])]
+        Path(file).write_text("\n".join(dict.fromkeys(failed)))  # in the order in which they ran
     if on_ci() and reporter is not None and reporter.stats.get("skipped") and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

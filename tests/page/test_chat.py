@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -155,23 +156,27 @@ def test_a_refusal_in_plain_words_is_told_as_such(tab: Tab) -> None:
     tab.complaints.clear()  # the browser writes down that it was refused
 
 
-REPLIES: list[list[Step]] = [
+ASKS_FIRST: list[list[Step]] = [
     [Says(["I will ", "look. "]), Calls("run_in_terminal", ['{"command": "echo once"}']), Ends("tool_calls")],
     [Says(["You said **no**."]), Ends()],
     [Says(["<img src=x onerror=window.pwned=1>", " thinking"]), Waits()],
-    [Says(["Half of "]), Says(["an answer"]), Waits()],
+]
+SLOWLY: list[list[Step]] = [[Says(["Half of "]), Says(["an answer"]), Waits()]]
+TIRED: list[list[Step]] = [
     [Says(["The beginning"]), Fails("the model is tired")],
     [Says(["Now it works."]), Ends()],
 ]
 
 
-@pytest.fixture(scope="module")
-def thinking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
-    with with_model(tmp_path_factory.mktemp("thinking"), *REPLIES) as daemon:
+@pytest.fixture
+def thinking(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Attacked]:
+    """One for each test: what it says next must not depend on what was asked in another."""
+    with with_model(tmp_path, *request.param) as daemon:
         yield daemon
 
 
 @pytest.mark.requirement("page:chat:markdown", "page:chat:text-grows", "page:chat:done-shown")
+@pytest.mark.parametrize("thinking", [ASKS_FIRST], indirect=True)
 def test_a_model_asks_first_hears_a_refusal_and_is_stopped_in_mid_stream(browser: Browser, thinking: Attacked) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, thinking)
@@ -198,6 +203,7 @@ def test_a_model_asks_first_hears_a_refusal_and_is_stopped_in_mid_stream(browser
     context.close()
 
 
+@pytest.mark.parametrize("thinking", [SLOWLY], indirect=True)
 def test_a_reload_in_the_middle_of_an_answer_loses_nothing_of_it(browser: Browser, thinking: Attacked) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, thinking)
@@ -217,6 +223,7 @@ def test_a_reload_in_the_middle_of_an_answer_loses_nothing_of_it(browser: Browse
     context.close()
 
 
+@pytest.mark.parametrize("thinking", [TIRED], indirect=True)
 def test_a_failed_run_stays_failed_after_a_reload_and_can_be_tried_again(browser: Browser, thinking: Attacked) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, thinking)
