@@ -223,6 +223,8 @@ class OwnTerminals:
             await self._make_room()
             own: OwnTerminal = await self._group.start(self._live, client, cwd)
         await own.wait_ready()
+        if own.is_over:
+            raise _not_known()
         return own
 
     async def _make_room(self) -> None:

@@ -209,13 +209,21 @@ async def test_without_trust_no_shell_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shell", "folder", "code"), [("/bin/false", ".", "no_own_terminal"), ("/bin/bash", "missing", "bad_folder")]
+    ("shell", "folder", "code"),
+    [
+        ("/bin/false", ".", "no_own_terminal"),
+        ("brief", ".", "no_own_terminal"),
+        ("/bin/bash", "missing", "bad_folder"),
+    ],
 )
 async def test_one_that_cannot_be_opened_is_told_and_the_next_can(
     tmp_path: Path, shell: str, folder: str, code: str
 ) -> None:
+    brief = tmp_path / "brief"  # it is known by then
+    brief.write_text("#!/bin/sh\nsleep 0.5\nexit 1\n")
+    brief.chmod(0o700)
     async with standing(tmp_path) as stand:
-        environment = {**stand.client.environment, "SHELL": shell}
+        environment = {**stand.client.environment, "SHELL": str(tmp_path / shell)}
         broken = Client("agent-1", stand.client.workspace, stand.client.cwd, environment, trusts_workspace=True)
         with pytest.raises(DragomanError) as refused:
             await stand.own.open(broken, stand.client.cwd / folder)
