@@ -226,8 +226,8 @@ class _Parts:
         self._stop = stop
         self._http_ended = anyio.Event()
         self._lag = LagMeter()
-        self._codes = LoginCodes(SystemClock())
         clock = SystemClock()
+        self._codes = LoginCodes(clock)
         report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report)
         api = Api(tokens, self._codes, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
@@ -246,22 +246,21 @@ class _Parts:
         self._gateway = chat.serve(
             toolbox, settings, Path(state.workspace), self._health, relay, debugger.trust, debugger.calls_bare
         )
-        drawn = CanvasApi(chat.canvas)
         waits, debugged = debugger.waits, debugger.service.workspaces
         calls = CallsApi(toolbox, _person(state), lambda session: waits.interrupt(session_id=session), debugged)
         methods_of_gateway = GatewayMethods(gateway)
         watched = TerminalApi(terminal.record, terminal.answers_in, links)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)
-        served = Served(api, feed, drawn, calls, watched, chosen, EditorApi(debugger.editors, links))
+        editor = EditorApi(debugger.editors, links)
+        served = Served(api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor)
         self._http = HttpServer(build_app(served, self._mcp, self._gateway.serve, names))
-        shell = ToolCalls(toolbox, debugger.waits, debugger.runs)
         debugged_of = DebugMethods(debugger.reports).table()
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of}
         self._editors = DapServer(debugger.service, _nameless_editor(state))
         self._control = ControlServer(
             __version__,
             table,
-            roles={"mcp": door, "tools": shell, "dap": self._editors},
+            roles={"mcp": door, "tools": ToolCalls(toolbox, waits, debugger.runs), "dap": self._editors},
             admits={"mcp": door.admit, "dap": self._editors.admit},
         )
 
