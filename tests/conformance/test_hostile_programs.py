@@ -112,10 +112,10 @@ def test_standard_input_is_at_its_end(agent: Agent) -> None:
     assert agent.call("continue_debugging")["exit_code"] == 0
 
 
-@pytest.mark.parametrize("names", [("forks",), ("bomb", "60")], ids=["forks", "bomb"])
-def test_whoever_was_forked_ends_with_the_session(agent: Agent, names: tuple[str, ...]) -> None:
-    agent.stopped("processes.py", *names, within_s=40)
-    assert len(agent.processes()) > (1 if names == ("forks",) else 60)
+@pytest.mark.parametrize(("name", "at_least"), [("forks", 1), ("bomb", 200)])
+def test_whoever_was_forked_ends_with_the_session(agent: Agent, name: str, at_least: int) -> None:
+    agent.stopped("processes.py", name, within_s=40)
+    assert len(agent.processes()) > at_least
     agent.require_usable()
     agent.end()
 

@@ -1,4 +1,4 @@
-"""Processes that misbehave: `processes.py NAME`. The bomb is a bounded one: `processes.py bomb [MOST]`."""
+"""Processes that misbehave: `processes.py NAME`. The bomb is a bounded one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def forks() -> None:
 
 
 def bomb() -> None:
-    for _ in range(int(sys.argv[2]) if sys.argv[2:] else MOST):
+    for _ in range(MOST):
         if os.fork() == 0:
             time.sleep(600)
             os._exit(0)
