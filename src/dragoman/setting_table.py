@@ -22,6 +22,7 @@ _WORDS = say("a list of words")
 _URL = say("an address that begins with http:// or https://")
 _NAME = say("a name")
 _GATEWAY = say("an address that begins with ws:// or wss://")
+_USERS = say("a list of users of this machine, each by name or number")
 _FILE = say("a file with its whole path or from ~/ on")
 _KEY = r"^(:|(ctrl-)?(alt-)?[!-~])$"
 _Pattern = Annotated[str, Field(min_length=1, max_length=200)]
@@ -85,6 +86,15 @@ class Settings(BaseModel):
         list[Annotated[str, Field(pattern=_FOLDER)]],
         Field(max_length=100),
         About(say("Folders whose files agents may be shown, besides the workspace."), allowed=_FOLDERS),
+    ] = []
+
+    debug_port_users: Annotated[
+        list[Annotated[str, Field(pattern=r"^[\w.-]+\$?$", max_length=64)]],
+        Field(max_length=20),
+        About(
+            say("Users besides you at the other end of debug ports, such as root for the forwarder of a container."),
+            allowed=_USERS,
+        ),
     ] = []
 
     ask_key: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from dragoman.debug.model import Binding, Ended, Stop
+from dragoman.debug.session import Session
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
@@ -135,6 +137,28 @@ async def test_a_stranger_at_the_port_is_sent_away_and_the_program_is_still_wait
             stranger.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             stranger.settimeout(10)
             await eventually(lambda: _has_closed(stranger))
+        with lua.running(program, f"start('127.0.0.1', {port})"):
+            stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
+            assert values(stop)["n"] == "1"
+
+
+def _notices(session: Session) -> str:
+    return session.output.since(0, most=1000, categories=frozenset({"important"}))[0]
+
+
+@pytest.mark.needs("runuser")
+@pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
+async def test_a_program_of_another_user_is_refused_and_its_user_is_named_in_the_output(lua: LuaWorkspace) -> None:
+    program, port = lua.write("main.lua", LOOP), free_port()
+    knock = "import socket,sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); print(s.recv(99))"
+    command = ["runuser", "-u", "nobody", "--", "/usr/bin/python3", "-I", "-c", knock, str(port)]
+    async with service_in(lua.folder, LUA) as service:
+        await service.set_breakpoint(lua.client, lua.at(program, 2))
+        waits = await service.start(lua.client, lua.listening(port), within_s=0.2)
+        await anyio.to_thread.run_sync(lambda: subprocess.run(command, check=True, capture_output=True, timeout=20))
+        await eventually(lambda: "debug_port_users nobody" in _notices(waits.session))
+        assert "the user nobody" in _notices(waits.session)
+        assert waits.session.state is State.STARTING
         with lua.running(program, f"start('127.0.0.1', {port})"):
             stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
             assert values(stop)["n"] == "1"

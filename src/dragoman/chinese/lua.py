@@ -66,4 +66,5 @@ TABLE: dict[str, str] = {
     "Copy it into a folder, as LuaPanda.lua.": "复制到一个目录，命名为 LuaPanda.lua。",
     "Check the Luas, luasocket, and a project's paths.": "检查各个 Lua、luasocket 以及项目的路径。",
     "Another debugger may listen there: end it, or choose another `connectionPort` on both sides.": "可能有另一个调试器在那里监听：请结束它，或在两端另选一个 `connectionPort`。",
+    "A program of the user {user} connected to port {port} and was refused. If it is a forwarder that you trust: `dragoman config set debug_port_users {user}`, then `dragoman restart`.": "用户 {user} 的程序连接端口 {port}，已被拒绝。如果它是您信任的转发程序：请运行 `dragoman config set debug_port_users {user}`，然后 `dragoman restart`。",
 }

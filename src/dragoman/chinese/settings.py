@@ -102,4 +102,6 @@ TABLE: dict[str, str] = {
     "From a page: an address of this machine, or none for the provider's own.": "在页面上：只能是本机的地址，或留空以使用提供方自己的地址。",
     "From a page: an address of this machine.": "在页面上：只能是本机的地址。",
     "Run `dragoman config set {key} …` in a terminal.": "请在终端运行 `dragoman config set {key} …`。",
+    "Users besides you at the other end of debug ports, such as root for the forwarder of a container.": "除您之外，还允许哪些用户的程序连接调试端口，例如容器转发程序所用的 root。",
+    "a list of users of this machine, each by name or number": "本机用户的列表，每个用户用名称或编号表示",
 }

@@ -38,4 +38,6 @@ TABLE: dict[str, str] = {
     "Give `connect` the host and the number of the port where the program listens.": "请在 `connect` 中给出主机以及程序监听的端口号。",
     "steps in the debugger are quick: small packets are sent at once": "调试器单步很快：小数据包立即发送",
     "steps in some debuggers will be slower here, by up to 0.2 s: {why}": "部分调试器的单步在此处会慢一些，最多 0.2 秒：{why}",
+    "What answered at {host}:{port} closed the connection at once.": "{host}:{port} 的应答者立即关闭了连接。",
+    "Nothing was sent. Check that the program runs and listens on that port.": "没有发送任何内容。请检查程序是否正在运行并监听该端口。",
 }

@@ -58,6 +58,7 @@ from dragoman.tools import Caller, Operation, build_toolbox
 from dragoman.tools.editor import editor_operations
 from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
+from dragoman.transport.peers import known_uids
 from dragoman.transport.processes import started_s
 from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
 from dragoman.transport.unix_socket import bind_private_socket
@@ -150,6 +151,7 @@ async def _hold(
                     redactor=_redactor(settings),
                     rule=_path_rule(settings, places),
                     adapters=with_declared(BUILT_IN, settings.adapters),
+                    port_users=known_uids(settings.debug_port_users),
                 ) as debugger,
                 terminals(journal, places, settings, tokens, debugger, _redactor(settings), lives) as terminal,
                 chatting(journal, tokens, links) as chat,

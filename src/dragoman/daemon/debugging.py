@@ -67,6 +67,7 @@ async def debugging(
     redactor: Redactor,
     rule: PathRule,
     adapters: Sequence[AdapterSpec],
+    port_users: frozenset[int],
 ) -> AsyncIterator[Debugging]:
     """At the end of the block no session and no process of one lives."""
     clock = SystemClock()
@@ -79,7 +80,9 @@ async def debugging(
         trust = TrustBook(journal, clock)
         editors = Editors()
         variable = partial(editors_variable, editors)
-        starter = AdapterStarter(supervisors, group, adapters, trust=trust, rule=rule, variable=variable)
+        starter = AdapterStarter(
+            supervisors, group, adapters, trust=trust, rule=rule, variable=variable, port_users=port_users
+        )
         runs = Runs(book, starter)
 
         @contextmanager

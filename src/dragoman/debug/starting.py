@@ -70,7 +70,9 @@ class AdapterStarter:
         trust: Trust | None = None,
         rule: PathRule | None = None,
         variable: Variable = _unknown_variable,
+        port_users: frozenset[int] = frozenset(),
     ) -> None:
+        """`port_users` besides this one may be at the other end of a debug port: see `Situation`."""
         self._supervisors = supervisors
         self._group = group
         self._curing = Curing(group)
@@ -78,6 +80,7 @@ class AdapterStarter:
         self._trust = trust or NobodyTrusted()
         self._rule = rule or PathRule()
         self._variable = variable
+        self._port_users = port_users
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation:
         is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
@@ -130,7 +133,7 @@ class AdapterStarter:
     def _start(self, client: Client, wish: Wish, launch: launches.Launch, session: launches.Resolved) -> _Start:
         spec = self._spec(session.type, client)
         launches.require_target(session)
-        situation = _situation(client, session, wish.stdin)
+        situation = replace(_situation(client, session, wish.stdin), port_users=self._port_users)
         facts = spec.facts(situation)  # also says what is missing, before a task has run
         told = _launch(spec, situation, no_debug=wish.no_debug)
         alone = wish if len(launch.sessions) == 1 else replace(wish, configuration_name=session.name)

@@ -1,32 +1,39 @@
 """Who is at the other end of a TCP connection on this machine, and who listens where: asked of the kernel.
 
-Only Linux tells (`/proc/net/tcp`); elsewhere nothing is known, and the callers say so.
+Only Linux says whose a TCP socket is (`sock_diag`, and `/proc/net/tcp` where that is not served). macOS has no such
+table for an ordinary user: there every caller counts as this user's, and SECURITY.md says so.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
+import logging
 import os
+import pwd
 import socket
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_LISTEN = "0A"
-_TIME_WAIT = "06"  # belongs to nobody any more
-_PROC = Path("/proc")
+from dragoman.transport.sock_diag import LISTEN, TIME_WAIT, Address, End, KernelSocket, NoSockDiagError, find_socket
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+log = logging.getLogger(__name__)
+
+_PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """`uid` is None where the peer is not of this machine, or the system does not tell."""
+    """`uid` is None where no process holds the other end, it is not of this machine, or the system does not tell."""
 
     uid: int | None
-    is_unaccepted: bool = False  # in the listener's queue the kernel calls every connection root's
+    is_unaccepted: bool = False
+    """No process holds it: it waits in a listener's queue, or was closed. The kernel calls all of those root's."""
+    is_here: bool = True
+    """Whether the peer's address is one of this machine's, so that its owner can be known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,9 @@ class Listener:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    local: tuple[Address, int]
-    remote: tuple[Address, int]
-    state: str
+    local: End
+    remote: End
+    state: int
     uid: int
     inode: int
 
@@ -56,21 +63,49 @@ def peer_of(connection: socket.socket) -> Peer:
     """The owner of the other end of an established connection."""
     if sys.platform != "linux" or connection.family not in {socket.AF_INET, socket.AF_INET6}:
         return _NOBODY
-    ours, theirs = _end(connection.getsockname()), _end(connection.getpeername())
-    for row in _rows(_PROC / "net", between=(theirs[1], ours[1])):
-        if (row.local, row.remote) == (theirs, ours) and row.state not in {_LISTEN, _TIME_WAIT}:
-            return Peer(None, is_unaccepted=True) if row.inode == 0 else Peer(row.uid)
-    return _NOBODY
+    found = _other_end(connection)
+    if found is None:
+        return Peer(None, is_here=_is_here(connection))
+    return Peer(None, is_unaccepted=True) if found.inode == 0 else Peer(found.uid)
+
+
+def is_admitted(connection: socket.socket, users: frozenset[int] = frozenset()) -> bool:
+    """Whether who called is this user, one of `users`, or on another machine, where a port is open to those at all.
+
+    A caller of this machine whose owner is not known is refused: it has closed its end already, or hides. Only Linux
+    knows owners; elsewhere everybody is admitted.
+    """
+    if sys.platform != "linux":
+        return True
+    peer = peer_of(connection)
+    return not peer.is_here if peer.uid is None else peer.uid in {os.getuid(), *users}
+
+
+def known_uids(users: Iterable[str]) -> frozenset[int]:
+    """Of names and numbers; a name that this machine does not know is nobody, and the log says so."""
+    found = set()
+    for user in users:
+        try:
+            found.add(int(user) if user.isdecimal() else pwd.getpwnam(user).pw_uid)
+        except KeyError:
+            log.warning("the settings name a user that this machine does not know: %s", ascii(user))
+    return frozenset(found)
+
+
+def user_name(uid: int) -> str:
+    """The number where it has no name."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def is_held_by(connection: socket.socket, pids: Iterable[int]) -> bool:
     """Whether the other end of an established connection is one of these processes'; only Linux tells, else True."""
     if sys.platform != "linux":
         return True
-    ours, theirs = _end(connection.getsockname()), _end(connection.getpeername())
-    rows = _rows(_PROC / "net", between=(theirs[1], ours[1]))
-    inodes = {row.inode for row in rows if (row.local, row.remote) == (theirs, ours)}
-    return any(not inodes.isdisjoint(socket_inodes(pid).values()) for pid in pids)
+    found = _other_end(connection)
+    return found is not None and any(found.inode in socket_inodes(pid).values() for pid in pids)
 
 
 def listeners(pids: Iterable[int]) -> list[Listener]:
@@ -80,7 +115,7 @@ def listeners(pids: Iterable[int]) -> list[Listener]:
         for pid in pids
         for inodes in [set(socket_inodes(pid).values())]
         for row in _rows(_PROC / str(pid) / "net")  # its own network namespace
-        if row.state == _LISTEN and row.inode in inodes
+        if row.state == LISTEN and row.inode in inodes
     ]
 
 
@@ -88,9 +123,9 @@ def processes_at(port: int) -> list[int]:
     """Who listens on a port of this machine, and who is connected with them: an adapter and what it debugs."""
     inodes_by_pid = {int(it): set(socket_inodes(int(it)).values()) for it in os.listdir(_PROC) if it.isdecimal()}  # noqa: PTH208
     rows = list(_rows(_PROC / "net"))
-    listening = {row.inode for row in rows if row.state == _LISTEN and row.local[1] == port}
+    listening = {row.inode for row in rows if row.state == LISTEN and row.local[1] == port}
     held = {inode for inodes in inodes_by_pid.values() if inodes & listening for inode in inodes}
-    ends = {row.local for row in rows if row.inode in held and row.state != _LISTEN}
+    ends = {row.local for row in rows if row.inode in held and row.state != LISTEN}
     connected = {row.inode for row in rows if row.remote in ends}
     return [pid for pid, inodes in inodes_by_pid.items() if inodes & (listening | connected) and pid != os.getpid()]
 
@@ -121,10 +156,11 @@ def _rows(folder: Path, between: tuple[int, int] | None = None) -> Iterator[_Row
                 if not all(port in line for port in ports):
                     continue
                 fields = line.split()
-                yield _Row(_hex_end(fields[1]), _hex_end(fields[2]), fields[3], int(fields[7]), int(fields[9]))
+                state, uid, inode = int(fields[3], 16), int(fields[7]), int(fields[9])
+                yield _Row(_hex_end(fields[1]), _hex_end(fields[2]), state, uid, inode)
 
 
-def _hex_end(text: str) -> tuple[Address, int]:
+def _hex_end(text: str) -> End:
     """`0100007F:1F90`: the address as 32-bit words in the machine's own order, then the port."""
     address, port = text.split(":")
     raw = bytes.fromhex(address)
@@ -132,7 +168,41 @@ def _hex_end(text: str) -> tuple[Address, int]:
     return _plain(ipaddress.ip_address(ordered)), int(port, 16)
 
 
-def _end(name: tuple[str, int]) -> tuple[Address, int]:
+def _other_end(connection: socket.socket) -> KernelSocket | None:
+    """None where the kernel knows no such socket, also because the peer has gone for good."""
+    try:
+        ours, theirs = connection.getsockname(), connection.getpeername()
+    except OSError:  # reset before it was looked at
+        return None
+    try:
+        scope = theirs[3] if len(theirs) > 3 else 0
+        found = find_socket(_end(theirs), _end(ours), interface=scope)
+    except NoSockDiagError:
+        found = _in_proc(_end(theirs), _end(ours))
+    return found if found is not None and found.state != TIME_WAIT else None
+
+
+def _in_proc(local: End, remote: End) -> KernelSocket | None:
+    for row in _rows(_PROC / "net", between=(local[1], remote[1])):
+        if (row.local, row.remote) == (local, remote) and row.state != LISTEN:
+            return KernelSocket(row.state, row.uid, row.inode)
+    return None
+
+
+def _is_here(connection: socket.socket) -> bool:
+    """Whether the peer's address is one that a socket of this machine can have; unknown counts as here."""
+    try:
+        theirs = connection.getpeername()
+        if _end(theirs)[0].is_loopback or _end(theirs)[0] == _end(connection.getsockname())[0]:
+            return True
+        with socket.socket(connection.family, socket.SOCK_DGRAM) as probe:
+            probe.bind((theirs[0], 0, *theirs[2:]))
+    except OSError as error:
+        return error.errno != errno.EADDRNOTAVAIL
+    return True
+
+
+def _end(name: tuple[str, int]) -> End:
     return _plain(ipaddress.ip_address(name[0].partition("%")[0])), name[1]
 
 

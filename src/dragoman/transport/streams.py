@@ -20,7 +20,7 @@ from anyio.streams.stapled import StapledByteStream
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.transport.peers import is_held_by, peer_of
+from dragoman.transport.peers import Peer, is_held_by, peer_of
 
 MAX_RECEIVE = 256 * 1024
 _TRY_AGAIN_S = 0.01
@@ -173,17 +173,23 @@ Pids = Callable[[], Iterable[int]]
 
 
 async def connect_tcp(
-    host: str, port: int, *, deadline_s: float, retry: bool = True, of: Pids | None = None
+    host: str,
+    port: int,
+    *,
+    deadline_s: float,
+    retry: bool = True,
+    of: Pids | None = None,
+    users: frozenset[int] = frozenset(),
 ) -> TcpStream:
     """With `retry`, a port that nobody listens on yet is tried again until the deadline.
 
     Who answers on this machine must be of our user (or root, who may do anything anyway): another user may have taken
-    the port before the adapter did. With `of`, it must be one of these processes.
+    the port before the adapter did. `users` are more that may. With `of`, it must be one of these processes.
     """
     try:
         with anyio.fail_after(deadline_s):
             sock = await _connected(host, port, retry=retry)
-            return await _checked(sock, host, port, of)
+            return await _checked(sock, host, port, of, users)
     except TimeoutError as error:
         raise _no_answer(host, port, deadline_s) from error
 
@@ -258,12 +264,25 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-async def _checked(sock: socket.socket, host: str, port: int, of: Pids | None) -> TcpStream:
+async def owner_of(sock: socket.socket) -> Peer:
+    """Who accepted a connection of ours, once somebody has. The caller has a deadline."""
+    while (peer := await anyio.to_thread.run_sync(peer_of, sock)).is_unaccepted:  # noqa: ASYNC110  nobody is told
+        await anyio.sleep(_TRY_AGAIN_S)
+    return peer
+
+
+def is_trusted_owner(peer: Peer, users: frozenset[int] = frozenset()) -> bool:
+    """This user, root, or one of `users`; who cannot be known here, though the system tells owners, is none of them."""
+    if peer.uid is None:
+        return not peer.is_here or sys.platform != "linux"
+    return peer.uid in {0, os.getuid(), *users}
+
+
+async def _checked(sock: socket.socket, host: str, port: int, of: Pids | None, users: frozenset[int]) -> TcpStream:
     try:
-        while (peer := await anyio.to_thread.run_sync(peer_of, sock)).is_unaccepted:  # noqa: ASYNC110  nobody is told
-            await anyio.sleep(_TRY_AGAIN_S)
-        if peer.uid not in {None, 0, os.getuid()}:
-            raise _foreign(host, port)
+        peer = await owner_of(sock)
+        if not is_trusted_owner(peer, users):
+            raise _hung_up(host, port) if peer.uid is None else _foreign(host, port)
         if of is not None and not await anyio.to_thread.run_sync(_is_of, sock, of):
             raise _not_started_by_us(host, port)
         return TcpStream(sock)
@@ -295,6 +314,14 @@ def _refused(host: str, port: int, error: OSError) -> DragomanError:
         "connection_refused",
         say("{host}:{port} could not be reached: {reason}.", host=host, port=port, reason=reason),
         hint=say("Check that the program runs and listens on that port."),
+    )
+
+
+def _hung_up(host: str, port: int) -> DragomanError:
+    return DragomanError(
+        "connection_refused",
+        say("What answered at {host}:{port} closed the connection at once.", host=host, port=port),
+        hint=say("Nothing was sent. Check that the program runs and listens on that port."),
     )
 
 

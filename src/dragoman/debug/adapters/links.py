@@ -168,9 +168,10 @@ class PortMeeting(Meeting):
         return self._text[self._text.index("\n", found.end("port")) + 1 :]
 
 
-async def connect_to(address: Address, of: Pids | None = None) -> ByteStream:
+async def connect_to(address: Address, of: Pids | None = None, *, users: frozenset[int] = frozenset()) -> ByteStream:
     """An adapter that listens already: a port where nobody does is told at once, with the reason."""
-    return await connect_tcp(address.host, address.port, deadline_s=_REACH_WITHIN_S, retry=False, of=of)
+    within_s = _REACH_WITHIN_S
+    return await connect_tcp(address.host, address.port, deadline_s=within_s, retry=False, of=of, users=users)
 
 
 def _reason_of(answer: Response) -> str:

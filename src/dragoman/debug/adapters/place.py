@@ -38,8 +38,9 @@ class Foreign:
     terminal: Terminal | None = None
     last_words = ""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, users: frozenset[int]) -> None:
         self._address = address
+        self._users = users
         self._pids: list[int] | None = None
 
     def pids(self) -> list[int]:
@@ -52,7 +53,7 @@ class Foreign:
         return self.pids()
 
     async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
-        return await connect_to(_address_in(configuration) or self._address)
+        return await connect_to(_address_in(configuration) or self._address, users=self._users)
 
     async def hear(self, tell: Tell) -> None:
         """Its outputs are somebody else's."""

@@ -96,7 +96,7 @@ class SpawnedAdapter:
         async with AsyncExitStack() as stack:
             address = spec.listens_already(situation)
             if address is not None:
-                adapter = cls(stack, Foreign(address), curing, spec, situation)
+                adapter = cls(stack, Foreign(address, situation.port_users), curing, spec, situation)
             else:
                 tree = await stack.enter_async_context(supervisors.tree(grace_s=_GRACE_S))
                 adapter = cls(stack, await Own.start(tree, spec, situation, stack), curing, spec, situation)

@@ -37,6 +37,9 @@ class Situation:
     terminal: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = field(default=None, repr=False)
     """The client's own, which serves `runInTerminal` where the configuration wants one."""
 
+    port_users: frozenset[int] = frozenset()
+    """Who besides this user may be at the other end of a debug port that has no token: forwarders, by their uid."""
+
     @property
     def is_in_terminal(self) -> bool:
         return self.terminal is not None and self.arguments.get("console") in _TERMINALS

@@ -29,7 +29,7 @@ async def open_lua(supervisors: Supervisors, group: TaskGroup, situation: Situat
     settings = read_settings(situation.request, situation.arguments, situation.workspace)
     async with AsyncExitStack() as stack:
         if settings.way == "connecting":
-            return await _opened(stack, group, settings, situation, Connecting(settings))
+            return await _opened(stack, group, settings, situation, Connecting(settings, situation.port_users))
         starts = settings.program is not None and situation.request == "launch"
         tree = await stack.enter_async_context(supervisors.tree(grace_s=_GRACE_S)) if starts else None
         if settings.way == "started" and tree is not None:
@@ -48,7 +48,8 @@ async def _at_port(
     stream: ByteStream | None = None,
 ) -> LuaBackend:
     try:
-        berth = _HARBOUR.berth(group, settings.host, settings.port, stream=stream)
+        users = situation.port_users
+        berth = _HARBOUR.berth(group, settings.host, settings.port, users=users, stream=stream)
     except DragomanError as error:
         hint = say("Another debugger may listen there: end it, or choose another `connectionPort` on both sides.")
         raise DragomanError(error.code, error.message, hint=hint) from error

@@ -17,7 +17,7 @@ from dragoman.debug.adapters.spec import Situation
 from dragoman.debug.luapanda.harbour import Berth
 from dragoman.debug.luapanda.runtime import interpreter_of, runtime_file
 from dragoman.debug.luapanda.settings import LOOPBACK, LuaSettings
-from dragoman.debug.messages import made
+from dragoman.debug.messages import made, output
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.command import Command
@@ -148,11 +148,24 @@ class Listening:
         self._settings = settings
         self._situation = situation
         self._program: Program | None = None
+        self._is_heard = False
 
     async def connect(self, group: TaskGroup, tell: Tell) -> ByteStream:
-        if self._program is None:
+        if not self._is_heard:
+            self._is_heard = True
+            group.start_soon(self._tell_refused, tell)
             await self.run(group, tell)
         return await self._berth.taken()
+
+    async def _tell_refused(self, tell: Tell) -> None:
+        async for user in self._berth.refused:
+            refused = say(
+                "A program of the user {user} connected to port {port} and was refused. If it is a forwarder that you "
+                "trust: `dragoman config set debug_port_users {user}`, then `dragoman restart`.",
+                user=user,
+                port=self._settings.port,
+            )
+            await tell(output(f"{refused}\n", "important"))
 
     async def run(self, group: TaskGroup, tell: Tell) -> None:
         if self._tree is not None and self._settings.program is not None:
@@ -179,8 +192,9 @@ class Connecting:
     greeted_within_s = 3_600.0  # a connection can wait at its door until a hook of it fires
     others_may_come = True
 
-    def __init__(self, settings: LuaSettings) -> None:
+    def __init__(self, settings: LuaSettings, users: frozenset[int]) -> None:
         self._settings = settings
+        self._users = users
 
     async def run(self, _: TaskGroup, __: Tell) -> None:
         """It runs already."""
@@ -189,7 +203,7 @@ class Connecting:
         while True:
             try:
                 host, port = self._settings.host, self._settings.port
-                return await connect_tcp(host, port, deadline_s=_TRY_FOR_S, retry=False)
+                return await connect_tcp(host, port, deadline_s=_TRY_FOR_S, retry=False, users=self._users)
             except DragomanError as error:
                 if error.code not in {"connection_refused", "no_answer"}:
                     raise
