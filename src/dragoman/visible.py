@@ -1,7 +1,60 @@
-"""Text of others on a terminal: what could move a cursor or set a title is shown, never sent."""
+"""Text of others, as people are shown it: what moves a cursor, turns text round or hides some is spelled out."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
+# Letters, marks and symbols by their category, yet nothing is drawn for them: Unicode's default ignorables and the
+# fillers, blank notes and blank patterns of single scripts. Categories alone (`isprintable`) do not find them.
+BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U00013441\U00013442\U00016fe4"
+    "\U0001bc9d\U0001d159\U000e0100-\U000e01ef]"
+)
+_LONG_BLANK = re.compile(r"[ \t]{40,}|(?:[ \t]*\n){8,}")
+"""More than code is indented by or set apart with: what follows would be out of sight."""
+_MARKS_TOGETHER = 4
+"""As many as a letter of Vietnamese, Hebrew or Thai carries; more are drawn over the lines around."""
+_OVERLAY = 1
+"""The combining class of marks that strike through what they stand on."""
+
 
 def visible(text: str) -> str:
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+    """For any text: pictures and accents stay as they are."""
+    return "".join(c if c.isprintable() or c in "\n\t" else code_point(c) for c in text)
+
+
+def spelled_out(text: str) -> str:
+    """For what a person decides on: every character that draws nothing, or draws over others, is shown as its code."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text
+    shown, marks = [], _MARKS_TOGETHER
+    for character in _LONG_BLANK.sub(_counted, text):
+        category = unicodedata.category(character)
+        is_mark = category[0] == "M"
+        # A mark belongs to a letter or a digit before it; without one it is drawn over something else, or not at all.
+        marks = marks + 1 if is_mark else 0 if category[0] in "LN" else _MARKS_TOGETHER
+        hides = is_mark and (marks > _MARKS_TOGETHER or category == "Me" or _is_overlay(character))
+        if hides or not (character in "\n\t" or draws(character)):
+            shown.append(code_point(character))
+            marks = _MARKS_TOGETHER
+        else:
+            shown.append(character)
+    return "".join(shown)
+
+
+def draws(character: str) -> bool:
+    """Whether it leaves something on the screen, or is the plain space."""
+    return character.isprintable() and BLANK.match(character) is None
+
+
+def code_point(character: str) -> str:
+    return f"\\x{ord(character):02x}"
+
+
+def _is_overlay(mark: str) -> bool:
+    return unicodedata.combining(mark) == _OVERLAY
+
+
+def _counted(blank: re.Match[str]) -> str:
+    return f" […{len(blank[0])} blank characters…] "

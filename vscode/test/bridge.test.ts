@@ -138,6 +138,15 @@ test("nothing in it is hidden or turned round, and it is one line", () => {
   expect(plain("ls \u202e mr\n; rm\u0007 \u{1f469}\u200d\u{1f4bb}")).toBe("ls \\u{202e} mr ; rm\\u{7} \u{1f469}\u200d\u{1f4bb}");
 });
 
+test.each(["\u3164", "\u115f", "\u1160", "\uffa0", "\u2800", "\ufe0f", "\u{e0041}", "\u{e0100}", "\u180e", "\u00ad", "\u200b", "\u200d", "\u00a0", "\u3000", "\u0336"])(
+  "a character that draws nothing is spelled out: %j",
+  (blank) => expect(plain(`rm ${blank}x`)).toBe(`rm \\u{${blank.codePointAt(0)!.toString(16)}}x`),
+);
+
+test("letters keep their marks", () => {
+  for (const text of ["Vie\u0323\u0302t", "\u0939\u093f\u0928\u094d\u0926\u0940", "\u65ad\u70b9"]) expect(plain(text)).toBe(text);
+});
+
 test("what would not be seen whole is not asked at all, and a link in a question is none", async () => {
   const ask = vi.fn(async (): Promise<Answer> => "once");
   const consent = new Consent(new Kept(), ask, () => true);

@@ -13,7 +13,7 @@ import anyio
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 from dragoman.phrases import say
-from dragoman.visible import visible
+from dragoman.visible import spelled_out
 
 ANSWERED_WITHIN_S = 300.0
 APPROVED_AT_MOST = 1_000
@@ -42,11 +42,11 @@ class _Open:
 
 
 def _shown(subject: str) -> str:
-    """What turns the direction of text round, or hides some, is shown as what it is. Of a very long one both ends, and
+    """What turns the direction of text round, or hides some, is shown by its code. Of a very long one both ends, and
     how much is not shown: nothing is hidden behind its length."""
     half = _SUBJECT // 2
     left = len(subject) - 2 * half
-    return visible(subject if left <= 0 else f"{subject[:half]} […{left} characters…] {subject[-half:]}")
+    return spelled_out(subject if left <= 0 else f"{subject[:half]} […{left} characters…] {subject[-half:]}")
 
 
 class Approvals:
@@ -73,7 +73,7 @@ class Approvals:
         approved = (session_key, tool, sha256(subject.encode(errors="replace")).digest())
         if approved in self._approved:
             return True
-        allowed = await self._asked(Wanted(new_id("approval"), session_key, run_id, tool, _shown(subject)))
+        allowed = await self._asked(Wanted(new_id("approval"), session_key, run_id, _shown(tool), _shown(subject)))
         if allowed and lasts:
             self._approved[approved] = None
             while len(self._approved) > APPROVED_AT_MOST:

@@ -36,6 +36,7 @@ from dragoman.tools import Caller, Operation, Toolbox
 from dragoman.tools.canvas import canvas_operations
 from dragoman.tools.canvas.subjects import Subjects
 from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
+from dragoman.visible import spelled_out
 from dragoman.workspace.trust import TrustBook, is_wide, real_folder
 
 CALLER = "chat"
@@ -81,7 +82,7 @@ class ChatTrust:
     async def ask(self, asked: Question) -> bool:
         folder = await anyio.to_thread.run_sync(real_folder, Path(asked.workspace or self.workspace))
         # What cannot be read, or is as wide as a home folder, is for the command line, which says so.
-        if is_wide(folder) or not str(folder).isprintable() or len(str(folder)) > _READABLE:
+        if is_wide(folder) or spelled_out(str(folder)) != str(folder) or len(str(folder)) > _READABLE:
             return False
         if not await self.approvals.ask_trust(asked.session_key, asked.run_id, str(folder)):
             return False

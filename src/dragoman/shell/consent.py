@@ -12,6 +12,7 @@ from dragoman.phrases import say
 from dragoman.shell.cells import cut, one_line, width, wrapped
 from dragoman.shell.keys import Key
 from dragoman.shell.panel import Row, spoken
+from dragoman.visible import spelled_out
 from dragoman.wire.omnish.messages import Request, Response, Sessions
 
 WAITS_S = 60.0
@@ -38,7 +39,7 @@ class Consent:
     def __init__(self) -> None:
         self.asked: Asked | None = None
         self._drawn_at_s: float | None = None
-        self._is_whole = False
+        self._is_whole = self._could_be_read = False
 
     def ask(self, request: Request, now_s: float, *, possible: bool = True) -> Response | None:
         """An answer at once where it cannot even be asked."""
@@ -54,7 +55,7 @@ class Consent:
     def rows(self, columns: int, height: int) -> list[Row]:
         """All of the command, or no offer to run it: nobody agrees to what they cannot see."""
         assert self.asked is not None
-        lines = [f"  {line}" for line in wrapped(self.asked.command, max(8, columns - 2))]
+        lines = [f"  {line}" for line in wrapped(spelled_out(self.asked.command), max(8, columns - 2))]
         self._is_whole = len(lines) + 2 <= height and all(width(line) <= columns for line in lines)
         shown = lines if self._is_whole else lines[: max(0, height - 2)]
         return [Row(_spoken_by(self.asked.by), "warning"), *map(Row, shown), Row(self._offer(), "dim")]
@@ -63,15 +64,24 @@ class Consent:
     def is_drawn(self) -> bool:
         return self._drawn_at_s is not None
 
+    @property
+    def readable_at_s(self) -> float:
+        return float("-inf") if self._drawn_at_s is None else self._drawn_at_s + READING_S
+
     def drawn(self, now_s: float) -> None:
-        self._drawn_at_s = now_s
+        self._drawn_at_s, self._could_be_read = now_s, False
+
+    def looked_at(self, now_s: float) -> None:
+        """With no key left unread. One that is read late, after we stood still, may be older than the question: only
+        what is read after this is an answer."""
+        self._could_be_read = self._drawn_at_s is not None and now_s >= self.readable_at_s
 
     def hidden(self) -> None:
         self._drawn_at_s = None
 
     def judge(self, key: Key, now_s: float, *, alone: bool) -> Verdict:
         """A key that did not come alone from the keyboard was not an answer."""
-        if self._drawn_at_s is None or now_s - self._drawn_at_s < READING_S or not alone:
+        if not self._could_be_read or self._drawn_at_s is None or now_s < self.readable_at_s or not alone:
             return "postponed"
         if key.name == "text" and key.raw in (b"y", b"Y"):
             return "accepted" if self._is_whole else "postponed"
@@ -109,7 +119,7 @@ def _can_be_typed(command: str) -> bool:
 
 
 def _spoken_by(by: str) -> str:
-    return spoken(say("{name} asks to run here:", name=cut(one_line(by), 40) or "?"))
+    return spoken(say("{name} asks to run here:", name=cut(one_line(spelled_out(by)), 40) or "?"))
 
 
 def _answer(request_id: str, verdict: str) -> Response:

@@ -21,6 +21,9 @@ _ONE_KEY = re.compile(
     rb"|[\x00-\x1f\x7f]"
     rb"|[^\x00-\x1f\x7f]+"  # a run of text
 )
+# What a terminal answers may come in two reads, and any program can have it answer: `ESC [ ? 1 ; 2 $` and then `y`.
+_UNFINISHED = re.compile(rb"\x1b(?:[\]P][^\x07\x1b]*(?:\x1b)?|\[[0-?]*[ -/]*|O)\Z")
+_LONGEST_REPLY = 4096
 # A terminal's own words between the keys: who it is, where its cursor stands, whether its window has the focus.
 _REPLY = re.compile(rb"\x1b(?:[\]P].*|\[\??[0-9;]*\$?[Rcny]|\[[>?][0-9;]*[cu]|\[[IO])", re.DOTALL)
 # A key with Ctrl, or Escape alone, as extended keyboards send it.
@@ -54,17 +57,22 @@ class Key:
 
 
 class KeyReader:
-    """One keyboard. Only whether a paste is going on lasts from one read to the next."""
+    """One keyboard. Whether a paste or a sequence is going on lasts from one read to the next, and nothing else."""
 
     def __init__(self) -> None:
         self._pasting = False
-        self._seen = b""
+        self._seen = self._begun = b""
+        self.goes_on = False
+        """Whether the last read went on with a sequence that the one before had begun: its letters are no keys."""
 
     @property
     def is_pasting(self) -> bool:
         return self._pasting
 
     def keys(self, data: bytes) -> list[Key]:
+        self.goes_on = bool(self._begun)
+        found = _UNFINISHED.search((self._begun + data)[-_LONGEST_REPLY:])
+        self._begun = found[0] if found and not self._pasting else b""
         return list(self._keys(data))
 
     def _keys(self, data: bytes) -> Iterator[Key]:

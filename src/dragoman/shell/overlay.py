@@ -98,7 +98,8 @@ class Overlay:
             self._greeting = self._greeting if data.startswith(b"\x1b") else ""  # that may be the terminal's own answer
             return data
         keys = self._reader.keys(data)
-        sent = b"".join([self._key(key, now_s, alone=len(keys) == 1) for key in keys])
+        alone = len(keys) == 1 and not self._reader.goes_on
+        sent = b"".join([self._key(key, now_s, alone=alone) for key in keys])
         if sent != data:
             self._update(now_s)
         return sent
@@ -147,6 +148,8 @@ class Overlay:
         self.wakes_at_s = 0.0
 
     def tick(self, now_s: float) -> None:
+        """Comes after the keys that had arrived by then."""
+        self._consent.looked_at(now_s)
         self._update(now_s)
 
     def ended(self) -> bytes:
@@ -375,7 +378,7 @@ class Overlay:
     def _deadlines(self) -> list[float]:
         stage, asked, answer = self._stage, self._consent.asked, self._questions.answer
         found = [stage.changed_at_s + SETTLED_S, stage.changed_at_s + QUIET_S, self._ghost.gives_up_at_s()]
-        found += [asked.until_s, stage.key_at_s + HANDS_OFF_S] if asked else []
+        found += [asked.until_s, stage.key_at_s + HANDS_OFF_S, self._consent.readable_at_s] if asked else []
         found += [stage.changed_at_s + EXPLAINED_AFTER_S] if self._explanation.is_due else []
         return found + ([answer.until_s] if answer and not answer.is_final else [])
 

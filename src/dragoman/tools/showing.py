@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+
+from dragoman.visible import BLANK, draws
 
 _NAME = 200
 _PATH = 4096
 _TAB = 4
 
-# Letters and marks by their class, yet nothing is drawn for them: text can be hidden in them.
-_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
@@ -32,7 +31,7 @@ def cut(text: str, most: int) -> Cut:
 
 def escaped(text: str) -> str:
     """Every control and invisible character as an escape; lines and tabs stay what they are."""
-    if text.isprintable() and not _BLANK.search(text):
+    if text.isprintable() and not BLANK.search(text):
         return text
     return "".join(char if char in "\n\t" else _visible(char) for char in text.replace("\r\n", "\n"))
 
@@ -40,7 +39,7 @@ def escaped(text: str) -> str:
 def one_line(text: str, most: int = 0) -> str:
     """The same within one line; what goes over `most` characters is replaced by a mark."""
     shown = text[:most] if most else text
-    if not (shown.isprintable() and not _BLANK.search(shown)):
+    if not (shown.isprintable() and not BLANK.search(shown)):
         shown = "".join(map(_visible, shown))
     return shown if len(text) <= most or not most else f"{shown}…"
 
@@ -65,7 +64,7 @@ def through(value: Any, shown: Callable[[str, str], str], name: str = "") -> Any
 
 
 def _visible(char: str) -> str:
-    if char.isprintable() and not _BLANK.match(char):
+    if draws(char):
         return char
     if char in _SHORT:
         return _SHORT[char]

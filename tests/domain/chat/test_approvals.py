@@ -90,6 +90,8 @@ async def test_what_would_turn_or_hide_text_is_shown_as_what_it_is() -> None:
     approvals = Approvals(wanted.append)
     assert await decided(approvals, wanted, "echo \u202e# ~ r- mr\u2066\u200b\x1b[8m\n\tmake") == 1
     assert wanted[-1].subject == "echo \\x202e# ~ r- mr\\x2066\\x200b\\x1b[8m\n\tmake"
+    assert await decided(approvals, wanted, "ls\u3164\u2800\ufe0f \u115f\U000e0041") == 1
+    assert wanted[-1].subject == "ls\\x3164\\x2800\\xfe0f \\x115f\\xe0041"
     assert await decided(approvals, wanted, "echo " + "x" * 10_000 + "; rm -r ~; " + "x" * 5_000) == 1
     assert "; rm -r ~; " in wanted[-1].subject
 

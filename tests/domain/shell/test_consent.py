@@ -59,6 +59,35 @@ def test_a_key_typed_before_it_could_be_read_goes_to_the_shell_and_grants_nothin
     assert verdicts(desk.overlay) == []
 
 
+def test_a_key_that_is_read_late_because_we_stood_still_grants_nothing() -> None:
+    desk = Desk()
+    desk.shown()
+    desk.now_s += READING_S * 4  # the wrapper was not scheduled: the key may be older than the question
+    assert desk.type(b"y") == b"y"
+    assert verdicts(desk.overlay) == []
+    desk.overlay.printed(b"y\b \b", desk.now_s)
+    assert b"make test" in desk.wait(HANDS_OFF_S)
+    assert desk.overlay.wakes_at_s is not None
+    desk.wait(READING_S)
+    assert desk.type(b"y") == b"make test\r"
+
+
+@pytest.mark.parametrize(
+    "pieces", [[b"\x1b[?2004;1$", b"y"], [b"\x1b[?2004;", b"1$", b"y"], [b"\x1bP1$r", b"y"], [b"\x1b]11;rgb:", b"y"]]
+)
+def test_what_the_terminal_answers_a_program_in_pieces_is_no_key(pieces: list[bytes]) -> None:
+    desk = Desk()
+    desk.shown()
+    desk.wait(READING_S)
+    *begun, last = pieces
+    for piece in begun:
+        desk.type(piece)
+        desk.wait(HANDS_OFF_S * 2)
+        desk.wait(READING_S)
+    assert desk.type(last) == last
+    assert verdicts(desk.overlay) == []
+
+
 @pytest.mark.parametrize("keys", [b"yes", b"y\r", b"\x1b[200~y\x1b[201~", b"yy", b" y"])
 def test_keys_that_did_not_come_alone_grant_nothing(keys: bytes) -> None:
     desk = Desk()
@@ -148,6 +177,11 @@ def test_invisible_letters_and_escapes_in_names_are_shown_as_such() -> None:
     shown = "\n".join(row.text for row in consent.rows(60, 10))
     assert r"\x202e" in shown
     assert r"evil\x1b[2J asks" in shown
+    consent.withdraw()
+    assert consent.ask(wanted("ls\u3164\ufe0f\u2800x", by="a\u115fb"), 0) is None
+    shown = "\n".join(row.text for row in consent.rows(60, 10))
+    assert r"ls\x3164\xfe0f\x2800x" in shown
+    assert r"a\x115fb asks" in shown
 
 
 def test_a_command_that_does_not_fit_is_not_offered_before_the_window_is_larger() -> None:

@@ -3,12 +3,20 @@
 /** An editor shows no more than a thousand characters of a notification. */
 export const SHOWN_WHOLE = 900;
 
-/** Letters that are joined, or not, stay as they are.
- * In a notification `[words](command:…)` is a link that runs a command at a click, past every question of ours. */
+/** What draws nothing: by its category, as Unicode's default ignorables, or as the blank of a single script; and marks
+ * that stand on no letter, strike one through or enclose it. Pictures that are joined stay as they are. */
+const HIDDEN = new RegExp(
+  String.raw`(?<!\p{Extended_Pictographic}(?=\u200d\p{Extended_Pictographic}))` +
+    String.raw`(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Me}\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u2800` +
+    String.raw`\u{13441}\u{13442}\u{16fe4}\u{1d159}]|(?! )\p{Zs}|(?<![\p{L}\p{N}\p{M}])\p{M})`,
+  "gu",
+);
+
+/** In a notification `[words](command:…)` is a link that runs a command at a click, past every question of ours. */
 export function plain(text: string): string {
-  return text.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped).replaceAll("](", "]\u200b(");
+  return text.replace(HIDDEN, escaped).replaceAll("](", "]\u200b(");
 }
 
 function escaped(character: string): string {
-  return /\s/.test(character) ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return /[\t\n\r]/.test(character) ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
+from dragoman.visible import spelled_out
 
 _SHOWN = 60
 _PATH_SHOWN = 4096
@@ -41,7 +42,7 @@ class UnresolvableError(Exception):
 def quoted(value: object, *, limit: int = _SHOWN) -> str:
     """As JSON, in one line, with everything escaped that is not meant to be seen."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text[: limit + 1])
+    shown = spelled_out(text[: limit + 1])
     return shown if len(text) <= limit else f"{shown[:limit]}…"
 
 
