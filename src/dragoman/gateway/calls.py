@@ -30,6 +30,11 @@ class Asker(Protocol):
         ...
 
     @property
+    def follows_document(self) -> bool:
+        """It knows the protocol by its document alone: sessions keep the keys that it chose."""
+        ...
+
+    @property
     def language(self) -> Language:
         """In which it is answered."""
         ...

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import msgspec
 
 from dragoman.access.tokens import Purpose, Tokens
 from dragoman.wire.gateway import ConnectParams, Grant
-from dragoman.wire.gateway.refusals import DEVICE_IDENTITY_REQUIRED, DEVICE_TOKEN_MISMATCH, TOKEN_MISMATCH, Refusal
+from dragoman.wire.gateway.refusals import (
+    DEVICE_IDENTITY_REQUIRED,
+    DEVICE_TOKEN_MISMATCH,
+    TOKEN_MISMATCH,
+    Refusal,
+    token_missing,
+)
 
 READ, WRITE, APPROVE, PAIR, ADMIN = (f"operator.{name}" for name in ("read", "write", "approvals", "pairing", "admin"))
 SCOPES = frozenset({READ, WRITE, APPROVE, PAIR, ADMIN})
+_IMPLIED_BY_ADMIN = frozenset({READ, WRITE})
 _PURPOSES: Sequence[Purpose] = ("gateway", "page")
 _OURS = re.compile(
     r"(the )?page|you|shell|chat|dragoman|terminal|gateway(-canvas)?|(person|evidence|run|mcp)-.*",
@@ -26,13 +33,18 @@ def called(name: str) -> str:
     return f"client {name}" if _OURS.fullmatch(name.strip()) else name
 
 
+def allows(granted: Container[str], wanted: str) -> bool:
+    """An administrator reads and writes without asking for it: the protocol document's clients never do."""
+    return wanted in granted or (wanted in _IMPLIED_BY_ADMIN and ADMIN in granted)
+
+
 def judge(params: ConnectParams, tokens: Tokens, now_ms: int) -> tuple[Grant, Purpose] | Refusal:
     """The scopes that were asked for and exist. A device token is a session of the gateway's token: it survives a
     restart and ends with a rotation."""
     auth = params.auth
     presented = auth.signed if auth else ""
     if not presented:
-        return DEVICE_IDENTITY_REQUIRED
+        return token_missing("dragoman token show gateway") if params.follows_document else DEVICE_IDENTITY_REQUIRED
     purpose = next((it for it in _PURPOSES if tokens.accepts(it, presented)), None)
     if purpose is None:
         return DEVICE_TOKEN_MISMATCH if auth and auth.device_token and not auth.token else TOKEN_MISMATCH

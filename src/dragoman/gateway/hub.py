@@ -14,12 +14,14 @@ from dragoman.access.links import Links
 from dragoman.access.tokens import Tokens
 from dragoman.chat.approvals import Wanted
 from dragoman.clock import Clock
+from dragoman.gateway import kind_events
 from dragoman.gateway.grants import APPROVE, READ
 from dragoman.gateway.methods import Methods, wanted_approval
 from dragoman.gateway.nodes import Nodes
-from dragoman.gateway.speech import TOOL_EVENTS, Frame, Speech
+from dragoman.gateway.speech import Frame, Speech
 from dragoman.gateway.visit import TICK_MS, Socket, Visit
-from dragoman.wire.gateway import EventFrame, SequenceGap, Snapshot
+from dragoman.wire.gateway import EventFrame, Reducer, SequenceGap, Snapshot
+from dragoman.wire.gateway.messages import TOOL_EVENTS
 from dragoman.wire.gateway.vocabulary import ChatEvent, Done
 
 VISITS_AT_MOST = 500
@@ -41,6 +43,7 @@ class Hub:
         self._visits: set[Visit] = set()
         self._strangers: set[Visit] = set()
         self._speeches: dict[str, Speech] = {}
+        self._relayed = Reducer()
         self._started_s = clock.monotonic_s()
         self.nodes = Nodes(clock)
         self.methods: Methods
@@ -85,6 +88,7 @@ class Hub:
         for frame in frames:
             _broadcast(frame, self._readers(), may_be_left_out=not _is_end(frame))
             self._tell_nodes(frame, event.session_key)
+        self._tell_kind(event)
         if isinstance(event, Done):
             del self._speeches[event.run_id]
             self.changed(event.session_key, {"phase": "end", "runId": event.run_id})
@@ -97,8 +101,14 @@ class Hub:
         elif frame.event in PASSED_ON and frame.payload is not UNSET:
             about = _about(frame.payload)
             needs = TOOL_EVENTS if about.stream == "tool" else ""
+            is_rewritten = kind_events.is_rewritten(about.stream, about.kind)
             for visit in self._readers():
-                visit.broadcast(Frame(frame.event, {}, needs), frame.payload, may_be_left_out=about.state not in ENDS)
+                if not (is_rewritten and visit.reads_kinds):
+                    told = Frame(frame.event, {}, needs)
+                    visit.broadcast(told, frame.payload, may_be_left_out=about.state not in ENDS)
+            if self._kind_readers():
+                for event in self._relayed.feed(frame):
+                    self._tell_kind(event)
 
     def wanted(self, approval: Wanted) -> None:
         self._approvers(Frame("dragoman.approval.requested", wanted_approval(approval)))
@@ -130,6 +140,12 @@ class Hub:
         for visit in self._visits:
             visit.end(1012, "service restart")
 
+    def _tell_kind(self, event: ChatEvent) -> None:
+        """In the protocol document's form, to those who read no other."""
+        payload = kind_events.of_run(event)
+        if payload is not None:
+            _broadcast(Frame("agent", payload), self._kind_readers(), may_be_left_out=False)
+
     def _tell_nodes(self, frame: Frame, session_key: str) -> None:
         """Of the sessions that each asked for, without numbers."""
         for visit in self._visits:
@@ -152,6 +168,9 @@ class Hub:
     def _readers(self) -> list[Visit]:
         return [visit for visit in self._visits if visit.may(READ)]
 
+    def _kind_readers(self) -> list[Visit]:
+        return [visit for visit in self._readers() if visit.reads_kinds]
+
     def _snapshot(self) -> Snapshot:
         return Snapshot(uptime_ms=round((self._clock.monotonic_s() - self._started_s) * 1000))
 
@@ -162,6 +181,7 @@ class Hub:
 class _About(msgspec.Struct):
     stream: str = ""
     state: str = ""
+    kind: str = ""
 
 
 def _about(payload: msgspec.Raw) -> _About:

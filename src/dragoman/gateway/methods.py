@@ -21,12 +21,13 @@ from dragoman.clock import Clock
 from dragoman.gateway import schemas as s
 from dragoman.gateway import shapes
 from dragoman.gateway.calls import NODE, Asker, Json, Method, MethodError, invalid
-from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE
+from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE, allows
 from dragoman.gateway.nodes import Nodes
 from dragoman.ids import new_id
 from dragoman.phrases import Language
 from dragoman.wire.gateway import GatewayError, Grant, canonical_session_key
 from dragoman.wire.gateway.refusals import invalid_params
+from dragoman.wire.gateway.session_keys import short_session_key
 from dragoman.workspace.trust import real_folder
 
 _PREVIEWED = 12
@@ -45,7 +46,9 @@ RELAYED = frozenset(
     {"agents.list", "models.list", "chat.send", "chat.abort", "chat.history", "chat.inject", "agent.wait"}
     | {f"sessions.{name}" for name in ("list", "create", "patch", "delete", "resolve", "preview")}
 )
-"""What is about agents and their sessions. Our own, and the specification's spellings, stay ours."""
+"""What is about agents and their sessions. Our own methods stay ours."""
+SPELLED_OTHERWISE = {"session.list": "sessions.list", "session.create": "sessions.create"}
+"""The protocol document's spellings, and what real gateways call the same."""
 
 
 class Methods:
@@ -97,7 +100,7 @@ class Methods:
             **nodes.table(runs),
             # The protocol document's spellings.
             "session.list": Method(READ, s.SessionsList, self._sessions),
-            "session.create": Method(WRITE, s.SeedCreate, self._create),
+            "session.create": Method(WRITE, s.DocumentCreate, self._create),
             "dragoman.open": Method(WRITE, s.OpenTalk, self._open),
             "dragoman.complete": Method(READ, s.Complete, self._completions),
             "dragoman.approvals": Method(APPROVE, s.Nothing, self._waiting_approvals),
@@ -118,13 +121,16 @@ class Methods:
         wanted = method.scope if method else ADMIN
         if (grant.role == "node") is not (wanted == NODE):
             raise invalid(f"unauthorized role: {grant.role}")
-        if wanted not in (NODE, *grant.scopes):
+        if wanted != NODE and not allows(grant.scopes, wanted):
             raise MethodError(_missing(wanted, protocol))
         if method is None:
             raise invalid(f"unknown method: {name[:200]}")
         if self._relay is not None and name in RELAYED:
             return await self._relayed(self._relay, name, params)
-        return await method.run(asker, _read(name, method.takes, params))
+        given = _read(name, method.takes, params)
+        if self._relay is not None and name in SPELLED_OTHERWISE:
+            return await self._relayed(self._relay, SPELLED_OTHERWISE[name], _respelled(given))
+        return await method.run(asker, given)
 
     async def _relayed(self, relay: Relay, name: str, params: Raw | UnsetType) -> Json:
         """The scope was ours to judge; everything else is the other gateway's, its words too."""
@@ -204,10 +210,10 @@ class Methods:
             }
         return {"runId": wanted.run_id, "status": "timeout"}
 
-    async def _sessions(self, _: Asker, wanted: s.SessionsList) -> Json:
+    async def _sessions(self, asker: Asker, wanted: s.SessionsList) -> Json:
         words = wanted.search.casefold()
         every = [it for it in self._conversations.all() if words in f"{it.label} {it.key}".casefold()]
-        rows = [self._row(it) for it in every[: wanted.limit]]
+        rows = [{**self._row(it), "key": _spelled(asker, it.key)} for it in every[: wanted.limit]]
         return {
             "ts": self._now_ms(),
             "path": "(store)",
@@ -219,10 +225,11 @@ class Methods:
             "sessions": rows,
         }
 
-    async def _create(self, _: Asker, wanted: s.SessionsCreate | s.SeedCreate) -> Json:
+    async def _create(self, asker: Asker, wanted: s.SessionsCreate | s.DocumentCreate) -> Json:
         made = await self._conversations.create(wanted.key or new_id("chat"), label=wanted.label or "")
         self._changed(made.key, {"reason": "create", **self._row(made)})
-        return {"ok": True, "key": made.key, "sessionId": made.id, "entry": shapes.entry(made), "runStarted": False}
+        key = _spelled(asker, made.key)
+        return {"ok": True, "key": key, "sessionId": made.id, "entry": shapes.entry(made), "runStarted": False}
 
     async def _open(self, asker: Asker, wanted: s.OpenTalk) -> Json:
         """The conversation of a window that is open on another folder than ours; with a key, one that was just created
@@ -311,6 +318,16 @@ class Methods:
 
     def _now_ms(self) -> int:
         return self._clock.wall_ns() // 1_000_000
+
+
+def _spelled(asker: Asker, key: str) -> str:
+    return short_session_key(key) if asker.follows_document else key
+
+
+def _respelled(wanted: s.SessionsList | s.DocumentCreate) -> Raw:
+    """With what was named alone: another gateway may not know the rest."""
+    named = wanted.as_real if isinstance(wanted, s.DocumentCreate) else wanted
+    return Raw(msgspec.json.encode(named))
 
 
 def wanted_approval(wanted: Any) -> Json:

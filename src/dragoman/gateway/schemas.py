@@ -13,7 +13,7 @@ _Short = Annotated[str, Meta(max_length=500)]
 _Milliseconds = Annotated[int, Meta(ge=0, le=3_600_000)]
 
 
-class _Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class _Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
     pass
 
 
@@ -96,13 +96,17 @@ class ModelsList(_Closed, frozen=True):
     view: str | None = None
 
 
-class SeedCreate(_Closed, frozen=True):
+class DocumentCreate(_Closed, frozen=True):
     """The protocol document's own spelling."""
 
     key: _Key | None = None
     agent: str | None = None
     agent_id: str | None = None
     label: _Short | None = None
+
+    @property
+    def as_real(self) -> SessionsCreate:
+        return SessionsCreate(self.key, self.agent_id or self.agent, self.label)
 
 
 class OneNode(_Closed, frozen=True):

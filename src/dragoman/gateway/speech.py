@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from dragoman.wire.gateway.messages import TOOL_EVENTS
 from dragoman.wire.gateway.vocabulary import (
     ChatEvent,
     Diff,
@@ -25,7 +26,6 @@ from dragoman.wire.gateway.vocabulary import (
 CHAT_EVERY_MS = 150
 _REPEATED = 8_192
 """Characters that each piece repeats what came before it; beyond, the `chat` frames do, now and then."""
-TOOL_EVENTS = "tool-events"
 _AGENT = "main"
 
 Json = dict[str, Any]

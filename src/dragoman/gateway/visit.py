@@ -19,7 +19,7 @@ from dragoman.access.tokens import Purpose, Tokens
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.gateway.calls import MethodError, unavailable
-from dragoman.gateway.grants import called, judge
+from dragoman.gateway.grants import allows, called, judge
 from dragoman.gateway.methods import Methods
 from dragoman.gateway.outbox import Outbox, SlowReaderError
 from dragoman.gateway.speech import Frame
@@ -127,14 +127,23 @@ class Visit:
     def is_node(self) -> bool:
         return self._grant is not None and self._grant.role == "node"
 
+    @property
+    def reads_kinds(self) -> bool:
+        return self.params is not None and self.params.reads_kinds
+
+    @property
+    def follows_document(self) -> bool:
+        return self.params is not None and self.params.follows_document
+
     def may(self, scope: str) -> bool:
-        return self._grant is not None and scope in self._grant.scopes
+        return self._grant is not None and allows(self._grant.scopes, scope)
 
     def broadcast(self, frame: Frame, written: Raw, *, may_be_left_out: bool) -> None:
-        """Numbered. What a slow one is not sent still uses its number up, so that it sees the gap."""
+        """Numbered. What a slow one is not sent still uses its number up, so that it sees the gap. Who knows the
+        protocol by its document repairs no gap: it is sent everything, or closed."""
         if self._grant is None or (frame.needs and frame.needs not in self.caps):
             return
-        if may_be_left_out and not self._outbox.has_room:
+        if may_be_left_out and not (self._outbox.has_room or self.follows_document):
             self._connection.skip_event()
             return
         self._put(self._connection.send_event(frame.event, written))

@@ -7,16 +7,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec import Raw
 
 from dragoman.chat.runs import Question
 from dragoman.chat.voice import Voice
 from dragoman.daemon.outward import Outward, outward
 from dragoman.places import find_places
 from dragoman.setting_table import Settings
-from dragoman.wire.gateway import SequenceGap
+from dragoman.wire.gateway import EventFrame, SequenceGap
 from tests.domain.canvas.studio import studio
 from tests.domain.chat.line import until
+from tests.faces.gateway.document_client import document_client
 from tests.faces.gateway.house import House, Script, house
 from tests.faces.gateway.test_visits import is_end
 
@@ -94,6 +97,38 @@ async def test_a_file_that_an_agent_behind_changed_is_told_to_the_editor_as_a_ch
         assert [(row["path"], row["modified"]) for row in recorded] == [("a.py", ""), ("made.py", "")]
         front.hub.end()
         assert (await deaf.next())["event"] == "shutdown"
+
+
+async def test_a_client_of_the_document_follows_a_run_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gateway behind tells tools in its own streams; this client is told them in the form that it reads."""
+    async with (
+        relayed(tmp_path, monkeypatch) as (front, behind, _),
+        document_client(front.url, front.token) as client,
+    ):
+        await client.chat_send("acp:a", "hello")
+        await client.until_done()
+        assert [it["kind"] for it in client.router.chat] == ["tool_start", "tool_result", "text_delta", "done"]
+        assert client.router.chat[1] == {"kind": "tool_result", "id": "t1", "output": "seen", "error": None}
+        assert (await client.session_create("acp:b"))["key"] == "agent:main:acp:b"
+        assert {row["key"] for row in await client.session_list()} == {"agent:main:acp:a", "agent:main:acp:b"}
+        assert {row.key for row in behind.conversations.all()} == {"agent:main:acp:a", "agent:main:acp:b"}
+
+
+async def test_a_gateway_behind_that_tells_in_kinds_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = [
+        {"kind": "text_delta", "content": "one"},
+        {"kind": "tool_start", "tool": "run", "id": "t1", "title": "Run", "input": {"a": 1}},
+        {"kind": "tool_result", "id": "t1", "output": "ok", "error": None},
+        {"kind": "diff", "path": "a.py", "original": None, "modified": "x"},
+        {"kind": "done", "stopReason": "end_turn"},
+    ]
+    async with relayed(tmp_path, monkeypatch) as (front, _, __), document_client(front.url, front.token) as client:
+        for payload in kinds:
+            front.hub.pass_on(EventFrame("agent", Raw(msgspec.json.encode(payload))))
+        await client.until_done()
+        assert client.router.chat == kinds
 
 
 async def test_who_watches_the_sessions_hears_of_those_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

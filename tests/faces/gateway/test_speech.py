@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.gateway.speech import CHAT_EVERY_MS, TOOL_EVENTS, Frame, Speech
+from dragoman.gateway.speech import CHAT_EVERY_MS, Frame, Speech
 from dragoman.wire.gateway import EventFrame, Reducer
+from dragoman.wire.gateway.messages import TOOL_EVENTS
 from dragoman.wire.gateway.vocabulary import (
     ChatEvent,
     Done,

@@ -12,6 +12,8 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 PROTOCOLS = (3, 4)
+TOOL_EVENTS = "tool-events"
+_OF_THE_DOCUMENT = 3
 
 # What a JavaScript peer can count exactly; a larger sequence number is not one.
 Counter = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -173,6 +175,19 @@ class ConnectParams(_Wire, frozen=True, forbid_unknown_fields=True):
     @property
     def asked_role(self) -> str:
         return self.role or "operator"
+
+    @property
+    def reads_kinds(self) -> bool:
+        """Whether it needs tools, diffs and surfaces as `payload.kind`: protocol 3 sends it no tool stream."""
+        is_operator = self.asked_role == "operator"
+        return is_operator and self.max_protocol == _OF_THE_DOCUMENT and TOOL_EVENTS not in (self.caps or ())
+
+    @property
+    def follows_document(self) -> bool:
+        """Whether it knows the protocol by its document alone. Real clients ask for reading and writing by name; the
+        document does not have those scopes. It also has errors as text, and no repair of a gap."""
+        scopes = self.scopes or ()
+        return self.reads_kinds and bool(scopes) and not {"operator.read", "operator.write"} & {*scopes}
 
     @property
     def signed_token(self) -> str:

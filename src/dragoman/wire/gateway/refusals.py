@@ -55,6 +55,14 @@ TOKEN_MISMATCH = invalid(
     canRetryWithDeviceToken=False,
     recommendedNextStep="update_auth_credentials",
 )
+
+
+def token_missing(command: str) -> Refusal:
+    """For a client that has no device to be known by: it needs the token that the command prints."""
+    message = f"unauthorized: gateway token missing (`{command}` prints it)"
+    return invalid(message, code="AUTH_TOKEN_MISSING", authReason="token_missing", canRetryWithDeviceToken=False)
+
+
 DEVICE_TOKEN_MISMATCH = invalid(
     "unauthorized: device token mismatch (rotate/reissue device token)",
     code="AUTH_DEVICE_TOKEN_MISMATCH",

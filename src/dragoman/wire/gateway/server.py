@@ -63,6 +63,7 @@ class ServerConnection(Connection[ServerEvent]):
         self._challenge: Challenge | None = None
         self._connect: ConnectRequested | None = None
         self._seq = 0
+        self._errors_are_text = False
 
     def send_challenge(self, nonce: str, ts_ms: int) -> bytes:
         self._require(ServerState.FRESH)
@@ -90,7 +91,7 @@ class ServerConnection(Connection[ServerEvent]):
             raise LocalProtocolError("wrong_state", f"nobody to refuse: the connection is {self.state.value}")
         assert self._connect is not None
         self.state = ServerState.REFUSED
-        return _failure(self._connect.id, refusal.error)
+        return self._failure(self._connect.id, refusal.error)
 
     def send_response(self, id: str, payload: Any = UNSET) -> bytes:
         self._require(ServerState.OPEN)
@@ -98,7 +99,7 @@ class ServerConnection(Connection[ServerEvent]):
 
     def send_error(self, id: str, error: GatewayError) -> bytes:
         self._require(ServerState.OPEN)
-        return _failure(id, error)
+        return self._failure(id, error)
 
     def send_event(
         self,
@@ -156,6 +157,7 @@ class ServerConnection(Connection[ServerEvent]):
             params = _PARAMS.decode(b"{}" if frame.params is UNSET else frame.params)
         except msgspec.DecodeError as error:
             return self._reject(invalid_params("connect", str(error)), frame.id)
+        self._errors_are_text = params.follows_document
         protocol = negotiated(params, self._protocols)
         if protocol is None:
             return self._reject(protocol_mismatch(params, self._protocols), frame.id)
@@ -170,13 +172,17 @@ class ServerConnection(Connection[ServerEvent]):
         """Before the handshake a client that cannot write a request is closed; afterwards it is told."""
         if self.state is ServerState.OPEN:
             error = GatewayError(code="INVALID_REQUEST", message=complaint.message)
-            self._events.append(Malformed(_failure(complaint.id, error)))
+            self._events.append(Malformed(self._failure(complaint.id, error)))
         elif self.state is not ServerState.REFUSED:
             self._reject(invalid("invalid request frame"), None)
 
     def _reject(self, refusal: Refusal, id: str | None) -> None:
         self.state = ServerState.REFUSED
-        self._events.append(Rejected(refusal, None if id is None else _failure(id, refusal.error)))
+        self._events.append(Rejected(refusal, None if id is None else self._failure(id, refusal.error)))
+
+    def _failure(self, id: str | int, error: GatewayError) -> bytes:
+        """Real gateways send an object, the protocol document has a text."""
+        return encode_frame(ResponseFrame(id, ok=False, error=error.message if self._errors_are_text else error))
 
     def _require(self, state: ServerState) -> None:
         if self.state is not state:
@@ -241,7 +247,3 @@ def _readable_id(value: Raw | UnsetType) -> str | int:
         return _ID.decode(value) if len(bytes(value)) <= _MAX_ECHO_BYTES else "invalid"
     except msgspec.DecodeError:
         return "invalid"
-
-
-def _failure(id: str | int, error: GatewayError) -> bytes:
-    return encode_frame(ResponseFrame(id, ok=False, error=error))

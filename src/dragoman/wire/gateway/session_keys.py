@@ -15,3 +15,9 @@ def canonical_session_key(key: str, defaults: SessionDefaults = _DEFAULTS) -> st
     if key == defaults.main_key:
         return defaults.main_session_key
     return f"agent:{defaults.default_agent_id}:{key}"
+
+
+def short_session_key(key: str, defaults: SessionDefaults = _DEFAULTS) -> str:
+    """The key as a client of the protocol document chose it, where that is still the same session: `acp:x`."""
+    short = key.removeprefix(f"agent:{defaults.default_agent_id}:")
+    return short if canonical_session_key(short, defaults) == key else key

@@ -1,0 +1,219 @@
+"""A client that knows the protocol by its document alone, at our own gateway: every frame, every flow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import pytest
+
+from dragoman.chat.runs import Question
+from dragoman.chat.voice import Voice
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from tests.faces.gateway.document_client import RequestError, document_client
+from tests.faces.gateway.house import house
+from tests.faces.gateway.test_visits import forever, is_end
+
+pytestmark = pytest.mark.anyio
+
+Json = dict[str, Any]
+
+
+async def works(asked: Question, voice: Voice) -> None:
+    """A run with everything that the document has an event for."""
+    voice.status("starting_model")
+    voice.say("Let me ")
+    voice.say("look. ")
+    call = voice.begin_tool("tool-call-1", "readFile", title="Reading src/main.ts", input={"path": "src/main.ts"})
+    voice.update_tool(call, "half")
+    voice.end_tool(call, "the file")
+    voice.diff("src/main.ts", "old", "new", tool_id=call)
+    voice.diff("src/made.ts", None, "made")
+    failed = voice.begin_tool("tool-call-2", "run", input=None)
+    voice.end_tool(failed, "", error="not allowed")
+    voice.say("Done.")
+    voice.used(3, 4)
+
+
+async def fails(_: Question, voice: Voice) -> None:
+    voice.say("so far")
+    raise DragomanError("broken", say("The model broke off."))
+
+
+async def test_its_handshake_is_taken_and_it_may_read_and_write(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, document_client(it.url, it.token) as client:
+        assert (client.state, client.hello["type"], client.hello["protocol"]) == ("connected", "hello-ok", 3)
+        assert (await client.chat_send("acp:a", "hello", "run-1"))["runId"] == "run-1"
+        assert (await client.until_done())["stopReason"] == "end_turn"
+        assert client.router.text == "you said hello"
+
+
+@pytest.mark.parametrize("missing", ["operator.write", "operator.read"])
+async def test_without_the_administrators_scope_it_may_not(tmp_path: Path, missing: str) -> None:
+    """What makes the difference above is that scope, and nothing else."""
+    method, params = {
+        "operator.write": ("chat.send", {"sessionKey": "acp:a", "message": "x", "idempotencyKey": "r"}),
+        "operator.read": ("session.list", {}),
+    }[missing]
+    async with house(tmp_path) as it, it.guest() as guest:
+        scopes = ["operator.approvals", "operator.pairing"]
+        assert (await guest.connect(it.token, maxProtocol=3, scopes=scopes, caps=[]))["ok"]
+        refused = await guest.ask(method, params)
+        assert refused["error"] == f"missing scope: {missing}"
+
+
+@pytest.mark.requirement("gateway:response:error")
+@pytest.mark.parametrize(
+    ("token", "told"),
+    [("", "unauthorized: gateway token missing (`dragoman token show gateway` prints it)"),
+     ("nope", "unauthorized: gateway token mismatch")],
+)  # fmt: skip
+async def test_it_is_refused_in_a_text_without_the_token(tmp_path: Path, token: str, told: str) -> None:
+    async with house(tmp_path) as it, document_client(it.url, token) as client:
+        assert (client.hello, client.state) == ({"refused": told}, "error")
+
+
+@pytest.mark.requirement(
+    "gateway:tool-start:kind",
+    "gateway:tool-start:tool",
+    "gateway:tool-start:id",
+    "gateway:tool-start:title",
+    "gateway:tool-start:input",
+    "gateway:tool-result:kind",
+    "gateway:tool-result:id",
+    "gateway:tool-result:output",
+    "gateway:tool-result:error",
+    "gateway:diff:kind",
+    "gateway:diff:path",
+    "gateway:diff:original",
+    "gateway:diff:original-null",
+    "gateway:diff:modified",
+    "gateway:kind:event-name",
+    "chat:translate:kind-passes",
+    "chat:translate:no-double-text",
+)
+async def test_a_run_reaches_it_in_the_documents_form_and_in_its_order_once(tmp_path: Path) -> None:
+    async with house(tmp_path, works) as it, document_client(it.url, it.token) as client:
+        await client.chat_send("acp:a", "go")
+        await client.until_done()
+        await client.session_list()  # whatever else was on its way has come by now
+        assert client.router.chat == [
+            {"kind": "text_delta", "content": "Let me "},
+            {"kind": "text_delta", "content": "look. "},
+            {"kind": "tool_start", "tool": "readFile", "id": "tool-call-1", "title": "Reading src/main.ts",
+             "input": {"path": "src/main.ts"}},
+            {"kind": "tool_result", "id": "tool-call-1", "output": "the file", "error": None},
+            {"kind": "diff", "path": "src/main.ts", "original": "old", "modified": "new"},
+            {"kind": "diff", "path": "src/made.ts", "original": None, "modified": "made"},
+            {"kind": "tool_start", "tool": "run", "id": "tool-call-2", "title": "run", "input": {}},
+            {"kind": "tool_result", "id": "tool-call-2", "output": "", "error": "not allowed"},
+            {"kind": "text_delta", "content": "Done."},
+            {"kind": "done", "stopReason": "end_turn"},
+        ]  # fmt: skip
+        assert [change["path"] for change in client.router.bridge] == ["src/main.ts", "src/made.ts"]
+        kinds = [frame for frame in client.frames if "kind" in frame.get("payload", {})]
+        assert {frame["event"] for frame in kinds} == {"agent"}
+        numbers = [frame["seq"] for frame in client.frames if frame.get("seq")]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert client.router.dropped == 0
+
+
+@pytest.mark.parametrize(
+    ("caps", "protocol", "kinds"),
+    [([], 3, True), (["tool-events"], 3, False), ([], 4, False), (["tool-events"], 4, False)],
+)
+async def test_only_clients_of_protocol_3_without_tool_events_are_sent_kinds(
+    tmp_path: Path, caps: list[str], protocol: int, kinds: bool
+) -> None:
+    async with house(tmp_path, works) as it, it.member(caps=caps, maxProtocol=protocol) as guest:
+        await guest.ask("chat.send", {"sessionKey": "acp:a", "message": "go", "idempotencyKey": "r1"})
+        seen: list[Json] = []
+        while not seen or not is_end(seen[-1]):
+            seen.append(await guest.next())
+        assert any("kind" in frame["payload"] for frame in seen) is kinds
+
+
+@pytest.mark.parametrize(("script", "reason"), [(fails, "The model broke off."), (forever, "aborted")])
+async def test_a_run_that_failed_or_was_stopped_ends_once_with_why(tmp_path: Path, script: Any, reason: str) -> None:
+    async with house(tmp_path, script) as it, document_client(it.url, it.token) as client:
+        run = (await client.chat_send("acp:a", "go"))["runId"]
+        await client.until(lambda: client.router.text == "so far")
+        if script is forever:
+            await client.chat_abort("acp:a", run)
+        assert (await client.until_done())["stopReason"] == reason
+        await client.session_list()
+        assert [it["kind"] for it in client.router.chat] == ["text_delta", "done"]
+
+
+@pytest.mark.requirement(
+    "gateway:session-create:method",
+    "gateway:session-create:key",
+    "gateway:session-create:agent",
+    "gateway:session-list:method",
+    "gateway:session-list:params",
+    "gateway:session-list:sessions",
+    "gateway:chat-history:messages",
+)
+async def test_its_sessions_keep_the_keys_that_it_chose(tmp_path: Path) -> None:
+    key = f"acp:{uuid4()}"
+    async with house(tmp_path) as it, document_client(it.url, it.token) as client, it.member() as real:
+        assert (await client.session_create(key))["key"] == key
+        assert [row["key"] for row in await client.session_list()] == [key]
+        await client.chat_send(key, "hello")
+        await client.until_done()
+        assert [row["content"][0]["text"] for row in await client.chat_history(key)] == ["hello", "you said hello"]
+        listed = (await real.ask("session.list", {}))["payload"]["sessions"]
+        assert [row["key"] for row in listed] == [f"agent:main:{key}"], "and others see the one that events name"
+
+
+async def test_its_failed_requests_are_answered_with_a_text_and_others_with_an_object(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, document_client(it.url, it.token) as client, it.member(maxProtocol=3) as real:
+        with pytest.raises(RequestError, match=r"^unknown method: session\.rename$"):
+            await client.command("session.rename", {})
+        with pytest.raises(RequestError, match="must have required property 'sessionKey'"):
+            await client.command("chat.history", {})
+        assert (await real.ask("chat.history", {}))["error"]["code"] == "INVALID_REQUEST"
+
+
+async def test_a_frame_that_is_no_request_is_answered_with_a_text(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.guest() as guest:
+        await guest.connect(it.token, maxProtocol=3, scopes=["operator.admin"], caps=[])
+        await guest.send({"type": "req", "id": 5, "method": "health"})
+        assert (await guest.until(lambda frame: frame.get("id") == 5))["error"].startswith("invalid request frame")
+
+
+async def test_it_comes_back_after_a_lost_connection_and_goes_on_listening(tmp_path: Path) -> None:
+    waited: list[float] = []
+
+    async def at_once(seconds: float) -> None:
+        waited.append(seconds)
+
+    async with house(tmp_path) as it, document_client(it.url, it.token, sleep=at_once) as client:
+        await client.drop()
+        await client.until(lambda: client.states.count("connected") == 2)
+        assert waited == [1.0]
+        await client.chat_send("acp:a", "again")
+        await client.until_done()
+        assert client.router.text == "you said again"
+
+
+async def test_what_it_reads_late_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no way to repair a gap: what others may miss, since it is told again whole, it is sent all the same."""
+    monkeypatch.setattr("dragoman.gateway.outbox.ROOM_BYTES", 20_000)
+    begun, goes_on = anyio.Event(), anyio.Event()
+
+    async def much(asked: Question, voice: Voice) -> None:
+        begun.set()
+        await goes_on.wait()
+        for _ in range(100):
+            voice.say("x" * 1_000)
+
+    async with house(tmp_path, much) as it, document_client(it.url, it.token) as client:
+        await client.chat_send("acp:a", "go")
+        await begun.wait()
+        goes_on.set()
+        await client.until_done()
+        assert len(client.router.text) == 100_000
