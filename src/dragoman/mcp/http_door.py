@@ -22,10 +22,9 @@ from dragoman.access.guard import OwnNames
 from dragoman.errors import DragomanError
 from dragoman.mcp.asked import Asked
 from dragoman.mcp.door import Door
-from dragoman.mcp.weight import TOO_MANY_PARTS, has_too_many_parts
 from dragoman.phrases import Language, say
 from dragoman.tools import Toolbox
-from dragoman.wire.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Id
+from dragoman.wire.jsonrpc import INVALID_REQUEST, PARSE_ERROR, TOO_MANY_PARTS, Id, has_too_many_parts
 
 if TYPE_CHECKING:
     from dragoman.mcp.guests import Guests

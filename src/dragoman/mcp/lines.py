@@ -13,16 +13,19 @@ from anyio.abc import ByteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from dragoman.mcp.weight import LARGE, MESSAGE_CAP, TOO_MANY_PARTS, has_too_many_parts
 from dragoman.wire.jsonrpc import (
     ENDS_KEPT,
     INVALID_REQUEST,
+    LARGE,
+    MESSAGE_CAP,
     PARSE_ERROR,
+    TOO_MANY_PARTS,
     CappedLines,
     Id,
     Overlong,
     as_id,
     error_line,
+    has_too_many_parts,
     lost_id,
 )
 

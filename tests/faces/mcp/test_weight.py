@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
-from dragoman.mcp.weight import BRACKETS_AT_MOST, LARGE, STRINGS_AT_MOST, has_too_many_parts
 from dragoman.places import find_places
+from dragoman.wire.jsonrpc import LARGE, MESSAGE_CAP, PARTS_AT_MOST, has_too_many_parts
 from tests.faces.mcp.raw import RawClient
 from tests.faces.mcp.serving import serving_http
 
@@ -17,10 +19,16 @@ MILLION = 1_000_000
 @pytest.mark.parametrize(
     "value",
     [
-        {f"k{number}": 0 for number in range(STRINGS_AT_MOST + 1)},
-        {f"k{number}\\": 0 for number in range(2 * STRINGS_AT_MOST + 2)},
-        [[]] * (BRACKETS_AT_MOST + 1),
-        [{}] * (BRACKETS_AT_MOST + 1),
+        {f"k{number}": 0 for number in range(PARTS_AT_MOST + 2)},
+        {f"k{number}\\": 0 for number in range(PARTS_AT_MOST + 2)},
+        {f'k{number}\\"': 0 for number in range(PARTS_AT_MOST + 2)},
+        [0] * (LARGE // 2),
+        [1.5] * (LARGE // 4),
+        [None, True] * (LARGE // 8),
+        [["a"]] * (PARTS_AT_MOST + 2),
+        [[]] * (LARGE // 3),
+        [{}] * (LARGE // 3),
+        ["\\"] * (PARTS_AT_MOST + 2),
     ],
 )
 def test_many_parts_are_seen(value: object) -> None:
@@ -29,7 +37,7 @@ def test_many_parts_are_seen(value: object) -> None:
 
 @pytest.mark.parametrize("text", ['"', "\\", '\\"', '{"a": 1}\n', "数据,", "x,y;" * 10])
 def test_a_long_text_of_any_letters_is_one_part(text: str) -> None:
-    message = json.dumps({"stdin": (text * MILLION)[:MILLION]})
+    message = json.dumps({"stdin": (text * MILLION)[:MILLION], "args": ["[,{", "\\"], "n": 1})
     assert len(message) > LARGE
     assert not has_too_many_parts(message.encode())
 
@@ -42,8 +50,30 @@ def test_such_a_message_is_refused_by_its_id_and_the_next_is_served(client: RawC
     assert client.ask("ping")["result"] == {}
 
 
+@pytest.mark.parametrize("part", [b"0,", b"1.5,", b"{},", b"[[]],", b'"",'])
+def test_what_is_refused_costs_the_pump_no_more_than_its_bytes(client: RawClient, part: bytes) -> None:
+    before = _peak_bytes(client)
+    head = b'{"jsonrpc":"2.0","id":"heavy","method":"tools/call","params":{"name":"status","arguments":{"a":['
+    client.send_bytes(head + part * ((MESSAGE_CAP - LARGE) // len(part)) + b"0]}}}\n")
+    assert client.answer("heavy")["error"]["data"] == {"code": "too_many_parts"}
+    assert _peak_bytes(client) - before < 6 * MESSAGE_CAP  # it parses to 20 times its bytes and more
+
+
+def test_a_message_of_many_megabytes_is_refused_before_it_is_whole(client: RawClient) -> None:
+    before = _peak_bytes(client)
+    client.send_bytes(b'{"jsonrpc":"2.0","id":"long","method":"ping","params":[' + b"0," * (2 * MESSAGE_CAP) + b"0]}\n")
+    assert client.answer("long")["error"]["data"] == {"code": "line_too_long"}
+    assert _peak_bytes(client) - before < 3 * MESSAGE_CAP
+
+
+def _peak_bytes(client: RawClient) -> int:
+    """Of the pump, since it began: what was freed again counts as well."""
+    status = Path(f"/proc/{client.process.pid}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) << 10
+
+
 def test_over_http_it_is_refused_as_well() -> None:
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [{}] * (BRACKETS_AT_MOST + 1)}).encode()
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [{}] * (LARGE)}).encode()
     with serving_http(find_places()) as (_, client):
         client.initialize()
         refused = client.ask("POST", body)

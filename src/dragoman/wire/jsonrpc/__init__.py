@@ -17,19 +17,25 @@ from dragoman.wire.jsonrpc.messages import (
     replied_id,
 )
 from dragoman.wire.jsonrpc.relay import Relay
+from dragoman.wire.jsonrpc.weight import LARGE, MESSAGE_CAP, PARTS_AT_MOST, TOO_MANY_PARTS, has_too_many_parts
 
 __all__ = [
     "ENDS_KEPT",
     "INVALID_REQUEST",
+    "LARGE",
     "LINE_CAP",
+    "MESSAGE_CAP",
     "PARSE_ERROR",
+    "PARTS_AT_MOST",
     "SERVER_ERROR",
+    "TOO_MANY_PARTS",
     "CappedLines",
     "Id",
     "Overlong",
     "Relay",
     "as_id",
     "error_line",
+    "has_too_many_parts",
     "is_message",
     "lost_id",
     "objects_in",

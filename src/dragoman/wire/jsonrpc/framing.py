@@ -20,7 +20,7 @@ class CappedLines:
     """Holds at most one unfinished line, without its end-of-line byte."""
 
     def __init__(self, cap: int = LINE_CAP) -> None:
-        self._cap = cap
+        self.cap = cap
         self._buffer = bytearray()
         self._scanned = 0
         self._head: bytes | None = None  # of the overlong line that is passing by
@@ -41,12 +41,12 @@ class CappedLines:
 
     def _line(self, end: int) -> bytes | Overlong:
         head, self._head = self._head, None
-        if head is None and end <= self._cap:
+        if head is None and end <= self.cap:
             return bytes(self._buffer[:end])
         return Overlong(head or bytes(self._buffer[:ENDS_KEPT]), bytes(self._buffer[max(0, end - ENDS_KEPT) : end]))
 
     def _let_pass(self) -> None:
-        if self._head is None and len(self._buffer) > self._cap:
+        if self._head is None and len(self._buffer) > self.cap:
             self._head = bytes(self._buffer[:ENDS_KEPT])
         if self._head is not None:
             del self._buffer[:-ENDS_KEPT]

@@ -7,7 +7,7 @@ none, and waits for the next daemon. The daemon makes no requests of its own, so
 
 from __future__ import annotations
 
-from dragoman.wire.jsonrpc.framing import LINE_CAP, CappedLines, Overlong
+from dragoman.wire.jsonrpc.framing import ENDS_KEPT, LINE_CAP, CappedLines, Overlong
 from dragoman.wire.jsonrpc.messages import (
     INVALID_REQUEST,
     SERVER_ERROR,
@@ -18,6 +18,7 @@ from dragoman.wire.jsonrpc.messages import (
     replied_id,
 )
 from dragoman.wire.jsonrpc.outbox import Line, Outbox, read_line
+from dragoman.wire.jsonrpc.weight import MESSAGE_CAP, PARTS_AT_MOST, TOO_MANY_PARTS, has_too_many_parts
 
 # With this much waiting in one direction, the pump reads no more from where it comes.
 FULL = 1 << 20
@@ -26,7 +27,7 @@ FULL = 1 << 20
 class Relay:
     def __init__(self, cap: int = LINE_CAP) -> None:
         self._cap = cap
-        self._from_client = CappedLines(cap)
+        self._from_client = CappedLines(min(cap, MESSAGE_CAP))  # the daemon takes no more than that either
         self._from_daemon = CappedLines(cap)
         self._open: dict[Id, None] = {}
         self._initialize: Line | None = None
@@ -58,7 +59,9 @@ class Relay:
     def receive_from_client(self, data: bytes) -> None:
         for line in self._from_client.feed(data):
             if isinstance(line, Overlong):
-                self._refuse_overlong(line)
+                self._refuse_overlong(line, self._from_client.cap)
+            elif has_too_many_parts(line):
+                self._refuse_parts(line)
             elif line.strip():
                 self.to_daemon.put(read_line(line))
 
@@ -68,7 +71,7 @@ class Relay:
             if request_id is not None:
                 self._open.pop(request_id, None)
             if isinstance(line, Overlong):
-                self._refuse_overlong(line)
+                self._refuse_overlong(line, self._cap)
             elif request_id is not None and request_id == self._swallowed:
                 self._swallowed = None
             elif is_message(line):
@@ -119,8 +122,14 @@ class Relay:
         if self._swallowed is not None and line is self._initialize:
             del self._open[self._swallowed]
 
-    def _refuse_overlong(self, line: Overlong) -> None:
-        message = f"a message of more than {self._cap} bytes is not passed on"
+    def _refuse_parts(self, line: bytes) -> None:
+        """It never reaches the daemon, nor a parser here: a client that floods us costs no more than its bytes."""
+        ends = Overlong(line[:ENDS_KEPT], line[-ENDS_KEPT:])
+        message = f"a message of more than {PARTS_AT_MOST} parts is not passed on"
+        self._tell(error_line(lost_id(ends), INVALID_REQUEST, message, {"code": TOO_MANY_PARTS}))
+
+    def _refuse_overlong(self, line: Overlong, cap: int) -> None:
+        message = f"a message of more than {cap} bytes is not passed on"
         self._tell(error_line(lost_id(line), INVALID_REQUEST, message, {"code": "line_too_long"}))
 
     def _refuse(self, request_id: Id, code: str, message: str) -> None:
