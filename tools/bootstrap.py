@@ -102,16 +102,27 @@ def find_interpreter() -> str:
 
 def install_package(*, with_tests: bool) -> None:
     """Skipped while what decides it has not changed since the last time."""
+    wanted = "requirements-dev.txt" if with_tests else "requirements.txt"
     stamp = VENV / f".dragoman-{'test' if with_tests else 'run'}"
-    digest = digest_of("pyproject.toml", "constraints.txt")
+    digest = digest_of("pyproject.toml", wanted)
     if stamp.exists() and stamp.read_text() == digest:
         return
     say("Installing dragoman and what it needs")
-    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    run([*pip, "-U", "pip>=25.1"])
-    groups = ["--group", f"{ROOT / 'pyproject.toml'}:dev"] if with_tests else []
-    run([*pip, "-c", str(ROOT / "constraints.txt"), "-e", f"{ROOT}[screen]", *groups])
+    for command in package_commands(wanted):
+        run(command)
     stamp.write_text(digest)
+
+
+def package_commands(wanted: str) -> "list[list[str]]":
+    """Packages by their hashes, whoever serves them; then ourselves, for which nothing more is fetched or built.
+
+    Wheels alone: a source archive would fetch what builds it, by name and not by hash, and run that.
+    """
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    return [
+        [*pip, "--require-hashes", "--only-binary", ":all:", "-r", str(ROOT / wanted)],
+        [*pip, "--no-deps", "--no-build-isolation", "-e", str(ROOT)],
+    ]
 
 
 def install_programs(programs: "dict[str, str]") -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import subprocess
 import sys
+import tomllib
+import zipfile
 from pathlib import Path
 
 import build_page
@@ -72,10 +76,74 @@ def test_a_machine_that_has_all_needs_no_network(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(bootstrap, "VENV", tmp_path)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "pip").touch()
-    digest = bootstrap.digest_of("pyproject.toml", "constraints.txt")
+    digest = bootstrap.digest_of("pyproject.toml", "requirements-dev.txt")
     (tmp_path / ".dragoman-test").write_text(digest)
     monkeypatch.setattr(bootstrap, "is_there", lambda _: True)
     monkeypatch.setattr(build_page, "is_built", lambda _: True)
     monkeypatch.setattr(subprocess, "call", lambda *_, **__: pytest.fail("something was started"))
     monkeypatch.setattr(sys, "argv", ["bootstrap.py", "test"])
     bootstrap.main()
+
+
+# Packages of Python: by their hashes, and nothing that is built.
+
+FILES = ("requirements.txt", "requirements-dev.txt")
+
+
+def locked(name: str) -> dict[str, str]:
+    """Package to version. Every entry has a hash, and says nothing of where it comes from."""
+    text = (bootstrap.ROOT / name).read_text().replace("\\\n", "")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert all("--hash=sha256:" in line and "://" not in line for line in lines)
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", "\n".join(lines), re.MULTILINE))
+
+
+def wanted_by_project() -> tuple[set[str], set[str]]:
+    """What dragoman needs to run and to be built, and what its tests need besides."""
+    project = tomllib.loads((bootstrap.ROOT / "pyproject.toml").read_text())
+    groups, extras = project["dependency-groups"], project["project"]["optional-dependencies"]
+    needed = {*project["project"]["dependencies"], *groups["build"], *(it for extra in extras.values() for it in extra)}
+    return set(map(plain_name, needed)), {plain_name(it) for it in groups["dev"] if isinstance(it, str)}
+
+
+def plain_name(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
+
+
+def test_every_package_that_is_asked_for_is_locked_once() -> None:
+    run, dev = map(locked, FILES)
+    needed, for_tests = wanted_by_project()
+    assert needed <= run.keys()
+    assert for_tests <= dev.keys()
+    assert run.items() <= dev.items()
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_packages_come_by_their_hashes_and_nothing_is_fetched_for_ourselves(file: str) -> None:
+    packages, ourselves = bootstrap.package_commands(file)
+    assert packages[-5:] == ["--require-hashes", "--only-binary", ":all:", "-r", str(bootstrap.ROOT / file)]
+    assert ourselves[-4:] == ["--no-deps", "--no-build-isolation", "-e", str(bootstrap.ROOT)]
+
+
+@pytest.mark.parametrize("is_tampered", [False, True])
+def test_a_package_of_another_content_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_tampered: bool
+) -> None:
+    """By the real pip: the index may be anybody's."""
+    wheel = tmp_path / "plain-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as made:
+        made.writestr("plain.py", "")
+        made.writestr("plain-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: plain\nVersion: 1.0\n")
+        made.writestr("plain-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        made.writestr("plain-1.0.dist-info/RECORD", "plain.py,,\n")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    if is_tampered:
+        with zipfile.ZipFile(wheel, "a") as made:
+            made.writestr("more.py", "")
+    (tmp_path / "r.txt").write_text(f"plain==1.0 --hash=sha256:{digest}\n")
+    monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
+    command = bootstrap.package_commands("r.txt")[0]
+    there = ["--no-index", "--find-links", str(tmp_path), "--target", str(tmp_path / "installed")]
+    ran = subprocess.run([*command, *there], capture_output=True, text=True, check=False)
+    assert (ran.returncode == 0, (tmp_path / "installed" / "plain.py").exists()) == (not is_tampered, not is_tampered)
+    assert ("DO NOT MATCH" in ran.stderr) == is_tampered

@@ -29,6 +29,8 @@ TABLE: dict[str, str] = {
     "Install Node.js with npm (apt-get install nodejs npm, or brew install node), then try again.": "请安装 Node.js 和 npm（apt-get install nodejs npm，或 brew install node），然后重试。",
     "npm could not bring {package}: {reason}": "npm 无法下载 {package}：{reason}",
     "Check the network and npm's configuration (`npm config list`). What was installed before is kept.": "请检查网络和 npm 的配置（`npm config list`）。先前安装的版本仍然保留。",
+    "The {package} that npm downloaded is not the published one: its checksum differs.": "npm 下载的 {package} 与发布的版本不一致：校验和不同。",
+    "Nothing of it was unpacked. Check which registry npm uses (`npm config get registry`).": "没有解压其中任何内容。请检查 npm 使用的源（`npm config get registry`）。",
     "The package has no {name} for this machine ({folder}).": "该软件包没有适用于本机的 {name}（{folder}）。",
     "Install the extension CodeLLDB in VS Code: dragoman finds it there. Or use lldb-dap.": "请在 VS Code 中安装 CodeLLDB 扩展，dragoman 会在那里找到它；或者使用 lldb-dap。",
     "Downloading {name} with npm…": "正在用 npm 下载 {name}…",

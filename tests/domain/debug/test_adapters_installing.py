@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import os
 import tarfile
@@ -26,7 +28,8 @@ def places(home: Path) -> Places:
 class Registry:
     """An npm that packs what a test puts in: the real one is tried where the adapters themselves are."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
         self.archive = folder / "archive.tgz"
         self.asked = folder / "asked"
         self._npm = folder / "bin" / "npm"
@@ -45,6 +48,12 @@ class Registry:
         with tarfile.open(self.archive, "w:gz") as archive:
             for info, content in members:
                 archive.addfile(info, io.BytesIO(content))
+        self.publishes(self.archive.read_bytes())
+
+    def publishes(self, archive: bytes) -> None:
+        """That is what counts as the package from now on."""
+        digest = base64.b64encode(hashlib.sha512(archive).digest()).decode()
+        self._monkeypatch.setattr(installing, "INTEGRITY", f"sha512-{digest}")
 
 
 def _member(name: str, content: bytes, mode: int = 0o644) -> tuple[tarfile.TarInfo, bytes]:
@@ -54,8 +63,8 @@ def _member(name: str, content: bytes, mode: int = 0o644) -> tuple[tarfile.TarIn
 
 
 @pytest.fixture
-def registry(tmp_path: Path) -> Registry:
-    return Registry(tmp_path)
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
+    return Registry(tmp_path, monkeypatch)
 
 
 def test_only_the_adapter_is_kept_and_no_script_is_run(registry: Registry, places: Places) -> None:
@@ -85,17 +94,54 @@ def test_a_new_one_takes_the_place_of_the_old_in_one_step(registry: Registry, pl
 
 @pytest.mark.parametrize(
     "script",
-    ["echo no network >&2; exit 1", "exit 0", 'echo garbage > "$6/package.tgz"', 'head -c 60 {archive} > "$6/p.tgz"'],
-    ids=["refused", "nothing", "garbage", "cut"],
+    ["echo no network >&2; exit 1", "exit 0"],
+    ids=["refused", "nothing"],
 )
-def test_a_broken_download_leaves_the_old_one(registry: Registry, places: Places, script: str) -> None:
+def test_a_failed_download_leaves_the_old_one(registry: Registry, places: Places, script: str) -> None:
     registry.carries(**{SERVER: b"old"})
     made = install("javascript", places, registry.environment)
-    registry.does(script.replace("{archive}", str(registry.archive)))
+    registry.does(script)
     with pytest.raises(DragomanError) as caught:
         install("javascript", places, registry.environment)
     assert caught.value.code == "not_downloaded"
-    assert made.path.read_bytes() == b"old"
+    require_only_the_old_one(made.path, places)
+
+
+@pytest.mark.parametrize(
+    "script", ['echo garbage > "$6/p.tgz"', 'head -c 60 {archive} > "$6/p.tgz"'], ids=["garbage", "cut"]
+)
+@pytest.mark.parametrize(("is_published", "code"), [(True, "not_downloaded"), (False, "not_as_published")])
+def test_an_archive_that_is_none_leaves_the_old_one(
+    registry: Registry, places: Places, script: str, is_published: bool, code: str
+) -> None:
+    registry.carries(**{SERVER: b"old"})
+    made = install("javascript", places, registry.environment)
+    registry.does(script.replace("{archive}", str(registry.archive)))
+    if is_published:
+        broken = b"garbage\n" if "garbage" in script else registry.archive.read_bytes()[:60]
+        registry.publishes(broken)
+    with pytest.raises(DragomanError) as caught:
+        install("javascript", places, registry.environment)
+    assert caught.value.code == code
+    require_only_the_old_one(made.path, places)
+
+
+def test_a_whole_package_of_another_content_is_not_unpacked(
+    registry: Registry, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.carries(**{SERVER: b"old"})
+    made = install("javascript", places, registry.environment)
+    published = installing.INTEGRITY
+    registry.carries(**{SERVER: b"somebody else's"})
+    monkeypatch.setattr(installing, "INTEGRITY", published)
+    with pytest.raises(DragomanError) as caught:
+        install("javascript", places, registry.environment)
+    assert caught.value.code == "not_as_published"
+    require_only_the_old_one(made.path, places)
+
+
+def require_only_the_old_one(path: Path, places: Places) -> None:
+    assert path.read_bytes() == b"old"
     assert len(list(places.adapters_folder.iterdir())) == 2  # the link and its folder: nothing half done is left
 
 

