@@ -30,7 +30,7 @@ from dragoman.daemon.gateway_methods import GatewayMethods
 from dragoman.daemon.instance import Instance
 from dragoman.daemon.last_port import last_port, remember_port
 from dragoman.daemon.lives import Lives
-from dragoman.daemon.logs import start_logging
+from dragoman.daemon.logs import start_logging, summarize_logs
 from dragoman.daemon.methods import Methods
 from dragoman.daemon.outward import Outward, outward
 from dragoman.daemon.report import Report
@@ -283,6 +283,7 @@ class _Parts:
                 group.start_soon(self._wrapped.serve, listener)
             group.start_soon(self._editors.serve, editors)
             group.start_soon(self._lag.run)
+            group.start_soon(summarize_logs)
             group.start_soon(keep_within_bounds, self._journal, self._settings)
             await self._until_listening()
             publish()

@@ -16,6 +16,7 @@ from anyio.streams.memory import MemoryObjectSendStream
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Language, say
 from dragoman.transport.accepting import accept_for_ever
+from dragoman.transport.time_slice import TimeSlice
 from dragoman.transport.unix_socket import is_own_peer
 from dragoman.transport.waiting import Waiting, share_of_descriptors
 from dragoman.wire.control import Answer, Call, Failure, Hello, Item, ServerConnection, Welcome
@@ -199,11 +200,13 @@ async def _read_on(
 
 
 async def _calls(stream: SocketStream, connection: ServerConnection) -> AsyncIterator[_Next]:
+    turn = TimeSlice()
     try:
         while True:
             for message in connection.receive_data(await stream.receive(_READ)):
                 if isinstance(message, Call):
                     yield message
+                await turn.yield_if_spent()
     except RemoteProtocolError as error:
         yield error
 

@@ -5,21 +5,31 @@ Rule for callers: log what happened and to whom, not what it contained. The filt
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+
+import anyio
 
 from dragoman.transport.private_files import ensure_private_folder, open_private
 from dragoman.visible import visible
 
 _BYTES_A_FILE = 5 << 20
 _OLD_FILES = 3
+LINES_PER_SECOND = 20
+"""Of one message template: a peer may cause the same event millions of times, and a person reads the first few."""
+_WINDOW_S = 1.0
+_TEMPLATES_AT_MOST = 500
+_SUMMARY_EVERY_S = 5.0
 
 
 class JsonLines(logging.Formatter):
@@ -53,6 +63,65 @@ class ForTerminal(logging.Formatter):
         return visible(super().format(record))
 
 
+@dataclass(slots=True)
+class _Window:
+    began_s: float
+    written: int = 0
+    left_out: int = 0
+
+
+class RateLimited(logging.Handler):
+    """In front of the handlers that write: so many records per message template and second, whoever logs them.
+
+    Before they are formatted, so that what is left out costs next to nothing. How many were is logged with the next
+    record that comes after the second is over, or by `summarize`.
+    """
+
+    def __init__(self, handlers: Iterable[logging.Handler], now_s: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._handlers = list(handlers)
+        self._now_s = now_s
+        self._windows: dict[tuple[str, int, str], _Window] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        now_s = self._now_s()
+        self._end_windows(now_s)
+        key = (record.name, record.levelno, str(record.msg)[:200])
+        if key not in self._windows and len(self._windows) >= _TEMPLATES_AT_MOST:
+            key = ("dragoman.logs", record.levelno, "%s")
+        window = self._windows.setdefault(key, _Window(now_s))
+        if window.written < LINES_PER_SECOND:
+            window.written += 1
+            self._pass_on(record)
+        else:
+            window.left_out += 1
+
+    def summarize(self) -> None:
+        with self.lock or contextlib.nullcontext():
+            self._end_windows(self._now_s())
+
+    def close(self) -> None:
+        self._end_windows(float("inf"))
+        for handler in self._handlers:
+            handler.close()
+        super().close()
+
+    def _end_windows(self, now_s: float) -> None:
+        for key, window in list(self._windows.items()):
+            if now_s - window.began_s < _WINDOW_S:
+                break  # they stand in the order in which they began
+            del self._windows[key]
+            if window.left_out:
+                name, level, template = key
+                told = (window.left_out, template)
+                self._pass_on(logging.LogRecord(name, level, "", 0, "%d more like this were left out: %s", told, None))
+
+    def _pass_on(self, record: logging.LogRecord) -> None:
+        for handler in self._handlers:
+            if record.levelno >= handler.level:
+                handler.handle(record)
+
+
 class WithoutSecrets(logging.Filter):
     """Blots out the present tokens wherever they stand in a message or a traceback."""
 
@@ -82,9 +151,18 @@ def start_logging(file: Path, *, level: str, terminal: bool, secrets: Callable[[
         handlers[1].setFormatter(ForTerminal("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S"))
     for handler in handlers:
         handler.addFilter(WithoutSecrets(secrets))
-    logging.basicConfig(level=level.upper(), handlers=handlers, force=True)
+    logging.basicConfig(level=level.upper(), handlers=[RateLimited(handlers)], force=True)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)  # its start and stop lines repeat ours
     logging.getLogger("uvicorn.error").addFilter(_is_news)
+
+
+async def summarize_logs() -> None:
+    """For as long as the daemon lives: what was left out is logged also where nothing follows it."""
+    while True:
+        await anyio.sleep(_SUMMARY_EVERY_S)
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, RateLimited):
+                handler.summarize()
 
 
 def _is_news(record: logging.LogRecord) -> bool:

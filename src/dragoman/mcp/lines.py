@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any
 
 import anyio
@@ -13,6 +13,7 @@ from anyio.abc import ByteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from dragoman.transport.time_slice import TimeSlice
 from dragoman.wire.jsonrpc import (
     ENDS_KEPT,
     INVALID_REQUEST,
@@ -45,18 +46,21 @@ class Refused(Exception):  # noqa: N818  not a failure of ours: what is said to 
 async def read_messages(stream: ByteStream, rest: bytes) -> AsyncGenerator[SessionMessage | Refused, None]:
     """Until the peer leaves."""
     lines = CappedLines(MESSAGE_CAP)
+    turn = TimeSlice()
     data = rest
     while True:
         for line in lines.feed(data):
             for message in await _decoded(line):
                 yield message
+                await turn.yield_if_spent()
+            await turn.yield_if_spent()
         try:
             data = await stream.receive(_READ)
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
 
 
-async def _decoded(line: bytes | Overlong) -> list[SessionMessage | Refused]:
+async def _decoded(line: bytes | Overlong) -> Iterable[SessionMessage | Refused]:
     if isinstance(line, Overlong):
         return [_too_long(lost_id(line))]
     if len(line) > LARGE:
@@ -68,7 +72,7 @@ def _large(line: bytes) -> list[SessionMessage | Refused]:
     if has_too_many_parts(line):
         ends = Overlong(line[:ENDS_KEPT], line[-ENDS_KEPT:])
         return [_refused(lost_id(ends), INVALID_REQUEST, "the message has too many parts", TOO_MANY_PARTS)]
-    return _messages(line)
+    return list(_messages(line))
 
 
 def _too_long(request_id: Id | None) -> Refused:
@@ -76,17 +80,18 @@ def _too_long(request_id: Id | None) -> Refused:
     return _refused(request_id, INVALID_REQUEST, said, "line_too_long")
 
 
-def _messages(line: bytes) -> list[SessionMessage | Refused]:
+def _messages(line: bytes) -> Iterator[SessionMessage | Refused]:
     """A batch, which only the revision 2025-03-26 knows, is taken apart; its answers are lines of their own."""
     if not line.strip():
-        return []
+        return
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return [_refused(None, PARSE_ERROR, "the line is not JSON")]
-    if not isinstance(value, list):
-        return [_message(value)]
-    return [_message(item) for item in value] or [_refused(None, INVALID_REQUEST, "the batch is empty")]
+        yield _refused(None, PARSE_ERROR, "the line is not JSON")
+        return
+    if value == []:
+        yield _refused(None, INVALID_REQUEST, "the batch is empty")
+    yield from map(_message, value if isinstance(value, list) else [value])
 
 
 def _message(value: Any) -> SessionMessage | Refused:

@@ -15,6 +15,7 @@ from msgspec import UNSET
 from dragoman.errors import DragomanError, LocalProtocolError, RemoteProtocolError
 from dragoman.phrases import say
 from dragoman.transport.dap_events import Delivered, EventQueue
+from dragoman.transport.time_slice import TimeSlice
 from dragoman.wire import dap
 
 log = logging.getLogger(__name__)
@@ -112,6 +113,7 @@ class DapDriver:
             raise
 
     async def _read(self, group: TaskGroup) -> None:
+        turn = TimeSlice()
         try:
             while True:
                 while self._events.is_full and not self._waiting:
@@ -119,6 +121,7 @@ class DapDriver:
                 self._connection.receive_data(await self._stream.receive(RECEIVE_BYTES))
                 for got in self._connection.events():
                     self._sort[type(got)](got, group)
+                    await turn.yield_if_spent()
         except RemoteProtocolError as fault:
             self.fault = fault
         except _STREAM_ENDS:

@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import say
+from dragoman.transport.time_slice import TimeSlice
 from dragoman.wire import dap
 
 # No request of an editor needs a hundredth of it.
@@ -134,11 +135,13 @@ class DapHost:
         self._change()
 
     async def _read(self, take: Take, data: bytes) -> None:
+        turn = TimeSlice()
         try:
             while True:
                 self._connection.receive_data(data)
                 for got in self._connection.events():
                     self._sort(got, take)
+                    await turn.yield_if_spent()
                 await self._until(self._reads_on)
                 data = await self._stream.receive(_PIECE)
         except RemoteProtocolError as fault:

@@ -13,6 +13,7 @@ from anyio.abc import ByteStream
 
 from dragoman.errors import DragomanError, LocalProtocolError, RemoteProtocolError
 from dragoman.phrases import say
+from dragoman.transport.time_slice import TimeSlice
 from dragoman.wire import luapanda
 from dragoman.wire.luapanda import SILENT, IdeConnection, Message
 
@@ -124,11 +125,13 @@ class LuaPandaDriver:
                     await self._stream.send(line)
 
     async def _read(self) -> None:
+        turn = TimeSlice()
         try:
             while True:
                 self.connection.receive_data(await self._stream.receive(RECEIVE_BYTES))
                 for event in self.connection.events():
                     await self._take(event)
+                    await turn.yield_if_spent()
         except _STREAM_ENDS:
             return
 

@@ -13,13 +13,15 @@ import anyio
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.transport.streams import TcpStream
+from dragoman.transport.time_slice import TimeSlice
 from dragoman.wire.omnish import DaemonConnection, FrameSkipped, RequestReceived, Schema
 
 # What a wrapper keeps for us in all is twice that; a frame holds a part of it.
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 MAX_UNSENT_BYTES = 1024 * 1024
+MAX_SKIPPED_IN_A_ROW = 1000
 SENT_WITHIN_S = 60.0
-_RECEIVE_BYTES = 256 * 1024
+_RECEIVE_BYTES = 64 * 1024
 _LAST_WORDS_WITHIN_S = 1.0
 _STREAM_ENDS = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
@@ -45,6 +47,7 @@ class OmnishDriver:
         self._writing = bytearray()
         self._changed = anyio.Event()
         self._can_send = True
+        self._skipped_in_a_row = 0
 
     @property
     def schema(self) -> Schema | None:
@@ -90,6 +93,7 @@ class OmnishDriver:
             self._change()
 
     async def _read(self) -> None:
+        turn = TimeSlice()
         try:
             while True:
                 await self._until_unsent_is_at_most(MAX_UNSENT_BYTES)
@@ -97,6 +101,7 @@ class OmnishDriver:
                 for event in self._connection.events():
                     self.spoke.set()
                     await self._take(event)
+                    await turn.yield_if_spent()
         except (RemoteProtocolError, HangUp) as fault:
             self.fault = fault
         except _STREAM_ENDS:
@@ -104,9 +109,13 @@ class OmnishDriver:
 
     async def _take(self, event: object) -> None:
         if isinstance(event, RequestReceived):
+            self._skipped_in_a_row = 0
             await self._on_request(event.request_id, event.message)
         elif isinstance(event, FrameSkipped):
             self.skipped[event.error.code] += 1
+            self._skipped_in_a_row += 1
+            if self._skipped_in_a_row > MAX_SKIPPED_IN_A_ROW:
+                raise HangUp(f"more than {MAX_SKIPPED_IN_A_ROW} frames in a row could not be used")
 
     async def _write(self, scope: anyio.CancelScope) -> None:
         """Whole frames, as many as there are at once. Who reads nothing is let go: what it was not told it asks for

@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 from dragoman.access.tokens import PURPOSES
-from dragoman.daemon.logs import JsonLines, PrivateRotatingFile, WithoutSecrets, start_logging
+from dragoman.daemon.logs import (
+    LINES_PER_SECOND,
+    JsonLines,
+    PrivateRotatingFile,
+    RateLimited,
+    WithoutSecrets,
+    start_logging,
+)
 from dragoman.transport.private_files import ensure_private_folder
 from tests.daemons import Cli, daemons_of, eventually
 from tests.e2e.life.watching import require_success
@@ -160,3 +167,48 @@ def test_the_instant_commands_import_nothing_heavy(cli: Cli, command: tuple[str,
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in result.stderr.splitlines()}
     assert "dragoman" in imported
     assert imported & set(HEAVY) == set()
+
+
+class _Written(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+def _record(message: str, *arguments: object) -> logging.LogRecord:
+    return logging.LogRecord("test", logging.WARNING, "", 0, message, arguments, None)
+
+
+def test_a_message_is_logged_so_often_a_second_and_then_how_many_were_left_out() -> None:
+    written, now_s = _Written(), [0.0]
+    limited = RateLimited([written], now_s=lambda: now_s[0])
+    for number in range(1_000_000 // 100):
+        limited.handle(_record("peer %d", number))
+    limited.handle(_record("another"))
+    assert written.lines == [*(f"peer {number}" for number in range(LINES_PER_SECOND)), "another"]
+    now_s[0] = 1.0
+    limited.summarize()
+    assert written.lines[-1] == f"{10_000 - LINES_PER_SECOND} more like this were left out: peer %d"
+    limited.handle(_record("peer %d", 7))
+    assert written.lines[-1] == "peer 7"
+
+
+def test_messages_made_up_on_the_way_are_limited_together() -> None:
+    written = _Written()
+    limited = RateLimited([written], now_s=lambda: 0.0)
+    for number in range(5_000):
+        limited.handle(_record(f"made up {number}"))
+    assert len(written.lines) < 600
+    limited.close()
+    assert "left out" in written.lines[-1]
+
+
+def test_what_the_daemon_logs_is_limited(tmp_path: Path) -> None:
+    file = tmp_path / "logs" / "x.log"
+    start_logging(file, level="info", terminal=False, secrets=list)
+    for _ in range(10_000):
+        logging.getLogger("a.b.c").warning("again")
+    assert file.read_text().count("again") <= 2 * LINES_PER_SECOND

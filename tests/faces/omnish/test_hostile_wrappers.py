@@ -108,3 +108,16 @@ def test_another_user_is_refused_by_folder_by_mode_and_by_uid(reachable: Attacke
     assert greet(path) == "Ack"
     reachable.switch_off("dragoman.omnish.server:is_own_peer", answer=True)
     assert as_nobody(lambda: greet(path)) == "Ack"
+
+
+@pytest.mark.parametrize(
+    "piece", [bytes(MB), bytes(4) * 100, b"\0\0\0\x0e" + bytes(14)], ids=["zeros", "few", "no magic"]
+)
+def test_thirty_megabytes_of_nothing_cost_neither_time_nor_room_in_the_log(victim: Attacked, piece: bytes) -> None:
+    before = victim.places.log_file.stat().st_size
+    with Client(victim.places.omnish_socket) as client, contextlib.suppress(OSError):
+        for _ in range(30):
+            client.socket.sendall(piece * (MB // len(piece)))
+            victim.assert_serves()
+    assert victim.places.log_file.stat().st_size - before < 5_000
+    victim.assert_punctual()

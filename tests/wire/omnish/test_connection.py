@@ -23,7 +23,7 @@ from dragoman.wire.omnish import (
     Schema,
     schema_named,
 )
-from dragoman.wire.omnish.connection import Connection
+from dragoman.wire.omnish.connection import MAX_SHORT_FRAMES, Connection
 from dragoman.wire.omnish.messages import (
     Ack,
     AllSessions,
@@ -141,6 +141,18 @@ def test_what_came_before_the_broken_length_is_delivered_first() -> None:
     assert next(events) == RequestReceived(7, Ack())
     with pytest.raises(RemoteProtocolError):
         next(events)
+
+
+def test_a_few_empty_frames_are_skipped_and_a_stream_of_zeros_ends_the_connection() -> None:
+    few = outer(b"") * MAX_SHORT_FRAMES
+    assert received(DaemonConnection(), [(few + ACK_ON_THE_WIRE) * 3]).count(RequestReceived(7, Ack())) == 3
+    daemon = DaemonConnection()
+    daemon.receive_data(bytes(1 << 20))
+    told: list[ConnectionEvent] = []
+    with pytest.raises(RemoteProtocolError) as caught:
+        told.extend(daemon.events())
+    assert caught.value.code == "empty_frames"
+    assert len(told) <= MAX_SHORT_FRAMES
 
 
 def test_a_broken_connection_takes_nothing_more() -> None:

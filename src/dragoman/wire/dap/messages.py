@@ -12,6 +12,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.wire.json_text import without_lone_surrogates
+from dragoman.wire.json_weight import PartLimits
 
 # Requests that an adapter sends to its client.
 REVERSE_COMMANDS = frozenset({"runInTerminal", "startDebugging"})
@@ -55,10 +56,14 @@ _KNOWN: msgspec.json.Decoder[Request | Response | Event] = msgspec.json.Decoder(
 _UNKNOWN: msgspec.json.Decoder[Unknown] = msgspec.json.Decoder(Unknown)
 _MEMBERS: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
 _SPACE = re.compile(r"[ \t\r\n]*")
+# Bodies are decoded later, into the types that are asked for; so many strings take about 150 ms.
+_PARTS = PartLimits(strings=2_000_000, brackets=8_000_000, commas=16_000_000)
 _TYPES = frozenset({"request", "response", "event"})
 
 
 def decode_message(body: bytes) -> Message:
+    if _PARTS.exceeded_by(body):
+        raise RemoteProtocolError("too_many_parts", f"A message of {len(body)} bytes has too many parts to be read.")
     try:
         return _decode(body)
     except msgspec.ValidationError as error:

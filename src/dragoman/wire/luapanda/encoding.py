@@ -10,6 +10,7 @@ from json import JSONDecoder, JSONEncoder
 from typing import Any, Literal
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.wire.json_weight import PartLimits
 from dragoman.wire.luapanda.framing import SEPARATOR
 
 # The runtime leaves control bytes unescaped, hence strict=False. Its own decoder makes text of every number.
@@ -20,11 +21,15 @@ _ENCODER = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"
 # Lua prints numbers with `tostring`, so a setVariable reply can hold a bare inf. Strings are matched whole, and an open
 # one to the end, so that words in strings stay and the search stays linear.
 _LUA_WORD = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|(-?)(inf|nan|1\.#INF|1\.#IND|1\.#QNAN)\b', re.DOTALL)
+# Decoded whole into Python objects; these take about 100 ms.
+_PARTS = PartLimits(strings=500_000, brackets=200_000, commas=1_000_000)
 _INFINITIES = frozenset({"inf", "1.#INF"})
 
 
 def read_message(data: bytes) -> dict[str, Any]:
     """An object as the IDE reads it."""
+    if _PARTS.exceeded_by(data):
+        raise RemoteProtocolError("too_many_parts", f"A message of {len(data)} bytes has too many parts to be read.")
     try:
         return _read(_MESSAGE, data)
     except ValueError as error:

@@ -1,7 +1,8 @@
 """Both ends of a connection, without I/O. What arrives becomes events; what is sent becomes bytes.
 
 A bad frame inside a good outer length is reported and skipped, as the reference does: the connection lives. An
-announced length beyond the cap, or an end within a frame, breaks it: `events()` gives what came before, then raises.
+announced length beyond the cap, an end within a frame, or a few frames in a row that have no room for an id break it:
+`events()` gives what came before, then raises. A stream of zeros is four bytes per frame, so it must not live.
 """
 
 from __future__ import annotations
@@ -12,11 +13,19 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.omnish.framing import MAX_FRAME, FrameSplitter, body_span, encode_wire_parts, read_request_id
+from dragoman.wire.omnish.framing import (
+    MAX_FRAME,
+    REQUEST_ID_BYTES,
+    FrameSplitter,
+    body_span,
+    encode_wire_parts,
+    read_request_id,
+)
 from dragoman.wire.omnish.messages import Ack
 from dragoman.wire.omnish.schema import SEED, Schema, schema_of_first_body
 
 PUSH_ID = 0
+MAX_SHORT_FRAMES = 4
 
 
 @dataclass(slots=True)
@@ -63,12 +72,15 @@ class Connection:
         self._splitter = FrameSplitter(max_frame)
         self._events: deque[ConnectionEvent] = deque()
         self._broken: RemoteProtocolError | None = None
+        self._short_frames = 0
+        """In a row."""
 
     def receive_data(self, data: bytes | bytearray | memoryview) -> None:
         if self._broken is not None:
             return
         try:
             for buffer, start, end in self._splitter.feed(bytes(data)):
+                self._require_content(end - start)
                 self._events.append(self._event_of(buffer, start, end))
         except RemoteProtocolError as error:
             self._broken = error
@@ -90,6 +102,11 @@ class Connection:
         if self.schema is None:
             raise LocalProtocolError("schema_unknown", "the peer has not spoken yet, so its revision is unknown")
         return encode_wire_parts(message, request_id, self.schema, self._max_frame)
+
+    def _require_content(self, length: int) -> None:
+        self._short_frames = self._short_frames + 1 if length < REQUEST_ID_BYTES else 0
+        if self._short_frames > MAX_SHORT_FRAMES:
+            raise RemoteProtocolError("empty_frames", f"more than {MAX_SHORT_FRAMES} frames in a row are empty")
 
     def _event_of(self, data: bytes, start: int, end: int) -> ConnectionEvent:
         request_id = None

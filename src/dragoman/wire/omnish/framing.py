@@ -17,6 +17,7 @@ MAX_FRAME = 64 * 1024 * 1024
 
 _LENGTH = struct.Struct(">I")
 _REQUEST_ID = struct.Struct(">Q")
+REQUEST_ID_BYTES = _REQUEST_ID.size
 _MESSAGE = struct.Struct(">2sI")
 _WIRE = struct.Struct(">IQ2sI")
 _FRAME_OVERHEAD = _REQUEST_ID.size + _MESSAGE.size
