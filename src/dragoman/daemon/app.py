@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ import anyio
 
 from dragoman import __version__
 from dragoman.access.guard import OwnNames
+from dragoman.access.keys import Keyring
 from dragoman.access.links import Links
-from dragoman.access.login import LoginCodes
 from dragoman.access.tokens import PURPOSES, Tokens
 from dragoman.canvas import service as canvas
 from dragoman.chat import conversations
@@ -68,6 +69,7 @@ from dragoman.web.calls import CallsApi
 from dragoman.web.canvas_api import CanvasApi
 from dragoman.web.editor_api import EditorApi
 from dragoman.web.feed import Feed
+from dragoman.web.proving import Prover
 from dragoman.web.settings_api import SettingsApi
 from dragoman.web.terminal_api import TerminalApi
 from dragoman.wire.control import DaemonState
@@ -229,13 +231,13 @@ class _Parts:
         self._http_ended = anyio.Event()
         self._lag = LagMeter()
         clock = SystemClock()
-        self._codes = LoginCodes(clock)
+        self._keys = Keyring(tokens, clock)
         report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report)
-        api = Api(tokens, self._codes, journal, self._lag, __version__, report)
+        api = Api(tokens, self._keys, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
-        feed = Feed(journal, links, report)
+        feed = Feed(journal, report)
         erased = partial(_erased, chat, feed)
-        methods = Methods(report, tokens, self._codes, journal, state, self._stop, debugger.trust, erased)
+        methods = Methods(report, tokens, self._keys, journal, state, self._stop, debugger.trust, erased)
         operations = _operations(
             debugger, terminal, chat, lambda: feed.readers, _path_rule(settings, places), _redactor(settings)
         )
@@ -251,11 +253,12 @@ class _Parts:
         waits, debugged = debugger.waits, debugger.service.workspaces
         calls = CallsApi(toolbox, _person(state), lambda session: waits.interrupt(session_id=session), debugged)
         methods_of_gateway = GatewayMethods(gateway)
-        watched = TerminalApi(terminal.record, terminal.answers_in, links)
+        watched = TerminalApi(terminal.record, terminal.answers_in)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)
-        editor = EditorApi(debugger.editors, links)
+        editor = EditorApi(debugger.editors)
         served = Served(api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor)
-        self._http = HttpServer(build_app(served, self._mcp, self._gateway.serve, names))
+        prover = Prover(self._keys, links, state.instance, names.hosts)
+        self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names))
         debugged_of = DebugMethods(debugger.reports).table()
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of}
         self._editors = DapServer(debugger.service, _nameless_editor(state))
@@ -264,6 +267,7 @@ class _Parts:
             table,
             roles={"mcp": door, "tools": ToolCalls(toolbox, waits, debugger.runs), "dap": self._editors},
             admits={"mcp": door.admit, "dap": self._editors.admit},
+            instance=state.instance,
         )
 
     async def live(
@@ -289,7 +293,7 @@ class _Parts:
             publish()
             await self._journal.append([_told("daemon.started", self._state)])
             log.info("version %s at %s, workspace %s", __version__, self._state.address, self._state.workspace)
-            ready(Running(self._state, self._codes.issue()))
+            ready(Running(self._state, self._keys.issue_code()))
             await self._stop.wait()
             log.info("ending")
             await self._record_the_end()
@@ -362,6 +366,7 @@ def _state(options: Options, places: Places, settings: Settings, tcp: socket.soc
         workspace=str(options.workspace),
         started_at_ns=SystemClock().wall_ns(),
         port_was_named=options.port is not None,
+        instance=secrets.token_hex(16),
     )
 
 

@@ -59,8 +59,10 @@ class ControlServer:
         methods: Mapping[str, Method],
         roles: Mapping[str, TakeOver],
         admits: Mapping[str, Admit] | None = None,
+        instance: str = "",
     ) -> None:
         self._version = version
+        self._instance = instance
         self._methods = methods
         self._roles = roles
         self._admits = admits or {}
@@ -101,7 +103,7 @@ class ControlServer:
             if (refusal := self._refusal(hello)) is not None:
                 await _send(stream, connection.send(refusal))
                 return
-            await _send(stream, connection.send_welcome(Welcome(self._version, os.getpid())))
+            await _send(stream, connection.send_welcome(Welcome(self._version, os.getpid(), self._instance)))
             if hello.role == "control":
                 await self._serve_calls(stream, connection, calls, scope)
             else:

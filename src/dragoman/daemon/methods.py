@@ -10,7 +10,7 @@ from typing import Any, cast
 import anyio
 import msgspec
 
-from dragoman.access.login import LoginCodes
+from dragoman.access.keys import Keyring
 from dragoman.access.tokens import PURPOSES, Purpose, Tokens
 from dragoman.daemon.control import Method, Params, Part
 from dragoman.daemon.report import Report
@@ -30,7 +30,7 @@ _EMPTY: dict[str, Any] = {"session": "", "cause": "", "text": "", "body": {}}
 class Methods:
     report: Report
     tokens: Tokens
-    codes: LoginCodes
+    keys: Keyring
     journal: Journal
     state: DaemonState
     stop: anyio.Event
@@ -67,7 +67,7 @@ class Methods:
         self.stop.set()
 
     async def _login_link(self, _: Params) -> AsyncIterator[Any]:
-        yield {"link": f"{self.state.address}/#code={self.codes.issue()}"}
+        yield {"link": f"{self.state.address}/#code={self.keys.issue_code()}"}
 
     async def _token_show(self, params: Params) -> AsyncIterator[Any]:
         yield {"token": self.tokens.of(_purpose(params))}

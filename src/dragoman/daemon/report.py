@@ -41,6 +41,7 @@ class Report:
             "state": "running",
             "version": state.version,
             "pid": state.pid,
+            "instance": state.instance,
             "address": state.address,
             "port": state.port,
             "wanted_port": state.wanted_port,

@@ -22,11 +22,18 @@ class GatewayFace:
     async def serve(self, socket: WebSocket) -> None:
         """Who may what is decided by the protocol's own handshake; Host and Origin were judged before the upgrade."""
         await socket.accept()
+        await self._visit(socket, is_person=False)
+
+    async def serve_person(self, socket: WebSocket) -> None:
+        """A socket that was accepted and has proved to be the page's or an editor's: no token travels on it."""
+        await self._visit(socket, is_person=True)
+
+    async def _visit(self, socket: WebSocket, *, is_person: bool) -> None:
         async with anyio.create_task_group() as group:
             if not self._is_prepared:
                 self._is_prepared = True
                 group.start_soon(anyio.to_thread.run_sync, self._prepare)
-            await self._hub.serve(_Texts(socket))
+            await self._hub.serve(_Texts(socket), is_person=is_person)
 
     def end(self) -> None:
         self._hub.end()

@@ -38,9 +38,15 @@ def allows(granted: Container[str], wanted: str) -> bool:
     return wanted in granted or (wanted in _IMPLIED_BY_ADMIN and ADMIN in granted)
 
 
+def granted_to(params: ConnectParams) -> Grant:
+    """The scopes that were asked for and exist."""
+    is_node = params.asked_role == "node"
+    scopes = () if is_node else tuple(scope for scope in params.scopes or () if scope in SCOPES)
+    return Grant(role=params.asked_role, scopes=scopes)
+
+
 def judge(params: ConnectParams, tokens: Tokens, now_ms: int) -> tuple[Grant, Purpose] | Refusal:
-    """The scopes that were asked for and exist. A device token is a session of the gateway's token: it survives a
-    restart and ends with a rotation."""
+    """A device token is a session of the gateway's token: it survives a restart and ends with a rotation."""
     auth = params.auth
     presented = auth.signed if auth else ""
     if not presented:
@@ -48,9 +54,7 @@ def judge(params: ConnectParams, tokens: Tokens, now_ms: int) -> tuple[Grant, Pu
     purpose = next((it for it in _PURPOSES if tokens.accepts(it, presented)), None)
     if purpose is None:
         return DEVICE_TOKEN_MISMATCH if auth and auth.device_token and not auth.token else TOKEN_MISMATCH
-    is_node = params.asked_role == "node"
-    scopes = () if is_node else tuple(scope for scope in params.scopes or () if scope in SCOPES)
-    granted = Grant(role=params.asked_role, scopes=scopes)
+    granted = granted_to(params)
     if params.device is None:
         return granted, purpose
     token = tokens.new_session(purpose)

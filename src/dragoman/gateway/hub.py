@@ -48,7 +48,7 @@ class Hub:
         self.nodes = Nodes(clock)
         self.methods: Methods
 
-    async def serve(self, socket: Socket) -> None:
+    async def serve(self, socket: Socket, *, is_person: bool = False) -> None:
         if len(self._visits) >= VISITS_AT_MOST or len(self._strangers) >= STRANGERS_AT_MOST:
             await socket.close(*_FULL)
             return
@@ -61,6 +61,7 @@ class Hub:
             came=self._came,
             largest_bytes=self._largest_bytes,
             snapshot=self._snapshot,
+            is_person=is_person,
         )
         self._strangers.add(visit)
         try:

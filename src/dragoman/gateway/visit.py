@@ -19,7 +19,7 @@ from dragoman.access.tokens import Purpose, Tokens
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.gateway.calls import MethodError, unavailable
-from dragoman.gateway.grants import allows, called, judge
+from dragoman.gateway.grants import allows, called, granted_to, judge
 from dragoman.gateway.methods import Methods
 from dragoman.gateway.outbox import Outbox, SlowReaderError
 from dragoman.gateway.speech import Frame
@@ -80,10 +80,12 @@ class Visit:
         came: Callable[[Visit], None],
         largest_bytes: int,
         snapshot: Callable[[], Snapshot],
+        is_person: bool = False,
     ) -> None:
+        """`is_person`: the socket was proved to be the page's or an editor's, so no token is asked for."""
         self.id = new_id("conn")
         self.name = "gateway"
-        self.is_person = False
+        self.is_person = is_person
         self.subscribes_sessions = False
         self.messages_of: set[str] = set()
         self.caps: frozenset[str] = frozenset()
@@ -218,7 +220,7 @@ class Visit:
     async def _greet(self, asked: ConnectRequested, group: TaskGroup) -> None:
         now_ms = self._clock.wall_ns() // 1_000_000
         refusal = await anyio.to_thread.run_sync(self._connection.judge, now_ms)
-        decided = refusal or judge(asked.params, self._tokens, now_ms)
+        decided = refusal or self._judge(asked.params, now_ms)
         if isinstance(decided, Refusal):
             self._put(self._connection.refuse(decided))
             self.end(decided.close_code, decided.close_reason)
@@ -227,10 +229,14 @@ class Visit:
         self._put(self._connection.accept(self._hello(asked.protocol, grant)))
         self._grant, self._protocol, self.params = grant, asked.protocol, asked.params
         self.caps = frozenset(asked.params.caps or ())
-        self.is_person = purpose == "page"
+        self.is_person = self.is_person or purpose == "page"
         self.name = "the page" if self.is_person else called(asked.params.client.display_name or asked.params.client.id)
-        group.start_soon(self._hold, purpose)
+        if purpose is not None:
+            group.start_soon(self._hold, purpose)
         self._came(self)
+
+    def _judge(self, params: ConnectParams, now_ms: int) -> tuple[Grant, Purpose | None] | Refusal:
+        return (granted_to(params), None) if self.is_person else judge(params, self._tokens, now_ms)
 
     async def _hold(self, purpose: Purpose) -> None:
         """Whatever stands on a token ends when that token changes."""

@@ -10,7 +10,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from dragoman.access.login import LoginCodes
+from dragoman.access.keys import Keyring
 from dragoman.access.tokens import Tokens
 from dragoman.errors import DragomanError
 from dragoman.events import Recorded
@@ -49,7 +49,7 @@ class _LoginBody(msgspec.Struct, forbid_unknown_fields=True):
 @dataclass(frozen=True, slots=True)
 class Api:
     tokens: Tokens
-    codes: LoginCodes
+    keys: Keyring
     record: Record
     lag: Health
     version: str
@@ -73,7 +73,7 @@ class Api:
             raise DragomanError(
                 "bad_request", say("The body is not what this address takes."), hint=say('Send {{"code": "…"}}.')
             ) from error
-        if not self.codes.spend(body.code):
+        if not self.keys.spend_sent(body.code):
             raise DragomanError(
                 "code_spent",
                 say("This login link was used already, or is older than two minutes."),

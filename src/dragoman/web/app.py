@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -14,6 +14,7 @@ from starlette.types import ExceptionHandler, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from dragoman.access.guard import OwnNames
+from dragoman.access.tokens import Purpose
 from dragoman.errors import DragomanError
 from dragoman.web.api import Api
 from dragoman.web.calls import CallsApi
@@ -22,13 +23,21 @@ from dragoman.web.editor_api import EditorApi
 from dragoman.web.errors import answer_error, answer_fault, answer_wrong_method
 from dragoman.web.feed import Feed
 from dragoman.web.guarded import Guarded, read_body
+from dragoman.web.multiplexer import Multiplexer
 from dragoman.web.page import page_gates
+from dragoman.web.proving import Prover
 from dragoman.web.routes import Gate, RouteTable
 from dragoman.web.settings_api import SettingsApi
 from dragoman.web.terminal_api import TerminalApi
 
-Socket = Callable[[WebSocket], Awaitable[None]]
-"""Another face's, that judges who may what by itself."""
+
+class Gateway(Protocol):
+    """Another face's sockets: `serve` judges by itself who may what, `serve_person` is told that it is a person's."""
+
+    async def serve(self, socket: WebSocket) -> None: ...
+
+    async def serve_person(self, socket: WebSocket) -> None: ...
+
 
 Mounted = Callable[[bytes, Scope, Receive, Send], Awaitable[None]]
 """Another face's app at an address of ours. It gets the body first, whole: within the cap and the deadline."""
@@ -53,44 +62,58 @@ class Served:
     editor: EditorApi
 
 
-def build_table(served: Served, mcp: Mounted, gateway: Socket) -> RouteTable:
-    api, canvas, calls, terminals, settings = (
-        served.api, served.canvas, served.calls, served.terminals, served.settings
-    )  # fmt: skip
+def build_table(served: Served, mcp: Mounted, gateway: Gateway, prover: Prover) -> RouteTable:
+    calls = page_routes(served)
+    sockets = Multiplexer(Starlette(routes=calls, exception_handlers=_ERRORS))
+    person: tuple[Purpose, ...] = ("page", "editor")
     return RouteTable(
         [
             *page_gates(),
-            Gate(Route("/health", api.health, methods=["GET"]), None),
-            Gate(Route("/api/login", api.login, methods=["POST"]), None),
-            Gate(Route("/api/status", api.show_status, methods=["GET"]), "page"),
-            Gate(Route("/api/events", api.events, methods=["GET"]), "page"),
-            Gate(Route("/api/names", api.names, methods=["GET"]), "page"),
-            Gate(WebSocketRoute("/api/feed", served.feed.serve), "page"),
-            Gate(Route("/api/canvas", canvas.show, methods=["GET"]), "page"),
-            Gate(Route("/api/canvas/list", canvas.outline, methods=["GET"]), "page"),
-            Gate(Route("/api/canvas/act", canvas.act, methods=["POST"]), "page"),
-            Gate(Route("/api/canvas/remove", canvas.remove, methods=["POST"]), "page"),
-            Gate(Route("/api/call", calls.call, methods=["POST"]), "page"),
-            Gate(Route("/api/debug/folders", calls.folders, methods=["GET"]), "page"),
-            Gate(Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]), "page"),
-            Gate(WebSocketRoute("/api/terminal", terminals.watch), "page"),
-            Gate(Route("/api/terminals/ask", terminals.ask, methods=["POST"]), "page"),
-            Gate(WebSocketRoute("/api/editor", served.editor.serve), "editor"),
-            Gate(Route("/api/settings", settings.show, methods=["GET"]), "page"),
-            Gate(Route("/api/settings/change", settings.change, methods=["POST"]), "page"),
-            Gate(Route("/api/settings/clients", settings.clients, methods=["GET"]), "page"),
-            Gate(Route("/api/gateway", settings.show_gateway, methods=["GET"]), "page"),
-            Gate(Route("/api/gateway/connect", settings.connect, methods=["POST"]), "page"),
-            Gate(Route("/api/gateway/disconnect", settings.disconnect, methods=["POST"]), "page"),
-            Gate(WebSocketRoute("/gateway", gateway), None),
+            Gate(Route("/health", served.api.health, methods=["GET"]), None),
+            Gate(Route("/api/login", served.api.login, methods=["POST"]), None),
+            *(Gate(route, "page") for route in calls),
+            Gate(WebSocketRoute("/api/feed", prover.with_token(served.feed.serve, "page")), "page"),
+            Gate(WebSocketRoute("/api/terminal", prover.with_token(served.terminals.watch, "page")), "page"),
+            Gate(WebSocketRoute("/api/editor", prover.with_token(served.editor.serve, "editor")), "editor"),
+            Gate(WebSocketRoute("/link/calls", prover.guard(sockets.serve, *person)), None),
+            Gate(WebSocketRoute("/link/feed", prover.guard(served.feed.serve, *person)), None),
+            Gate(WebSocketRoute("/link/terminal", prover.guard(served.terminals.watch, *person)), None),
+            Gate(WebSocketRoute("/link/chat", prover.guard(gateway.serve_person, *person)), None),
+            Gate(WebSocketRoute("/link/editor", prover.guard(served.editor.serve, "editor")), None),
+            Gate(WebSocketRoute("/gateway", gateway.serve), None),
             Gate(Route("/mcp", _Whole(mcp), methods=["GET", "POST", "DELETE"]), "mcp"),
         ]
     )
 
 
-def build_app(served: Served, mcp: Mounted, gateway: Socket, names: OwnNames) -> Guarded:
-    api, table = served.api, build_table(served, mcp, gateway)
-    api.tokens.on_rotation(lambda purpose: api.codes.void() if purpose == "page" else None)
+def page_routes(served: Served) -> list[Route]:
+    """What a proved socket may call."""
+    api, canvas, calls, terminals, settings = (
+        served.api, served.canvas, served.calls, served.terminals, served.settings
+    )  # fmt: skip
+    return [
+        Route("/api/status", api.show_status, methods=["GET"]),
+        Route("/api/events", api.events, methods=["GET"]),
+        Route("/api/names", api.names, methods=["GET"]),
+        Route("/api/canvas", canvas.show, methods=["GET"]),
+        Route("/api/canvas/list", canvas.outline, methods=["GET"]),
+        Route("/api/canvas/act", canvas.act, methods=["POST"]),
+        Route("/api/canvas/remove", canvas.remove, methods=["POST"]),
+        Route("/api/call", calls.call, methods=["POST"]),
+        Route("/api/debug/folders", calls.folders, methods=["GET"]),
+        Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]),
+        Route("/api/terminals/ask", terminals.ask, methods=["POST"]),
+        Route("/api/settings", settings.show, methods=["GET"]),
+        Route("/api/settings/change", settings.change, methods=["POST"]),
+        Route("/api/settings/clients", settings.clients, methods=["GET"]),
+        Route("/api/gateway", settings.show_gateway, methods=["GET"]),
+        Route("/api/gateway/connect", settings.connect, methods=["POST"]),
+        Route("/api/gateway/disconnect", settings.disconnect, methods=["POST"]),
+    ]
+
+
+def build_app(served: Served, mcp: Mounted, gateway: Gateway, prover: Prover, names: OwnNames) -> Guarded:
+    api, table = served.api, build_table(served, mcp, gateway, prover)
     return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, api.tokens)
 
 

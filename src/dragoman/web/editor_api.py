@@ -16,17 +16,15 @@ import msgspec
 from anyio.abc import TaskGroup
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from dragoman.access.links import Links
 from dragoman.editor import Editor, Editors, read_about
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.web.sockets import CLOSE_ROTATED, accept, close
+from dragoman.web.sockets import CLOSE_BAD_MESSAGE, close
 
 log = logging.getLogger(__name__)
 
 HELLO_WITHIN_S = 5.0
 CALLS_AT_ONCE = 64
-CLOSE_BAD_MESSAGE = 4400
 CLOSE_NO_ROOM = 1013
 
 
@@ -45,21 +43,16 @@ class _BrokenError(Exception):
 @dataclass(frozen=True, slots=True)
 class EditorApi:
     editors: Editors
-    links: Links
 
     async def serve(self, socket: WebSocket) -> None:
-        with self.links.hold("editor") as scope:
-            await accept(socket)
-            try:
-                await self._welcome(socket)
-            except WebSocketDisconnect:
-                pass
-            except _BrokenError:
-                await close(socket, CLOSE_BAD_MESSAGE, "not a message of an editor's")
-            except DragomanError as error:
-                await close(socket, CLOSE_NO_ROOM, error.code)
-        if scope.cancel_called:
-            await close(socket, CLOSE_ROTATED, "the token was rotated")
+        try:
+            await self._welcome(socket)
+        except WebSocketDisconnect:
+            pass
+        except _BrokenError:
+            await close(socket, CLOSE_BAD_MESSAGE, "not a message of an editor's")
+        except DragomanError as error:
+            await close(socket, CLOSE_NO_ROOM, error.code)
 
     async def _welcome(self, socket: WebSocket) -> None:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
@@ -57,8 +59,10 @@ async def answer_error(request: Request, error: Exception) -> Response:
 
 
 async def answer_wrong_method(request: Request, error: Exception) -> Response:
-    """The only thing Starlette itself refuses here: the guard has matched the address already."""
+    """What Starlette itself refuses; an address that it does not know can come over a proved socket alone."""
     assert isinstance(error, HTTPException)
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return refusal_response(Refusal(404, "not_found"), language_of(request))
     answer = error_response(
         DragomanError("wrong_method", say("This address does not take {method}.", method=request.method)),
         language_of(request),

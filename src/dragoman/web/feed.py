@@ -17,11 +17,10 @@ import anyio
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from dragoman.access.links import Links
 from dragoman.errors import DragomanError
 from dragoman.web.api import Record
 from dragoman.web.packing import packed
-from dragoman.web.sockets import CLOSE_FAULT, CLOSE_ROTATED, accept, close
+from dragoman.web.sockets import CLOSE_FAULT, close
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +68,8 @@ class Batches:
 
 
 class Feed:
-    def __init__(self, record: Record, links: Links, status: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, record: Record, status: Callable[[], dict[str, Any]]) -> None:
         self._record = record
-        self._links = links
         self._status = status
         self._batches = Batches(record)
         self._erasures = 0
@@ -86,15 +84,11 @@ class Feed:
         self._erased = anyio.Event()
 
     async def serve(self, socket: WebSocket) -> None:
-        with self._links.hold("page") as scope:
-            await accept(socket)
-            self.readers += 1
-            try:
-                await self._converse(socket)
-            finally:
-                self.readers -= 1
-        if scope.cancel_called:
-            await close(socket, CLOSE_ROTATED, "the token was rotated")
+        self.readers += 1
+        try:
+            await self._converse(socket)
+        finally:
+            self.readers -= 1
 
     async def _converse(self, socket: WebSocket) -> None:
         async with anyio.create_task_group() as group:

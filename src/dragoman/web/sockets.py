@@ -9,6 +9,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 SUBPROTOCOL = "dragoman.v1"
 CLOSE_FAULT = 1011
+CLOSE_BAD_MESSAGE = 4400
 CLOSE_ROTATED = 4401
 CLOSE_UNKNOWN = 4404
 _CLOSED_WITHIN_S = 1.0

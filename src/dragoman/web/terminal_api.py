@@ -17,7 +17,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from dragoman.access.links import Links
 from dragoman.errors import DragomanError
 from dragoman.phrases import Language, say
 from dragoman.terminal.answers import Answers
@@ -26,7 +25,7 @@ from dragoman.terminal.service import TerminalService
 from dragoman.terminal.watching import Watcher
 from dragoman.web.bodies import Body, read_as
 from dragoman.web.errors import language_of
-from dragoman.web.sockets import CLOSE_ROTATED, CLOSE_UNKNOWN, accept, close
+from dragoman.web.sockets import CLOSE_UNKNOWN, close
 from dragoman.web.streaming import StreamedText
 
 log = logging.getLogger(__name__)
@@ -34,6 +33,7 @@ log = logging.getLogger(__name__)
 PIECE_BYTES = 64 * 1024
 WINDOW_BYTES = LOOKED_AT_BYTES + 4 * PIECE_BYTES
 QUESTIONS_AT_ONCE = 4
+NAMED_WITHIN_S = 5.0
 NEXT_PIECE_WITHIN_S = 60.0
 MOST_ANSWERED = 256 * 1024
 _ASKING = "page"
@@ -67,20 +67,20 @@ class Window:
 class TerminalApi:
     record: TerminalService
     answers_in: Callable[[Language], Answers]
-    links: Links
     asked: int = field(default=0, init=False)
 
     async def watch(self, socket: WebSocket) -> None:
-        with self.links.hold("page") as scope:
-            await accept(socket)
-            try:
-                terminal = self.record.terminal(socket.query_params.get("id", "")).terminal.id
-            except DragomanError as error:
-                await close(socket, CLOSE_UNKNOWN, error.code)
-                return
+        """The first message names the terminal: an address would tell it to whoever listens, proved or not."""
+        try:
+            with anyio.fail_after(NAMED_WITHIN_S):
+                name = await _text(socket)
+            terminal = self.record.terminal(name).terminal.id
+        except TimeoutError:
+            await close(socket, CLOSE_UNKNOWN, "no terminal was named")
+        except DragomanError as error:
+            await close(socket, CLOSE_UNKNOWN, error.code)
+        else:
             await self._converse(socket, terminal)
-        if scope.cancel_called:
-            await close(socket, CLOSE_ROTATED, "the token was rotated")
 
     async def _converse(self, socket: WebSocket, terminal: str) -> None:
         window = Window()
@@ -158,6 +158,11 @@ class _Show:
             piece = data[at : at + PIECE_BYTES]
             await self.window.take(len(piece))
             await self.socket.send_bytes(piece)
+
+
+async def _text(socket: WebSocket) -> str:
+    """Empty where it has gone, or said something else."""
+    return (await socket.receive()).get("text") or ""
 
 
 async def _hear(socket: WebSocket, window: Window, scope: anyio.CancelScope) -> None:

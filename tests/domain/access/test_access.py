@@ -1,4 +1,4 @@
-"""Tokens, codes, links and the guard's judgement."""
+"""Tokens, links and the guard's judgement."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ import pytest
 
 from dragoman.access.guard import OwnNames, Presented, Refusal, judge
 from dragoman.access.links import Links
-from dragoman.access.login import LIFETIME_S, LoginCodes
 from dragoman.access.tokens import PURPOSES, Tokens
 from dragoman.errors import DragomanError
-from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.faults import FaultySystem
 
 
@@ -136,29 +134,6 @@ def _rotates(tokens: Tokens) -> bool:
     except OSError:
         return False
     return True
-
-
-def test_a_code_is_spent_once() -> None:
-    codes = LoginCodes(VirtualClock())
-    code = codes.issue()
-    assert [codes.spend(code), codes.spend(code), codes.spend("")] == [True, False, False]
-
-
-def test_a_code_is_refused_after_a_minute_and_the_wall_clock_does_not_matter() -> None:
-    clock = VirtualClock()
-    codes = LoginCodes(clock)
-    early, late = codes.issue(), codes.issue()
-    clock.set_wall_back(86_400)
-    clock.advance(LIFETIME_S - 0.1)
-    assert codes.spend(early)
-    clock.advance(0.1)
-    assert not codes.spend(late)
-
-
-def test_codes_are_bounded_and_the_oldest_goes_first() -> None:
-    codes = LoginCodes(VirtualClock())
-    issued = [codes.issue() for _ in range(100)]
-    assert [codes.spend(code) for code in (issued[0], issued[-1])] == [False, True]
 
 
 @pytest.mark.anyio

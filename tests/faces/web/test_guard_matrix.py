@@ -40,7 +40,7 @@ class Door:
 def doors() -> list[Door]:
     """From the table itself: a route that is added tomorrow is walked tomorrow."""
     served = Served(*(_Nothing() for _ in fields(Served)))  # type: ignore[arg-type]
-    table = build_table(served, _Nothing(), _Nothing())  # type: ignore[arg-type]
+    table = build_table(served, _Nothing(), _Nothing(), _Nothing())  # type: ignore[arg-type]
     return [door for gate in table for door in _doors_of(gate)] + [Door("/no/such", "GET", "page", upgrade=False)]
 
 

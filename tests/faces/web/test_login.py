@@ -14,7 +14,7 @@ import anyio.to_thread
 import psutil
 import pytest
 
-from dragoman.access.login import LIFETIME_S, LoginCodes
+from dragoman.access.keys import CODE_LIFETIME_S, Keyring
 from dragoman.daemon.app import Running
 from dragoman.testing.clocks import VirtualClock
 from tests.daemons import Cli, cli_with_home, daemon_here
@@ -75,7 +75,7 @@ def feed(port: int, bearer: str) -> WebSocket:
 
 def code_in(cli: Cli) -> str:
     link = cli("page").stdout.strip()
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#code=[\w-]{32}", link)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#code=code-[0-9a-f]{32}\.[\w-]{43}", link)
     return link.partition("#code=")[2]
 
 
@@ -87,31 +87,10 @@ def test_a_link_works_once_whoever_comes_second(cli: Cli) -> None:
     assert status(port, first.json()["session"]) == 200
 
 
-def test_a_code_lives_two_minutes_by_the_monotonic_clock() -> None:
-    clock = VirtualClock()
-    assert LIFETIME_S == 120
-    codes = LoginCodes(clock)
-    in_time, late, odd = codes.issue(), codes.issue(), codes.issue()
-    clock.set_wall_back(86_400)
-    clock.advance(LIFETIME_S - 0.001)
-    assert codes.spend(in_time)
-    assert not codes.spend(in_time)
-    clock.advance(0.001)
-    assert not codes.spend(late)
-    assert not codes.spend(odd[:-1])
-
-
-def test_of_many_links_only_the_newest_are_kept() -> None:
-    codes = LoginCodes(VirtualClock())
-    issued = [codes.issue() for _ in range(1000)]
-    assert sum(codes.spend(code) for code in issued[:-32]) == 0
-    assert sum(codes.spend(code) for code in issued[-32:]) == 32
-
-
 @pytest.fixture
 async def running(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Running, VirtualClock]]:
     clock = VirtualClock()
-    monkeypatch.setattr("dragoman.daemon.app.LoginCodes", lambda _: LoginCodes(clock))
+    monkeypatch.setattr("dragoman.daemon.app.Keyring", lambda tokens, _: Keyring(tokens, clock))
     async with daemon_here() as running:
         yield running, clock
 
@@ -119,7 +98,7 @@ async def running(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Runnin
 @pytest.mark.anyio
 async def test_a_link_older_than_two_minutes_is_refused_by_the_daemon(running: tuple[Running, VirtualClock]) -> None:
     daemon, clock = running
-    clock.advance(LIFETIME_S)
+    clock.advance(CODE_LIFETIME_S)
     answer = await anyio.to_thread.run_sync(login, daemon.state.port, daemon.login_code)
     assert (answer.status, answer.json()["error"]["code"]) == (401, "code_spent")
 

@@ -6,7 +6,6 @@ import json
 import socket
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 import anyio
 import pytest
@@ -36,7 +35,9 @@ def terminal(place: Workplace) -> str:
 
 def watch(place: Workplace, id: str) -> WebSocket:
     daemon = place.daemon
-    return WebSocket(daemon.port, f"/api/terminal?id={quote(id)}", [daemon.host, daemon.bearer])
+    socket = WebSocket(daemon.port, "/api/terminal", [daemon.host, daemon.bearer])
+    socket.send(id.encode())
+    return socket
 
 
 def shown_until(watcher: WebSocket, wanted: bytes) -> bytes:

@@ -37,8 +37,8 @@ export class Watching {
 
   private open(): void {
     this.shown.state("connecting");
-    const address = `ws://${location.host}/api/terminal?id=${encodeURIComponent(this.terminal)}`;
-    const socket = new WebSocket(address, ["dragoman.v1", `bearer.${session() ?? ""}`]);
+    const socket = new WebSocket(`ws://${location.host}/api/terminal`, ["dragoman.v1", `bearer.${session() ?? ""}`]);
+    socket.onopen = () => socket.send(this.terminal);
     this.socket = socket;
     socket.binaryType = "arraybuffer";
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => this.heard(socket, data);

@@ -38,7 +38,9 @@ class ServerConnection:
         return self._lines.take_rest()
 
     def send_welcome(self, welcome: Welcome) -> bytes:
-        return encode_line({"dragoman": PROTOCOL, "version": welcome.version, "pid": welcome.pid})
+        return encode_line(
+            {"dragoman": PROTOCOL, "version": welcome.version, "pid": welcome.pid, "instance": welcome.instance}
+        )
 
     def send(self, reply: Reply) -> bytes:
         return encode_line(_REPLY_FIELDS[type(reply)](reply))
@@ -79,7 +81,7 @@ class ClientConnection:
 
     def _read(self, line: Mapping[str, Any]) -> Welcome | Reply:
         if "dragoman" in line:
-            return Welcome(_text(line, "version"), _integer(line, "pid"))
+            return Welcome(_text(line, "version"), _integer(line, "pid"), str(line.get("instance", "")))
         call_id = _integer(line, "id")
         if call_id not in self._open and call_id != 0:
             raise RemoteProtocolError("unknown_id", f"a reply to call {call_id}, which is not open")

@@ -27,6 +27,8 @@ class Hello:
 class Welcome:
     version: str
     pid: int
+    instance: str = ""
+    """Of this start of the daemon: no other has had it, or will."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,25 @@ class DaemonState:
     """Where shell wrappers connect; a daemon from before there were any says nothing."""
     dap_socket: str = ""
     """Where editors connect that speak the Debug Adapter Protocol."""
+    instance: str = ""
+    """Of this start of the daemon: 128 random bits in hex, the first label of the page's host name."""
 
     @property
     def address(self) -> str:
         host = f"[{self.bind}]" if ":" in self.bind else self.bind
         return f"http://{host}:{self.port}"
+
+    @property
+    def page_host(self) -> str:
+        """Where the page is served, as `HOST:PORT`. On loopback a name of this start alone: what another user's program
+        left in the browser for an earlier holder of the port (a service worker, a cache) is of another origin."""
+        if self.bind in {"127.0.0.1", "::1"}:
+            return f"{self.instance}.localhost:{self.port}"
+        return self.address.removeprefix("http://")
+
+    @property
+    def page_address(self) -> str:
+        return f"http://{self.page_host}"
 
     def encode(self) -> bytes:
         return json.dumps(asdict(self), indent=2).encode() + b"\n"

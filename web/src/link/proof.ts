@@ -1,0 +1,171 @@
+/** The client's half of the mutual proof (`dragoman/access/proof.py` tells the protocol). No secret is ever sent, and
+ *  nothing at all is said to a listener that has not proved that it is our daemon. It needs no DOM: the page and the
+ *  editor's extension both dial with it.
+ *
+ *      dial("127.0.0.1:8177", "/link/feed", { id: "editor", secret }, { proved, message, closed });
+ */
+import { hex, hmacSha256 } from "./sha256";
+
+export interface Key {
+  /** Which one: a session, a login code, or `editor`. */
+  id: string;
+  secret: string;
+  /** The daemon that it belongs to: another one is a stranger, also where it knows the secret. */
+  instance?: string;
+}
+
+/** What both sides must have seen alike. */
+export interface Transcript {
+  keyId: string;
+  path: string;
+  clientNonce: string;
+  daemonNonce: string;
+  instance: string;
+  dialled: string;
+}
+
+/** `unreachable`: nobody answered, or not in time; `stranger`: whoever answered is not our daemon, or does not know us;
+ *  `ended`: it was proved, and is over. */
+export type Why = "unreachable" | "stranger" | "ended";
+
+export interface Listener {
+  /** From here on the socket speaks its own protocol. */
+  proved(line: Line, transcript: Transcript): void;
+  message(data: string | ArrayBuffer): void;
+  closed(why: Why, code: number): void;
+}
+
+export interface Line {
+  send(text: string): void;
+  close(): void;
+}
+
+const PROTOCOL = "dragoman proof 1";
+const PROVED_WITHIN_MS = 5000;
+/** How the daemon refuses who has not proved itself, or holds a key that is no longer one. */
+const UNPROVED = 4403;
+const ROOM_FOR_A_PROOF = 1024;
+
+export function mac(secret: string, label: string, it: Transcript): Promise<string> {
+  const fields = [PROTOCOL, label, it.keyId, it.path, it.clientNonce, it.daemonNonce, it.instance, it.dialled];
+  return hmacSha256(secret, fields.map(prefixed));
+}
+
+/** The session that a login leaves both sides with: it was derived, not sent. */
+export async function sessionOf(secret: string, transcript: Transcript): Promise<Key> {
+  const id = (await mac(secret, "session id", transcript)).slice(0, 32);
+  return { id, secret: await mac(secret, "session key", transcript), instance: transcript.instance };
+}
+
+/** Opens a WebSocket to `HOST:PORT` and speaks of nothing before both sides are proved. */
+export function dial(address: string, path: string, key: Key, listener: Listener): Line {
+  return new Dialling(address, path, key, listener);
+}
+
+class Dialling implements Line {
+  private readonly socket: WebSocket;
+  private readonly deadline: ReturnType<typeof setTimeout>;
+  private readonly clientNonce = nonce();
+  private stage: "opening" | "checking" | "waiting" | "proved" | "over" = "opening";
+  private transcript: Transcript | null = null;
+
+  constructor(
+    private readonly address: string,
+    private readonly path: string,
+    private readonly key: Key,
+    private readonly listener: Listener,
+  ) {
+    this.socket = new WebSocket(`ws://${address}${path}`);
+    this.socket.binaryType = "arraybuffer";
+    this.deadline = setTimeout(() => this.end("unreachable"), PROVED_WITHIN_MS);
+    this.socket.onopen = () => this.say({ key: key.id, nonce: this.clientNonce, dialled: address });
+    this.socket.onmessage = ({ data }) => this.heard(data as string | ArrayBuffer);
+    this.socket.onerror = () => undefined; // a close follows
+    this.socket.onclose = ({ code }) => this.gone(code);
+  }
+
+  send(text: string): void {
+    if (this.stage === "proved" && this.socket.readyState === WebSocket.OPEN) this.socket.send(text);
+  }
+
+  close(): void {
+    this.stage = "over";
+    clearTimeout(this.deadline);
+    this.socket.close();
+  }
+
+  private say(message: Record<string, string>): void {
+    if (this.stage !== "over") this.socket.send(JSON.stringify(message));
+  }
+
+  private heard(data: string | ArrayBuffer): void {
+    if (this.stage === "proved") this.listener.message(data);
+    else if (this.stage === "opening") void this.check(data);
+    else if (this.stage === "waiting" && this.transcript && isProved(data)) this.begin(this.transcript);
+    else if (this.stage !== "over") this.end("stranger");
+  }
+
+  /** The listener's proof, computed from what *we* dialled and chose; one that fits nothing of ours ends it here. */
+  private async check(data: string | ArrayBuffer): Promise<void> {
+    this.stage = "checking";
+    const said = proofIn(data);
+    if (!said) return this.end("stranger");
+    const { key, path, address: dialled, clientNonce } = this;
+    const transcript = { keyId: key.id, path, clientNonce, daemonNonce: said.nonce, instance: said.instance, dialled };
+    const [expected, ours] = await Promise.all([mac(key.secret, "daemon", transcript), mac(key.secret, "client", transcript)]);
+    if (this.stage !== "checking") return;
+    if (said.mac !== expected || (key.instance !== undefined && key.instance !== said.instance)) return this.end("stranger");
+    this.transcript = transcript;
+    this.stage = "waiting";
+    this.say({ mac: ours });
+  }
+
+  private begin(transcript: Transcript): void {
+    clearTimeout(this.deadline);
+    this.stage = "proved";
+    this.listener.proved(this, transcript);
+  }
+
+  private gone(code: number): void {
+    if (this.stage === "proved") this.end("ended", code);
+    else if (this.stage !== "over") this.end(code === UNPROVED ? "stranger" : "unreachable", code);
+  }
+
+  private end(why: Why, code = 0): void {
+    if (this.stage === "over") return;
+    this.close();
+    this.listener.closed(why, code);
+  }
+}
+
+function proofIn(data: string | ArrayBuffer): { nonce: string; instance: string; mac: string } | null {
+  const said = parsed(data);
+  const { nonce, instance, mac } = said;
+  return typeof nonce === "string" && typeof instance === "string" && typeof mac === "string" ? { nonce, instance, mac } : null;
+}
+
+function isProved(data: string | ArrayBuffer): boolean {
+  return parsed(data)["proved"] === true;
+}
+
+function parsed(data: string | ArrayBuffer): Record<string, unknown> {
+  if (typeof data !== "string" || data.length > ROOM_FOR_A_PROOF) return {};
+  try {
+    const said: unknown = JSON.parse(data);
+    return typeof said === "object" && said !== null ? (said as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function nonce(): string {
+  return hex(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+function prefixed(text: string): Uint8Array {
+  const data = new TextEncoder().encode(text);
+  const whole = new Uint8Array(4 + data.length);
+  new DataView(whole.buffer).setUint32(0, data.length);
+  whole.set(data, 4);
+  return whole;
+}
