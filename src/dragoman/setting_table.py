@@ -23,6 +23,7 @@ _URL = say("an address that begins with http:// or https://")
 _NAME = say("a name")
 _GATEWAY = say("an address that begins with ws:// or wss://")
 _USERS = say("a list of users of this machine, each by name or number")
+_SERVERS = say("a list of servers, each with its address and its user, such as `127.0.0.1:18789 openclaw`")
 _FILE = say("a file with its whole path or from ~/ on")
 _KEY = r"^(:|(ctrl-)?(alt-)?[!-~])$"
 _Pattern = Annotated[str, Field(min_length=1, max_length=200)]
@@ -94,6 +95,15 @@ class Settings(BaseModel):
         About(
             say("Users besides you at the other end of debug ports, such as root for the forwarder of a container."),
             allowed=_USERS,
+        ),
+    ] = []
+
+    trusted_servers: Annotated[
+        list[Annotated[str, Field(pattern=r"^\S+:\d+ [\w.-]+\$?$", max_length=300)]],
+        Field(max_length=20),
+        About(
+            say("Servers of other users on this machine that may get your gateway token or model key."),
+            allowed=_SERVERS,
         ),
     ] = []
 

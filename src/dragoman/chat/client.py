@@ -102,7 +102,7 @@ class GatewayClient:
         self.hello: HelloOk | None = None
         self._identity = identity
         self._clock = clock
-        self._open_link = open_link
+        self.open_link = open_link
         self._told = told
         self._heard = heard
         self.reconnecting = reconnecting or Reconnecting()
@@ -187,11 +187,13 @@ class GatewayClient:
     async def _one_connection(self) -> _Left:
         self._connection, self.hello, self._back_in_s = ClientConnection(), None, None
         try:
-            async with self._open_link(self.gateway.url) as self._link:
+            async with self.open_link(self.gateway.url) as self._link:
                 return await self._converse(self._link)
         except LinkRefusedError as refused:
             words = str(refused)[:200]
             return _Left(lambda delay_s: standing.unreachable(self.gateway.url, words, delay_s))
+        except DragomanError as error:
+            return _left_paused(error)
         finally:
             self._link = None
             self._settle_all()
@@ -212,9 +214,7 @@ class GatewayClient:
             await link.close(fault.close_code, fault.code)
             return _Left(lambda _: standing.CONNECTING, pauses=standing.speaks_otherwise(str(fault)))
         except DragomanError as error:
-            return _Left(
-                lambda _: standing.CONNECTING, pauses=Standing("paused", error.code, error.message, hint=error.hint)
-            )
+            return _left_paused(error)
 
     async def _turn(self, link: Link) -> _Left | None:
         """One message, or the time at which something is overdue."""
@@ -325,6 +325,11 @@ class GatewayClient:
         if now != self.standing:
             self.standing = now
             self._told(now)
+
+
+def _left_paused(error: DragomanError) -> _Left:
+    """What a person has to put right first."""
+    return _Left(lambda _: standing.CONNECTING, pauses=Standing("paused", error.code, error.message, hint=error.hint))
 
 
 def _result(method: str, outcome: Succeeded | Failed | Expired | Abandoned | None, timeout_s: float) -> Raw | UnsetType:

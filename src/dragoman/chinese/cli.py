@@ -152,4 +152,5 @@ TABLE: dict[str, str] = {
     "{name} was given twice.": "{name} 给出了两次。",
     "{name} cannot be {value}.": "{name} 不能是 {value}。",
     "It is one of: {choices}.": "可选值：{choices}。",
+    "The server at {address} belongs to the user {user}, not to you. Send it your token, now and later?": "{address} 上的服务器属于用户 {user}，不属于您。是否现在及以后都向它发送您的令牌？",
 }

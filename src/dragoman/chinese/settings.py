@@ -104,4 +104,6 @@ TABLE: dict[str, str] = {
     "Run `dragoman config set {key} …` in a terminal.": "请在终端运行 `dragoman config set {key} …`。",
     "Users besides you at the other end of debug ports, such as root for the forwarder of a container.": "除您之外，还允许哪些用户的程序连接调试端口，例如容器转发程序所用的 root。",
     "a list of users of this machine, each by name or number": "本机用户的列表，每个用户用名称或编号表示",
+    "Servers of other users on this machine that may get your gateway token or model key.": "本机上其他用户的哪些服务器可以得到您的网关令牌或模型密钥。",
+    "a list of servers, each with its address and its user, such as `127.0.0.1:18789 openclaw`": "服务器的列表，每项包括地址和用户，例如 `127.0.0.1:18789 openclaw`",
 }

@@ -40,4 +40,6 @@ TABLE: dict[str, str] = {
     "steps in some debuggers will be slower here, by up to 0.2 s: {why}": "部分调试器的单步在此处会慢一些，最多 0.2 秒：{why}",
     "What answered at {host}:{port} closed the connection at once.": "{host}:{port} 的应答者立即关闭了连接。",
     "Nothing was sent. Check that the program runs and listens on that port.": "没有发送任何内容。请检查程序是否正在运行并监听该端口。",
+    "The server at {address} belongs to the user {user}, not to you. It was sent nothing.": "{address} 上的服务器属于用户 {user}，不属于您。没有向它发送任何内容。",
+    "If you trust that user with your token or key: `dragoman config set trusted_servers '{entries}'`.": "如果您愿意把令牌或密钥交给该用户：`dragoman config set trusted_servers '{entries}'`。",
 }

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from dragoman.cli.history import Json
-from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
+from dragoman.cli.output import ExitCode, ask_yes, show_json, show_text, shown, tell, warn
 from dragoman.cli.progress import working
 from dragoman.errors import DragomanError
 from dragoman.phrases import preferred_language, say
 from dragoman.places import find_places
+from dragoman.settings import load_settings
 from dragoman.transport.control_link import ControlLink
+from dragoman.transport.settings_file import write_setting
 from dragoman.visible import visible
 from dragoman.wire.control import Item
 
@@ -28,9 +30,32 @@ def connect(
     *,
     json: Json = False,
 ) -> int:
-    with ControlLink.open(find_places()) as link, working(say("Connecting to the gateway")):
-        found = link.call("gateway_connect", _asked(url=url), within_s=CONNECTED_WITHIN_S)
+    found = _connected(url)
+    if found["untrusted_server"] and not json and _trusts(found):
+        found = _connected(url)
     return _show(found, as_json=json)
+
+
+def _connected(url: str) -> dict[str, Any]:
+    with ControlLink.open(find_places()) as link, working(say("Connecting to the gateway")):
+        found: dict[str, Any] = link.call("gateway_connect", _asked(url=url), within_s=CONNECTED_WITHIN_S)
+        return found
+
+
+def _trusts(found: dict[str, Any]) -> bool:
+    """A person's word, kept for this address and this user."""
+    address, user = found["untrusted_server"].split()
+    question = say(
+        "The server at {address} belongs to the user {user}, not to you. Send it your token, now and later?",
+        address=visible(address),
+        user=visible(user),
+    )
+    if not ask_yes(question):
+        return False
+    places = find_places()
+    entries = [*load_settings(places).trusted_servers, found["untrusted_server"]]
+    write_setting(places.settings_file, "trusted_servers", ", ".join(entries))
+    return True
 
 
 def disconnect(*, json: Json = False) -> int:

@@ -112,7 +112,6 @@ class CanvasNode:
         from dragoman.chat.client import GatewayClient  # noqa: PLC0415  few ever need it
         from dragoman.chat.identity import Identity  # noqa: PLC0415
         from dragoman.chat.roles import canvas_node  # noqa: PLC0415
-        from dragoman.transport.websocket_link import open_link  # noqa: PLC0415
 
         if self._client is not None and self._operator is operator:
             self._client.connect()
@@ -123,7 +122,7 @@ class CanvasNode:
             operator.gateway,
             identity,
             SystemClock(),
-            open_link,
+            operator.open_link,
             told=self._told,
             heard=node.heard,
             reconnecting=operator.reconnecting,

@@ -30,7 +30,9 @@ from dragoman.journal import Journal
 from dragoman.phrases import say
 from dragoman.places import Places
 from dragoman.setting_table import Settings
+from dragoman.settings import load_settings
 from dragoman.transport.private_files import read_private
+from dragoman.transport.server_owner import ForeignServerError
 from dragoman.wire.a2ui import A2uiError
 from dragoman.wire.gateway import EventFrame, SequenceGap
 from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff, ToolStart
@@ -39,6 +41,7 @@ log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from dragoman.chat.client import GatewayClient
+    from dragoman.transport.websocket_link import TextLink
 
 Overhear = Callable[[EventFrame | SequenceGap], None]
 DRAWER = "gateway"
@@ -69,6 +72,8 @@ class Outward:
         self._scope = anyio.CancelScope()
         self._changed = anyio.Event()
         self._was_connected = False
+        self._untrusted_server = ""
+        """The entry of `trusted_servers` that a person would have to agree to."""
         self._unbegun = standing.NOT_ASKED
         self._sessions: dict[str, str] = {}
         self._client: GatewayClient | None = None
@@ -92,6 +97,7 @@ class Outward:
             "request_id": self.standing.request_id,
             "missing_scopes": list(self.standing.missing_scopes),
             "retry_in_s": self.standing.retry_in_s,
+            "untrusted_server": self._untrusted_server,
             "canvas": self.node.standing.state,
             "canvas_request_id": self.node.request_id,
         }
@@ -136,7 +142,6 @@ class Outward:
         from dragoman.chat.client import Gateway, GatewayClient  # noqa: PLC0415  few ever need it
         from dragoman.chat.identity import Identity  # noqa: PLC0415
         from dragoman.chat.reconnecting import Reconnecting  # noqa: PLC0415
-        from dragoman.transport.websocket_link import open_link  # noqa: PLC0415
 
         token = await anyio.to_thread.run_sync(self._token_for, url)
         self._scope.cancel("another gateway was named")
@@ -146,13 +151,29 @@ class Outward:
             Gateway(url, token),
             Identity(self._places.state / "gateway"),
             SystemClock(),
-            open_link,
+            self._open_link,
             told=self._told,
             heard=self._heard,
             reconnecting=Reconnecting(unlimited=self._settings.gateway_unlimited, dice=random.random),
         )
         self._scope = anyio.CancelScope()
         self._group.start_soon(self._live, self._client, self._scope)
+
+    @asynccontextmanager
+    async def _open_link(self, url: str) -> AsyncIterator[TextLink]:
+        from dragoman.transport.websocket_link import open_link  # noqa: PLC0415  few ever need it
+
+        self._untrusted_server = ""
+        try:
+            async with open_link(url, trusted=self._trusted_servers) as link:
+                yield link
+        except ForeignServerError as error:
+            self._untrusted_server = error.entry
+            raise
+
+    def _trusted_servers(self) -> list[str]:
+        """As the file has them now: a person who just answered the question need not restart the daemon."""
+        return load_settings(self._places).trusted_servers
 
     def _token_for(self, url: str) -> str:
         """The token belongs to the gateway of the settings: it is sent to no other that somebody names."""

@@ -26,4 +26,4 @@ def chosen_model(settings: Settings, environment: Mapping[str, str]) -> Model | 
     # The usual variable holds a key for the provider itself: it is not sent to anybody else.
     variable = settings.model_key_variable or (usual_variable if address == own_address else "")
     key = Key(variable, tuple(settings.model_key_command), environment, needed=not is_loopback(address))
-    return HttpModel(settings.model_name, address, key, dialect(address))
+    return HttpModel(settings.model_name, address, key, dialect(address), settings.trusted_servers)

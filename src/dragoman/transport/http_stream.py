@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
+
+from dragoman.transport.server_owner import require_own_server
 
 _CONNECT_S = 10.0
 _MAX_REFUSAL_BYTES = 16_384
@@ -28,6 +31,8 @@ class Post:
     headers: Mapping[str, str] = field(repr=False)
     silence_s: float
     """How long the other side may say nothing at all."""
+    trusted: Callable[[], Sequence[str]] | None = None
+    """Where the headers carry a key to a server of this machine: whose it may be, see `server_owner`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +72,30 @@ async def posted(post: Post) -> AsyncIterator[Answer]:
     try:
         async with (
             asking as client,
-            client.stream("POST", post.url, content=post.body, headers=dict(post.headers)) as response,
+            client.stream(
+                "POST", post.url, content=post.body, headers=dict(post.headers), extensions=_judged(post)
+            ) as response,
         ):
             yield Answer(response.status_code, _bounded(response.aiter_bytes()), _seconds(response.headers))
     except httpx2.TimeoutException:
         raise HttpFailedError("silent") from None
-    except httpx2.ConnectError:
+    except (httpx2.ConnectError, ConnectionError):
         raise HttpFailedError("unreachable") from None
     except (httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL):
         raise HttpFailedError("broken") from None
+
+
+def _judged(post: Post) -> dict[str, Any]:
+    """The connection is judged when it is there, before the request is sent on it."""
+    trusted = post.trusted
+    if trusted is None:
+        return {}
+
+    async def trace(step: str, info: Mapping[str, Any]) -> None:
+        if step == "connection.connect_tcp.complete":
+            await require_own_server(info["return_value"].get_extra_info("socket"), post.url, trusted)
+
+    return {"trace": trace}
 
 
 async def _bounded(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

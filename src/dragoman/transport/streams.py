@@ -197,14 +197,15 @@ async def connect_tcp(
 async def _connected(host: str, port: int, *, retry: bool) -> socket.socket:
     while True:
         try:
-            return await _connect_once(host, port)
+            return await dial(host, port)
         except OSError as error:
             if not retry or error.errno not in _NOT_YET:
                 raise _refused(host, port, error) from error
         await anyio.sleep(_TRY_AGAIN_S)
 
 
-async def _connect_once(host: str, port: int) -> socket.socket:
+async def dial(host: str, port: int) -> socket.socket:
+    """The first address of the host that answers. Who does has not been judged yet."""
     refusal: OSError | None = None
     for family, kind, protocol, _, address in await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         sock = socket.socket(family, kind, protocol)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from websockets.uri import parse_uri
+
+from dragoman.transport.server_owner import require_own_server
+from dragoman.transport.streams import dial
 
 OPENED_WITHIN_S = 10.0
 _CLOSED_WITHIN_S = 2.0
@@ -55,26 +59,42 @@ class TextLink:
 
 
 @asynccontextmanager
-async def open_link(url: str) -> AsyncIterator[TextLink]:
-    """Straight to the address: neither a proxy nor compression has a place between two programs of one person."""
+async def open_link(url: str, *, trusted: Callable[[], Sequence[str]] = list) -> AsyncIterator[TextLink]:
+    """Straight to the address: neither a proxy nor compression has a place between two programs of one person.
+
+    A server of another user of this machine is sent nothing, unless `trusted` names it: see `server_owner`. The socket
+    is ours, so a redirect is not followed: what is judged is what is spoken to.
+    """
     try:
         with anyio.fail_after(OPENED_WITHIN_S):
-            socket = await connect(
-                url,
-                proxy=None,
-                compression=None,
-                max_size=LARGEST_BYTES,
-                open_timeout=None,
-                close_timeout=_CLOSED_WITHIN_S,
-                ping_interval=None,
-            )
+            opened = await _opened(url, trusted)
     except (OSError, InvalidHandshake, InvalidURI, ValueError) as error:  # ValueError: a port or a name that cannot be
         raise LinkRefusedError(str(error) or "no answer") from error
-    link = TextLink(socket)
+    link = TextLink(opened)
     try:
         yield link
     finally:
         await link.close(1000, "")
+
+
+async def _opened(url: str, trusted: Callable[[], Sequence[str]]) -> ClientConnection:
+    place = parse_uri(url)
+    sock = await dial(place.host, place.port)
+    try:
+        await require_own_server(sock, url, trusted)
+        return await connect(
+            url,
+            sock=sock,
+            proxy=None,
+            compression=None,
+            max_size=LARGEST_BYTES,
+            open_timeout=None,
+            close_timeout=_CLOSED_WITHIN_S,
+            ping_interval=None,
+        )
+    except BaseException:
+        sock.close()
+        raise
 
 
 def _closed(ended: ConnectionClosed) -> LinkClosedError:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from tests.daemons import Cli, call, cli_with_home, eventually
+from tests.domain.transport.test_server_owner import NOBODY, served_by
 from tests.raw_http import Ask, ask
 
 
@@ -62,6 +67,40 @@ def test_it_connects_talks_and_lists(client: Cli, server: Cli) -> None:
     assert (answer["outcome"], "Dragoman" in answer["text"]) == ("final", True)
     keys = {it["key"] for it in client.json("gateway", "sessions")}
     assert keys == {"agent:main:acp:one", "agent:main:main"}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
+def test_a_gateway_of_another_user_is_asked_about_and_the_answer_is_kept(client: Cli) -> None:
+    with served_by(NOBODY) as (port, sent):
+        url = f"ws://127.0.0.1:{port}/"
+        refused = client.json("gateway", "connect", url)
+        assert (refused["state"], refused["code"]) == ("paused", "foreign_server")
+        assert refused["untrusted_server"] == f"127.0.0.1:{port} nobody"
+        assert sent() == (0, False)
+        assert answered(client, "n", "gateway", "connect", url) == 1
+        assert sent() == (0, False)
+        assert not client.places.settings_file.exists()
+        answered(client, "y", "gateway", "connect", url)
+        assert sent() == (0, False)
+        assert sent()[0] > 0
+        assert f"127.0.0.1:{port} nobody" in client("config", "get", "trusted_servers").stdout
+
+
+def answered(client: Cli, answer: str, *arguments: str) -> int:
+    """In a terminal, where a person types."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        client.command(*arguments), env=client.variables(), stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL
+    ) as process:
+        os.close(theirs)
+        heard = b""
+        while b"[y/N]" not in heard:
+            heard += os.read(ours, 1000)
+        os.write(ours, f"{answer}\n".encode())
+        code = process.wait(60)
+    os.close(ours)
+    return code
 
 
 def test_a_run_that_fails_is_told_with_its_reason(connected: Cli) -> None:
