@@ -6,6 +6,8 @@ TABLE: dict[str, str] = {
     "Remove the file: new tokens are made, and clients that used HTTP need the new one.": "请删除该文件：会生成新令牌，使用 HTTP 的客户端需要换用新令牌。",
     "{path} is not used: {reason}.": "不使用 {path}：{reason}。",
     "it is larger than {limit} bytes": "它超过 {limit} 字节",
+    "{step}, on the way to it, belongs to another user": "路径上的 {step} 属于另一个用户",
+    "every user may rename what is in {step}": "任何用户都可以重命名 {step} 中的内容",
     "it belongs to another user (uid {uid})": "它属于另一个用户（uid {uid}）",
     "it is not a folder, or a symbolic link stands there": "它不是文件夹，或者那里是一个符号链接",
     "it could not be opened: {reason}": "无法打开：{reason}",

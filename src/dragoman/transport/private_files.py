@@ -28,6 +28,7 @@ def ensure_private_folder(path: Path) -> Path:
         if not folder.exists():
             with contextlib.suppress(FileExistsError):
                 folder.mkdir(mode=0o700)
+    _require_safe_way(path)
     try:
         fd = os.open(path, _FOLDER_FLAGS)
     except OSError as error:
@@ -97,6 +98,19 @@ def sync_folder(path: Path, *, system: System = REAL_SYSTEM) -> None:
         system.fsync(fd)
     finally:
         os.close(fd)
+
+
+def _require_safe_way(path: Path) -> None:
+    """Nobody else can put another folder in the place of ours: whoever owns a folder above it, or a link on the way,
+    or may write to such a folder, could rename what is in it. Sticky folders, such as /tmp, keep others from that."""
+    trusted = {os.getuid(), 0, Path("/").stat().st_uid}  # in a container of a user's, root's number is another
+    steps = {*path.parents, *path.resolve().parents}
+    for step in sorted(steps):
+        link, folder = step.lstat(), step.stat()
+        if not {link.st_uid, folder.st_uid} <= trusted:
+            raise _unsafe(path, say("{step}, on the way to it, belongs to another user", step=step))
+        if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
+            raise _unsafe(path, say("every user may rename what is in {step}", step=step))
 
 
 def _require_own(path: Path, status: os.stat_result) -> None:

@@ -56,6 +56,33 @@ def test_a_foreign_folder_and_a_foreign_file_are_refused(tmp_path: Path) -> None
     assert refused(lambda: read_private(tmp_path / "file")) == "unsafe_file"
 
 
+def test_a_home_of_ours_may_be_reached_by_a_link_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "home").symlink_to(tmp_path / "real")
+    assert ensure_private_folder(tmp_path / "home" / "state" / "tokens").is_dir()
+
+
+@pytest.mark.parametrize("name", ["home", "link"])
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_folder_or_link_of_another_user_on_the_way_is_refused(tmp_path: Path, name: str) -> None:
+    """Whoever it belongs to could put another folder in the place of ours."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "home")
+    inside = ensure_private_folder(tmp_path / name / "state")
+    os.lchown(tmp_path / name, 65534, 65534)
+    assert refused(lambda: ensure_private_folder(inside)) == "unsafe_file"
+
+
+@pytest.mark.parametrize(("mode", "is_refused"), [(0o777, True), (0o1777, False), (0o755, False)])
+def test_a_folder_where_anybody_can_rename_ours_is_refused(tmp_path: Path, mode: int, is_refused: bool) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(mode)
+    if is_refused:
+        assert refused(lambda: ensure_private_folder(tmp_path / "open" / "state")) == "unsafe_file"
+    else:
+        assert ensure_private_folder(tmp_path / "open" / "state").is_dir()
+
+
 def test_a_link_a_folder_and_a_pipe_in_place_of_a_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / "target").write_bytes(b"secret")
     (tmp_path / "link").symlink_to(tmp_path / "target")
