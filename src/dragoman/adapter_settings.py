@@ -39,6 +39,8 @@ class Quirks(_Table):
     failure_types: list[str] = []
     stops_unasked: list[str] = []
     program_output_is_adapters: bool = False
+    has_console: bool = True
+    """Nothing is known of it: what it is given to evaluate may be a command to it."""
 
     @model_validator(mode="after")
     def _prefix_is_a_pattern(self) -> Self:

@@ -3,7 +3,9 @@
 Names, members, subscripts, literals and operators look. Calls, assignments, statements, commands of a debugger and
 everything that is not understood act; so does what is a call, a comment or the end of a string in one language and
 something else in another. What a getter or an operator does is beyond any form; so is a method that is called without
-brackets, but for the languages that are known to have them (`reaches`).
+brackets, but for the languages that are known to have them (`reaches`). A debugger with a console may take any text for
+a command: `total` can be one, `n > 3` writes a file where it is a shell. There no form but a number looks
+(`console_acts`).
 """
 
 from __future__ import annotations
@@ -28,13 +30,19 @@ _TOKEN = re.compile(
 )
 _BEFORE = frozenset({"-", "+", "!", "~", "*", "&", "#", "**", "::", ":", ",", "not", "in"})
 """May stand where a value is to come: a colon does in `rows[:3]`, and `in` goes on from `not`."""
+_BEFORE_ALL = _BEFORE - {",", ":", "**", "in"}
+"""Of these, what an expression may begin with: a comma or a colon begins a command in some debuggers."""
 _BETWEEN = "between"
 """The kind of a mark that has a value before it."""
 _ONLY_BEFORE = frozenset({"!", "~", "#"})
 _MEMBER = frozenset({".", "?.", "->", "::"})
 _HITS = re.compile(r"\s*(?:[<>=!]=|[<>%=])?\s*\d{1,9}\s*(?:==\s*\d{1,9}\s*)?")
 _FILLED = re.compile(r"\{([^{}]*)\}")
-_REACHED = re.compile(r"(?:\.|::)\s*[^\W\dA-Z]")
+_REACHED = re.compile(r"\.\s*[^\W\d]|::\s*[^\W\dA-Z]")
+_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?", re.ASCII)
+_FUNCTION = re.compile(r"[^\W\d][\w.:$]*")
+_FUNCTION_SHAPE = re.compile(r"[\w.:$~<>()\[\],*&=!+/%|^ -]+")
+_PLAIN_WORDS = re.compile(r"[\w ,.]*")
 _MOST = 2_000
 
 
@@ -56,8 +64,32 @@ def acts(expression: str) -> bool:
 
 
 def reaches(text: str) -> bool:
-    """Whether it names a member that is no constant: a call, where a name alone calls."""
+    """Whether it names a member: a call, where a name alone calls. Of a module's, what is no constant by its case."""
     return _REACHED.search(text) is not None
+
+
+def console_acts(text: str) -> bool:
+    """Whether a console could take it for a command."""
+    return _NUMBER.fullmatch(text.strip()) is None
+
+
+def function_acts(name: str) -> bool:
+    """The name of a function with its parameters' types, as native debuggers take it, is looked up and never run."""
+    return _FUNCTION_SHAPE.fullmatch(name) is None
+
+
+def function_acts_in_console(name: str) -> bool:
+    return _FUNCTION.fullmatch(name) is None
+
+
+def message_reaches(message: str) -> bool:
+    return any(reaches(found[1]) for found in _FILLED.finditer(message))
+
+
+def message_acts_in_console(message: str) -> bool:
+    """What is said is quoted for a console, as well as its adapter can."""
+    filled = [found[1] for found in _FILLED.finditer(message)]
+    return _PLAIN_WORDS.fullmatch(_FILLED.sub("", message)) is None or any(map(console_acts, filled))
 
 
 def hits_act(condition: str) -> bool:
@@ -75,9 +107,13 @@ def _follows(before: _Token, token: _Token) -> bool:
     """A value where one is to come and a mark between two; a bracket after a value only to look into it.
 
     With a space on its left alone a mark begins an argument: `system *words` and `system ["ls"]` in Ruby,
-    `shell /bin/ls` in a debugger.
+    `shell /bin/ls` in a debugger. Nobody sets a member's dot apart: `shell . notes` runs a file.
     """
     has_value = before.kind in ("value", "close")
+    if token.is_spaced and (token.text in _MEMBER or (before.text in _MEMBER and before.kind == _BETWEEN)):
+        return False
+    if before.kind == "start" and token.kind in ("word", "mark"):
+        return token.text in _BEFORE_ALL
     if before.kind == _BETWEEN and before.is_spaced and not token.is_spaced:
         return False
     match token.kind:

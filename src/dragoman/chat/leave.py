@@ -7,13 +7,41 @@ what can act there. Going on with what was allowed to run, and showing things to
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from dragoman.chat.expressions import acts, hits_act, message_acts, reaches
+from dragoman.chat.expressions import (
+    acts,
+    console_acts,
+    function_acts,
+    function_acts_in_console,
+    hits_act,
+    message_acts,
+    message_acts_in_console,
+    message_reaches,
+    reaches,
+)
 
-Acts = Callable[[Any], bool]
+
+class Evaluators(NamedTuple):
+    """What the debuggers that a text can come to make of it. Nothing known of them: the strictest of all."""
+
+    calls_bare: bool = True
+    """A member's name alone calls it."""
+    has_console: bool = True
+    """Any text may be a command."""
+
+
+UNKNOWN = Evaluators()
+
+
+class Acts(NamedTuple):
+    """Whether a text does more than look: as an expression, where it may be a command, and where a name calls."""
+
+    expression: Callable[[str], bool]
+    console: Callable[[str], bool]
+    bare: Callable[[str], bool] = reaches
 
 
 class Leave(NamedTuple):
@@ -29,8 +57,8 @@ class Judged:
 
     plain: frozenset[str] = frozenset()
     """Steers, bounds or shows, and runs nothing."""
-    code: Mapping[str, Acts] = field(default_factory=dict)
-    """Evaluated in the program: asked for where it can act."""
+    code: Mapping[str, Acts | Judged] = field(default_factory=dict)
+    """Evaluated in the program, one or several: asked for where it can act."""
     begins: bool = False
     """Something runs, whatever is given."""
     unsaid: str = ""
@@ -40,35 +68,41 @@ class Judged:
 
 
 def leave_for(
-    tool: str, arguments: Mapping[str, Any], *, reads_only: bool = False, calls_bare: bool = False
+    tool: str, arguments: Mapping[str, Any], *, reads_only: bool = False, evaluators: Evaluators = UNKNOWN
 ) -> Leave | None:
-    """None: nothing is asked. A tool that nobody has judged is asked for whole. `calls_bare` where a program is in hand
-    in which a member's name alone calls it; one whose file is named is known by that."""
+    """None: nothing is asked. A tool that nobody has judged is asked for whole."""
     judged = TOOLS.get(tool, _UNJUDGED)
     if reads_only and judged is _UNJUDGED:
         return None
-    bare = calls_bare or _RUBY in json.dumps(dict(arguments))
-    asked = {name: value for name, value in arguments.items() if value and _is_asked(judged, name, value, bare=bare)}
+    asked = {name: value for name, value in arguments.items() if value and _is_asked(judged, name, value, evaluators)}
     if not asked and not judged.begins:
         return None
     lasts = judged.lasting is None or not judged.lasting.isdisjoint(asked)
     return Leave(_text(asked) if asked else judged.unsaid or "{}", lasts)
 
 
-def _is_asked(judged: Judged, name: str, value: Any, *, bare: bool = False) -> bool:
+def _is_asked(judged: Judged, name: str, value: Any, evaluators: Evaluators) -> bool:
     acting = judged.code.get(name)
     if acting is None:
         return name not in judged.plain
-    return acting(value) or (bare and any(map(reaches, _code_in(value))))
+    if isinstance(value, list) is not (name in _SEVERAL):
+        return True
+    judge = _point_acts if isinstance(acting, Judged) else _text_acts
+    return any(judge(acting, it, evaluators) for it in (value if name in _SEVERAL else [value]))
 
 
-def _code_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        yield from (code for it in value for code in _code_in(it))
-    elif isinstance(value, dict):
-        yield from (code for name, it in value.items() if name not in _PLACE for code in _code_in(it))
+def _text_acts(acting: Any, text: Any, evaluators: Evaluators) -> bool:
+    """Also what is no text."""
+    if not isinstance(text, str):
+        return True
+    in_console = evaluators.has_console and acting.console(text)
+    return in_console or acting.expression(text) or (evaluators.calls_bare and acting.bare(text))
+
+
+def _point_acts(judged: Any, point: Any, evaluators: Evaluators) -> bool:
+    if not isinstance(point, dict):
+        return True
+    return any(_is_asked(judged, name, value, evaluators) for name, value in point.items() if value)
 
 
 def _text(asked: Mapping[str, Any]) -> str:
@@ -79,34 +113,19 @@ def _text(asked: Mapping[str, Any]) -> str:
     return json.dumps(asked, ensure_ascii=False, sort_keys=True)
 
 
-def _code(value: Any) -> bool:
-    return not isinstance(value, str) or acts(value)
-
-
-def _typed(value: Any) -> bool:
+def _typed(text: str) -> bool:
     """What is evaluated as if it were typed: a debugger may have commands there, and `!` hands a line to a shell."""
-    return _code(value) or value.lstrip().startswith("!")
+    return acts(text) or text.lstrip().startswith("!")
 
 
-def _all_code(values: Any) -> bool:
-    return not isinstance(values, list) or any(map(_code, values))
-
-
-def _text_of(judge: Callable[[str], bool]) -> Acts:
-    return lambda value: not isinstance(value, str) or judge(value)
-
-
-def _points(values: Any) -> bool:
-    return not isinstance(values, list) or any(map(_point_acts, values))
-
-
-def _point_acts(point: Any) -> bool:
-    return not isinstance(point, dict) or any(_is_asked(_POINT, name, value) for name, value in point.items() if value)
-
-
-_RUBY = ".rb"
-_PLACE = frozenset({"file_path", "line_number", "line_text", "function"})
-_POINT = Judged(_PLACE, {"expressions": _all_code, "condition": _code})
+_SEVERAL = frozenset({"expressions", "points"})
+_CODE = Acts(acts, console_acts)
+_TYPED = Acts(_typed, console_acts)
+_HITS = Acts(hits_act, hits_act, hits_act)
+_MESSAGE = Acts(message_acts, message_acts_in_console, message_reaches)
+_FUNCTION = Acts(function_acts, function_acts_in_console, function_acts)
+_PLACE = frozenset({"file_path", "line_number", "line_text"})
+_POINT = Judged(_PLACE, {"expressions": _CODE, "condition": _CODE, "function": _FUNCTION})
 _WAITS = frozenset({"session_id", "timeout_s", "wait"})
 _GOES_ON = Judged(_WAITS | {"thread_id", "until", "step_type"})
 _LIMITS = frozenset({"max_hits", "max_chars", "max_steps", "timeout_s", "session_id", "stop"})
@@ -123,28 +142,31 @@ TOOLS: Mapping[str, Judged] = {
     "debug_last_failure": Judged(
         frozenset({"timeout_s"}), begins=True, unsaid="the last command that failed", lasting=frozenset({"command_id"})
     ),
-    "compare_runs": Judged(_LIMITS, {"points": _points}, begins=True),
+    "compare_runs": Judged(_LIMITS, {"points": _POINT}, begins=True),
     # They start a program, or look into one that a session holds already.
-    "trace": Judged(_LIMITS, {"points": _points}),
-    "check": Judged(_LIMITS | _PLACE, {"claim": _code, "expressions": _all_code, "condition": _code}),
-    "find_change": Judged(_LIMITS | _PLACE, {"expression": _code, "invariant": _code}),
+    "trace": Judged(_LIMITS, {"points": _POINT}),
+    "check": Judged(
+        _LIMITS | _PLACE, {"claim": _CODE, "expressions": _CODE, "condition": _CODE, "function": _FUNCTION}
+    ),
+    "find_change": Judged(_LIMITS | _PLACE, {"expression": _CODE, "invariant": _CODE, "function": _FUNCTION}),
     "explain_crash": Judged(_LIMITS),
     # They are about a program that was allowed to run.
     "set_breakpoint": Judged(
         _PLACE
-        | {"kind", "column_number", "function_name", "exception", "variables_reference", "access", "session_id"}
+        | {"kind", "column_number", "exception", "variables_reference", "access", "session_id"}
         | {"enabled", "breakpoint_id"},
         {
-            "variable": _code,
-            "condition": _code,
-            "hit_condition": _text_of(hits_act),
-            "log_message": _text_of(message_acts),
+            "variable": _CODE,
+            "condition": _CODE,
+            "function_name": _FUNCTION,
+            "hit_condition": _HITS,
+            "log_message": _MESSAGE,
         },
     ),
     "remove_breakpoint": Judged(frozenset({"breakpoint_id", "location", "clear_all"})),
     **dict.fromkeys(("continue_debugging", "step_execution", "pause_debugging", "restart_debugging"), _GOES_ON),
     "stop_debugging": Judged(_WAITS),
-    "evaluate_expression": Judged(_WAITS | {"thread_id", "frame_id", "context", "max_chars"}, {"expression": _typed}),
+    "evaluate_expression": Judged(_WAITS | {"thread_id", "frame_id", "context", "max_chars"}, {"expression": _TYPED}),
     "set_variable": Judged(frozenset({"session_id", "frame_id", "max_chars"})),
     # The person sees them, and decides there.
     **dict.fromkeys(("show_canvas", "update_canvas"), Judged(_DRAWN)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import anyio
 
 from dragoman.chat.approvals import Approvals
 from dragoman.chat.conversations import Said
-from dragoman.chat.leave import leave_for
+from dragoman.chat.leave import UNKNOWN, Evaluators, leave_for
 from dragoman.chat.runs import Question
 from dragoman.chat.toolbox import Offer, Toolbox
 from dragoman.chat.voice import Voice
@@ -49,11 +49,11 @@ class ModelAgent:
         toolbox: Toolbox,
         approvals: Approvals,
         limits: Limits | None = None,
-        calls_bare: Callable[[], bool] = lambda: False,
+        evaluators: Callable[[str, Mapping[str, Any]], Evaluators] = lambda *_: UNKNOWN,
     ) -> None:
-        """`calls_bare`: whether a program is debugged in which a member's name alone calls it."""
+        """`evaluators`: what the debuggers that a call's text can come to make of it."""
         self._model = model
-        self._calls_bare = calls_bare
+        self._evaluators = evaluators
         self._toolbox = toolbox
         self._approvals = approvals
         self._limits = limits or Limits()
@@ -106,7 +106,7 @@ class ModelAgent:
         if arguments is None:
             return "The arguments are not a JSON object. Send them again.", True
         free = any(offer.name == call.name and offer.reads_only for offer in self._toolbox.offers())
-        leave = leave_for(call.name, arguments, reads_only=free, calls_bare=self._calls_bare())
+        leave = leave_for(call.name, arguments, reads_only=free, evaluators=self._evaluators(call.name, arguments))
         if leave is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, *leave):
             return "The person did not allow this. Do not try it again; say what you would need it for.", True
         answer = await self._toolbox.call(

@@ -248,7 +248,7 @@ class _Parts:
         if relay is not None:
             gateway.overhear(chat.hub.pass_on)
         self._gateway = chat.serve(
-            toolbox, settings, Path(state.workspace), self._health, relay, debugger.trust, debugger.calls_bare
+            toolbox, settings, Path(state.workspace), self._health, relay, debugger.trust, debugger.evaluators
         )
         waits, debugged = debugger.waits, debugger.service.workspaces
         calls = CallsApi(toolbox, _person(state), lambda session: waits.interrupt(session_id=session), debugged)

@@ -19,6 +19,7 @@ from dragoman.canvas.service import CanvasService
 from dragoman.chat.approvals import Approvals
 from dragoman.chat.command_agent import CommandAgent
 from dragoman.chat.conversations import Conversations
+from dragoman.chat.leave import Evaluators
 from dragoman.chat.model_agent import ModelAgent
 from dragoman.chat.runs import Question, Runs
 from dragoman.chat.toolbox import Offer, ToolAnswer
@@ -118,14 +119,14 @@ class Chatting:
         health: Callable[[], Mapping[str, Any]],
         relay: Relay | None,
         trust: TrustBook,
-        calls_bare: Callable[[], bool],
+        evaluators: Callable[[str, Mapping[str, Any]], Evaluators],
     ) -> GatewayFace:
         """With every tool there is: the canvas is among them, so this comes after `operations`."""
         tools = ChatTools(toolbox, workspace)
         trusting = ChatTrust(trust, self.approvals, workspace)
         commands = CommandAgent(tools, trusting)
         model = chosen_model(settings, os.environ)
-        agent = ModelAgent(model, tools, self.approvals, calls_bare=calls_bare) if model else commands
+        agent = ModelAgent(model, tools, self.approvals, evaluators=evaluators) if model else commands
         self.hub.methods = Methods(
             self.conversations,
             Runs(self.group, self.conversations, agent, self.hub.tell),

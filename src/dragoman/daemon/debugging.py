@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import anyio
 
+from dragoman.chat.leave import Evaluators
 from dragoman.clock import SystemClock
 from dragoman.daemon.editing import Lending, editors_variable
+from dragoman.daemon.evaluators import evaluators_for
 from dragoman.daemon.lives import Life, Lives
 from dragoman.daemon.runs import Runs, remove_left_over
 from dragoman.debug.adapters import AdapterSpec
@@ -52,10 +55,10 @@ class Debugging:
     supervisors: Supervisors
     reports: Reports
     editors: Editors
+    adapters: Sequence[AdapterSpec]
 
-    def calls_bare(self) -> bool:
-        """Whether a program is debugged in which a member's name alone calls it."""
-        return any(session.launch.dialect.calls_bare for session in self.service.live(lent=True))
+    def evaluators(self, tool: str, arguments: Mapping[str, Any]) -> Evaluators:
+        return evaluators_for(tool, arguments, self.adapters, self.service.live(lent=True))
 
 
 @asynccontextmanager
@@ -110,7 +113,9 @@ async def debugging(
         reports = Reports(journal, history, partial(service.printed_by, most=_OUTPUT_IN_A_REPORT))
         evidence = partial(evidence_operations, service, waits, clock, sources, redactor, history)
         readings = SessionReadings(service, journal, Values(redactor))
-        yield Debugging(service, operations, evidence, waits, runs, readings, trust, supervisors, reports, editors)
+        yield Debugging(
+            service, operations, evidence, waits, runs, readings, trust, supervisors, reports, editors, adapters
+        )
         group.cancel_scope.cancel("the daemon ends")
 
 

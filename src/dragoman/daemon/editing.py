@@ -76,7 +76,7 @@ class Lending:
         if key in self._lent or len(self._lent) >= LENT_AT_MOST:
             raise DragomanError("not_taken", say("This session cannot be taken, or is lent already."))
         client = Client(person_at(editor.about.name), folder, folder)
-        dialect = self._dialects.get(offer.type, Dialect())
+        dialect = self._dialects.get(offer.type, Dialect(has_console=True))
         released = partial(self._released, editor, offer.session)
         backend, prepared = lent(offer, editor.ask, client.id, dialect, released)
         self._lent[key] = loan = _Loan(backend, client)

@@ -55,6 +55,8 @@ class Dialect:
     """Contexts of an evaluation that mean something else to it, such as a command line, and which one is meant."""
     calls_bare: bool = False
     """A member's name alone calls it: whoever looks at one runs it."""
+    has_console: bool = False
+    """What is evaluated may come to a command line of the debugger, whatever the context: any text can be a command."""
     ends_lines_as_terminals: bool = False
     """It gives the program a terminal, which ends lines in two characters: told as one."""
     out_ends_inside: bool = False

@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 
 from dragoman.chat.expressions import acts, hits_act, message_acts
-from dragoman.chat.leave import TOOLS, leave_for
+from dragoman.chat.leave import TOOLS, UNKNOWN, Evaluators, leave_for
 from dragoman.debug.adapters import BUILT_IN
 from dragoman.tools.canvas import canvas_operations
 from dragoman.tools.editor.table import editor_operations
 from dragoman.tools.operation import Effects, Parameters
 
+PLAIN = Evaluators(calls_bare=False, has_console=False)
+BARE = Evaluators(calls_bare=True, has_console=False)
 LOOKS = [
     "total", "self.rows", "rows[0]", "rows[-1].name", "rows[:3]", "a + b * 2", "total == 3 and not done", "-x", "*p",
     "&x", "p->next->value", "ns::name", "x is not None", "x not in seen", "a if b else c", "(a + b) * c",
@@ -50,7 +52,8 @@ READ_IN_TWO_WAYS = {
         "p %x[ls]",
     ],
     "declared": ['"${f}"', "'${f}'", '"$(ls)"', '"{$f}"', '"\\(f)"'],
-    "commands of a debugger": ["shell /bin/ls", "source /x", "jump *0x1234", "-exec -gdb-exit"],
+    "commands of a debugger": ["shell . notes", "shell .notes", "source . notes", ",kill", ", c", ":!ls", "a :: b"],
+    "commands with a mark": ["shell /bin/ls", "source /x", "jump *0x1234", "-exec -gdb-exit"],
 }
 
 
@@ -142,7 +145,7 @@ def test_which_hits_and_what_is_logged_is_judged_by_what_is_evaluated() -> None:
 def test_what_runs_or_writes_is_named_and_what_nobody_judged_is_asked_for(
     tool: str, arguments: dict[str, Any], subject: str | None
 ) -> None:
-    leave = leave_for(tool, arguments)
+    leave = leave_for(tool, arguments, evaluators=PLAIN)
     assert (leave.subject if leave else None) == subject
     assert leave is None or leave.lasts
 
@@ -150,6 +153,7 @@ def test_what_runs_or_writes_is_named_and_what_nobody_judged_is_asked_for(
 LOOKED_AT = [
     ("evaluate_expression", {"expression": "user.destroy"}),
     ("evaluate_expression", {"expression": "User::delete_all"}),
+    ("evaluate_expression", {"expression": "user.Destroy"}),
     ("set_breakpoint", {"line_number": 3, "condition": "queue.clear"}),
     ("set_breakpoint", {"line_number": 3, "log_message": "{rows.pop}"}),
     ("trace", {"session_id": "s1", "points": [{"file_path": "app.x", "expressions": ["rows.pop"]}]}),
@@ -158,17 +162,64 @@ LOOKED_AT = [
 
 @pytest.mark.parametrize(("tool", "arguments"), LOOKED_AT)
 def test_where_a_name_alone_calls_a_member_is_asked_for(tool: str, arguments: dict[str, Any]) -> None:
-    assert leave_for(tool, arguments) is None
-    assert leave_for(tool, arguments, calls_bare=True) is not None
-    assert leave_for(tool, {**arguments, "file_path": "app.rb"}) is not None
+    assert leave_for(tool, arguments, evaluators=PLAIN) is None
+    assert leave_for(tool, arguments, evaluators=BARE) is not None
+    assert leave_for(tool, arguments) is not None
 
 
 def test_where_a_name_alone_calls_what_is_no_member_is_looked_at_as_ever() -> None:
     for expression in ("total > 3.14", "Shop::VAT", "rows[0]", "'a' == b"):
-        assert leave_for("evaluate_expression", {"expression": expression}, calls_bare=True) is None
+        assert leave_for("evaluate_expression", {"expression": expression}, evaluators=BARE) is None
     points = [{"file_path": "app.x", "line_text": "a.b", "expressions": ["total"]}]
-    assert leave_for("trace", {"session_id": "s1", "points": points}, calls_bare=True) is None
+    assert leave_for("trace", {"session_id": "s1", "points": points}, evaluators=BARE) is None
+    log = {"line_number": 3, "log_message": "at a.b: {total}", "function_name": "Shop.total"}
+    assert leave_for("set_breakpoint", log, evaluators=BARE) is None
     assert [spec.name for spec in BUILT_IN if spec.dialect.calls_bare] == ["ruby"]
+
+
+COMMANDS = [
+    (
+        "evaluate_expression",
+        "expression",
+        ["shell . notes", "total", "n", "n > 3", "(ls)", "'ls'", "*p", "a.b", "x[0]"],
+    ),
+    ("set_breakpoint", "condition", ["n", "n > 3", "shell"]),
+    ("set_breakpoint", "variable", ["total"]),
+    ("set_breakpoint", "log_message", ["{n}", '"; shell ls', "$(ls)", "`ls`", "a\nb", "%s"]),
+    ("set_breakpoint", "function_name", ["main; shell ls", "main ls", "main if f", "-exec", "main\nls", "$(ls)"]),
+    ("check", "claim", ["n >= 0"]),
+    ("check", "expressions", [["n"]]),
+    ("find_change", "expression", ["n"]),
+    ("find_change", "invariant", ["n"]),
+    ("find_change", "function", ["main ls"]),
+    ("trace", "points", [[{"expressions": ["n"]}], [{"condition": "n"}], [{"function": "main ls"}]]),
+]
+
+
+@pytest.mark.parametrize(("tool", "name", "values"), COMMANDS)
+def test_what_may_come_to_a_console_is_asked_for_whatever_its_form(tool: str, name: str, values: list[Any]) -> None:
+    for value in values:
+        arguments = {"session_id": "s1", name: value}
+        assert leave_for(tool, arguments, evaluators=Evaluators(calls_bare=False, has_console=True)) is not None, value
+        assert leave_for(tool, arguments, evaluators=UNKNOWN) is not None, value
+
+
+def test_what_no_console_can_run_is_looked_at_as_ever() -> None:
+    for name, value in {
+        "expression": "3",
+        "condition": "1",
+        "hit_condition": "> 5",
+        "function_name": "shop.total",
+    }.items():
+        tool = "evaluate_expression" if name == "expression" else "set_breakpoint"
+        assert leave_for(tool, {name: value}) is None, name
+    assert leave_for("set_breakpoint", {"log_message": "the end was reached, at last."}) is None
+
+
+def test_a_function_with_its_types_is_a_name_and_one_with_a_second_line_is_not() -> None:
+    for name in ("main", "shop::Cart::add(int, char const*)", "operator<<", "pkg.(*T).Run"):
+        assert leave_for("set_breakpoint", {"function_name": name}, evaluators=PLAIN) is None, name
+    assert leave_for("set_breakpoint", {"function_name": "main\nshell ls"}, evaluators=PLAIN) is not None
 
 
 def test_leave_for_what_changes_does_not_last() -> None:

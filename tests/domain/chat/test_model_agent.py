@@ -14,6 +14,7 @@ import pytest
 
 from dragoman.chat.approvals import Approvals, Wanted
 from dragoman.chat.conversations import STORE, Conversations
+from dragoman.chat.leave import Evaluators
 from dragoman.chat.model_agent import Limits, ModelAgent
 from dragoman.chat.runs import Runs
 from dragoman.chat.toolbox import Offer, ToolAnswer
@@ -82,7 +83,7 @@ async def office(
     *replies: Sequence[Step],
     limits: Limits | None = None,
     approved_within_s: float = 30,
-    calls_bare: bool = False,
+    evaluators: Evaluators = Evaluators(calls_bare=False, has_console=False),  # noqa: B008  a constant
 ) -> AsyncIterator[Office]:
     async with (
         FakeModel.running(*replies) as fake,
@@ -95,7 +96,7 @@ async def office(
         told: list[ChatEvent] = []
         wanted: list[Wanted] = []
         box, approvals = Box(), Approvals(wanted.append, within_s=approved_within_s)
-        agent = ModelAgent(model, box, approvals, limits, lambda: calls_bare)
+        agent = ModelAgent(model, box, approvals, limits, lambda *_: evaluators)
         conversations = Conversations(journal, SystemClock())
         yield Office(fake, Runs(group, conversations, agent, told.append), approvals, box, told, wanted)
         group.cancel_scope.cancel()
@@ -169,7 +170,8 @@ async def test_a_command_is_run_only_when_the_person_allows_it_and_asked_once(tm
 @pytest.mark.parametrize("calls_bare", [True, False])
 async def test_a_member_is_looked_at_unasked_unless_its_name_alone_calls_it(tmp_path: Path, calls_bare: bool) -> None:
     look = calls("evaluate_expression", expression="user.destroy")
-    async with office(tmp_path, look, [Says(["so"]), Ends()], approved_within_s=0.05, calls_bare=calls_bare) as it:
+    rule = Evaluators(calls_bare=calls_bare, has_console=False)
+    async with office(tmp_path, look, [Says(["so"]), Ends()], approved_within_s=0.05, evaluators=rule) as it:
         await it.runs.send("main", "look", run_id="r1", by="page")
         assert (await it.end("r1")).outcome == "final"
         assert ([wanted.subject for wanted in it.wanted], len(it.box.called)) == (

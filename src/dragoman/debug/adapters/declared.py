@@ -66,6 +66,7 @@ def _dialect(quirks: Quirks) -> Dialect:
         hit_forms=frozenset(quirks.hit_forms),
         ways_to_end=frozenset(quirks.ways_to_end),
         or_word=quirks.or_word,
+        has_console=quirks.has_console,
         takes_log_messages=quirks.takes_log_messages,
         log_prefix=quirks.log_prefix,
         failure_types=frozenset(quirks.failure_types),

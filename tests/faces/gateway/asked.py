@@ -1,0 +1,68 @@
+"""A whole daemon whose agent makes the calls that a test scripts, and a person who answers its questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+import pytest
+from websockets.asyncio.client import connect
+
+from dragoman.access.tokens import Tokens
+from dragoman.places import find_places
+from dragoman.testing.fake_model import Calls, Ends, FakeModel, Says, Step
+from tests.daemons import call, daemon_here
+from tests.faces.gateway.house import Guest
+from tests.faces.gateway.test_visits import is_end
+
+Json = dict[str, Any]
+Decide = Callable[[Json], bool]
+
+
+async def questions_of(
+    calls: list[tuple[str, Json]],
+    decide: Decide,
+    monkeypatch: pytest.MonkeyPatch,
+    workspace: Path,
+    *,
+    settings: str = "",
+    trusted: bool = True,
+) -> tuple[list[Json], list[str]]:
+    """What the person was asked, and what the agent was told of each call."""
+    monkeypatch.chdir(workspace)
+    places = find_places()
+    places.config.mkdir(parents=True, exist_ok=True)
+    places.settings_file.write_text(settings)
+    replies: list[list[Step]] = [
+        [Calls(name, [json.dumps(arguments)], f"c{number}"), Ends("tool_calls")]
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    async with FakeModel.running(*replies, [Says(["done"]), Ends()]) as fake:
+        for name, value in (("MODEL", "openai"), ("MODEL_NAME", "small"), ("MODEL_ADDRESS", fake.address)):
+            monkeypatch.setenv(f"DRAGOMAN_{name}", value)
+        async with daemon_here() as running:
+            if trusted:
+                await anyio.to_thread.run_sync(call, places, "trust_add", {"folder": str(workspace)})
+            asked = await _answered(f"ws://127.0.0.1:{running.state.port}/gateway", decide)
+        messages = fake.requests[-1].body["messages"]
+        return asked, [str(it["content"]) for it in messages if it["role"] == "tool"]
+
+
+async def _answered(url: str, decide: Decide) -> list[Json]:
+    asked: list[Json] = []
+    async with connect(url, compression=None, proxy=None, close_timeout=0.5) as socket:
+        guest = Guest(socket)
+        await guest.connect(Tokens(find_places().tokens_folder).of("gateway"))
+        await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
+        while not is_end(frame := await guest.until(_is_news)):
+            asked.append(frame["payload"])
+            answer = {"id": frame["payload"]["id"], "decision": "allow" if decide(frame["payload"]) else "deny"}
+            await guest.send({"type": "req", "id": "d", "method": "dragoman.approval.resolve", "params": answer})
+    return asked
+
+
+def _is_news(frame: Json) -> bool:
+    return is_end(frame) or frame.get("event") == "dragoman.approval.requested"

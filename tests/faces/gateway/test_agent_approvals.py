@@ -1,0 +1,104 @@
+"""What the chat's agent does unasked, in a whole daemon: nothing that a debugger could take for a command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.faces.gateway.asked import questions_of
+
+pytestmark = pytest.mark.anyio
+
+SHELL = Path(__file__).with_name("console_adapter.py")
+DECLARED = f'[adapters.console]\ncommand = ["{sys.executable}", "{SHELL}"]\ntypes = ["console"]\n'
+START = ("start_debugging", {"configuration": {"type": "console", "request": "launch", "program": "main.x"}})
+
+
+def starts_alone(wanted: dict[str, Any]) -> bool:
+    return bool(wanted["tool"] == "start_debugging")
+
+
+def evaluated(*expressions: str, **more: Any) -> list[tuple[str, dict[str, Any]]]:
+    return [("evaluate_expression", {"expression": it, **more}) for it in expressions]
+
+
+async def test_a_console_of_a_declared_adapter_runs_nothing_unasked(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "main.x").write_text("")
+    (tmp_path / "notes").write_text("touch made\n")
+    contexts = ("repl", "watch", "hover", "clipboard")
+    looks = evaluated("sh . notes", "> made", "made.x[0]", "3")
+    looks += [it for context in contexts for it in evaluated("true > made", context=context)]
+    asked, told = await questions_of([START, *looks], starts_alone, monkeypatch, tmp_path, settings=DECLARED)
+    assert [it["subject"] for it in asked[1:]] == ["sh . notes", "> made", "made.x[0]", *["true > made"] * 4]
+    assert ["did not allow" in it for it in told] == [False, True, True, True, False, *[True] * 4]
+    assert not (tmp_path / "made").exists()
+
+
+async def test_who_says_that_an_adapter_has_no_console_is_believed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control: the same look is not asked for, and this adapter, of which the settings lie, runs it."""
+    (tmp_path / "main.x").write_text("")
+    settings = f"{DECLARED}[adapters.console.quirks]\nhas_console = false\n"
+    asked, _ = await questions_of(
+        [START, *evaluated("true > made")], starts_alone, monkeypatch, tmp_path, settings=settings
+    )
+    assert len(asked) == 1
+    assert (tmp_path / "made").exists()
+
+
+async def test_a_condition_is_judged_by_every_debugger_that_may_come_to_its_file(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any session: of a template and of a function nobody knows the language, of a Python file it is known."""
+    for name in ("page.tpl", "shop.py", "shop.rb"):
+        (tmp_path / name).write_text("x\n")
+    asked, _ = await questions_of(
+        [
+            ("set_breakpoint", {"file_path": "shop.py", "line_number": 1, "condition": "user.gone"}),
+            ("set_breakpoint", {"file_path": "shop.rb", "line_number": 1, "condition": "user.destroy"}),
+            ("set_breakpoint", {"file_path": "page.tpl", "line_number": 1, "log_message": "{user.destroy}"}),
+            ("set_breakpoint", {"kind": "function", "function_name": "main", "condition": "user.destroy"}),
+        ],
+        lambda _: False,
+        monkeypatch,
+        tmp_path,
+    )
+    assert [it["subject"].count("user.destroy") for it in asked] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("has_console", [True, False])
+async def test_a_declared_debugger_may_come_to_any_file(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_console: bool
+) -> None:
+    (tmp_path / "shop.py").write_text("x = 1\n")
+    settings = f"{DECLARED}[adapters.console.quirks]\nhas_console = {str(has_console).lower()}\n"
+    condition = ("set_breakpoint", {"file_path": "shop.py", "line_number": 1, "condition": "x > 3"})
+    asked, _ = await questions_of([condition], lambda _: False, monkeypatch, tmp_path, settings=settings)
+    assert len(asked) == has_console
+
+
+@pytest.mark.needs("lldb", "c")
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_lldbs_own_console_runs_a_command_when_a_person_allows_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: bool
+) -> None:
+    """Declared as it is started by hand, where `shell` is a command of its console."""
+    (tmp_path / "main.c").write_text("int main(void) { int n = 3; return n; }\n")
+    (tmp_path / "notes").write_text(f"touch {tmp_path}/made\n")
+    await anyio.run_process(["gcc", "-g", "-O0", "-o", str(tmp_path / "main"), str(tmp_path / "main.c")])
+    settings = '[adapters.native]\ncommand = ["lldb-dap-19", "--repl-mode", "command"]\ntypes = ["by-hand"]\n'
+    start = {"type": "by-hand", "request": "launch", "program": str(tmp_path / "main"), "stopOnEntry": True}
+    calls = [("start_debugging", {"configuration": start}), *evaluated(f"shell . {tmp_path}/notes", "shell . notes")]
+    asked, told = await questions_of(
+        calls, lambda it: allowed or starts_alone(it), monkeypatch, tmp_path, settings=settings
+    )
+    assert [it["subject"] for it in asked[1:]] == [f"shell . {tmp_path}/notes", "shell . notes"]
+    assert ["did not allow" in it for it in told[1:]] == [not allowed] * 2
+    assert (tmp_path / "made").exists() is allowed
