@@ -16,7 +16,6 @@ from dragoman.redaction import Redactor
 from dragoman.terminal.model import Command
 from dragoman.terminal.model_suggestions import ModelSuggestions
 from dragoman.terminal.port import Record
-from dragoman.terminal.secrets import redacted_text
 from dragoman.terminal.suggesting.guesses import Guesses, Moment
 
 log = logging.getLogger(__name__)
@@ -99,7 +98,7 @@ class Completions:
 
     def _may_leave(self, text: str) -> bool:
         """What is typed has not been through the record, which redacts: a line with a secret is for no model."""
-        return redacted_text(self._redactor, text) == text
+        return self._redactor.line(text) == text
 
     def _ended(self, command: Command) -> None:
         if self._loaded_ns is None:

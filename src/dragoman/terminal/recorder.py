@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dragoman.errors import DragomanError
 from dragoman.journal import AppendBytes, Place, Span
-from dragoman.terminal.secrets import SecretStream
+from dragoman.redaction import SecretStream
 from dragoman.terminal.stream import DATA_LIMIT_BYTES, Frame, Kind
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,6 @@ from dragoman.terminal.model import ENDED_BY, GAP, RESUMES_AT, UNVERIFIED, Comma
 from dragoman.terminal.names import command_name, terminal_name
 from dragoman.terminal.recorder import Boundary, Recorder
 from dragoman.terminal.resuming import left_in
-from dragoman.terminal.secrets import SecretStream, redacted_text, shapes_of
 from dragoman.terminal.stream import Kind
 from dragoman.terminal.told import CommandTold, Notice, PatternSeen
 from dragoman.terminal.watching import Watchers
@@ -176,8 +175,7 @@ class Recording:
             raise
 
     def _new_life(self, terminal: Terminal) -> Life:
-        shapes = shapes_of(self._redactor)
-        recorder = Recorder(terminal.id, SecretStream(shapes), SecretStream(shapes))
+        recorder = Recorder(terminal.id, self._redactor.stream(), self._redactor.stream())
         return Life(Known(terminal), recorder)
 
     async def _revive(self, known: Known) -> None:
@@ -288,7 +286,7 @@ class Recording:
         return assigned.removeprefix(before).removesuffix(after)
 
     def _text(self, text: str) -> str:
-        return redacted_text(self._redactor, text[:_LINE_CHARACTERS])
+        return self._redactor.line(text[:_LINE_CHARACTERS])
 
     def _put(self, terminal: Terminal) -> Statement:
         return self._store.put_terminal(terminal, at_ns=self._clock.wall_ns())

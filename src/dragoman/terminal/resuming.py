@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dragoman.journal import Journal, Place, Record, Span
+from dragoman.redaction import LONGEST_BYTES
 from dragoman.terminal.reading import Streams
 from dragoman.terminal.recorder import Stretch
-from dragoman.terminal.shapes import LONGEST_BYTES
 from dragoman.terminal.stream import Frame, Kind, decoded
 
 # A command that printed more than this before the daemon died is shown from here on.

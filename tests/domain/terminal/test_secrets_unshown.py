@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from dragoman.redaction import Redactor
-from dragoman.terminal.secrets import SecretStream, shapes_of
 
 TOKEN = b"ghp_" + b"a1B2" * 9
 
 
 def kept(data: bytes, *, size: int) -> bytes:
-    stream = SecretStream(shapes_of(Redactor()))
+    stream = Redactor().stream()
     pieces = [stream.feed(data[at : at + size]) for at in range(0, len(data), size)]
     return b"".join([*pieces, stream.flush()])
 
@@ -33,13 +32,13 @@ def test_of_links_and_folders_the_secret_alone_is_replaced(size: int) -> None:
 
 
 def test_what_is_told_without_an_end_is_let_go_in_time() -> None:
-    stream = SecretStream(shapes_of(Redactor()))
+    stream = Redactor().stream()
     shown = stream.feed(b"\x1b]0;" + b"x" * 5000)
     assert len(shown) + stream.held_bytes == 5004
     assert not stream.held_bytes
 
 
 def test_with_redaction_off_every_byte_is_kept() -> None:
-    stream = SecretStream(shapes_of(Redactor(enabled=False)))
+    stream = Redactor(enabled=False).stream()
     told = b"\x1b]0;" + TOKEN + b"\x07"
     assert stream.feed(told) == told

@@ -16,7 +16,6 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.terminal.model import Command
 from dragoman.terminal.own import Client, OwnTerminal, OwnTerminals
-from dragoman.terminal.secrets import redacted_text
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter, TerminalSeen
 from dragoman.terminal.wrappers import Wrappers
@@ -135,7 +134,7 @@ class RunningTools:
         until = self.clock.monotonic_s() + within_s
         while (left := until - self.clock.monotonic_s()) >= 0:
             command = await self._next(terminal_id, after, left)
-            if command is not None and (not line or _ends_with(redacted_text(self.texts.redactor, line), command)):
+            if command is not None and (not line or _ends_with(self.texts.redactor.line(line), command)):
                 return command
             after = command.id if command is not None else after
             if left == 0:

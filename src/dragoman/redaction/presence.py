@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 
 Contains = Callable[[bytes, bytes], bool]
-_MANY_BYTES = 4_096
+MANY_BYTES = 4_096
 
 
 def _contains(data: bytes, word: bytes) -> bool:
@@ -23,7 +23,7 @@ def _by_the_c_library() -> Contains:
     memmem.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
 
     def contains(data: bytes, word: bytes) -> bool:
-        if len(data) < _MANY_BYTES:
+        if len(data) < MANY_BYTES:
             return word in data
         return memmem(data, len(data), word, len(word)) is not None
 

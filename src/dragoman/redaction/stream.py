@@ -8,10 +8,8 @@ is held back until more comes, the line goes on otherwise, or somebody flushes. 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-from dragoman.redaction import Redactor
-from dragoman.terminal.shapes import LONGEST_BYTES, Begun, Shapes, Span, apart
+from dragoman.redaction.shapes import BEFORE_BYTES, LONGEST_BYTES, Begun, Shapes, Span, apart
 
 # A shell's line editor goes on after the last column with a space and a return.
 _NOISE = re.compile(
@@ -31,9 +29,9 @@ _CUT_WORDS = re.compile(rb"\x1b\][^\x07\x1b]{0,4096}\x1b?\Z")
 _TITLES = frozenset({b"\x1b]0;", b"\x1b]1;", b"\x1b]2;"})
 # What a shell echoes comes in small pieces.
 _ECHO_BYTES = 8_192
-_CONTEXT_BYTES = 160
 _WORDS_BYTES = 4_200
 _LINE_BYTES = 1_200
+_MARK = b"<redacted "
 # So much of a secret that was begun and not gone on with is taken for one.
 _TELLING_BYTES = 8
 
@@ -101,8 +99,7 @@ class SecretStream:
         if begun:
             self._context = view.text[max(begun.start - 32, upto - LONGEST_BYTES, 0) : upto]
         else:
-            line = view.text.rfind(b"\n", 0, upto) + 1
-            self._context = view.text[max(line, upto - _CONTEXT_BYTES) : upto]
+            self._context = view.text[max(0, upto - BEFORE_BYTES) : upto]
 
 
 class _View:
@@ -168,21 +165,10 @@ def _words_kept(shapes: Shapes, found: re.Match[bytes]) -> bytes:
 
 
 def mark(secret: bytes) -> bytes:
-    return (
-        secret if secret.startswith(b"<redacted ") else b"<redacted %d chars>" % len(secret.decode("utf-8", "replace"))
-    )
-
-
-@lru_cache(maxsize=8)
-def shapes_of(redactor: Redactor) -> Shapes | None:
-    return Shapes(redactor.names) if redactor.enabled else None
-
-
-def redacted_text(redactor: Redactor, text: str) -> str:
-    """A text that is whole: a command line, a folder."""
-    stream = SecretStream(shapes_of(redactor))
-    data = text.encode("utf-8", "surrogateescape")
-    return (stream.feed(data) + stream.flush()).decode("utf-8", "replace")
+    """In place of a secret; a mark that was cut in two stays one."""
+    if secret.startswith(_MARK) or _MARK.startswith(secret):
+        return secret
+    return _MARK + b"%d chars>" % len(secret.decode("utf-8", "replace"))
 
 
 def _begun(shapes: Shapes, text: bytes) -> Begun | None:
@@ -192,7 +178,7 @@ def _begun(shapes: Shapes, text: bytes) -> Begun | None:
     tail = text[-LONGEST_BYTES:]
     if b"-----BEGIN" not in tail and b"eyJ" not in tail:
         tail = tail[-_LINE_BYTES:]
-        tail = tail[tail.rfind(b"\n") + 1 :]
+        tail = tail[max(0, tail.rfind(b"\n") - BEFORE_BYTES) :]
     found = shapes.begun(tail)
     skipped = len(text) - len(tail)
     return Begun(found.start + skipped, found.secret + skipped, found.likely) if found else None

@@ -1,0 +1,295 @@
+"""The table of secrets: every form that is known, as data.
+
+A secret is known by its own shape (`ghp_…`), by the name beside it (`password=…`) or by the command it is given to
+(`curl -u user:…`). Every form names a literal that must be in the text: a search for a literal runs at gigabytes per
+second, a pattern at tens of megabytes. Every quantifier is bounded: a program must not be able to make the search slow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from dragoman.redaction import values
+
+Accepts = Callable[[bytes], bool]
+
+
+class Form(NamedTuple):
+    literal: bytes
+    """Of the text in lower case."""
+    whole: re.Pattern[bytes]
+    """From the literal on; group `secret` is what is hidden."""
+    begun: re.Pattern[bytes]
+    """The same, cut off by the end of what has come so far."""
+    before: re.Pattern[bytes] | None = None
+    """What must stand right before the literal."""
+    accepts: Accepts | None = None
+    needs: bytes = b""
+    """What else the text must have; a character alone is found far faster than a word."""
+    likely: bool = True
+    """Whether a long beginning is taken for a secret when nothing more comes."""
+    gate: re.Pattern[bytes] | None = None
+    """Tried before the patterns of all forms that share it."""
+
+
+class Token(NamedTuple):
+    """A word of at least 20 characters that is a secret by its own shape."""
+
+    literals: str
+    """Of which one stands in it."""
+    head: str
+    body: str
+    least: int
+    most: int = 255
+    end: str = ""
+    cut: str = ""
+    """The body as it stands while it is not whole, where that is not some of the body."""
+
+    @property
+    def whole(self) -> str:
+        return f"{self.head}{self.body}{{{self.least},{self.most}}}{self.end}"
+
+    @property
+    def begun(self) -> str:
+        return f"{self.head}({self.cut or f'{self.body}{{1,{self.most}}}'})"
+
+
+_ALNUM, _WORD = "[A-Za-z0-9]", r"[\w-]"
+TOKENS = (
+    Token("ghp_ gho_ ghu_ ghs_ ghr_", "gh[pousr]_", _ALNUM, 30),
+    Token("github_pat_", "github_pat_", r"\w", 30),
+    Token("glpat- glptt- gldt- glrt- glcbt- glsoat- glft- glagent-", "gl[a-z]{2,5}-", r"[\w.-]", 20),
+    Token("xox", r"xox(?:e\.xox)?[abeprs]-", _WORD, 15),
+    Token("xapp-", "xapp-", _WORD, 20),
+    Token("sk-", "sk-(?:[a-z]{2,10}[0-9]{0,2}-){0,3}", _WORD, 20),
+    Token("k_live_ k_test_", "[rs]k_(?:live|test)_", r"\w", 16),
+    Token("whsec_", "whsec_", r"[\w+/=]", 24),
+    Token("AIza", "AIza", _WORD, 35, 35),
+    Token("ya29.", r"ya29\.", r"[\w.-]", 20, 2000),
+    Token("GOCSPX-", "GOCSPX-", _WORD, 20),
+    Token("npm_", "npm_", _ALNUM, 36, 36, r"\b"),
+    Token("pypi-", "pypi-", _WORD, 50),
+    Token("rubygems_", "rubygems_", "[0-9a-f]", 40),
+    Token("cio", "cio", _ALNUM, 32, 32, r"\b"),
+    Token("oy2", "oy2", "[a-z0-9]", 43, 43, r"\b"),
+    Token("dckr_", "dckr_[po]at_", _WORD, 20),
+    Token("AKIA ASIA ABIA ACCA", "(?:AKIA|ASIA|ABIA|ACCA)", "[0-9A-Z]", 16, 16, r"\b"),
+    Token("hf_", "hf_", _ALNUM, 30),
+    Token("gsk_", "gsk_", _ALNUM, 30),
+    Token("xai-", "xai-", _ALNUM, 40),
+    Token("r8_", "r8_", _ALNUM, 30),
+    Token("pplx-", "pplx-", _ALNUM, 40),
+    Token("nvapi-", "nvapi-", _WORD, 40),
+    Token("SG.", r"SG\.", r"[\w.-]", 50),
+    Token("key-", "key-", "[0-9a-f]", 32, 32, r"\b"),
+    Token("SK", "SK", "[0-9a-f]", 32, 32, r"\b"),
+    Token("_v1_", "do[opr]_v1_", "[0-9a-f]", 60),
+    Token("shpat_ shpca_ shppa_ shpss_", "shp(?:at|ca|pa|ss)_", "[0-9a-fA-F]", 32),
+    Token("sq0", "sq0(?:atp|csp)-", _WORD, 22),
+    Token("EAAA", "EAAA[AE]", _WORD, 50),
+    Token("hvs. hvb. hvr.", r"hv[sbr]\.", _WORD, 20),
+    Token("lin_api_", "lin_api_", _ALNUM, 30),
+    Token("figd_", "figd_", _WORD, 30),
+    Token("PMAK-", "PMAK-", _WORD, 30),
+    Token("ntn_", "ntn_", _ALNUM, 40),
+    Token("ATATT3", "ATATT3", r"[\w=-]", 40),
+    Token("NRAK-", "NRAK-", "[A-Z0-9]", 27),
+    Token("dapi", "dapi", "[0-9a-f]", 32, 34, r"\b"),
+    Token("sbp_", "sbp_", "[0-9a-f]", 40),
+    Token("pscale_", "pscale_(?:tkn|pw|oauth)_", r"[\w.-]", 30),
+    Token("glsa_ glc_", "gl(?:sa|c)_", r"[\w+/=-]", 30),
+    Token("sntrys_ sntryu_", "sntry[su]_", r"[\w+/=-]", 40),
+    Token("pul-", "pul-", "[0-9a-f]", 40),
+    Token("AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1", "[0-9A-Z]", 50),
+    Token("tskey-", "tskey-", _WORD, 20),
+    Token("CCIPAT_", "CCIPAT_", r"\w", 30),
+    Token("AA", "(?<=[0-9]{8}:)AA", _WORD, 33, 33, r"\b"),
+    Token(".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.", _WORD, 50),
+    Token(
+        "eyJ", "eyJ", r"(?:[\w-]{8,2000}(?:\.[\w-]{0,4000}){2,4})", 1, 1,
+        cut=r"[\w-]{1,2000}(?:\.[\w-]{0,4000}){0,4}",
+    ),
+)  # fmt: skip
+
+
+def _form(
+    literal: str, head: str, body: str, least: int, most: int, end: str = "",
+    *, cut_end: str = "", fold: bool = True, **more: Any,
+) -> Form:  # fmt: skip
+    """`head`, then a secret of so many `body`, then `end`; `cut_end` is what of the end may have come."""
+    flags = re.IGNORECASE if fold else 0
+    whole = re.compile(f"{head}(?P<secret>{body}{{{least},{most}}}){end}".encode(), flags)
+    begun = re.compile(f"{head}(?P<secret>{body}{{1,{most}}}){cut_end}\\Z".encode(), flags)
+    return Form(literal.encode(), whole, begun, **more)
+
+
+# Names, and the ways in which a value stands beside one.
+
+_SPACES = r"[ \t]{0,3}"
+_QUOTE = rf"\\?['\"]?\]?{_SPACES}(?:=>|[!:=]{{1,3}}){_SPACES}[bru]{{0,2}}(?P<quote>['\"`])"
+_QUOTED = r"(?:\\[^\r\n]|(?!(?P=quote))[^\r\n\\])"
+_ESCAPED_QUOTE = rf"\\{{1,3}}['\"]{_SPACES}[:=]{_SPACES}(?P<quote>\\{{1,3}}['\"])"
+_UP_TO_QUOTE = r"(?:(?!(?P=quote))[^\r\n])"
+_BARE = r"[^\s'\"]"
+_FLAG = re.compile(rb"(?:^|\s)--?[\w-]{0,30}\Z")
+_SETTER = re.compile(
+    rb"(?:\bset(?:env)?(?: -\w{1,4}){0,3}|\bconfig(?: --\w{1,10}){0,2})[ \t]{1,3}[\w.:/-]{0,40}\Z", re.IGNORECASE
+)
+_LINE_START = re.compile(rb"(?:\A|[\r\n])[\w.-]{0,30}\Z")
+_NETRC = re.compile(rb"\b(?:login|account|machine|default)\s{1,3}(?:\S{1,60}\s{1,20}){0,2}\Z", re.IGNORECASE)
+
+
+class Name(NamedTuple):
+    literal: str
+    name: str
+    before: str = ""
+    """What must stand before it; anything may where this is empty."""
+    accepts: Accepts = values.is_value
+
+
+_KEY_OF = (
+    "api|private|access|secret|encryption|signing|account|auth|client|master|license|deploy|shared|storage|service|"
+    "app|subscription|admin|root|aes|hmac|jwt|webhook|ssh|consumer"
+)
+_TOKEN_OF = (
+    "access|auth|refresh|session|id|bearer|api|identity|registry|security|deploy|private|bot|user|app|client|csrf|"
+    "xsrf|oauth|login|push|service|personal|secret|job|runner|vault"
+)
+_PASS_OF = (
+    "db|database|user|mail|email|smtp|root|admin|mysql|pg|postgres|redis|ftp|ssh|sudo|vnc|ldap|proxy|http|store|key|"
+    "trust|login|app|svc|service|api|rabbitmq|mqtt|basic|wifi"
+)
+NAMES = (
+    Name("pass", "pass(?:word|wd|phrase|code)"),
+    Name("pass", "pass", rf"(?:{_PASS_OF})[_-]?"),
+    Name("pwd", "pwd", r"(?:[_;]|;\s)", values.is_no_path),
+    Name("secret", "secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?"),
+    Name("key", "key(?:[_-]?(?:data|base64|pem))?", rf"(?:{_KEY_OF})[_-]?", values.is_no_path),
+    Name("token", "token", rf"(?:(?:{_TOKEN_OF})[_-]?|_|(?<![A-Za-z0-9-]))"),
+    Name("credential", "credentials?", "", values.is_no_path),
+    Name("auth", "authorization"),
+    Name("auth", "auth", r"[_'\"]", values.is_opaque),
+)
+
+
+def named(one: Name) -> Iterator[Form]:
+    """A name and its value: quoted, assigned bare, told after a colon or a space, or given to an option."""
+    gate = re.compile(rf"{one.name}(?:[\\'\"\]:=!,\s]|\w{{0,20}}>)".encode(), re.IGNORECASE)
+    yield from (form._replace(gate=gate) for form in _ways(one))
+
+
+def _ways(one: Name) -> Iterator[Form]:
+    before = re.compile(f"(?:{one.before})\\Z".encode(), re.IGNORECASE) if one.before else None
+    yield _form(one.literal, one.name + _QUOTE, _QUOTED, 4, 1000, "(?P=quote)", before=before, accepts=one.accepts)
+    yield _form(
+        one.literal, one.name + _ESCAPED_QUOTE, _UP_TO_QUOTE, 4, 1000, "(?P=quote)", before=before, accepts=one.accepts
+    )
+    ways: tuple[tuple[str, int, re.Pattern[bytes] | None, Accepts], ...] = (
+        (r"['\"]?\]?=", 4, before, values.is_assigned),
+        (rf"['\"]?:{_SPACES}", 6, before, values.is_telling),
+        (r"[ \t]{1,20}=[ \t]{1,20}", 4, before, values.is_configured),
+        (r"[ ]{1,3}", 4, _FLAG, values.is_argument),
+        (r"[ \t]{1,3}", 4, _SETTER, values.is_argument),
+        (r"['\"]?[,\s]{1,20}['\"]?value['\"]?[ \t]{0,3}[:=][ \t]{0,3}['\"]?", 4, before, values.is_value),
+    )
+    for between, least, earlier, accepts in ways:
+        yield _form(
+            one.literal, one.name + between, _BARE, least, 1000, before=earlier, accepts=_both(one.accepts, accepts)
+        )
+    yield _form(
+        one.literal, rf"{one.name}[ =]{{1,3}}(?P<quote>['\"])", _QUOTED, 4, 1000, "(?P=quote)",
+        before=_FLAG, accepts=one.accepts,
+    )  # fmt: skip
+    yield _form(
+        one.literal, rf"{one.name}\w{{0,20}}>", r"[^<\s]", 4, 300, "</", cut_end="<?",
+        before=before, accepts=one.accepts, likely=False,
+    )  # fmt: skip
+
+
+def _both(one: Accepts, other: Accepts) -> Accepts:
+    return lambda value: one(value) and other(value)
+
+
+# Command lines.
+
+_ARGUMENTS = r"(?:[ \t][^\r\n|;&]{0,300}?)?[ \t]"
+_OPENED = r"(?:(?P<quote>['\"])|(?!['\"]))"
+_ARGUMENT = r"(?(quote)(?:(?!(?P=quote))[^\r\n])|[^\s'\"])"
+_NO_WORD = re.compile(rb"(?<![\w-])\Z")
+_REGISTRY = re.compile(rb"\b(?:docker|podman|buildah|registry|az|oc|cf|npm|argocd)[ \t]{1,3}\Z")
+
+
+_USER_OPTION = r"(?:-[a-zA-Z]{0,8}u[ \t]{0,3}|--(?:proxy-)?user[ =]{1,3})"
+
+
+def _command(literal: str, name: str, option: str, before: re.Pattern[bytes] = _NO_WORD) -> Form:
+    return _form(
+        literal, f"{name}{_ARGUMENTS}{option}{_OPENED}", _ARGUMENT, 1, 300,
+        fold=False, before=before, accepts=values.is_argument, needs=b" -",
+    )  # fmt: skip
+
+
+COMMANDS = (
+    _command("mysql", r"mysql\w{0,12}", "-p"),
+    _command("mariadb", r"mariadb[\w-]{0,12}", "-p"),
+    _command("redis-cli", "redis-cli", r"-a[ \t]{1,3}"),
+    _command("login", "login", r"-p[ \t]{1,3}", _REGISTRY),
+    _command("mongo", r"mongo\w{0,12}", r"-p[ \t]{1,3}"),
+    _command("ldap", r"ldap\w{1,12}", r"-w[ \t]{0,3}"),
+    _command("sqlcmd", "sqlcmd", r"-P[ \t]{0,3}"),
+    _form(
+        "curl", rf"curl{_ARGUMENTS}{_USER_OPTION}{_OPENED}[^\s:'\"]{{0,100}}:",
+        _ARGUMENT, 1, 300, fold=False, before=_NO_WORD, accepts=values.is_value, needs=b" -",
+    ),
+    _form(
+        "smbclient", rf"smbclient{_ARGUMENTS}-U[ \t]{{0,3}}{_OPENED}[^\s%'\"]{{1,80}}%", _ARGUMENT, 1, 300,
+        fold=False, accepts=values.is_value, needs=b" -",
+    ),
+    _form(
+        "pass", rf"pass{_ARGUMENTS}-p[ \t]{{0,3}}{_OPENED}", _ARGUMENT, 1, 300,
+        fold=False, before=re.compile(rb"\bssh\Z"), accepts=values.is_argument,
+    ),
+    _form("pass", r"pass:", _BARE, 4, 300, before=re.compile(rb"-pass(?:in|out)?[ \t]\Z"), accepts=values.is_value),
+    _form(
+        "echo", rf"echo[ \t]{{1,3}}(?:-\w{{1,3}}[ \t]{{1,3}})?{_OPENED}", _ARGUMENT, 1, 300,
+        r"['\"]?[ \t]{0,3}\|[ \t]{0,3}(?:sudo|chpasswd|passwd|su|cryptsetup|docker login)\b",
+        cut_end=r"['\"]?[ \t]{0,3}(?:\|[ \t]{0,3}[a-z ]{0,12})?",
+        fold=False, before=_NO_WORD, accepts=values.is_value, needs=b"|", likely=False,
+    ),
+)  # fmt: skip
+
+
+# Headers, addresses, files.
+
+_KEY_BLOCK = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S]){0,8000}"
+_SCHEME = r"authorization\\?['\"]?[:=] {0,3}\\?['\"]?(?:basic|token|apikey|api-key|key|bot|digest|negotiate) {1,3}"
+PLACES = (
+    Form(
+        b"-----begin",
+        re.compile(f"(?P<secret>{_KEY_BLOCK}(?:-----END [A-Z0-9 ]{{0,40}}-----)?)".encode()),
+        re.compile(f"(?P<secret>{_KEY_BLOCK}(?:-----END[A-Z0-9 -]{{0,44}})?)\\Z".encode()),
+    ),
+    _form("bearer ", "bearer {1,3}", r"[^\s'\"\\]", 6, 2000, accepts=values.is_credential),
+    _form(
+        "auth", _SCHEME, r"[^\s'\"\\,]", 4, 2000,
+        accepts=values.is_credential, gate=re.compile(b"authorization", re.IGNORECASE),
+    ),
+    _form("cookie", rf"cookie\\?['\"]?:{_SPACES}\\?['\"]?", r"[^\r\n'\"\\]", 6, 4000, accepts=values.is_cookie),
+    _form(
+        "://", r"://[^\s/:@'\"]{0,100}:", r"[^\s/@'\"]", 1, 1000, "@",
+        accepts=values.is_value, needs=b"@", likely=False,
+    ),
+    _form("://", "://", _WORD, 20, 300, "@", accepts=values.is_opaque, needs=b"@", likely=False),
+    _form("pass", r"password[ \t]{1,20}", r"[^\s'\"]", 3, 300, before=_NETRC, accepts=values.is_value),
+    _form("pass", r"password[ \t]{1,3}(?P<quote>['\"])", _QUOTED, 4, 300, "(?P=quote)", accepts=values.is_value),
+    _form(
+        "identified by", r"identified by[ \t]{1,3}(?P<quote>['\"])", _QUOTED, 1, 300, "(?P=quote)",
+        accepts=values.is_value, needs=b"'",
+    ),
+    _form("sig", r"sig(?:nature)?=", r"[^\s'\"&]", 16, 1000, before=re.compile(rb"(?:[?&]|X-Amz-)\Z"), needs=b"&"),
+    _form("hooks", r"hooks(?:\.slack\.com/services|/\d{15,22})/", r"[\w/-]", 20, 200, needs=b"://"),
+)  # fmt: skip
+
+FORMS = (*PLACES, *(form for name in NAMES for form in named(name)), *COMMANDS)
