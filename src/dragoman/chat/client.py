@@ -6,6 +6,7 @@ itself: whether a request took effect before a connection was lost, only its sen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -16,9 +17,11 @@ import anyio.to_thread
 from msgspec import UNSET, Raw, UnsetType
 
 from dragoman.chat import faults, standing
+from dragoman.chat.attribution import Attribution, run_id_of
 from dragoman.chat.identity import Identity
 from dragoman.chat.reconnecting import Reconnecting, back_in_s
 from dragoman.chat.roles import OPERATOR, Role
+from dragoman.chat.session_methods import SessionMethods
 from dragoman.chat.standing import Standing
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
@@ -46,6 +49,7 @@ from dragoman.wire.gateway import (
 
 REQUEST_WITHIN_S = 30.0
 _HANDSHAKE_WITHIN_S = 15.0
+_ASKED_AGAIN_AFTER_S = 0.25
 _SILENT_TICKS = 2
 _TICK_TIMEOUT = 4000  # the reference's own close code for it
 
@@ -69,6 +73,8 @@ class Gateway:
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
+    sent_key: str = ""
+    """Of a message: its events may come before its answer."""
     settled: anyio.Event = field(default_factory=anyio.Event)
     outcome: Succeeded | Failed | Expired | Abandoned | None = None
 
@@ -97,7 +103,7 @@ class GatewayClient:
         role: Role = OPERATOR,
     ) -> None:
         self.gateway = gateway
-        self.role = role
+        self.role = self._offered = role
         self.standing = standing.DISCONNECTED
         self.hello: HelloOk | None = None
         self._identity = identity
@@ -113,6 +119,8 @@ class GatewayClient:
         self._connection = ClientConnection()
         self._waiting: dict[str, _Waiting] = {}
         self._with_device_token = False
+        self._methods = SessionMethods()
+        self._attribution = Attribution()
         self._back_in_s: float | None = None
         self._heard_at_s = 0.0
         self._asked = 0
@@ -122,10 +130,12 @@ class GatewayClient:
         if self._is_wanted and self.standing.state in ("connected", "degraded"):
             return
         self._is_wanted = True
+        self._tell(standing.CONNECTING)
         self._wake()
 
     def disconnect(self) -> None:
         self._is_wanted = False
+        self._tell(standing.DISCONNECTED)
         self._wake()
 
     async def run(self) -> None:
@@ -141,11 +151,21 @@ class GatewayClient:
     async def request(
         self, method: str, params: Any = UNSET, *, timeout_s: float = REQUEST_WITHIN_S
     ) -> Raw | UnsetType:
+        """In the protocol document's words where the gateway knows no others."""
+        if self.hello is not None and method in self.hello.features.methods:
+            return await self._request(method, params, timeout_s)
+        return await self._methods.request(self._request, method, params, timeout_s)
+
+    def leave(self, session_key: str, run_id: str) -> None:
+        """Nobody waits for this run any more."""
+        self._attribution.leave(session_key, run_id)
+
+    async def _request(self, method: str, params: Any, timeout_s: float) -> Raw | UnsetType:
         link = self._link
         if link is None or self._connection.state is not ClientState.OPEN:
             raise faults.not_connected(self.standing)
         self._asked += 1
-        id, waiting = f"cmd_{self._asked}", _Waiting()
+        id, waiting = f"cmd_{self._asked}", _Waiting(self._attribution.requested(method, params))
         deadline_s = self._clock.monotonic_s() + timeout_s
         data = self._connection.send_request(id, method, params, deadline_s=deadline_s)
         self._waiting[id] = waiting
@@ -158,6 +178,7 @@ class GatewayClient:
         finally:
             self._waiting.pop(id, None)
             self._connection.expire(self._clock.monotonic_s())
+            self._note_outcome(waiting)
         return _result(method, waiting.outcome, timeout_s)
 
     def _wake(self) -> None:
@@ -167,7 +188,7 @@ class GatewayClient:
             self._scope.cancel("what is wanted has changed")
 
     async def _stay_connected(self) -> None:
-        failed = 0
+        failed, self._offered = 0, self.role
         while True:
             self._tell(standing.CONNECTING)
             left = await self._one_connection()
@@ -186,6 +207,8 @@ class GatewayClient:
 
     async def _one_connection(self) -> _Left:
         self._connection, self.hello, self._back_in_s = ClientConnection(), None, None
+        self._methods = SessionMethods()
+        self._attribution.reset()
         try:
             async with self.open_link(self.gateway.url) as self._link:
                 return await self._converse(self._link)
@@ -234,6 +257,8 @@ class GatewayClient:
     def _overdue_at_s(self) -> float:
         if self.hello is None:
             return self._heard_at_s + _HANDSHAKE_WITHIN_S
+        if not self.hello.promises_ticks:
+            return math.inf  # whether it is there, the socket's own pings say
         return self._heard_at_s + _SILENT_TICKS * self.hello.policy.tick_interval_ms / 1000
 
     async def _overdue(self, link: Link) -> _Left:
@@ -242,6 +267,8 @@ class GatewayClient:
         self._connection.receive_eof(_TICK_TIMEOUT, words)
         for event in self._connection.events():
             await self._happened(link, event)
+        if self.hello is None:
+            return _Left(lambda delay_s: standing.no_handshake(_HANDSHAKE_WITHIN_S, delay_s))
         return self._lost(_TICK_TIMEOUT, words)
 
     def _lost(self, code: int, words: str) -> _Left:
@@ -263,10 +290,25 @@ class GatewayClient:
                 self._settle(event)
             case EventFrame() | SequenceGap():
                 self._note_shutdown(event)
-                self._heard(event)
+                self._tell_events([event] if isinstance(event, SequenceGap) else self._attribution.heard(event))
             case Closed():
                 pass
         return None
+
+    def _tell_events(self, events: list[EventFrame | SequenceGap]) -> None:
+        for event in events:
+            self._heard(event)
+
+    def _note_outcome(self, waiting: _Waiting) -> None:
+        """As soon as the answer is read: the events behind it are of the run that it names."""
+        key, waiting.sent_key = waiting.sent_key, ""
+        if not key:
+            return
+        if isinstance(waiting.outcome, Failed):
+            self._tell_events(self._attribution.refused(key))
+        else:
+            answer = waiting.outcome.payload if isinstance(waiting.outcome, Succeeded) else UNSET
+            self._tell_events(self._attribution.answered(key, run_id_of(answer)))
 
     def _note_shutdown(self, event: EventFrame | SequenceGap) -> None:
         """A gateway that stops may say when it will be back."""
@@ -274,10 +316,13 @@ class GatewayClient:
             self._back_in_s = back_in_s(event.payload)
 
     async def _answer(self, challenged: Challenged) -> bytes:
-        params = self.role.offer(await anyio.to_thread.run_sync(self._credentials))
+        params = self._offered.offer(await anyio.to_thread.run_sync(self._credentials))
+        deadline_s = self._clock.monotonic_s() + _HANDSHAKE_WITHIN_S
+        if self._offered.is_plain:
+            return self._connection.send_connect(params, deadline_s=deadline_s)
         seed = await anyio.to_thread.run_sync(self._identity.seed)
         signed = await anyio.to_thread.run_sync(sign_connect, params, seed, challenged.challenge)
-        return self._connection.send_connect(signed, deadline_s=self._clock.monotonic_s() + _HANDSHAKE_WITHIN_S)
+        return self._connection.send_connect(signed, deadline_s=deadline_s)
 
     def _credentials(self) -> Credentials | None:
         """Without one there is no `auth` at all."""
@@ -302,7 +347,10 @@ class GatewayClient:
         if verdict.action == "retry_with_device_token":
             self._with_device_token = True
             return _Left(lambda _: standing.CONNECTING, after_s=(verdict.retry_after_ms or 250) / 1000)
-        if verdict.action == "pause":
+        if (other := self._offered.less(refused.error)) is not None:
+            self._offered = other
+            return _Left(lambda _: standing.CONNECTING, after_s=_ASKED_AGAIN_AFTER_S)
+        if verdict.action == "pause" or self._offered.is_plain:
             if verdict.reason == "AUTH_DEVICE_TOKEN_MISMATCH":
                 await anyio.to_thread.run_sync(self._identity.drop, self.gateway.url, self.role.name)
             return _Left(lambda _: standing.CONNECTING, pauses=standing.refused(refused.error, verdict))
@@ -314,6 +362,7 @@ class GatewayClient:
         waiting = self._waiting.get(outcome.id)
         if waiting is not None:
             waiting.outcome = outcome
+            self._note_outcome(waiting)
             waiting.settled.set()
 
     def _settle_all(self) -> None:

@@ -61,6 +61,14 @@ def no_answer(method: str, timeout_s: float) -> DragomanError:
     )
 
 
+def no_end(seconds: float) -> DragomanError:
+    return DragomanError(
+        "gateway_silent",
+        say("The gateway has said nothing about this answer for {seconds} seconds.", seconds=f"{seconds:g}"),
+        hint=say("It may still be at work. The answer will be in the session's history when it is complete."),
+    )
+
+
 def unreadable() -> DragomanError:
     return DragomanError(
         "gateway_unreadable",

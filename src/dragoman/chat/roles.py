@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from dragoman import __version__
-from dragoman.wire.gateway import ClientInfo, ConnectParams, Credentials
+from dragoman.wire.gateway import ClientInfo, ConnectParams, Credentials, GatewayError
 from dragoman.wire.gateway.messages import ClientId, ClientMode
 
-SCOPES = ("operator.read", "operator.write", "operator.approvals", "operator.pairing")
+DOCUMENTED_SCOPES = ("operator.admin", "operator.approvals", "operator.pairing")
+SCOPES = (*DOCUMENTED_SCOPES, "operator.read", "operator.write")
+"""The protocol document's, and the two that real gateways want for a chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +27,47 @@ class Role:
     scopes: tuple[str, ...] = ()
     caps: tuple[str, ...] = ()
     commands: tuple[str, ...] | None = None
+    permissions: dict[str, Any] | None = None
+    is_plain: bool = False
+    """Nothing that the protocol document does not show, and protocol 3 alone: for a gateway that refuses the rest."""
 
     def offer(self, auth: Credentials | None) -> ConnectParams:
         return ConnectParams(
             min_protocol=3,
-            max_protocol=4,
+            max_protocol=3 if self.is_plain else 4,
             client=ClientInfo(
                 id=self.id,
                 version=__version__,
                 platform=self.platform,
                 mode=self.mode,
-                display_name="Dragoman",
-                device_family="dragoman",
+                display_name=None if self.is_plain else "Dragoman",
+                device_family=None if self.is_plain else "dragoman",
             ),
             role=self.name,
             scopes=self.scopes,
             caps=self.caps,
             commands=self.commands,
+            permissions=self.permissions,
             auth=auth,
-            user_agent=f"dragoman/{__version__}",
+            user_agent=None if self.is_plain else f"dragoman/{__version__}",
         )
 
+    def less(self, error: GatewayError) -> Role | None:
+        """Another way to ask after a refusal: with the scopes that were approved before, or in plain words where the
+        gateway speaks them. None: nothing else is left to try."""
+        approved = error.detail.approved_scopes
+        if error.detail.reason == "scope-upgrade" and _suffice(approved) and approved != self.scopes:
+            return replace(self, scopes=approved)
+        if error.code == GatewayError().code and self.name == "operator" and not self.is_plain:
+            return replace(self, scopes=DOCUMENTED_SCOPES, caps=(), is_plain=True)
+        return None
 
-OPERATOR = Role("operator", "cli", "cli", sys.platform, SCOPES, ("tool-events",))
+
+def _suffice(scopes: tuple[str, ...]) -> bool:
+    return "operator.admin" in scopes or {"operator.read", "operator.write"} <= set(scopes)
+
+
+OPERATOR = Role("operator", "cli", "cli", sys.platform, SCOPES, ("tool-events",), commands=(), permissions={})
 
 
 def canvas_node(commands: tuple[str, ...]) -> Role:

@@ -12,7 +12,7 @@ import anyio
 
 from dragoman.chat.listening import Listening
 from dragoman.errors import DragomanError
-from dragoman.wire.gateway import EventFrame, Reducer, SequenceGap
+from dragoman.wire.gateway import EventFrame, Reducer, SequenceGap, SessionDefaults
 from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff
 
 log = logging.getLogger(__name__)
@@ -40,6 +40,10 @@ class Router:
     def heard(self, frame: EventFrame | SequenceGap) -> None:
         for event in self._reducer.feed(frame):
             self._route(event)
+
+    def spell_sessions(self, defaults: SessionDefaults | None) -> None:
+        """As the gateway's hello says; without a word of it, keys have no second spelling."""
+        self._reducer.defaults = defaults
 
     def lost(self, error: DragomanError) -> None:
         """There will be no connection until somebody puts something right."""

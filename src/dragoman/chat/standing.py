@@ -78,6 +78,16 @@ def lost(code: int, words: str, retry_in_s: float) -> Standing:
     )
 
 
+def no_handshake(within_s: float, retry_in_s: float) -> Standing:
+    return Standing(
+        "connecting",
+        "no_handshake",
+        say("No gateway handshake within {seconds} seconds.", seconds=f"{within_s:g}"),
+        hint=say("Check the address: it must be a gateway of protocol 3 or 4."),
+        retry_in_s=retry_in_s,
+    )
+
+
 def given_up(attempts: int) -> Standing:
     return Standing(
         "error",

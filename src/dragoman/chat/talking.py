@@ -14,15 +14,17 @@ from dragoman.chat import faults
 from dragoman.chat.listening import Listening
 from dragoman.chat.router import Router
 from dragoman.errors import DragomanError
+from dragoman.wire.gateway.payloads import read
 from dragoman.wire.gateway.vocabulary import ChatEvent, Done, Gap, Outcome, TextDelta
 
 SILENT_AT_MOST_S = 600.0
+UNCONFIRMED_AT_MOST_S = 120.0
+"""Where the gateway cannot be asked whether a silent run still goes on."""
 LOOKS_EVERY_S = 5.0
 """When a run is silent: its end may have been in frames that were lost, and real gateways call a run that has told its
 end `in_flight` for seconds."""
 AWAY_AT_MOST_S = 60.0
 """Without a connection in the middle of a run: who waits is told, however long we go on trying to come back."""
-_HISTORY = 20
 _ENDED = frozenset({"ok", "error", "aborted"})
 
 
@@ -33,8 +35,12 @@ class Requests(Protocol):
 _Read = TypeVar("_Read", bound=msgspec.Struct)
 
 
-class _Taken(msgspec.Struct):
-    status: str = ""
+class _Taken(msgspec.Struct, rename="camel"):
+    status: str | None = None
+    run_id: str | None = None
+
+
+_TAKEN = msgspec.json.Decoder(_Taken)
 
 
 class _Part(msgspec.Struct):
@@ -65,15 +71,17 @@ class _History(msgspec.Struct):
 
 
 class Talk:
-    """Its key makes sending it again harmless: the gateway says what became of the first time."""
+    """Its key makes sending it again harmless: the gateway says what became of the first time, and names the run."""
 
     def __init__(self, client: Requests, router: Router, session_key: str, text: str) -> None:
-        self.run_id = str(uuid4())
+        self._key = self.run_id = str(uuid4())
         self._client = client
         self._router = router
         self._session_key = session_key
         self._text = text
         self._heard_at_s = self._there_at_s = 0.0
+        self._can_ask = True
+        self._last_answer = ""
 
     async def events(self) -> AsyncGenerator[ChatEvent, None]:
         """The run's own, the last is a `Done`."""
@@ -86,7 +94,8 @@ class Talk:
                     # Its last frames may have come with that answer: only when there still are none, there are none.
                     is_over, said_ended = said_ended, await self._has_ended()
                 elif isinstance(event, Gap):
-                    is_over = await self._send(borne=faults.LOST)
+                    # Within a connection the end is never among what was left out, and later text corrects the earlier.
+                    is_over = event.expected == 0 and await self._send(borne=faults.LOST)
                 else:
                     yield event
                     if isinstance(event, Done):
@@ -97,33 +106,57 @@ class Talk:
     async def _send(self, *, borne: frozenset[str]) -> bool:
         """Whether the run has ended already. A connection that is lost now comes back as a gap; one that never was
         there does not, and the first time says so."""
-        params = {"sessionKey": self._session_key, "message": self._text, "idempotencyKey": self.run_id}
+        params = {"sessionKey": self._session_key, "message": self._text, "idempotencyKey": self._key}
         try:
             answer = await self._client.request("chat.send", params)
         except DragomanError as error:
             if error.code not in borne:
                 raise
             return False
-        return not isinstance(answer, UnsetType) and _decoded(answer, _Taken).status == "ok"
+        taken = read(answer, _TAKEN) or _Taken()
+        self.run_id = taken.run_id or self.run_id
+        return taken.status == "ok"
 
     async def _next(self, heard: Listening) -> ChatEvent | None:
         """The next of this run, or a gap; None: it has been silent for a while."""
         event = await _of_run(heard, self.run_id)
         if event is not None and not isinstance(event, Gap):
             self._heard_at_s = self._there_at_s = anyio.current_time()
-        elif anyio.current_time() - self._heard_at_s >= SILENT_AT_MOST_S:
-            raise faults.no_answer("chat.send", SILENT_AT_MOST_S)
+            return event
+        most_s = SILENT_AT_MOST_S if self._can_ask else UNCONFIRMED_AT_MOST_S
+        if anyio.current_time() - self._heard_at_s >= most_s:
+            raise faults.no_end(most_s)
         return event
 
     async def _has_ended(self) -> bool:
-        """Asked in a way that cannot begin anything. A gateway that does not know the question says nothing by that."""
+        """Asked in a way that cannot begin anything. The protocol document has no such question: where it is not
+        known, an answer in the history that does not change any more is the end."""
         try:
-            answer = await self._client.request("agent.wait", {"runId": self.run_id, "timeoutMs": 1})
+            is_over = await self._is_said_to_be_over() if self._can_ask else await self._is_answered()
         except DragomanError as error:
             self._bear(error)
             return False
         self._there_at_s = anyio.current_time()
-        return not isinstance(answer, UnsetType) and _decoded(answer, _Taken).status in _ENDED
+        return is_over
+
+    async def _is_said_to_be_over(self) -> bool:
+        try:
+            answer = await self._client.request("agent.wait", {"runId": self.run_id, "timeoutMs": 1})
+        except faults.RequestFailedError:
+            self._can_ask = False
+            return await self._is_answered()
+        return (read(answer, _TAKEN) or _Taken()).status in _ENDED
+
+    async def _is_answered(self) -> bool:
+        rows = await self._history()
+        asked = next((row.text for row in reversed(rows) if row.role == "user"), "")
+        before, (self._last_answer, _) = self._last_answer, _answer(rows)
+        is_stable = before in ("", self._last_answer)
+        return asked.strip() == self._text.strip() and bool(self._last_answer) and is_stable
+
+    async def _history(self) -> list[_Row]:
+        answer = await self._client.request("chat.history", {"sessionKey": self._session_key})
+        return [] if isinstance(answer, UnsetType) else _decoded(answer, _History).messages
 
     def _bear(self, error: DragomanError) -> None:
         now_s = anyio.current_time()
@@ -134,9 +167,7 @@ class Talk:
 
     async def _reloaded(self) -> AsyncIterator[ChatEvent]:
         """The end was missed: what was said stands in the history."""
-        answer = await self._client.request("chat.history", {"sessionKey": self._session_key, "limit": _HISTORY})
-        rows = [] if isinstance(answer, UnsetType) else _decoded(answer, _History).messages
-        text, last = _answer(rows)
+        text, last = _answer(await self._history())
         yield TextDelta(run_id=self.run_id, session_key=self._session_key, content=text, replace=True)
         reasons = {"final": "end_turn", "error": last.error_message or last.text or "error"}
         reason = reasons.get(last.outcome, last.outcome)

@@ -49,6 +49,11 @@ TABLE: dict[str, str] = {
     "Connect with `dragoman gateway connect`, then try again.": "请用 `dragoman gateway connect` 连接，然后重试。",
     "The connection ended before {method} was answered; whether it took effect is unknown.": "{method} 得到应答之前连接就断了；是否生效未知。",
     "It reconnects by itself: look at the session's history, then decide.": "它会自动重连：请查看会话历史再决定。",
+    "No gateway handshake within {seconds} seconds.": "{seconds} 秒内没有完成网关握手。",
+    "The gateway has said nothing about this answer for {seconds} seconds.": "网关已有 {seconds} 秒没有发来这次回复的任何消息。",
+    "It may still be at work. The answer will be in the session's history when it is complete.": (
+        "它可能仍在处理。回复完成后会出现在会话历史中。"
+    ),
     "The gateway did not answer {method} within {seconds} seconds.": "网关在 {seconds} 秒内没有应答 {method}。",
     "Try again; if it stays silent, connect anew.": "请重试；若仍无应答，请重新连接。",
     "The key of this device is damaged: {file}.": "此设备的密钥已损坏：{file}。",

@@ -135,8 +135,8 @@ class _Answer:
         return "".join(self._segments)
 
     def take(self, value: dict[str, Any]) -> None:
-        if "tool" in value:
-            self._on_line_of_its_own(f"[{visible(str(value['tool']))}]".replace("\n", " "))
+        if line := next((str(value[name]) for name in ("tool", "error", "changed") if value.get(name)), ""):
+            self._on_line_of_its_own(f"[{visible(line)}]".replace("\n", " "))
         elif "text" in value:
             self._take_text(int(value["segment"]), str(value["text"]), replace=bool(value["replace"]))
 

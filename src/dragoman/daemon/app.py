@@ -246,7 +246,7 @@ class _Parts:
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         relay = gateway.relay if settings.gateway_relay else None
         if relay is not None:
-            gateway.overhear(chat.hub.pass_on)
+            gateway.overhear(chat.hub.pass_on, chat.hub.tell)
         self._gateway = chat.serve(
             toolbox, settings, Path(state.workspace), self._health, relay, debugger.trust, debugger.evaluators
         )

@@ -18,10 +18,11 @@ from dragoman.daemon.control import Method, Params, Part
 from dragoman.daemon.outward import Outward
 from dragoman.errors import DragomanError
 from dragoman.phrases import Language, say
-from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart
+from dragoman.wire.gateway.vocabulary import ChatEvent, Diff, Done, TextDelta, ToolResult, ToolStart
 
 _ADDRESS = re.compile(r"wss?://\S{1,500}")
 _MOST_TEXT = 100_000
+_MOST_ERROR = 300
 _SESSIONS = 100
 PAIRING_WITHIN_S = 10.0
 """Each of the three questions that an approval takes at most: the command line waits longer than for all of them."""
@@ -91,12 +92,15 @@ class GatewayMethods:
         client = self.link.client()
         text, session = str(params.get("text", ""))[:_MOST_TEXT], str(params.get("session", "main"))
         talk = Talk(client, self.link.router, session, text)
-        async with aclosing(talk.events()) as events:
-            async for event in events:
-                if isinstance(event, Done):
-                    yield {"run": talk.run_id, "outcome": event.outcome, "reason": event.stop_reason}
-                elif (shown := _shown(event)) is not None:
-                    yield Part(shown)
+        try:
+            async with aclosing(talk.events()) as events:
+                async for event in events:
+                    if isinstance(event, Done):
+                        yield {"run": talk.run_id, "outcome": event.outcome, "reason": event.stop_reason}
+                    elif (shown := _shown(event)) is not None:
+                        yield Part(shown)
+        finally:
+            client.leave(session, talk.run_id)
 
     async def _approve(self, params: Params) -> AsyncIterator[Any]:
         """Without an id: that agents draw on our own canvas."""
@@ -147,6 +151,8 @@ def _shown(event: ChatEvent) -> dict[str, Any] | None:
         case ToolStart():
             return {"tool": event.title or event.tool}
         case ToolResult():
-            return {"tool_ended": event.id, "error": event.error}
+            return {"tool_ended": event.id, "error": (event.error or "")[:_MOST_ERROR]}
+        case Diff():
+            return {"changed": event.path}
         case _:
             return None

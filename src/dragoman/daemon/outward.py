@@ -35,7 +35,18 @@ from dragoman.transport.private_files import read_private
 from dragoman.transport.server_owner import ForeignServerError
 from dragoman.wire.a2ui import A2uiError
 from dragoman.wire.gateway import EventFrame, SequenceGap
-from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff, ToolStart
+from dragoman.wire.gateway.vocabulary import (
+    A2ui,
+    ChatEvent,
+    Diff,
+    Done,
+    Status,
+    TextDelta,
+    ToolResult,
+    ToolStart,
+    ToolUpdate,
+    Usage,
+)
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +55,10 @@ if TYPE_CHECKING:
     from dragoman.transport.websocket_link import TextLink
 
 Overhear = Callable[[EventFrame | SequenceGap], None]
+Retell = Callable[[ChatEvent], None]
+_WITHOUT_NEWS = {"sessions.subscribe": {"subscribed": False}}
+"""What a relay can do without where the gateway does not know it: the protocol document has no such method."""
+_RETOLD = (TextDelta, ToolStart, ToolUpdate, ToolResult, Diff, Status, Usage, Done)
 DRAWER = "gateway"
 SETTLED_WITHIN_S = 20.0
 REQUEST_WITHIN_S = 30.0
@@ -78,9 +93,13 @@ class Outward:
         self._sessions: dict[str, str] = {}
         self._client: GatewayClient | None = None
         self._overheard: list[Overhear] = []
+        self._retold: list[Retell] = []
+        self._is_retelling = False
+        self._without: set[str] = set()
         self.router = Router(self._draw, self._bridge)
         self.node = CanvasNode(group, places, canvas, journal, self._ring)
         self.router.watch(self._notice)
+        self.router.watch(self._retell)
 
     @property
     def standing(self) -> Standing:
@@ -110,7 +129,7 @@ class Outward:
         assert self._client is not None
         self._client.connect()
         with anyio.move_on_after(SETTLED_WITHIN_S):
-            while self.standing.state not in _SETTLED and self.standing.code != "gateway_unreachable":
+            while self.standing.state not in _SETTLED and self.standing.retry_in_s is None:
                 await self._changed.wait()
         return self.standing
 
@@ -122,12 +141,24 @@ class Outward:
             log.warning("the gateway of the settings was not connected: %s", error)
             self._unbegun = Standing("error", error.code, error.message, hint=error.hint)
 
-    def overhear(self, told: Overhear) -> None:
-        """Every frame as it comes, for who passes them on."""
+    def overhear(self, told: Overhear, retold: Retell | None = None) -> None:
+        """Every frame as it comes, for who passes them on. `retold` is for a gateway that speaks as the protocol
+        document does: what its runs say, to be told in the words of our own."""
         self._overheard.append(told)
+        if retold is not None:
+            self._retold.append(retold)
 
     async def relay(self, method: str, params: Raw | UnsetType) -> Any:
-        return await self.client().request(method, params, timeout_s=_deadline_s(method, params))
+        client = self.client()
+        if method in self._without:
+            return _WITHOUT_NEWS[method]
+        try:
+            return await client.request(method, params, timeout_s=_deadline_s(method, params))
+        except faults.RequestFailedError:
+            if method not in _WITHOUT_NEWS or _lists_methods(client):
+                raise
+            self._without.add(method)
+            return _WITHOUT_NEWS[method]
 
     def disconnect(self) -> None:
         if self._client is not None:
@@ -190,13 +221,20 @@ class Outward:
             await client.run()
 
     def _heard(self, frame: EventFrame | SequenceGap) -> None:
+        self._is_retelling = self._is_retelling or (bool(self._retold) and _has_kind(frame))
         self.router.heard(frame)
         self.node.overhear(frame)
-        self._pass_on(frame)
+        if not (self._is_retelling and isinstance(frame, EventFrame) and frame.event in ("agent", "chat")):
+            self._pass_on(frame)
 
     def _pass_on(self, frame: EventFrame | SequenceGap) -> None:
         for told in self._overheard:
             told(frame)
+
+    def _retell(self, event: ChatEvent) -> None:
+        if self._is_retelling and isinstance(event, _RETOLD):
+            for told in self._retold:
+                told(event)
 
     def _ring(self) -> None:
         self._changed.set()
@@ -211,11 +249,19 @@ class Outward:
         if self._client is not None:
             self.node.follow(self._client)
         if now.state in ("connected", "degraded"):
+            self._listen_to(self.client())
             if self._was_connected:
                 self._heard(SequenceGap(expected=0, received=0))
             self._was_connected = True
         elif now.state in _SETTLED or now.state == "disconnected":
             self.router.lost(faults.not_connected(now))
+
+    def _listen_to(self, client: GatewayClient) -> None:
+        """In the way that its hello announces: one of the protocol document says nothing of itself."""
+        hello = client.hello
+        self.router.spell_sessions(hello.snapshot.session_defaults if hello and not hello.is_bare else None)
+        self._is_retelling = bool(self._retold) and not _lists_methods(client)
+        self._without.clear()
 
     async def _draw(self, event: A2ui) -> None:
         """As far as it goes: nobody there could be told what to repair."""
@@ -234,7 +280,7 @@ class Outward:
         body = {**msgspec.to_builtins(event), "original": None, "modified": ""}
         text = f"{event.path} changed by an agent behind the gateway"
         await self._journal.append([Event(kind="chat.file_changed", session=event.session_key, text=text, body=body)])
-        if event.tool_id:  # derived: what was told as a change is passed on as it came
+        if event.tool_id and not self._is_retelling:  # derived: what was told as a change is passed on as it came
             payload = Raw(msgspec.json.encode(changed_file(event, SystemClock().wall_ns() // 1_000_000)))
             self._pass_on(EventFrame(event="agent", payload=payload))
 
@@ -258,6 +304,26 @@ class Outward:
                 return False
             log.warning("an action on %s was not taken by the gateway: %s", ascii(taken.surface_id[:60]), error)
         return True
+
+
+class _Kind(msgspec.Struct):
+    kind: str = ""
+    stream: str = ""
+
+
+def _has_kind(frame: EventFrame | SequenceGap) -> bool:
+    """In the protocol document's form, which real gateways never use."""
+    if isinstance(frame, SequenceGap) or frame.event != "agent" or isinstance(frame.payload, UnsetType):
+        return False
+    try:
+        told = msgspec.json.decode(frame.payload, type=_Kind)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return bool(told.kind) and not told.stream
+
+
+def _lists_methods(client: GatewayClient) -> bool:
+    return client.hello is not None and bool(client.hello.features.methods)
 
 
 def _deadline_s(method: str, params: Raw | UnsetType) -> float:

@@ -16,6 +16,8 @@ from dragoman.transport.streams import dial
 OPENED_WITHIN_S = 10.0
 _CLOSED_WITHIN_S = 2.0
 _SENT_WITHIN_S = 10.0
+_PING_EVERY_S = 30.0
+"""A gateway need not tick; every WebSocket answers a ping."""
 LARGEST_BYTES = 25 * 1024 * 1024
 
 
@@ -90,7 +92,8 @@ async def _opened(url: str, trusted: Callable[[], Sequence[str]]) -> ClientConne
             max_size=LARGEST_BYTES,
             open_timeout=None,
             close_timeout=_CLOSED_WITHIN_S,
-            ping_interval=None,
+            ping_interval=_PING_EVERY_S,
+            ping_timeout=2 * _PING_EVERY_S,
         )
     except BaseException:
         sock.close()

@@ -43,6 +43,8 @@ from dragoman.wire.gateway.messages import (
 
 _CHALLENGE = msgspec.json.Decoder(Challenge)
 _HELLO = msgspec.json.Decoder(HelloOk)
+_ADMIN = "operator.admin"
+_READ_AND_WRITE = {"operator.read", "operator.write"}
 
 
 class ClientState(Enum):
@@ -165,7 +167,9 @@ class ClientConnection(Connection[ClientEvent]):
 
 
 def _missing_scopes(offer: ConnectParams, hello: HelloOk) -> tuple[str, ...]:
-    granted = hello.auth
-    if isinstance(granted, UnsetType):
+    """Admin includes reading and writing, and whoever has both misses nothing of a chat without admin."""
+    if isinstance(hello.auth, UnsetType):
         return ()
-    return tuple(scope for scope in offer.scopes or () if scope not in granted.scopes)
+    granted = set(hello.auth.scopes)
+    implied = _READ_AND_WRITE if _ADMIN in granted else {_ADMIN} if granted >= _READ_AND_WRITE else set()
+    return tuple(scope for scope in offer.scopes or () if scope not in granted | implied)

@@ -239,14 +239,26 @@ class Policy(_Hello, frozen=True):
     tick_interval_ms: int = 30_000
 
 
+_NO_SNAPSHOT, _NO_POLICY = Snapshot(), Policy()
+
+
 class HelloOk(_Hello, frozen=True, tag_field="type", tag="hello-ok"):
     """The specification's hello has `protocol` alone; everything else may be missing."""
 
     protocol: int
     server: ServerInfo = ServerInfo()
     features: Features = Features()
-    snapshot: Snapshot = Snapshot()
+    snapshot: Snapshot = _NO_SNAPSHOT
     auth: Grant | UnsetType = UNSET
-    policy: Policy = Policy()
+    policy: Policy = _NO_POLICY
     canvas_host_url: str | UnsetType | None = UNSET
     plugin_surface_urls: dict[str, str] | UnsetType = UNSET
+
+    @property
+    def promises_ticks(self) -> bool:
+        return self.policy is not _NO_POLICY
+
+    @property
+    def is_bare(self) -> bool:
+        """As in the specification: such a gateway says nothing of itself, and has one spelling of a session's key."""
+        return not self.promises_ticks and self.snapshot is _NO_SNAPSHOT

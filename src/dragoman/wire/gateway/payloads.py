@@ -104,14 +104,14 @@ class KindPayload(_Part, frozen=True):
     replace: bool = False
     id: str = ""
     tool: str = ""
-    title: str = ""
+    title: str | None = ""
     input: Raw | UnsetType = UNSET
-    output: str | None = None
-    error: str | None = None
+    output: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
     path: str = ""
     original: str | None = None
     modified: str = ""
-    stop_reason: str = "end_turn"
+    stop_reason: str | None = "end_turn"
     phase: str = ""
     payload: Raw | UnsetType = UNSET
     input_tokens: int | float | None = None
@@ -145,6 +145,17 @@ def joined_text(content: tuple[TextPart, ...] | str) -> str:
 
 _BODY = msgspec.json.Decoder(ResultBody)
 _TEXT = msgspec.json.Decoder(str)
+_EMPTY = (b"null", b"false", b'""')
+
+
+def text_of(value: Raw | UnsetType) -> str | None:
+    """A text as it is, nothing for what is empty, and anything else as it is written."""
+    if isinstance(value, UnsetType) or bytes(value) in _EMPTY:
+        return None
+    try:
+        return _TEXT.decode(value)
+    except _READABLE:
+        return bytes(value).decode(errors="replace")
 
 
 def result_body(result: Raw) -> ResultBody:

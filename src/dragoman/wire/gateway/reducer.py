@@ -47,6 +47,7 @@ _PHASE = msgspec.json.Decoder(PhaseData)
 _USAGE = msgspec.json.Decoder(UsageData)
 _TOOL = msgspec.json.Decoder(ToolData)
 
+_REAL = SessionDefaults()
 _OUTCOMES: dict[str, Outcome] = {"final": "final", "aborted": "aborted", "error": "error"}
 # The specification puts an error's message where the reason stands: what is no known reason is an error.
 _OUTCOMES_OF_REASONS: dict[str, Outcome] = {
@@ -58,11 +59,16 @@ _OUTCOMES_OF_REASONS: dict[str, Outcome] = {
 }
 
 
+def outcome_of(stop_reason: str) -> Outcome:
+    return _OUTCOMES_OF_REASONS.get(stop_reason, "error")
+
+
 class Reducer:
     """Outlives connections: a run goes on over a reconnect. State is bounded; a run that was dropped is restored."""
 
-    def __init__(self, defaults: SessionDefaults | None = None) -> None:
-        self._defaults = defaults or SessionDefaults()
+    def __init__(self, defaults: SessionDefaults | None = _REAL) -> None:
+        """Without defaults a session's key is taken as it is spelled: the specification's gateway has one spelling."""
+        self.defaults = defaults
         self._runs: dict[str, Run] = {}
         self._ended: dict[str, None] = {}
         self._unweighed = 0
@@ -159,7 +165,8 @@ class Reducer:
         if data is None or run is None:
             return []
         if frame.kind == "done":
-            return self._end(run, data.stop_reason, _OUTCOMES_OF_REASONS.get(data.stop_reason, "error"), None)
+            reason = data.stop_reason or "end_turn"
+            return self._end(run, reason, outcome_of(reason), None)
         return KINDS[frame.kind](run, data)
 
     def _end(self, run: Run, reason: str, outcome: Outcome, text: str | None) -> list[ChatEvent]:
@@ -173,7 +180,7 @@ class Reducer:
 
     def _run(self, run_id: str, session_key: str) -> Run | None:
         """The run that a frame belongs to; None once that run has ended. Nameless frames go by their session."""
-        session = canonical_session_key(session_key, self._defaults)
+        session = canonical_session_key(session_key, self.defaults) if self.defaults else session_key
         run = self._runs.get(run_id) if run_id else self._latest_of(session)
         if run is not None:
             return run

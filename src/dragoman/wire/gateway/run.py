@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Raw, UnsetType
 
-from dragoman.wire.gateway.payloads import KindPayload, ToolData, UsageData
+from dragoman.wire.gateway.payloads import KindPayload, ToolData, UsageData, text_of
 from dragoman.wire.gateway.run_text import Piece, RunText
 from dragoman.wire.gateway.run_tools import RunTools
 from dragoman.wire.gateway.vocabulary import A2ui, ChatEvent, Diff, Done, Outcome, Status, TextDelta, ToolStart, Usage
@@ -18,13 +18,20 @@ class Run:
         self._text = RunText()
         self._tools = RunTools(run_id, session_key)
         self._phase = ""
+        self._text_form = ""
         self._seen: dict[str, int] = {}
 
     @property
     def size(self) -> int:
         return self._text.size + self._tools.size
 
-    def said(self, delta: str, text: str | None, message: str, seq: int | None) -> list[ChatEvent]:
+    def said(
+        self, delta: str, text: str | None, message: str, seq: int | None, form: str = "stream"
+    ) -> list[ChatEvent]:
+        """A gateway that tells the pieces in both forms tells them twice: the form that came first is the one read."""
+        self._text_form = self._text_form or form
+        if form != self._text_form:
+            return []
         piece = self._text.add(delta, text or None, message, seq)
         return [*self._tools.settle(), *self._told(piece)] if piece else []
 
@@ -69,15 +76,16 @@ class Run:
     def kind_tool(self, phase: str, data: KindPayload) -> list[ChatEvent]:
         if not data.id:
             return []
+        error = text_of(data.error)
         told = ToolData(
             tool_call_id=data.id,
             phase=phase,
             name=data.tool,
-            title=data.title,
+            title=data.title or "",
             args=data.input,
-            output=data.output,
-            error=data.error,
-            is_error=data.error is not None,
+            output=text_of(data.output),
+            error=error,
+            is_error=error is not None,
         )
         return self.tool("kind", told, None)
 
@@ -122,7 +130,7 @@ class Run:
 
 # `done` is the reducer's: it ends the run's place among the others too.
 KINDS: dict[str, Callable[[Run, KindPayload], list[ChatEvent]]] = {
-    "text_delta": lambda run, data: run.said(data.content, None, "", None),
+    "text_delta": lambda run, data: run.said(data.content, None, "", None, form="kind"),
     "tool_start": lambda run, data: run.kind_tool("start", data),
     "tool_update": lambda run, data: run.kind_tool("update", data),
     "tool_result": lambda run, data: run.kind_tool("result", data),
