@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from dragoman.wire.a2ui import Surface
+from dragoman.wire.a2ui import Surface, UpdateDataModel
 
 Asking = Literal["no", "open", "closed"]
 
@@ -22,6 +22,8 @@ class Drawn(msgspec.Struct, frozen=True, kw_only=True):
     changed_ns: int
     asking: Asking = "no"
     """Somebody waits for its answer; or nobody does any more, and it says so."""
+    session_key: str = ""
+    """The conversation whose run drew it, where one did."""
 
     @property
     def key(self) -> str:
@@ -42,6 +44,22 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     at_ns: int
     is_secret: bool = False
     """It holds what no disk may: it ends with the daemon."""
+    session_key: str = ""
+    """Of the run that drew the surface, where one did: the action is for that conversation."""
+
+
+class SurfaceChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a surface, for those who show it elsewhere: without what was typed into fields for secrets."""
+
+    drawer: str
+    surface_id: str
+    before: Surface | None
+    after: Surface | None
+    """None: it is gone."""
+    data: tuple[UpdateDataModel, ...] = ()
+    """What was set in its data, in order."""
+    is_new: bool = False
+    """Made, or made anew."""
 
 
 def key_of(drawer: str, surface_id: str) -> str:

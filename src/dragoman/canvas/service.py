@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from dragoman.canvas.actions import ACTIONS, Waiting
 from dragoman.canvas.catalogue import check_components
 from dragoman.canvas.components import OWN
 from dragoman.canvas.hidden import recorded, secrets_in, stored, without
-from dragoman.canvas.model import Asking, Drawn, Taken, key_of
+from dragoman.canvas.model import Asking, Drawn, SurfaceChange, Taken, key_of
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.events import Event
@@ -25,6 +25,7 @@ from dragoman.wire.a2ui import (
     A2uiError,
     Action,
     Component,
+    CreateSurface,
     Incoming,
     Surface,
     Surfaces,
@@ -45,6 +46,7 @@ SURFACES_AT_MOST = 200
 """Of all drawers together; each has a limit of its own besides."""
 STAYS_S = 24 * 3600.0
 """Whatever else is drawn."""
+_NOTHING = Surface(id="")
 _CHANGES_AT_MOST = 200
 _DETAILS_BYTES = 64 * 1024
 _TOLD_BYTES = 64 * 1024
@@ -60,6 +62,11 @@ class CanvasService:
         self._drawn: dict[str, Drawn] = {}
         self._turn = anyio.Lock()
         self._waiting = Waiting(clock)
+        self._watching: list[Callable[[SurfaceChange], None]] = []
+
+    def watch(self, told: Callable[[SurfaceChange], None]) -> None:
+        """Every change of a surface once it is kept, in order; `told` must not take long."""
+        self._watching.append(told)
 
     async def load(self) -> None:
         """What a person did on a surface that is no longer there is told to nobody. That some went is told without
@@ -68,8 +75,9 @@ class CanvasService:
             rows = await self._journal.query(STORE.everything())
             before, self._drawn = self._drawn, STORE.decoded(rows.rows)
             await self._recall(is_new=not before)
-            if gone := len(before.keys() - self._drawn.keys()):
-                await self._journal.append([Event(kind="canvas.surfaces_forgotten", body={"count": gone})])
+            if gone := before.keys() - self._drawn.keys():
+                await self._journal.append([Event(kind="canvas.surfaces_forgotten", body={"count": len(gone)})])
+                self._tell_gone([before[key] for key in gone])
             # Who asked in an earlier life of the daemon was told that it ended.
             left = [it for key, it in self._drawn.items() if it.asking == "open" and key not in before]
             if left:
@@ -98,7 +106,14 @@ class CanvasService:
         return found
 
     async def draw(
-        self, drawer: str, workspace: str, document: object, *, strict: bool = True, asking: Asking = "no"
+        self,
+        drawer: str,
+        workspace: str,
+        document: object,
+        *,
+        strict: bool = True,
+        asking: Asking = "no",
+        session_key: str = "",
     ) -> tuple[Drawn, ...]:
         """The surfaces that changed. `strict` for who can be told what to repair; others draw as far as it goes.
         What is closed nobody listens to, so that nothing can be done there."""
@@ -111,7 +126,18 @@ class CanvasService:
             await self._make_room(drawer, len(self._drawn) - len(before) + len(after) - SURFACES_AT_MOST)
             typed = frozenset[str]().union(*map(secrets_in, before.values()))
             told = without(_for_viewers(before, incoming), typed)
-            return await self._change(drawer, workspace, before, after, told, asking=asking)
+            whose = Drawn(
+                drawer=drawer,
+                workspace=workspace,
+                surface=_NOTHING,
+                version=1,
+                changed_ns=self._clock.wall_ns(),
+                asking=asking,
+                session_key=session_key,
+            )
+            changed = await self._change(whose, before, after, told)
+            self._tell_changes(drawer, before, after, incoming)
+            return changed
 
     async def remove(self, drawer: str, surface_id: str, *, by: str) -> None:
         """By its drawer, or by a person who has seen enough of it."""
@@ -217,43 +243,58 @@ class CanvasService:
         await self._journal.append(events, writes=[STORE.remove(drawn.key) for drawn in surfaces])
         for drawn in surfaces:
             del self._drawn[drawn.key]
+        self._tell_gone(surfaces)
+
+    def _tell_changes(self, drawer: str, before: Surfaces, after: Surfaces, incoming: Sequence[Incoming]) -> None:
+        if not self._watching:
+            return
+        messages = [it.message for it in incoming]
+        secrets = frozenset[str]().union(*map(secrets_in, before.values()))
+        for name in [it for it in {**before, **after} if before.get(it) is not after.get(it)]:
+            sent = [it for it in messages if getattr(it, "surface_id", "") == name]
+            data = [it for it in sent if isinstance(it, UpdateDataModel)]
+            self._tell(
+                SurfaceChange(
+                    drawer=drawer,
+                    surface_id=name,
+                    before=stored(before[name]) if name in before else None,
+                    after=stored(after[name]) if name in after else None,
+                    data=tuple(msgspec.structs.replace(it, value=without(it.value, secrets)) for it in data),
+                    is_new=name not in before or any(isinstance(it, CreateSurface) for it in sent),
+                )
+            )
+
+    def _tell_gone(self, surfaces: Sequence[Drawn]) -> None:
+        for it in surfaces:
+            self._tell(SurfaceChange(drawer=it.drawer, surface_id=it.surface.id, before=None, after=None))
+
+    def _tell(self, change: SurfaceChange) -> None:
+        for told in self._watching:
+            told(change)
 
     def _surfaces_of(self, drawer: str) -> dict[str, Surface]:
         return {drawn.surface.id: drawn.surface for drawn in self._drawn.values() if drawn.drawer == drawer}
 
     async def _change(
-        self,
-        drawer: str,
-        workspace: str,
-        before: Surfaces,
-        after: Surfaces,
-        told: list[dict[str, Any]],
-        *,
-        asking: Asking,
+        self, whose: Drawn, before: Surfaces, after: Surfaces, told: list[dict[str, Any]]
     ) -> tuple[Drawn, ...]:
-        now_ns = self._clock.wall_ns()
-        gone = [key_of(drawer, name) for name in before if name not in after]
-        changed = [
-            self._next(drawer, workspace, surface, now_ns, asking=asking)
-            for name, surface in after.items()
-            if surface is not before.get(name)
-        ]
+        gone = [key_of(whose.drawer, name) for name in before if name not in after]
+        changed = [self._next(whose, surface) for name, surface in after.items() if surface is not before.get(name)]
         writes: list[Statement] = [*map(STORE.remove, gone), *map(self._put, changed)]
-        await self._journal.append(list(_told_change(drawer, changed, gone, told)), writes=writes)
+        await self._journal.append(list(_told_change(whose.drawer, changed, gone, told)), writes=writes)
         for key in gone:
             del self._drawn[key]
         self._drawn.update({drawn.key: drawn for drawn in changed})
         return tuple(changed)
 
-    def _next(self, drawer: str, workspace: str, surface: Surface, now_ns: int, *, asking: Asking) -> Drawn:
-        known = self._drawn.get(key_of(drawer, surface.id))
-        return Drawn(
-            drawer=drawer,
-            workspace=workspace,
+    def _next(self, whose: Drawn, surface: Surface) -> Drawn:
+        """Who changes a surface without a run leaves it with the one that drew it."""
+        known = self._drawn.get(key_of(whose.drawer, surface.id))
+        return msgspec.structs.replace(
+            whose,
             surface=surface,
             version=known.version + 1 if known else 1,
-            changed_ns=now_ns,
-            asking=asking,
+            session_key=whose.session_key or (known.session_key if known else ""),
         )
 
     def _put(self, drawn: Drawn) -> Statement:
@@ -284,6 +325,7 @@ class CanvasService:
             user_message=action.user_message,
             at_ns=self._clock.wall_ns(),
             is_secret=is_secret,
+            session_key=drawn.session_key,
         )
 
 

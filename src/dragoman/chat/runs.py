@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -39,6 +40,10 @@ _GOES_ON = {
     ),
 }
 """What a tool began and its end does not take along."""
+
+CONVERSATION: ContextVar[str] = ContextVar("conversation", default="")
+"""The key of the session whose run the present task works for; empty outside of one. Whatever a run causes, however far
+down, can be told whose it is."""
 
 Taken = Literal["started", "in_flight", "ok"]
 
@@ -99,6 +104,10 @@ class Runs:
         """Of a run that has not ended."""
         every = [run for key in {*self._running, *self._waiting} for run in self._all_of(key)]
         return next((run.session_key for run in every if run.id == run_id), None)
+
+    def is_known(self, run_id: str) -> bool:
+        """Whether it runs, waits, or has ended lately."""
+        return run_id in self._ended or self.session_of(run_id) is not None
 
     async def outcome(self, run_id: str) -> Outcome:
         """When it has ended, at once; the deadline is the caller's."""
@@ -184,6 +193,7 @@ class Runs:
         try:
             history = await self._conversations.history(run.session_key, limit=HISTORY_GIVEN)
             await self._conversations.say(run.session_key, "user", run.text, run_id=run.id, by=run.by)
+            CONVERSATION.set(run.session_key)
             run.voice = Voice(run.id, run.session_key, self._tell)
             await self._agent.answer(_question(run, history), run.voice)
         except DragomanError as error:

@@ -1,6 +1,7 @@
 """Chinese of the canvas phrases."""
 
 TABLE: dict[str, str] = {
+    "Passed on to the agent that drew the surface.": "已转交给绘制该界面的代理。",
     "There is no surface {name}.": "没有界面 {name}。",
     "Surfaces there are: {names}.": "现有的界面：{names}。",
     "The surface has no component {name}.": "该界面没有组件 {name}。",

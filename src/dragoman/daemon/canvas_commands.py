@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dragoman.canvas.service import CanvasService
@@ -17,7 +17,9 @@ _ADDRESS = 2_000
 
 
 class CanvasCommands:
-    def __init__(self, canvas: CanvasService, journal: Journal) -> None:
+    def __init__(self, canvas: CanvasService, journal: Journal, session: Callable[[], str]) -> None:
+        """`session` is where the agent that draws just now runs: a command does not say whose it is."""
+        self._session = session
         self._canvas = canvas
         self._journal = journal
 
@@ -71,7 +73,7 @@ class CanvasCommands:
     async def _draw(self, document: object) -> list[str]:
         """Strictly: the agent is told what to repair, and where."""
         try:
-            drawn = await self._canvas.draw(DRAWER, "", document)
+            drawn = await self._canvas.draw(DRAWER, "", document, session_key=self._session())
         except A2uiError as error:
             raise CommandError("VALIDATION_FAILED", f"{error.code}: {error}") from None
         return [it.surface.id for it in drawn]

@@ -65,7 +65,7 @@ class CanvasNode:
         self._group = group
         self._folder = places.state / "gateway" / "canvas"
         self._canvas = canvas
-        self._commands = CanvasCommands(canvas, journal)
+        self._commands = CanvasCommands(canvas, journal, lambda: self.session_key)
         self._changed = changed
         self._operator: GatewayClient | None = None
         self._client: GatewayClient | None = None
@@ -75,7 +75,7 @@ class CanvasNode:
         self.request_id = ""
         """Of the approval that is waited for."""
         self.session_key = "main"
-        """Where agents drew last: a command does not say whose it is."""
+        """Where an agent began to draw last: what is drawn now is its."""
 
     @property
     def standing(self) -> Standing:
@@ -100,7 +100,7 @@ class CanvasNode:
             self._ring()
 
     async def tell_actions(self) -> None:
-        """What a person did on what was drawn here: a run in the session that drew last."""
+        """What a person did on what was drawn here: a run in the session that drew it."""
         while True:
             for taken in await self._canvas.actions(DRAWER, most=1, within_s=_LISTENED_S):
                 bell = self._bell
@@ -164,7 +164,8 @@ class CanvasNode:
         """False while there is no connection. One that is lost meanwhile may have taken it: it is not sent again."""
         if self._client is None or self._operator is None:
             return False
-        session, words = self.session_key, self._in_words(taken)
+        session = taken.session_key or self.session_key
+        words = self._in_words(taken, session)
         said = {"sessionKey": session, "message": words, "idempotencyKey": taken.id}
         try:
             if _ACP in f":{session}":
@@ -177,11 +178,11 @@ class CanvasNode:
             log.warning("an action on %s was not taken by the gateway: %s", ascii(taken.surface_id[:60]), error)
         return True
 
-    def _in_words(self, taken: Taken) -> str:
+    def _in_words(self, taken: Taken, session: str) -> str:
         """As the gateway's own canvases say it."""
         words = {
             "action": taken.name,
-            "session": self.session_key,
+            "session": session,
             "surface": taken.surface_id,
             "component": taken.component_id,
             "host": "dragoman",

@@ -21,10 +21,11 @@ from dragoman.chat.command_agent import CommandAgent
 from dragoman.chat.conversations import Conversations
 from dragoman.chat.leave import Evaluators
 from dragoman.chat.model_agent import ModelAgent
-from dragoman.chat.runs import Question, Runs
+from dragoman.chat.runs import CONVERSATION, Question, Runs
 from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.clock import SystemClock
 from dragoman.errors import DragomanError
+from dragoman.gateway.document_canvas import DocumentCanvas
 from dragoman.gateway.face import GatewayFace
 from dragoman.gateway.hub import Hub
 from dragoman.gateway.methods import Methods, Relay
@@ -61,7 +62,7 @@ class ChatTools:
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
     ) -> ToolAnswer:
-        caller = replace(self._caller, name=by, language=language)
+        caller = replace(self._caller, name=by, language=language, conversation=CONVERSATION.get())
         if workspace:
             caller = replace(caller, workspace=Path(workspace), cwd=Path(workspace))
         try:
@@ -140,6 +141,7 @@ class Chatting:
             nodes=self.hub.nodes,
             changed=self.hub.changed,
             relay=relay,
+            act=self.hub.canvas.act if self.hub.canvas else None,
         )
         return GatewayFace(self.hub, prepare=toolbox.describe)
 
@@ -151,6 +153,8 @@ async def chatting(journal: Journal, tokens: Tokens, links: Links) -> AsyncItera
     async with anyio.create_task_group() as group:
         conversations, canvas = Conversations(journal, clock), CanvasService(journal, clock)
         hub = Hub(tokens, links, clock, largest_bytes=WEBSOCKET_MESSAGE_CAP)
+        hub.canvas = DocumentCanvas(canvas, in_sessions=CALLER)
+        canvas.watch(hub.drawn)
         made = Chatting(conversations, canvas, Approvals(hub.wanted, hub.settled), hub, group)
         await made.load()
         group.start_soon(hub.tick)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -27,6 +27,11 @@ class Asker(Protocol):
     @property
     def is_person(self) -> bool:
         """By its token: that of the page, which the editor holds too."""
+        ...
+
+    @property
+    def surfaces_told(self) -> Set[str]:
+        """Names of the surfaces that it was told of as a client of the protocol document."""
         ...
 
     @property

@@ -12,9 +12,11 @@ from msgspec import UNSET
 from dragoman import __version__
 from dragoman.access.links import Links
 from dragoman.access.tokens import Tokens
+from dragoman.canvas.model import SurfaceChange
 from dragoman.chat.approvals import Wanted
 from dragoman.clock import Clock
 from dragoman.gateway import kind_events
+from dragoman.gateway.document_canvas import DocumentCanvas
 from dragoman.gateway.grants import APPROVE, READ
 from dragoman.gateway.methods import Methods, wanted_approval
 from dragoman.gateway.nodes import Nodes
@@ -47,6 +49,7 @@ class Hub:
         self._started_s = clock.monotonic_s()
         self.nodes = Nodes(clock)
         self.methods: Methods
+        self.canvas: DocumentCanvas | None = None
 
     async def serve(self, socket: Socket, *, is_person: bool = False) -> None:
         if len(self._visits) >= VISITS_AT_MOST or len(self._strangers) >= STRANGERS_AT_MOST:
@@ -110,6 +113,19 @@ class Hub:
             if self._kind_readers():
                 for event in self._relayed.feed(frame):
                     self._tell_kind(event)
+
+    def drawn(self, change: SurfaceChange) -> None:
+        """On the canvas, by whatever agent: for those who read the protocol document's form. A client that was told
+        nothing of the surface yet is told the whole."""
+        if self.canvas is None:
+            return
+        for visit in self._kind_readers():
+            for message in self.canvas.messages(change, visit.surfaces_told):
+                _broadcast(Frame("agent", kind_events.of_surface(message)), [visit], may_be_left_out=False)
+            name = self.canvas.name_of(change.drawer, change.surface_id)
+            (visit.surfaces_told.discard if change.after is None else visit.surfaces_told.add)(name)
+        if change.after is None:
+            self.canvas.forget(change)
 
     def wanted(self, approval: Wanted) -> None:
         self._approvers(Frame("dragoman.approval.requested", wanted_approval(approval)))

@@ -21,10 +21,11 @@ from dragoman.clock import Clock
 from dragoman.gateway import schemas as s
 from dragoman.gateway import shapes
 from dragoman.gateway.calls import NODE, Asker, Json, Method, MethodError, invalid
+from dragoman.gateway.document_canvas import Delivered
 from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE, allows
 from dragoman.gateway.nodes import Nodes
 from dragoman.ids import new_id
-from dragoman.phrases import Language
+from dragoman.phrases import Language, say
 from dragoman.wire.gateway import GatewayError, Grant, canonical_session_key
 from dragoman.wire.gateway.refusals import invalid_params
 from dragoman.wire.gateway.session_keys import short_session_key
@@ -39,6 +40,8 @@ Complete = Callable[[str, Language, str], Awaitable[Sequence[Completion]]]
 """What was typed, in which language it is answered, and the folder whose files may be named."""
 Changed = Callable[[str, Mapping[str, Any]], None]
 """A session's key, and what became of it: for those who watch the list."""
+Act = Callable[[Asker, str], Awaitable[Delivered | None]]
+"""A message that is a person's action on the canvas goes to who drew the surface; any other is None."""
 Relay = Callable[[str, Raw | UnsetType], Awaitable[Json]]
 """Asks another gateway; raises RequestFailedError with what that one said."""
 
@@ -67,6 +70,7 @@ class Methods:
         nodes: Nodes,
         changed: Changed,
         relay: Relay | None = None,
+        act: Act | None = None,
     ) -> None:
         self._conversations = conversations
         self._runs = runs
@@ -79,6 +83,7 @@ class Methods:
         self._complete = complete
         self._changed = changed
         self._relay = relay
+        self._act = act
         self.table: Mapping[str, Method] = {
             "health": Method(READ, s.Nothing, self._show_health),
             "agents.list": Method(READ, s.Nothing, self._agents),
@@ -155,9 +160,15 @@ class Methods:
 
     async def _send(self, asker: Asker, wanted: s.ChatSend) -> Json:
         """The run's id is the key that the client chose."""
-        run_id = wanted.idempotency_key
+        run_id, session_key = wanted.idempotency_key, wanted.session_key
+        if self._act is not None and not self._runs.is_known(run_id):
+            delivered = await self._act(asker, wanted.message)
+            if delivered is not None and not delivered.session_key:
+                self._runs.announce(canonical_session_key(session_key), run_id, _passed_on(asker.language))
+                return {"runId": run_id, "status": "started"}
+            session_key = delivered.session_key if delivered else session_key
         taken = await self._runs.send(
-            wanted.session_key,
+            session_key,
             wanted.message,
             run_id=run_id,
             by=asker.name,
@@ -318,6 +329,10 @@ class Methods:
 
     def _now_ms(self) -> int:
         return self._clock.wall_ns() // 1_000_000
+
+
+def _passed_on(language: Language) -> str:
+    return say("Passed on to the agent that drew the surface.").in_language(language)
 
 
 def _spelled(asker: Asker, key: str) -> str:

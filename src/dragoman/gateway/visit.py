@@ -88,6 +88,7 @@ class Visit:
         self.is_person = is_person
         self.subscribes_sessions = False
         self.messages_of: set[str] = set()
+        self.surfaces_told: set[str] = set()
         self.caps: frozenset[str] = frozenset()
         self.since_ms = clock.wall_ns() // 1_000_000
         self.params: ConnectParams | None = None

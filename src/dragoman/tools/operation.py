@@ -31,6 +31,8 @@ class Caller:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
     """Whether a person started this client in the workspace, and so said that what it holds may run."""
+    conversation: str = ""
+    """The session of the chat whose run calls, where one does."""
     reconnected: bool = False
     """Whether its daemon went and this is the next one: sessions it knows of have ended."""
     progress: Progress | None = field(default=None, repr=False, compare=False)

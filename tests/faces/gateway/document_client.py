@@ -230,5 +230,9 @@ async def document_client(url: str, token: str = "", **options: Any) -> AsyncIte
     async with anyio.create_task_group() as group:
         group.start_soon(client.run)
         await client.until(lambda: client.hello)
-        yield client
-        group.cancel_scope.cancel()
+        try:
+            yield client
+        finally:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(5):
+                await client.disconnect()
+            group.cancel_scope.cancel()

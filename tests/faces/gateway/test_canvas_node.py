@@ -32,7 +32,7 @@ from tests.domain.chat.line import until
 pytestmark = pytest.mark.anyio
 
 Json = dict[str, Any]
-BUTTON = [
+BUTTON: list[Json] = [
     {
         "surfaceUpdate": {
             "surfaceId": "main",
@@ -193,6 +193,21 @@ async def test_what_a_person_does_on_a_surface_of_an_acp_session_is_a_message_in
     (sent,) = gateway.sent
     assert (sent["sessionKey"], sent["idempotencyKey"]) == ("agent:main:acp:1", taken.id)
     assert gateway.requests == []
+
+
+async def test_an_act_goes_to_the_session_that_drew_its_surface_whoever_drew_another_since(tmp_path: Path) -> None:
+    gateway = OldGateway(approved=True)
+    other = [{key: {**body, "surfaceId": "other"} for key, body in message.items()} for message in BUTTON]
+    async with drawn_on(tmp_path, gateway) as (link, canvas, _):
+        await until(lambda: link.node.standing.state == "connected")
+        for session, messages in (("agent:main:first", BUTTON), ("agent:main:second", other)):
+            link.node.session_key = session
+            await gateway.invoke("canvas.a2ui.push", messages=messages)
+        for surface in ("main", "other"):
+            await canvas.act(DRAWER, surface, "root", by="the page")
+        await until(lambda: len(gateway.requests) == 2)
+    told = [json.loads(sent["payloadJSON"])["sessionKey"] for sent in gateway.requests]
+    assert told == ["agent:main:first", "agent:main:second"]
 
 
 async def test_each_command_is_obeyed_once_or_refused_with_the_reason(tmp_path: Path) -> None:

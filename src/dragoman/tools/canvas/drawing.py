@@ -52,7 +52,7 @@ class Drawer:
 
     async def _draw(self, caller: Caller, wanted: Drawing, document: list[Json]) -> Outcome:
         with refusing(are_messages=bool(wanted.messages)):
-            drawn = await self.service.draw(caller.id, str(caller.workspace), document)
+            drawn = await self.service.draw(caller.id, str(caller.workspace), document, session_key=caller.conversation)
         return self._shown(caller, wanted, drawn)
 
     def _shown(self, caller: Caller, wanted: Drawing, drawn: tuple[Drawn, ...]) -> Outcome:

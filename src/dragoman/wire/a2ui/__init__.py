@@ -3,11 +3,12 @@
 read(anything)            -> messages of the model, each with the place it came from
 apply_all(surfaces, them) -> the surfaces afterwards, or an A2uiError with a pointer and nothing changed
 resolve(surface)          -> the tree to draw
-to_v08(them), to_v09(them)
+to_v08(them), to_v09(them), to_seed
 """
 
 from __future__ import annotations
 
+from dragoman.wire.a2ui import to_seed
 from dragoman.wire.a2ui.client import read_client, refusal
 from dragoman.wire.a2ui.connection import Connection, Refused, encode_jsonl
 from dragoman.wire.a2ui.errors import A2uiError
@@ -67,6 +68,7 @@ __all__ = [
     "refusal",
     "resolve",
     "snapshot",
+    "to_seed",
     "to_v08",
     "to_v09",
 ]

@@ -1,0 +1,99 @@
+"""A surface, written in the protocol document's own dialect. It has no tree and its readers bind no data, so:
+
+- components are listed in the order in which they are drawn, with the values that they are bound to; what only lays
+  others out (Row, Column, Card …) is left out;
+- a Button has the text of its child as its `label`; actions are left out: its readers answer with the component's id;
+- Markdown is a Text, a Terminal a CodeBlock; what else the document does not have is sent as it is, and shown by its
+  readers as a placeholder;
+- there is no message that removes a surface: it is left without components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from dragoman.wire.a2ui import pointer
+from dragoman.wire.a2ui.limits import DEFAULT_LIMITS
+from dragoman.wire.a2ui.messages import DELETE, UpdateDataModel
+from dragoman.wire.a2ui.resolve import Node, resolve
+from dragoman.wire.a2ui.surface import Surface
+
+Json = dict[str, Any]
+
+_LIMITS = msgspec.structs.replace(DEFAULT_LIMITS, nodes=2_000, tree_bytes=512 << 10)
+"""The whole list is sent with every change, so it is smaller than what a page may be shown."""
+_LAYOUT = frozenset({"Row", "Column", "List", "Card", "Tabs", "Modal"})
+_INNER = frozenset({"action", "checks", "child", "children", "tabs", "trigger", "content", "weight", "accessibility"})
+_SAID_AS = {"Markdown": ("Text", "text", "text"), "Terminal": ("CodeBlock", "text", "code")}
+"""The type, its property, and the name of that in the type that the document has."""
+
+
+def create_surface(name: str, surface: Surface) -> list[Json]:
+    """With its data, which the document's message that creates one does not carry."""
+    created: Json = {
+        "type": "createSurface",
+        "surface": {"id": name, "title": surface.title},
+        "components": components_of(surface),
+    }
+    if surface.data_model == {}:
+        return [created]
+    return [created, _set_data(name, "", surface.data_model)]
+
+
+def update_components(name: str, components: list[Json]) -> Json:
+    return {"type": "updateComponents", "surfaceId": name, "components": components}
+
+
+def update_data_model(name: str, message: UpdateDataModel) -> Json:
+    """What is deleted is null: the document has no other word for it."""
+    place = pointer.format_pointer(pointer.parse(message.path))
+    return _set_data(name, place, None if message.value is DELETE else message.value)
+
+
+def components_of(surface: Surface) -> list[Json]:
+    root = resolve(surface, _LIMITS)
+    return list(_listed(root)) if root else []
+
+
+def _set_data(name: str, place: str, value: Any) -> Json:
+    return {"type": "updateDataModel", "surfaceId": name, "pointer": place, "value": value}
+
+
+def _listed(node: Node) -> Iterator[Json]:
+    if node.state != "ready":
+        return
+    if node.type == "Button":
+        yield _component(node, "Button", {"label": _text_of(node), **_props(node)})
+        return
+    if node.type not in _LAYOUT:
+        yield _plain(node)
+    for child in node.children:
+        yield from _listed(child)
+
+
+def _plain(node: Node) -> Json:
+    said_as, own, name = _SAID_AS.get(node.type, (node.type, "", ""))
+    props = _props(node)
+    return _component(node, said_as, {name: props.get(own, "")} if own else props)
+
+
+def _component(node: Node, said_as: str, props: Json) -> Json:
+    return {"id": node.id, "type": said_as, "props": props}
+
+
+def _props(node: Node) -> Json:
+    return {name: _literal(value) for name, value in node.properties.items() if name not in _INNER}
+
+
+def _literal(value: Any) -> Any:
+    """A function of the catalogue is run by who draws, and the document's readers have none."""
+    return "" if isinstance(value, dict) and isinstance(value.get("call"), str) else value
+
+
+def _text_of(node: Node) -> str:
+    """What a button shows: the texts below it."""
+    own = [str(_literal(node.properties[name])) for name in ("text", "name") if name in node.properties]
+    return " ".join(filter(None, [*own, *map(_text_of, node.children)]))
