@@ -126,7 +126,7 @@ class Members:
                 member = Member(self._place(), link, str(configuration.get("name", "")))
                 self.spawn(self._head.hear, member)
                 await self._introduced(member, request, configuration)
-        except DragomanError as error:
+        except (DragomanError, RemoteProtocolError) as error:
             log.info("a child session was not reached: %s", error)
         finally:
             self._joining -= 1

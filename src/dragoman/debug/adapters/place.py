@@ -25,10 +25,12 @@ from dragoman.debug.adapters.run_in_terminal import Tell, Terminal, feed
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.faults import adapter_gone
 from dragoman.debug.messages import output
+from dragoman.errors import RemoteProtocolError
 from dragoman.transport.peers import processes_at
 from dragoman.transport.supervised import Child, Exit, Tree
 
 _LAST_WORDS = 4000
+_LONGEST_PORT = 5  # digits
 _LAST_WORDS_WITHIN_S = 0.5  # a child of the adapter may hold its outputs open
 
 
@@ -53,7 +55,11 @@ class Foreign:
         return self.pids()
 
     async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
-        return await connect_to(_address_in(configuration) or self._address, users=self._users)
+        """A child's port is on the adapter's host, whatever it calls that: its loopback need not be ours, and an
+        adapter elsewhere must not choose who of this machine is spoken to."""
+        child = _address_in(configuration)
+        address = self._address if child is None else Address(self._address.host, child.port)
+        return await connect_to(address, users=self._users)
 
     async def hear(self, tell: Tell) -> None:
         """Its outputs are somebody else's."""
@@ -171,7 +177,12 @@ _MEETINGS: dict[str, Callable[[AsyncExitStack, Tree, AdapterSpec], Meeting]] = {
 def _address_in(configuration: Mapping[str, Any] | None) -> Address | None:
     """Where debugpy wants a child's session opened."""
     where = (configuration or {}).get("connect")
-    return Address(str(where.get("host") or "127.0.0.1"), int(where["port"])) if isinstance(where, dict) else None
+    if not isinstance(where, dict):
+        return None
+    port = str(where.get("port"))
+    if not (port.isdecimal() and len(port) <= _LONGEST_PORT and 0 < int(port) < 1 << 16):
+        raise RemoteProtocolError("bad_port", f"A child session is asked for at port {port[:40]!a}.")
+    return Address(str(where.get("host") or "127.0.0.1"), int(port))
 
 
 def _attached_pid(situation: Situation) -> list[int]:

@@ -60,7 +60,8 @@ class SpawnedAdapter:
         self._patient = curing.admit(place.glimpsed_pids)
         stack.callback(self._patient.leaves)
         self._spec = spec
-        self._terminal = situation.terminal if situation.is_in_terminal else None
+        # An adapter that somebody else started may be on another machine: it gets nothing run here, in no terminal.
+        self._terminal = situation.terminal if situation.is_in_terminal and isinstance(place, Own) else None
         self._life = anyio.CancelScope()
         self._links = anyio.create_task_group()
         self._family: Family
