@@ -14,6 +14,7 @@ from tests.daemons import PATIENCE
 from tests.faces.web.browser import chromium
 from tests.vscode.editor import ROOT, Editor, editor
 from tests.vscode.hosting import HostRun
+from tests.vscode.line_script import line_script_extension
 from tests.vscode.others import others_extension
 from tests.vscode.window import Window
 
@@ -32,7 +33,7 @@ def vsix() -> Path:
 @pytest.fixture(scope="session")
 def edited(tmp_path_factory: pytest.TempPathFactory, vsix: Path) -> Iterator[Editor]:
     room = tmp_path_factory.mktemp("editor")
-    with editor(room, vsix, others_extension(room)) as started:
+    with editor(room, vsix, others_extension(room), line_script_extension(room)) as started:
         yield started
 
 

@@ -24,8 +24,8 @@ def others_extension(room: Path) -> Path:
     with zipfile.ZipFile(package, "w") as archive:
         archive.writestr("extension/package.json", json.dumps(about))
         archive.writestr("extension/main.js", _MAIN)
-        archive.writestr("[Content_Types].xml", _TYPES)
-        archive.writestr("extension.vsixmanifest", _MANIFEST)
+        archive.writestr("[Content_Types].xml", TYPES)
+        archive.writestr("extension.vsixmanifest", MANIFEST)
     return package
 
 
@@ -35,11 +35,11 @@ exports.activate = (context) => {{
   context.subscriptions.push(vscode.commands.registerCommand("plain-python.choose", () => {json.dumps(CHOSEN)}));
 }};
 """
-_TYPES = """<?xml version="1.0" encoding="utf-8"?>
+TYPES = """<?xml version="1.0" encoding="utf-8"?>
 <Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
 <Default Extension=".json" ContentType="application/json"/><Default Extension=".js" ContentType="text/javascript"/>
 <Default Extension=".vsixmanifest" ContentType="text/xml"/></Types>"""
-_MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
+MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
 <PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011">
 <Metadata><Identity Language="en-US" Id="plain-python" Version="0.0.1" Publisher="test"/></Metadata>
 <Installation><InstallationTarget Id="Microsoft.VisualStudio.Code"/></Installation><Dependencies/>

@@ -23,7 +23,11 @@ const editor = vi.hoisted(() => {
     ThemeColor: class {},
     Uri: { file: (fsPath: string) => ({ fsPath, scheme: "file" }) },
     l10n: { t: (words: string, ...values: unknown[]) => words.replace(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)])) },
-    workspace: { workspaceFolders: [{ uri: { scheme: "file", fsPath: "/project" } }] },
+    workspace: {
+      workspaceFolders: [{ uri: { scheme: "file", fsPath: "/project" } }],
+      getWorkspaceFolder: () => state.workspace.workspaceFolders[0],
+      registerTextDocumentContentProvider: () => ({ dispose: () => undefined }),
+    },
     window: {
       visibleTextEditors: [],
       createTextEditorDecorationType: () => ({ dispose: () => undefined }),

@@ -56,4 +56,9 @@ TABLE: dict[str, str] = {
     "{limit} editors are connected; there is no room for another.": "已连接 {limit} 个编辑器；没有空位再接入。",
     "{path}:{line}: {severity}: {message}": "{path}:{line}：{severity}：{message}",
     "{path} is not a file that agents may use here.": "{path} 不是智能体可在此使用的文件。",
+    "Nobody waits for this session any more.": "已经没有人在等待这个会话。",
+    "{editor} asks the person whether this may be started.": "{editor} 正在询问用户是否允许启动。",
+    "The editor would expand {text} once more in this configuration.": "编辑器会再次展开此配置中的 {text}。",
+    "Give the value itself in its place.": "请直接写出它的值。",
+    "{editor} started it and did not lend the session.": "{editor} 已启动程序，但没有共享该会话。",
 }

@@ -6,8 +6,10 @@ TABLE: dict[str, str] = {
         "它最后的输出见 `last_lines`，它运行的命令见 `line`。"
     ),
     "There is no debug adapter for the type {type}.": "没有类型 {type} 的调试适配器。",
-    "Types that can be debugged here: {types}. `dragoman adapters` says how to get others.": (
-        "这里可以调试的类型：{types}。`dragoman adapters` 说明如何获得其他的。"
+    "Types that can be debugged here: {types}. `dragoman adapters` says how to get others. Or ask the person to open "
+    "this folder in VS Code with the extension for that type and Dragoman's: it is then started there.": (
+        "这里可以调试的类型：{types}。`dragoman adapters` 说明如何获得其他的。也可以请用户在装有该类型扩展和 Dragoman 扩展的 "
+        "VS Code 中打开此文件夹，调试会话便会在那里启动。"
     ),
     "The tasks before the program have not ended: there is no debugger yet.": "程序之前的任务尚未结束：还没有调试器。",
     "Wait for the session, or stop it.": "请等待该会话，或停止它。",

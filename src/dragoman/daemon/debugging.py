@@ -13,6 +13,7 @@ import anyio
 from dragoman.chat.leave import Evaluators
 from dragoman.clock import SystemClock
 from dragoman.daemon.editing import Lending, editors_variable
+from dragoman.daemon.editor_launches import EditorLaunches
 from dragoman.daemon.evaluators import evaluators_for
 from dragoman.daemon.lives import Life, Lives
 from dragoman.daemon.runs import Runs, remove_left_over
@@ -83,8 +84,16 @@ async def debugging(
         trust = TrustBook(journal, clock)
         editors = Editors()
         variable = partial(editors_variable, editors)
+        launches = EditorLaunches(editors, adapters)
         starter = AdapterStarter(
-            supervisors, group, adapters, trust=trust, rule=rule, variable=variable, port_users=port_users
+            supervisors,
+            group,
+            adapters,
+            trust=trust,
+            rule=rule,
+            variable=variable,
+            port_users=port_users,
+            editor_debuggers=launches.debuggers,
         )
         runs = Runs(book, starter)
 
@@ -96,7 +105,7 @@ async def debugging(
 
         kept = keeping(redactor.value)
         service = DebugService(group, book, runs, journal, clock, lived, redactor.text, kept)
-        lending = Lending(editors, service, group, adapters)
+        lending = Lending(editors, service, group, adapters, launches)
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.clean_up, service)
         sources = FileSources(rule)

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 from anyio.abc import TaskGroup
 
+from dragoman.daemon.editor_launches import EditorLaunches
 from dragoman.debug.adapters import AdapterSpec
 from dragoman.debug.dialect import Dialect
-from dragoman.debug.lent import LentSession, OwnMark, lent, read_marked, read_offer, read_own
+from dragoman.debug.lent import LentSession, Offer, OwnMark, lent, read_marked, read_offer, read_own
 from dragoman.debug.persons import person_at
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
@@ -59,7 +60,12 @@ class Lending:
     """Sessions by the editor that lends them and its own name for them. Ends with the editor, or with the session."""
 
     def __init__(
-        self, editors: Editors, service: DebugService, group: TaskGroup, adapters: Sequence[AdapterSpec]
+        self,
+        editors: Editors,
+        service: DebugService,
+        group: TaskGroup,
+        adapters: Sequence[AdapterSpec],
+        launches: EditorLaunches,
     ) -> None:
         self._service = service
         self._group = group
@@ -69,12 +75,16 @@ class Lending:
         editors.calls.update({"debug.offered": self._offered, "debug.event": self._heard, "debug.ended": self._ended})
         editors.calls |= {"debug.breakpoint": self._marked, "debug.own": self._own, "debug.lendable": self._lendable}
         editors.when_left = self._left
+        self._launches = launches
+        launches.when_released = self._released
 
     async def _offered(self, editor: Editor, params: Json) -> Json:
         offer, folder = read_offer(params), _folder(editor, params)
         key = (editor.id, offer.session)
-        if key in self._lent or len(self._lent) >= LENT_AT_MOST:
+        if not offer.session or key in self._lent or len(self._lent) >= LENT_AT_MOST:
             raise DragomanError("not_taken", say("This session cannot be taken, or is lent already."))
+        if "start" in params:
+            return self._begun(editor, offer, str(params["start"]))
         client = Client(person_at(editor.about.name), folder, folder)
         dialect = self._dialects.get(offer.type, Dialect(has_console=True))
         released = partial(self._released, editor, offer.session)
@@ -87,6 +97,15 @@ class Lending:
             raise
         self._group.start_soon(self._hold, key, loan, loan.session)
         return {"session_id": loan.session.id}
+
+    def _begun(self, editor: Editor, offer: Offer, start: str) -> Json:
+        """What an agent asked that editor to start. Nothing is waited for: the editor tells of it right after this."""
+        requested = self._launches.lent(editor, start)
+        if requested is None:
+            raise DragomanError("not_taken", say("Nobody waits for this session any more."))
+        self._lent[editor.id, offer.session] = _Loan(requested.backend, requested.client, requested.session)
+        requested.backend.lent(offer)
+        return {"session_id": requested.session.id if requested.session else ""}
 
     def not_lent(self, workspace: Path) -> list[str]:
         """What a person debugs in this folder and has not lent, by the names that the editor gives."""
@@ -163,9 +182,10 @@ class Lending:
 
     def _left(self, editor: Editor) -> None:
         self._not_lent.pop(editor.id, None)
-        for (id, _), loan in list(self._lent.items()):
-            if id == editor.id:
+        for key, loan in list(self._lent.items()):
+            if key[0] == editor.id:
                 loan.backend.lost()
+                self._drop(key, loan)
 
     async def _hold(self, key: tuple[str, str], loan: _Loan, session: Session) -> None:
         """As long as the person debugs, it is in use, whether an agent looks at it or not."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import msgspec
@@ -19,6 +19,9 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.wire.dap import Event, Response
 
+if TYPE_CHECKING:
+    from dragoman.debug.session import Session
+
 log = logging.getLogger(__name__)
 
 Prepare = Callable[[SupervisedRunner], Awaitable[None]]
@@ -27,15 +30,19 @@ _HELD_EVENTS = 64
 
 
 class AfterTasks:
-    owns = Owns()
     takes_its_time = True
 
-    def __init__(self, group: TaskGroup, trees: TaskTrees, prepare: Prepare, open: Open) -> None:
+    def __init__(
+        self, group: TaskGroup, trees: TaskTrees, prepare: Prepare, open: Open, owns: Owns | None = None
+    ) -> None:
+        """`owns`: of the backend that is to come."""
+        self.owns = owns or Owns()
         self._group = group
         self._trees = trees
         self._prepare = prepare
         self._open = open
         self._backend: Backend | None = None
+        self._session: Session | None = None
         self._told, self._taken = anyio.create_memory_object_stream[Event](_HELD_EVENTS)
         self._has_ended = False
         self._settled = anyio.Event()
@@ -68,6 +75,9 @@ class AfterTasks:
             with anyio.CancelScope(shield=True):
                 await self._trees.leave()
 
+    def made(self, session: Session) -> None:
+        self._session = session
+
     def memory_bytes(self) -> int | None:
         """The debugger's and the program's; a server that a task left running is not theirs."""
         weigh: Callable[[], int | None] | None = getattr(self._backend, "memory_bytes", None)
@@ -79,6 +89,9 @@ class AfterTasks:
         if self._has_ended:
             await backend.end()
             raise _not_up()
+        made: Callable[[Session | None], None] | None = getattr(backend, "made", None)
+        if made is not None:
+            made(self._session)
         self._backend = backend
         self._settled.set()
         self._group.start_soon(self._pass_on, backend)

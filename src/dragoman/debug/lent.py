@@ -97,7 +97,7 @@ class OwnMark(MarkNow, frozen=True, kw_only=True, rename="camel"):
 class LentSession:
     def __init__(self, offer: Offer, ask: Ask, person: str, released: Callable[[str], None]) -> None:
         """`released`: nobody here has it any more while its editor still does, and why."""
-        self.owns = Owns(breakpoints=False, process=False, output=False, restart=False, others=person)
+        self.owns = owned_by(person)
         self._offer = offer
         self._ask = ask
         self._released = released
@@ -172,12 +172,17 @@ class LentSession:
         return {}
 
 
+def owned_by(person: str) -> Owns:
+    """Everything is the person's."""
+    return Owns(breakpoints=False, process=False, output=False, restart=False, others=person)
+
+
 def lent(
     offer: Offer, ask: Ask, person: str, dialect: Dialect, released: Callable[[str], None]
 ) -> tuple[LentSession, Prepared]:
     """`released` tells the editor that a session of its is let go of."""
     backend = LentSession(offer, ask, person, released)
-    launch = Launch("attach", {}, offer.type, _as_watcher(dialect))
+    launch = Launch("attach", {}, offer.type, as_watcher(dialect))
     return backend, Prepared(offer.name, backend, launch, Wish(), facts={"editor": offer.type})
 
 
@@ -202,7 +207,7 @@ def read_offer(told: Mapping[str, Any]) -> Offer:
         raise DragomanError("bad_offer", say("This is not how an editor lends a session.")) from error
 
 
-def _as_watcher(dialect: Dialect) -> Dialect:
+def as_watcher(dialect: Dialect) -> Dialect:
     """How values are read stays; nothing that would send a person's program on, or interrupt it."""
     return replace(
         dialect,

@@ -119,7 +119,7 @@ class Lives:
         def keep(stop: Stop) -> None:
             self._chronicle.keep(partial(self._keeping, id, prepared.title, client.place, stop))
 
-        return Session(
+        session = Session(
             id,
             prepared.title,
             prepared.backend,
@@ -132,6 +132,9 @@ class Lives:
             keep=keep,
             hold=prepared.hold,
         )
+        if prepared.made is not None:
+            prepared.made(session)
+        return session
 
     async def _begun(self, every: Sequence[Kept], *, stop_all: bool, within_s: float) -> None:
         """In the daemon's group: whoever is not willing to wait longer leaves a session behind that is starting."""
@@ -186,7 +189,8 @@ class Lives:
 
     async def _begin(self, kept: Kept) -> None:
         session = kept.session
-        about = {"title": session.title, "workspace": kept.workspace, "by": kept.client}
+        about: dict[str, Any] = {"title": session.title, "workspace": kept.workspace, "by": kept.client}
+        about |= {"in_editor": True} if session.is_a_persons else {}
         self._chronicle.tell("debug.started", session.id, session.title, about)
         try:
             await self._group.start(self._live, kept, session)

@@ -175,5 +175,7 @@ class Register:
 
 
 def _is_leased(kept: Kept) -> bool:
-    """One that starts has a caller, unless it takes its time."""
+    """One that starts has a caller, unless it takes its time. One in an editor is in use as long as it is there."""
+    if kept.session.is_a_persons:
+        return False
     return kept.session.state in _LEASED or (kept.session.state is State.STARTING and kept.begins is not None)

@@ -16,7 +16,8 @@ from dragoman.debug import launch as launches
 from dragoman.debug.adapters import BUILT_IN, AdapterSpec, Situation
 from dragoman.debug.adapters.spawned import SpawnedAdapter
 from dragoman.debug.after_tasks import AfterTasks
-from dragoman.debug.backend import Backend
+from dragoman.debug.backend import Backend, Owns
+from dragoman.debug.dialect import Dialect
 from dragoman.debug.service import Client, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
 from dragoman.debug.task_running import TaskTrees
@@ -27,6 +28,9 @@ from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.paths import PathRule
 
 _VARIABLES_ASKED = 32
+_TYPES_NAMED = 60
+_ONLY_ELSEWHERE = frozenset({"no_adapter", "adapter_missing", "no_browser"})
+"""What a start here fails with where the debugger of an editor can still do it."""
 
 
 class Trust(Protocol):
@@ -41,6 +45,29 @@ async def _unknown_variable(workspace: Path, variable: str) -> str | None:  # no
     return None
 
 
+class EditorDebugger(Protocol):
+    """A debugger of a connected editor."""
+
+    @property
+    def editor(self) -> str: ...
+
+    @property
+    def owns(self) -> Owns: ...
+
+    @property
+    def dialect(self) -> Dialect: ...
+
+    def open(self, client: Client, session: launches.Resolved, *, no_debug: bool) -> Backend: ...
+
+
+EditorDebuggers = Callable[[Path], Mapping[str, EditorDebugger]]
+"""By type, those of the editors that have a folder open."""
+
+
+def _no_editor(workspace: Path) -> Mapping[str, EditorDebugger]:  # noqa: ARG001
+    return {}
+
+
 class NobodyTrusted:
     async def trusts(self, workspace: Path) -> bool:  # noqa: ARG002
         return False
@@ -51,11 +78,13 @@ class _Start:
     """One session to be, and everything that could be known to be wrong with it is known not to be."""
 
     resolved: launches.Resolved
-    spec: AdapterSpec
-    situation: Situation
     launch: Launch
     wish: Wish
     facts: Mapping[str, str]
+    open: Callable[[], Awaitable[Backend]]
+    require_runnable: Callable[[], None] = lambda: None
+    owns: Owns | None = None
+    """Where an editor starts it."""
 
 
 class AdapterStarter:
@@ -71,6 +100,7 @@ class AdapterStarter:
         rule: PathRule | None = None,
         variable: Variable = _unknown_variable,
         port_users: frozenset[int] = frozenset(),
+        editor_debuggers: EditorDebuggers = _no_editor,
     ) -> None:
         """`port_users` besides this one may be at the other end of a debug port: see `Situation`."""
         self._supervisors = supervisors
@@ -81,6 +111,7 @@ class AdapterStarter:
         self._rule = rule or PathRule()
         self._variable = variable
         self._port_users = port_users
+        self._editor_debuggers = editor_debuggers
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation:
         is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
@@ -93,27 +124,31 @@ class AdapterStarter:
         self, client: Client, wish: Wish, *, is_trusted: bool
     ) -> tuple[launches.Launch, Sequence[_Start]]:
         """What only an editor can resolve is asked of one, variable by variable, where the workspace may run things."""
+        editors = self._editor_debuggers(client.workspace)
         for _ in range(_VARIABLES_ASKED):
             try:
-                return await anyio.to_thread.run_sync(partial(self._known, client, wish, is_trusted=is_trusted))
+                return await anyio.to_thread.run_sync(
+                    partial(self._known, client, wish, editors, is_trusted=is_trusted)
+                )
             except launches.LaunchError as error:
                 variable = str(error.details.get("variable", "")) if is_trusted else ""
                 value = await self._variable(client.workspace, variable) if variable else None
                 if value is None:
                     raise
                 wish = replace(wish, from_editor={**wish.from_editor, variable: value})
-        return await anyio.to_thread.run_sync(partial(self._known, client, wish, is_trusted=is_trusted))
+        return await anyio.to_thread.run_sync(partial(self._known, client, wish, editors, is_trusted=is_trusted))
 
-    def _known(self, client: Client, wish: Wish, *, is_trusted: bool) -> tuple[launches.Launch, Sequence[_Start]]:
+    def _known(
+        self, client: Client, wish: Wish, editors: Mapping[str, EditorDebugger], *, is_trusted: bool
+    ) -> tuple[launches.Launch, Sequence[_Start]]:
         """All that can be known by looking at files. In a thread: a folder may be on a disk far away."""
         launch = self._resolve(client, wish, is_trusted=is_trusted)
         if not is_trusted:
             raise launches.needs_trust(launch, client.workspace, [self._told(client, it) for it in launch.sessions])
-        starts = [self._start(client, wish, launch, session) for session in launch.sessions]
+        starts = [self._start(client, wish, launch, session, editors) for session in launch.sessions]
         if not _has_tasks(launch):
             for start in starts:
-                launches.require_program(start.resolved)
-                start.spec.require_runnable(start.situation)
+                start.require_runnable()
         return launch, starts
 
     def _resolve(self, client: Client, wish: Wish, *, is_trusted: bool) -> launches.Launch:
@@ -130,42 +165,65 @@ class AdapterStarter:
         )
         return launches.resolve(asked, asking, _as_caller(wish))
 
-    def _start(self, client: Client, wish: Wish, launch: launches.Launch, session: launches.Resolved) -> _Start:
-        spec = self._spec(session.type, client)
+    def _start(
+        self,
+        client: Client,
+        wish: Wish,
+        launch: launches.Launch,
+        session: launches.Resolved,
+        editors: Mapping[str, EditorDebugger],
+    ) -> _Start:
+        alone = wish if len(launch.sessions) == 1 else replace(wish, configuration_name=session.name)
+        try:
+            return self._start_here(client, alone, session, editors)
+        except DragomanError as error:
+            if error.code not in _ONLY_ELSEWHERE or session.type not in editors:
+                raise
+            return _start_in_editor(client, alone, session, editors[session.type])
+
+    def _start_here(
+        self, client: Client, wish: Wish, session: launches.Resolved, editors: Mapping[str, EditorDebugger]
+    ) -> _Start:
+        spec = self._spec(session.type, client, editors)
         launches.require_target(session)
         situation = replace(_situation(client, session, wish.stdin), port_users=self._port_users)
         facts = spec.facts(situation)  # also says what is missing, before a task has run
         told = _launch(spec, situation, no_debug=wish.no_debug)
-        alone = wish if len(launch.sessions) == 1 else replace(wish, configuration_name=session.name)
-        return _Start(session, spec, situation, told, alone, facts)
+
+        def require_runnable() -> None:
+            launches.require_program(session)
+            spec.require_runnable(situation)
+
+        return _Start(session, told, wish, facts, self._opener(spec, situation), require_runnable)
 
     def _told(self, client: Client, session: launches.Resolved) -> Mapping[str, str]:
         """What it would run with, as far as that can be said without running anything."""
         try:
-            return self._spec(session.type, client).facts(_situation(client, session, None))
+            return self._spec(session.type, client, {}).facts(_situation(client, session, None))
         except DragomanError:
             return {}
 
     async def _backends(self, client: Client, launch: launches.Launch, starts: Sequence[_Start]) -> Sequence[Backend]:
         if _has_tasks(launch):
             return self._after_tasks(client, launch, starts)
-        return await _all_or_none([self._opener(start) for start in starts])
+        return await _all_or_none([start.open for start in starts])
 
     def _after_tasks(self, client: Client, launch: launches.Launch, starts: Sequence[_Start]) -> Sequence[Backend]:
         trees = TaskTrees(self._supervisors, self._group, sessions=len(starts))
         run = launches.TaskRun(client.environment)
 
         def backend(start: _Start) -> Backend:
-            prepare = lambda runner: launches.prepare(launch, start.resolved, run, runner)  # noqa: E731
-            return AfterTasks(self._group, trees, prepare, self._opener(start))
+            is_here = start.owns is None
+            prepare = lambda runner: launches.prepare(launch, start.resolved, run, runner, is_started_here=is_here)  # noqa: E731
+            return AfterTasks(self._group, trees, prepare, start.open, start.owns)
 
         return [backend(start) for start in starts]
 
-    def _opener(self, start: _Start) -> Callable[[], Awaitable[Backend]]:
+    def _opener(self, spec: AdapterSpec, situation: Situation) -> Callable[[], Awaitable[Backend]]:
         async def open() -> Backend:
-            if start.spec.opens is not None:
-                return await start.spec.opens(self._supervisors, self._group, start.situation)
-            return await SpawnedAdapter.open(self._supervisors, self._curing, self._group, start.spec, start.situation)
+            if spec.opens is not None:
+                return await spec.opens(self._supervisors, self._group, situation)
+            return await SpawnedAdapter.open(self._supervisors, self._curing, self._group, spec, situation)
 
         return open
 
@@ -181,6 +239,7 @@ class AdapterStarter:
             afterwards=None if after is None else lambda: self._afterwards(client, after),
             takes_its_time=getattr(backend, "takes_its_time", False),
             newcomers=self._newcomers(client, start, backend),
+            made=getattr(backend, "made", None),
         )
 
     def _newcomers(self, client: Client, start: _Start, backend: Backend) -> AsyncIterator[Prepared] | None:
@@ -198,14 +257,17 @@ class AdapterStarter:
             with anyio.CancelScope(shield=True):
                 await trees.leave()
 
-    def _spec(self, type: str, client: Client) -> AdapterSpec:
+    def _spec(self, type: str, client: Client, editors: Mapping[str, EditorDebugger]) -> AdapterSpec:
         if type not in self._spec_by_type:
+            known = sorted({*self._types_here(client), *editors})
             raise DragomanError(
                 "no_adapter",
                 say("There is no debug adapter for the type {type}.", type=ascii(type[:60])),
                 hint=say(
-                    "Types that can be debugged here: {types}. `dragoman adapters` says how to get others.",
-                    types=", ".join(sorted(self._types_here(client))) or "-",
+                    "Types that can be debugged here: {types}. `dragoman adapters` says how to get others. Or ask the "
+                    "person to open this folder in VS Code with the extension for that type and Dragoman's: it is "
+                    "then started there.",
+                    types=", ".join(known[:_TYPES_NAMED]) or "-",
                 ),
             )
         spec = self._spec_by_type[type]
@@ -234,6 +296,15 @@ async def _all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> S
                 await backend.end()
         raise
     return opened
+
+
+def _start_in_editor(client: Client, wish: Wish, session: launches.Resolved, debugger: EditorDebugger) -> _Start:
+    async def open() -> Backend:
+        return debugger.open(client, session, no_debug=wish.no_debug)
+
+    launch = Launch(session.request, {}, session.type, debugger.dialect, no_debug=wish.no_debug)
+    facts = {"editor": debugger.editor, "debugger": session.type}
+    return _Start(session, launch, wish, facts, open, owns=debugger.owns)
 
 
 def _has_tasks(launch: launches.Launch) -> bool:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
 from dragoman.debug.backend import Backend
 from dragoman.debug.launch.notes import Note
 from dragoman.debug.opening import Launch
+
+if TYPE_CHECKING:
+    from dragoman.debug.session import Session
 
 _BEGUN_WITHIN_S = 5.0
 
@@ -79,6 +82,8 @@ class Prepared:
     """Its program does not start before that is set: whoever asked for it sets breakpoints meanwhile."""
     newcomers: AsyncIterator[Prepared] | None = None
     """Programs that come to where this one came: each is a session of its own, as long as one of them lives."""
+    made: Callable[[Session], None] | None = None
+    """Told the session that it became, before that begins."""
 
 
 @dataclass(frozen=True, slots=True)

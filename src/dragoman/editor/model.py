@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _NAME = 60
 _FOLDERS = 100
+_TYPES = 300
+_TYPE = re.compile(r"[\w.+-]{1,60}", re.ASCII)
 
 Json = dict[str, Any]
 
@@ -26,6 +29,8 @@ class About:
     folders: tuple[Path, ...]
     features: frozenset[str]
     """The methods that it serves: editors differ, and so do versions of ours in them."""
+    debug_types: frozenset[str] = frozenset()
+    """The types of configurations that its extensions bring debuggers for."""
 
     def holds(self, workspace: Path) -> bool:
         """Whether somebody who works in that folder looks at this editor: at it, at one above it, or at one inside."""
@@ -46,7 +51,13 @@ def read_about(told: Mapping[str, Any]) -> About | None:
     if not isinstance(name, str) or not _are_texts(folders) or not _are_texts(features):
         return None
     places = tuple(Path(folder) for folder in folders or () if folder.startswith("/") and "\0" not in folder)
-    return About(name[:_NAME], places[:_FOLDERS], frozenset(features or ()))
+    return About(name[:_NAME], places[:_FOLDERS], frozenset(features or ()), _types(told.get("debug_types")))
+
+
+def _types(told: object) -> frozenset[str]:
+    """What an older one does not tell is nothing; a name that no type has is left out."""
+    names = told if isinstance(told, list) else []
+    return frozenset([it for it in names if isinstance(it, str) and _TYPE.fullmatch(it)][:_TYPES])
 
 
 def _real(path: Path) -> Path:

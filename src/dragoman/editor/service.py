@@ -150,8 +150,12 @@ class Editors:
         named = {name: editor.about.as_called(str(params[name])) for name in _PLACES if name in params}
         return await editor.ask(method, {**params, **named}, within_s)
 
+    def of_folder(self, workspace: Path) -> list[Editor]:
+        """The one that a person looked at last comes first."""
+        return sorted((it for it in self.all if it.about.holds(workspace)), key=lambda it: it.focused, reverse=True)
+
     def of(self, workspace: Path, method: str) -> Editor:
-        there = sorted((it for it in self.all if it.about.holds(workspace)), key=lambda it: it.focused, reverse=True)
+        there = self.of_folder(workspace)
         if not there:
             raise faults.no_editor(workspace)
         able = next((it for it in there if method in it.about.features), None)

@@ -8,6 +8,7 @@ import { handlers } from "./handlers";
 import { Link, type Handler, type Json, type Socket } from "./link";
 import { Proposals } from "./proposals";
 import { Terminals } from "./terminals";
+import { debugTypes } from "../sharing/starting";
 import { variable } from "./variables";
 
 const t = vscode.l10n.t;
@@ -40,6 +41,7 @@ export class Bridge implements vscode.Disposable {
       watch.listen({ known: () => void this.connect() }),
       vscode.window.onDidChangeWindowState(({ focused }) => focused && this.tell("focused", {})),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.tell("moved", this.about())),
+      vscode.extensions.onDidChange(() => this.tell("moved", this.about())),
       vscode.commands.registerCommand("dragoman.forgetPermissions", () => this.forget()),
     ];
   }
@@ -85,7 +87,7 @@ export class Bridge implements vscode.Disposable {
   }
 
   private about(): Json {
-    return { name: vscode.env.appName, folders: folderPaths(), features: Object.keys(this.serves) };
+    return { name: vscode.env.appName, folders: folderPaths(), features: Object.keys(this.serves), debug_types: debugTypes() };
   }
 }
 

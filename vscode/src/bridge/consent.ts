@@ -10,6 +10,11 @@ export interface Memory {
 }
 
 const PLACE = "dragoman.allowed";
+const MOST_EXACT = 100;
+
+function place(kind: string, exactly: string): string {
+  return exactly ? `${kind} ${exactly}` : kind;
+}
 
 export class Consent {
   constructor(
@@ -23,11 +28,13 @@ export class Consent {
     if (!this.isTrusted()) throw new Refusal("not_trusted", "the workspace is not trusted there");
   }
 
-  /** Passes where it is allowed; who closes the question says no, this time. One that was withdrawn does nothing late. */
-  async require(kind: string, words: string, signal?: AbortSignal): Promise<void> {
+  /** Passes where it is allowed; who closes the question says no, this time. One that was withdrawn does nothing late.
+   * `exactly` is what "always" is about, where that is less than the kind: whatever differs from it asks anew. */
+  async require(kind: string, words: string, signal?: AbortSignal, exactly = ""): Promise<void> {
     this.requireTrust();
-    const answer = this.kept()[kind] ?? (await this.asked(plain(words)));
-    if (answer === "always" || answer === "never") await this.memory.update(PLACE, { ...this.kept(), [kind]: answer });
+    const answer = this.answered(kind, exactly) ?? (await this.asked(plain(words)));
+    if (answer === "always") await this.keep(place(kind, exactly), answer);
+    if (answer === "never") await this.keep(kind, answer);
     if (signal?.aborted) {
       if (answer === "once") this.whenLate();
       throw new Refusal("withdrawn", "nobody waits for it any more");
@@ -46,6 +53,10 @@ export class Consent {
   /** Allowed once, when nobody waited for it any more: the person would wait for something to happen. */
   whenLate: () => void = () => undefined;
 
+  isAlways(kind: string, exactly: string): boolean {
+    return this.answered(kind, exactly) === "always";
+  }
+
   isNever(kind: string): boolean {
     return this.kept()[kind] === "never";
   }
@@ -53,6 +64,19 @@ export class Consent {
   async forget(): Promise<void> {
     await this.memory.update(PLACE, undefined);
     this.whenForgotten();
+  }
+
+  private answered(kind: string, exactly: string): Answer {
+    const kept = this.kept();
+    return kept[kind] === "never" ? "never" : kept[place(kind, exactly)];
+  }
+
+  /** Of what was allowed exactly as it was, the oldest is forgotten in the end. */
+  private async keep(kind: string, answer: Answer): Promise<void> {
+    const { [kind]: _, ...others } = this.kept();
+    const exact = Object.keys(others).filter((it) => it.includes(" "));
+    for (const old of exact.slice(0, Math.max(0, exact.length - MOST_EXACT))) delete others[old];
+    await this.memory.update(PLACE, { ...others, [kind]: answer });
   }
 
   private kept(): Record<string, Answer> {

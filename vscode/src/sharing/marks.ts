@@ -37,13 +37,30 @@ export class Marks implements vscode.Disposable {
 
   async set(session: vscode.DebugSession, { source, breakpoints }: Json): Promise<Json> {
     const [path, wanted] = [String((source as Json).path), breakpoints as Wanted[]];
-    const { marks, added, removed } = this.wanting.set(session.id, path, wanted, (it) => theirs(path, it), (it) => made({ path, ...it }));
-    vscode.debug.removeBreakpoints(removed);
-    vscode.debug.addBreakpoints(added);
-    this.draw();
+    const marks = this.want(session.id, path, wanted);
     const answers = await Promise.all(marks.map((mark, index) => bound(session, mark, wanted[index]!)));
     for (const [index, mark] of marks.entries()) if (mark) this.wanting.boundAt(mark, placeOf(answers[index]!));
     return { breakpoints: answers };
+  }
+
+  /** For a session that is about to start: its debugger is told them with all others. */
+  prepare(start: string, lists: readonly Json[]): void {
+    for (const { source, breakpoints } of lists) this.want(start, String((source as Json).path), breakpoints as Wanted[]);
+  }
+
+  /** It has started, and they are that session's; or came to nothing. */
+  started(start: string, session?: vscode.DebugSession): void {
+    if (session) this.wanting.renamed(start, session.id);
+    else vscode.debug.removeBreakpoints(this.wanting.released(start));
+    this.draw();
+  }
+
+  private want(session: string, path: string, wanted: Wanted[]): (vscode.SourceBreakpoint | undefined)[] {
+    const { marks, added, removed } = this.wanting.set(session, path, wanted, (it) => theirs(path, it), (it) => made({ path, ...it }));
+    vscode.debug.removeBreakpoints(removed);
+    vscode.debug.addBreakpoints(added);
+    this.draw();
+    return marks;
   }
 
   /** Whether agents want it, and we added it. */

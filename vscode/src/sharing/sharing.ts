@@ -12,6 +12,7 @@ import { titleOf } from "./names";
 import { Own } from "./own";
 import { passedOn } from "./passing";
 import { Paths } from "./paths";
+import { Starting, stopped, type Run } from "./starting";
 import { Tracked, type DapMessage } from "./tracked";
 import type { Done } from "./wanting";
 
@@ -28,11 +29,14 @@ export interface Shared {
   /** Asked for, and allowed or not. */
   allowed?: Promise<boolean>;
   isLent: boolean;
+  /** Where an agent had it started. */
+  run?: Run;
 }
 
 export class Sharing implements vscode.Disposable {
   private readonly sessions = new Map<string, Shared>();
   private readonly marks: Marks;
+  private readonly starting: Starting;
   private readonly subscriptions: vscode.Disposable[];
   /** What agents were told that they could ask for. */
   private toldNotLent = "";
@@ -45,9 +49,13 @@ export class Sharing implements vscode.Disposable {
     bridge.serves["debug.request"] = (params) => this.passOn(params);
     bridge.serves["debug.released"] = async ({ session }) => this.released(String(session));
     bridge.serves["debug.breakpoints"] = async (params) => ({ body: await this.marks.set(this.lent(params).session, params.arguments as Json) });
+    bridge.serves["debug.start"] = (params, signal) => this.start(params, signal);
+    bridge.serves["debug.stop"] = (params) => this.stop(params);
+    this.starting = new Starting(bridge.consent);
     bridge.consent.whenForgotten = () => this.forgotten();
     this.subscriptions = [
       this.marks,
+      this.starting,
       vscode.debug.registerDebugAdapterTrackerFactory("*", { createDebugAdapterTracker: (session) => this.follow(session) }),
       vscode.debug.onDidTerminateDebugSession((session) => this.ended(session)),
       vscode.debug.onDidChangeBreakpoints(() => this.tellOwn()),
@@ -67,16 +75,64 @@ export class Sharing implements vscode.Disposable {
       (count) => t("[{0} characters are not shown here]", count),
     );
     const own = new Own(session, folderOf(session) ?? "", (mark) => this.isTheirs(mark), (params) => this.bridge.ask("debug.own", params));
-    this.sessions.set(session.id, { session, tracked, own, paths: new Paths(), isLent: false });
+    const shared: Shared = { session, tracked, own, paths: new Paths(), isLent: false };
+    this.sessions.set(session.id, shared);
+    this.belongs(shared, this.starting.runOf(session));
     return {
       onWillReceiveMessage: (message: DapMessage) => tracked.sent(message),
       onDidSendMessage: (message: DapMessage) => tracked.received(message),
     };
   }
 
+  /** Allowed with the start that it belongs to. */
+  private belongs(shared: Shared, run: Run | undefined): void {
+    if (!run) return;
+    shared.run = run;
+    shared.allowed = Promise.resolve(true);
+    run.joined(shared);
+  }
+
+  /** An agent has a program started; the session comes back to the daemon as one that is lent. */
+  private async start(params: Json, signal: AbortSignal): Promise<void> {
+    const id = `start ${String(params.start)}`;
+    let session: vscode.DebugSession | undefined;
+    try {
+      const { run, shared } = await this.starting.start(params, signal, () => this.marks.prepare(id, params.breakpoints as Json[]));
+      session = shared.session;
+      await this.lendStarted(run, shared);
+    } finally {
+      this.marks.started(id, session);
+      if (session && !this.sessions.has(session.id)) this.marks.ended(session);
+    }
+  }
+
+  /** What it printed before comes right after the offer; a session that could not be lent is not left behind. */
+  private async lendStarted(run: Run, shared: Shared): Promise<void> {
+    const { session } = shared;
+    const offered = this.bridge.ask("debug.offered", { ...this.described(shared), start: run.id });
+    shared.isLent = true;
+    run.isPending = false;
+    for (const { event, body } of run.heldOf(shared)) this.bridge.tell("debug.event", { session: session.id, event, body });
+    if (!this.sessions.has(session.id)) this.bridge.tell("debug.ended", { session: session.id });
+    if ((await offered.catch(() => undefined)) === undefined) {
+      shared.isLent = false;
+      void vscode.debug.stopDebugging(run.root);
+      throw new Refusal("withdrawn", "nobody waits for it any more");
+    }
+    if (this.sessions.has(session.id)) this.lentNow(shared);
+    for (const other of run.others(shared)) if (other.tracked.isLive) void this.offer(other);
+  }
+
+  private async stop(params: Json): Promise<void> {
+    const { run } = this.lent(params);
+    if (!run?.root) throw new Refusal("not_allowed", "the person started it");
+    await stopped(run.root);
+  }
+
   private happened(id: string, event: string, body: Json): void {
     const shared = this.sessions.get(id);
     if (!shared) return;
+    if (shared.run?.isPending) return shared.run.heard(shared, event, body);
     if (shared.isLent) this.bridge.tell("debug.event", { session: id, event, body });
     else if (shared.tracked.isLive && OFFERED_AT.has(event)) void this.offer(shared);
     if (shared.isLent && event === "breakpoint") void shared.own.changed();
@@ -94,16 +150,18 @@ export class Sharing implements vscode.Disposable {
   private async offer(shared: Shared): Promise<void> {
     const { session, tracked } = shared;
     const folder = folderOf(session);
-    if (!this.bridge.isOpen || !folder) return;
+    if (!this.bridge.isOpen || !folder || shared.run?.isPending) return;
     this.tellNotLent();
     shared.allowed ??= this.isAllowed(session);
     if (!(await shared.allowed)) return this.tellNotLent(); // a "never" is no news for agents
     if (shared.isLent || tracked.isEnded) return;
     shared.isLent = true;
-    const { capabilities, stops } = tracked;
-    const offered = { session: session.id, name: titleOf(session), type: session.type, folder, capabilities, stops };
-    shared.isLent = (await this.bridge.ask("debug.offered", offered).catch(() => undefined)) !== undefined;
+    shared.isLent = (await this.bridge.ask("debug.offered", this.described(shared)).catch(() => undefined)) !== undefined;
     if (shared.isLent) this.lentNow(shared);
+  }
+
+  private described({ session, tracked: { capabilities, stops } }: Shared): Json {
+    return { session: session.id, name: titleOf(session), type: session.type, folder: folderOf(session), capabilities, stops };
   }
 
   private lentNow(shared: Shared): void {
@@ -186,6 +244,7 @@ export class Sharing implements vscode.Disposable {
     const shared = this.sessions.get(session.id);
     this.sessions.delete(session.id);
     this.marks.ended(session);
+    if (shared?.run?.isPending) shared.run.ended(shared);
     if (shared?.isLent) this.bridge.tell("debug.ended", { session: session.id });
     if (shared) this.tellNotLent();
   }

@@ -62,6 +62,15 @@ export class Wanting<Mark> {
     return this.unwanted();
   }
 
+  /** What was wanted under one name is wanted under another. */
+  renamed(before: string, session: string): void {
+    for (const [key, list] of [...this.lists]) {
+      if (list.session !== before) continue;
+      this.lists.delete(key);
+      this.lists.set(`${session} ${list.path}`, { ...list, session });
+    }
+  }
+
   ended(session: string): Mark[] {
     for (const [key, done] of this.untold) if (done.session === session) this.untold.delete(key);
     return this.released(session);

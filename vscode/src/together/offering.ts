@@ -22,11 +22,11 @@ export function offerSessions(server: Server): vscode.Disposable {
   });
 }
 
-/** What a person starts, here or in another editor, is theirs already. */
+/** What a person starts, or an agent through an editor, is in that editor already. */
 function isForUs({ event }: Row): boolean {
   if (event.kind !== "debug.started" || !vscode.workspace.getConfiguration("dragoman").get("offerSessions", true)) return false;
-  const { workspace, by } = event.body ?? {};
-  return folderPaths().includes(String(workspace)) && !PERSON.test(String(by));
+  const { workspace, by, in_editor } = event.body ?? {};
+  return !in_editor && folderPaths().includes(String(workspace)) && !PERSON.test(String(by));
 }
 
 async function offer({ event }: Row): Promise<void> {

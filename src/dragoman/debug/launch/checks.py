@@ -24,14 +24,18 @@ _TARGETS = (
 )
 
 
-async def prepare(launch: Launch, session: Resolved, run: TaskRun, runner: TaskRunner) -> None:
+async def prepare(
+    launch: Launch, session: Resolved, run: TaskRun, runner: TaskRunner, *, is_started_here: bool = True
+) -> None:
     """Run what must run before this session, then see that there is something to start. Only what is trusted.
 
-    A task that several sessions of a compound want runs once: they share `run`.
+    A task that several sessions of a compound want runs once: they share `run`. What the program of a debugger means
+    that only an editor has, only that editor knows.
     """
     await run.once(launch.before, runner)
     await run.once(session.before, runner)
-    require_program(session)
+    if is_started_here:
+        require_program(session)
 
 
 def require_program(session: Resolved) -> None:

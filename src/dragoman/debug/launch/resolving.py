@@ -80,6 +80,8 @@ class Resolved:
     before: TaskPlan | None = None
     after: TaskPlan | None = None
     notes: tuple[Note, ...] = ()
+    lists_environment: bool = False
+    """Written as a list of names and values (`environment`), as the C++ debuggers take it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,7 @@ class _Resolver:
             before=self._task(node.get("preLaunchTask")),
             after=self._task(node.get("postDebugTask")),
             notes=(*found.notes, *_left_as_written(expander)),
+            lists_environment=_list_member(node, "environment") is not None,
         )
 
     def _arguments(self, node: Node, env: Additions) -> dict[str, Any]:
