@@ -11,6 +11,7 @@ TABLE: dict[str, str] = {
     "No terminal {id} is known.": "没有已知的终端 {id}。",
     "No terminal is recorded now; start one with `dragoman shell`.": "现在没有正在记录的终端；请用 `dragoman shell` 启动一个。",
     "A command that is not verified": "一条未经验证的命令",
+    "A command whose line is not known": "一条命令行未知的命令",
     "{minutes} min {seconds} s": "{minutes} 分 {seconds} 秒",
     "exit code {code} ({meaning})": "退出码 {code}（{meaning}）",
     "`{command}`": "`{command}`",

@@ -73,7 +73,7 @@ def _local(at: str) -> str:
 
 
 def _exit(it: dict[str, Any]) -> str:
-    return "…" if it["duration_s"] is None else "?" if it["exit_code"] is None else str(it["exit_code"])
+    return "…" if it["command_id"].endswith(":running") else "?" if it["exit_code"] is None else str(it["exit_code"])
 
 
 def _took(it: dict[str, Any]) -> str:

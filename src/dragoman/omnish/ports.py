@@ -14,7 +14,9 @@ Scope = tuple[str, ...] | None
 class Record(Protocol):
     """Told in order for one terminal; each returns when the kernel has it."""
 
-    async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None: ...
+    async def begin(
+        self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str], reopens: bool = True
+    ) -> None: ...
 
     async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None: ...
 

@@ -55,7 +55,7 @@ class Recording:
             return
         with anyio.fail_after(RECORDED_WITHIN_S, shield=True):  # what has begun is not cut short
             if is_new and not isinstance(message, m.SessionStart):
-                await self._begin(message.session_id, "", getattr(message, "timestamp_ms", 0), {})
+                await self._begin(message.session_id, "", _first_ms(message), {}, reopens=False)
             await self._takers[type(message)](message)
 
     def streams(self, session_id: str) -> bool:
@@ -81,7 +81,7 @@ class Recording:
     async def _updated(self, told: newer.SessionUpdate) -> None:
         """Attributes that changed; those that are not named stay, and a heartbeat names none."""
         if told.attrs:
-            await self._begin(told.session_id, "", told.timestamp_ms, told.attrs)
+            await self._begin(told.session_id, "", told.timestamp_ms, told.attrs, reopens=False)
 
     async def _ended(self, told: m.SessionEnd) -> None:
         await self._service.end(told.session_id, _ms(told.timestamp_ms), told.exit_code)
@@ -111,11 +111,14 @@ class Recording:
                 started_ms=_ms(record.started_at),
                 ended_ms=None if record.ended_at is None else _ms(record.ended_at),
                 exit_code=record.exit_code,
+                summary=record.output_summary,
             )
         )
 
-    async def _begin(self, session_id: str, parent: str, at_ms: int, attributes: dict[str, str]) -> None:
-        await self._service.begin(session_id, parent=parent, at_ms=_ms(at_ms), attributes=attributes)
+    async def _begin(
+        self, session_id: str, parent: str, at_ms: int, attributes: dict[str, str], *, reopens: bool = True
+    ) -> None:
+        await self._service.begin(session_id, parent=parent, at_ms=_ms(at_ms), attributes=attributes, reopens=reopens)
         self._attributes[session_id] = {**self._attributes.get(session_id, {}), **attributes}
         self._service.connected(session_id)
         if attributes.get(ASKS) == "1":
@@ -126,6 +129,11 @@ class Recording:
         self._holders.release(session_id, self._holder)
         self._wrappers.left(terminal_name(session_id), self._link)
         self._service.disconnected(session_id)
+
+
+def _first_ms(message: Any) -> int:
+    """When a session began of which the first that is told is this."""
+    return message.record.started_at if isinstance(message, m.CommandComplete) else message.timestamp_ms
 
 
 def _ms(claimed: int) -> int:

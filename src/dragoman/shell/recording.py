@@ -12,9 +12,11 @@ import re
 from dragoman.shell.commands import AtInput, Began, Commands, Ended, LineGivenUp, Step
 from dragoman.shell.edited import as_told
 from dragoman.shell.guessing import PromptGuess
+from dragoman.shell.held import SAME_MOMENT_MS, HeldEcho
 from dragoman.shell.lines import EnteredLines
 from dragoman.shell.nesting import ELSEWHERE, RECORDED
 from dragoman.shell.outbox import Outbox
+from dragoman.shell.summary import Summary
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import (
     CommandBoundary,
@@ -72,7 +74,8 @@ class Recording:
         self._chunks: list[bytes] = []
         self._size = 0
         self._since_ms = 0
-        self._held: list[bytes] | None = None
+        self._held: HeldEcho | None = None
+        self._summary = Summary()
         self._lines = EnteredLines()
         self._private = self._silent = private
         self._ignoring = False
@@ -103,7 +106,9 @@ class Recording:
     def printed(self, data: bytes, now_ms: int) -> bool:
         """The hot path: a list, and a frame for every 64 KiB of it; whether one is ready."""
         if self._held is not None:
-            self._hold(data)
+            self._held.add(data, now_ms)
+            if self._held.size > _HELD:
+                self._give_up()
             return False
         if self._silent:
             if self._guess is not None:
@@ -129,6 +134,7 @@ class Recording:
             data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
             self._chunks, self._size = [], 0
             self._outbox.add_output(IoData(self._session.id, IoDirection.OUTPUT, self._since_ms, data), len(data))
+            self._summary.add(data)
             if self._watched is not None:
                 self._watch(data)
 
@@ -179,7 +185,7 @@ class Recording:
         if paused != self.paused:
             self.flush()
             self.paused = paused
-            self._held = None if self._held is None else []
+            self._held = None if self._held is None else HeldEcho()
             self._follow_silence(now_ms)
 
     def ended(self, exit_code: int | None, now_ms: int) -> None:
@@ -194,7 +200,7 @@ class Recording:
     def _step(self, step: Step, now_ms: int) -> None:
         if isinstance(step, AtInput):
             self._go_elsewhere(False, now_ms)
-            self._held = []
+            self._held = HeldEcho()
             self._lines.prompted()
         elif isinstance(step, LineGivenUp):
             self._give_up()
@@ -218,6 +224,7 @@ class Recording:
         self.flush()
         # A nested one's own beginning would end the output of the command that it runs in.
         if not began.nested and not self._silent:
+            self._summary = Summary()
             self._tell(CommandBoundary(began.line or ""), now_ms)
 
     def _end(self, ended: Ended, now_ms: int) -> None:
@@ -238,8 +245,9 @@ class Recording:
     def _record(self, ended: Ended, now_ms: int) -> CommandRecord:
         began = ended.began
         id = f"{self._session.id}:{began.number}" + ("" if began.verified else UNVERIFIED)
+        summary = "" if began.nested else self._summary.text()
         return CommandRecord(
-            id, self._session.id, began.line, began.cwd, began.started_ms, now_ms, "", 0, 0, ended.exit_code
+            id, self._session.id, began.line, began.cwd, began.started_ms, now_ms, summary, 0, 0, ended.exit_code
         )
 
     def _may_not_leave(self, began: Began) -> bool:
@@ -253,14 +261,6 @@ class Recording:
             fnmatch.fnmatchcase(line, pattern) for pattern in self._wishes.ignore_commands
         )
 
-    def _hold(self, data: bytes) -> None:
-        assert self._held is not None
-        self._held.append(data)
-        if len(self._held) > 64:
-            self._held = [b"".join(self._held)]
-            if len(self._held[0]) > _HELD:
-                self._give_up()
-
     def _give_up(self) -> None:
         """A line that was never run may have been the beginning of one that must not leave."""
         if self._wishes.ignore_commands:
@@ -268,9 +268,17 @@ class Recording:
         self._release()
 
     def _release(self, line: str | None = None) -> None:
+        """With the time at which each was shown; where the line takes its echo's place, with that of its last key."""
         held, self._held = self._held, None
-        if held:
-            self.printed(as_told(b"".join(held), line), self._since_ms)
+        pieces = held.pieces() if held else []
+        if not pieces:
+            return
+        echo = b"".join(data for _, data in pieces)
+        told = as_told(echo, line)
+        for at_ms, data in pieces if told == echo else [(pieces[-1][0], told)]:
+            if self._chunks and at_ms - self._since_ms >= SAME_MOMENT_MS:
+                self.flush()
+            self.printed(data, at_ms)
 
     def _look_for_prompt(self, guess: PromptGuess, now_ms: int) -> None:
         guess.look()

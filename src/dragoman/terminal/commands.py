@@ -16,7 +16,7 @@ from dragoman.terminal.told import CommandFilter
 
 _COLUMNS = (
     "id, terminal, line, cwd, started_ns, ended_ns, exit_code, verified, "
-    "stream, segment, offset, length, output_bytes, lost_bytes"
+    "stream, segment, offset, length, output_bytes, lost_bytes, summary, line_told, claimed_ns"
 )
 # `started_ns` is the row's own number: what is asked for newest first is read in the order in which it stands. Two
 # commands of one millisecond differ in the digits below it, which no client tells.
@@ -39,10 +39,17 @@ create trigger commands_added after insert on commands begin
 create trigger commands_removed after delete on commands begin
     insert into command_words (command_words, rowid, words) values ('delete', old.started_ns, old.words); end;
 """
+_AS_TOLD = """
+alter table commands add column summary text not null default '';
+alter table commands add column line_told integer not null default 1;
+alter table commands add column claimed_ns integer;
+update commands set line_told = 0 where line = '';
+"""
 _ADD = """insert into commands values (
     iif(exists (select 1 from commands where started_ns = ?1),
         (select max(started_ns) + 1 from commands where started_ns < ?1 + 1000000), ?1),
-    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) on conflict (id) do nothing"""
+    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+    on conflict (id) do nothing"""
 _FORGET = {
     "terminals": {"session": "id = ?", "before": "coalesce(ended_ns, started_ns) < ?"},
     "commands": {"session": "terminal = ?", "before": "started_ns < ?"},
@@ -53,7 +60,7 @@ _BELOW = re.compile(r"/+$")
 class CommandStore(Store):
     name = "terminal"
     tables = ("terminals", "commands")
-    migrations = (_SCHEMA,)
+    migrations = (_SCHEMA, _AS_TOLD)
 
     def __init__(self) -> None:
         self.on_forget: list[Callable[[Scope], None]] = []
@@ -77,9 +84,9 @@ class CommandStore(Store):
         place = (span.stream, span.segment, span.offset, span.length) if span else (None,) * 4
         told: tuple[Scalar, ...] = (command.started_ns, command.id, command.terminal, command.line)
         ended = (split_words(command.line), command.cwd, command.ended_ns, command.exit_code, command.verified)
-        return Statement(
-            _ADD, (*told, *ended, *place, command.output_bytes, command.lost_bytes, *(until or (None, None)))
-        )
+        counts = (command.output_bytes, command.lost_bytes, *(until or (None, None)))
+        as_told = (command.summary, command.line_told, command.claimed_ns)
+        return Statement(_ADD, (*told, *ended, *place, *counts, *as_told))
 
     def terminals(self) -> Statement:
         return Statement(
@@ -130,7 +137,7 @@ class CommandStore(Store):
 
 
 def command_of(row: tuple[Any, ...]) -> Command:
-    *told, verified, stream, segment, offset, length, output_bytes, lost_bytes = row
+    *told, verified, stream, segment, offset, length, output_bytes, lost_bytes, summary, line_told, claimed_ns = row
     id_, terminal, line, cwd, started_ns, ended_ns, exit_code = told
     return Command(
         id=id_,
@@ -144,6 +151,9 @@ def command_of(row: tuple[Any, ...]) -> Command:
         output=Span(stream, segment, offset, length) if stream else None,
         output_bytes=output_bytes,
         lost_bytes=lost_bytes,
+        summary=summary,
+        line_told=bool(line_told),
+        claimed_ns=claimed_ns,
     )
 
 

@@ -1,9 +1,13 @@
-"""How a command may go on: whole lines from the history of verified commands, a model's where one may help."""
+"""How a command may go on: whole lines from the history of verified commands, a model's where one may help.
+
+A client that gives its shell no nonce has no verified commands. What ran in its own session is suggested there, and
+nowhere else: nobody but that client says what it was.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict, deque
+from collections import OrderedDict
 
 import anyio
 import anyio.lowlevel
@@ -13,7 +17,7 @@ from anyio import to_thread
 from dragoman.errors import DragomanError
 from dragoman.models.port import Model
 from dragoman.redaction import Redactor
-from dragoman.terminal.model import Command
+from dragoman.terminal.model import IMPORTED, Command
 from dragoman.terminal.model_suggestions import ModelSuggestions
 from dragoman.terminal.port import Record
 from dragoman.terminal.suggesting.guesses import Guesses, Moment
@@ -22,6 +26,7 @@ log = logging.getLogger(__name__)
 
 _MAX_LINE = 500
 _TERMINALS = 1_000
+_UNVERIFIED_SESSIONS = 64
 _AT_ONCE = 50
 _ARRIVED = 10_000
 """Commands that end while the history is read; of more, the oldest are in what is read."""
@@ -46,9 +51,10 @@ class Completions:
         self._guesses = Guesses()
         self._last: OrderedDict[str, str] = OrderedDict()
         self._model = ModelSuggestions(model) if model else None
-        self._loaded_ns: int | None = None
+        self._of_session: OrderedDict[str, Guesses] = OrderedDict()
+        """Of sessions that verify nothing, each by itself; those that ran something last."""
         self.loaded = anyio.Event()
-        self._arrived: deque[Command] = deque(maxlen=_ARRIVED)
+        self._arrived: OrderedDict[str, Command] = OrderedDict()
         record.on_command(self._ended)
 
     async def run(self) -> None:
@@ -62,10 +68,11 @@ class Completions:
 
     async def load(self) -> None:
         """In small steps and beside the event loop; questions are answered meanwhile, of what is known by then."""
-        last_ns = number = 0
+        number = 0
         try:
             async for command in self._record.history():
-                last_ns, number = command.started_ns, number + 1
+                number += 1
+                self._arrived.pop(command.id, None)
                 self._learn(command)
                 if number % _AT_ONCE == 0:
                     await anyio.lowlevel.checkpoint()
@@ -73,15 +80,13 @@ class Completions:
                     self._guesses = await to_thread.run_sync(self._guesses.smaller, abandon_on_cancel=True)
             await to_thread.run_sync(self._guesses.lines.keep_best_of_all, abandon_on_cancel=True)
         finally:
-            self._go_live(last_ns)
+            self._go_live()
 
-    def _go_live(self, last_ns: int) -> None:
-        """From here on commands are learnt as they end; those that ended meanwhile first."""
-        for command in self._arrived:
-            if command.started_ns > last_ns:
-                self._learn(command)
+    def _go_live(self) -> None:
+        """From here on commands are learnt as they end; first those that ended meanwhile and were not read."""
+        for command in self._arrived.values():
+            self._learn(command)
         self._arrived.clear()
-        self._loaded_ns = last_ns
         self.loaded.set()
 
     async def suggest(self, text: str, cursor: int, *, terminal: str, cwd: str, limit: int = 5) -> list[Suggestion]:
@@ -89,47 +94,67 @@ class Completions:
         if cursor < len(text) or not text.strip() or "\n" in text or len(text) > _MAX_LINE:
             return []
         moment = Moment(cwd, self._last.get(terminal, ""))
-        found = [Suggestion(line, chance) for line, chance in self._guesses.guess(text, moment, limit)]
+        found = self._guessed(text, terminal, moment, limit)
         if self._model and (not found or found[0].confidence < _SURE) and self._may_leave(text):
             lines = await self._model.lines(text, cwd, [*self._last.values()][-8:], within_s=_WAIT_FOR_MODEL_S)
             found += [Suggestion(line, _FROM_A_MODEL) for line in lines if line not in {one.text for one in found}]
             found.sort(key=lambda one: one.confidence, reverse=True)
         return found[:limit]
 
+    def _guessed(self, text: str, terminal: str, moment: Moment, limit: int) -> list[Suggestion]:
+        """What the session itself ran counts before the history of others."""
+        own = self._of_session.get(terminal)
+        lines = dict(self._guesses.guess(text, moment, limit))
+        lines |= dict(own.guess(text, moment, limit)) if own else {}
+        ordered = sorted(lines.items(), key=lambda it: it[1], reverse=True)
+        return [Suggestion(line, chance) for line, chance in ordered]
+
     def _may_leave(self, text: str) -> bool:
         """What is typed has not been through the record, which redacts: a line with a secret is for no model."""
         return self._redactor.line(text) == text
 
     def _ended(self, command: Command) -> None:
-        if self._loaded_ns is None:
-            self._arrived.append(command)
-        elif command.started_ns > self._loaded_ns:
+        if self.loaded.is_set():
             self._learn(command)
+            return
+        self._arrived[command.id] = command
+        if len(self._arrived) > _ARRIVED:
+            self._arrived.popitem(last=False)
 
     def _learn(self, command: Command) -> None:
         line = command.line.rstrip()
         if not self._is_wanted(command, line):
             return
         moment = Moment(command.cwd, self._last.pop(command.terminal, ""))
-        self._guesses.learn(line, moment, command.started_ns / 1e9, command.exit_code)
+        guesses = self._guesses if command.verified else self._session_guesses(command.terminal)
+        guesses.learn(line, moment, command.started_ns / 1e9, command.exit_code)
         self._last[command.terminal] = line
         if len(self._last) > _TERMINALS:
             self._last.popitem(last=False)
 
+    def _session_guesses(self, terminal: str) -> Guesses:
+        guesses = self._of_session.pop(terminal, None) or Guesses()
+        self._of_session[terminal] = guesses
+        if len(self._of_session) > _UNVERIFIED_SESSIONS:
+            self._of_session.popitem(last=False)
+        return guesses
+
     def _is_wanted(self, command: Command, line: str) -> bool:
         """What a log printed, a secret stood in, a person hid with a space, or an agent ran is not suggested."""
         return (
-            command.verified
+            not command.is_doubtful
             and bool(line)
             and len(line) <= _MAX_LINE
             and line.isprintable()
             and not line.startswith(" ")
             and "<redacted" not in line
-            and not self._is_an_agents(command.terminal)
+            and not self._is_of_no_person(command.terminal)
         )
 
-    def _is_an_agents(self, terminal: str) -> bool:
+    def _is_of_no_person(self, terminal: str) -> bool:
+        """An agent ran it, or it was recorded elsewhere."""
         try:
-            return self._record.terminal(terminal).terminal.owner == "agent"
+            known = self._record.terminal(terminal).terminal
+            return known.owner == "agent" or IMPORTED in known.attributes
         except DragomanError:
             return False

@@ -34,7 +34,7 @@ class Failing:
         """Its folder too, where the shell itself told it: the same line may fail in one and work in another."""
         last = self.last
         when, line = ago(last.ended_ns or last.started_ns, now_ns), " ".join(last.line.split())[:_LINE_CHARACTERS]
-        shown = f"{last.cwd}  {line}" if last.verified and last.cwd else line
+        shown = f"{last.cwd}  {line}" if not last.is_doubtful and last.cwd else line
         if not self.worked_since:
             return say(
                 "{when}  [{code}]  {count}×  {line}", when=when, code=last.exit_code, count=self.times, line=shown

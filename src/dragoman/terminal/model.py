@@ -67,6 +67,18 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """Of the terminal's stream, in the record's own frames; None where it printed nothing or nothing is kept."""
     output_bytes: int = 0
     lost_bytes: int = 0
+    summary: str = ""
+    """What its client says of its output, redacted."""
+    line_told: bool = True
+    """Whether its client told the line with its end; else it is from the command's beginning, or unknown."""
+    claimed_ns: int | None = None
+    """When its client says that it began, where that had not come yet."""
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Its wrapper gives its shell a nonce, and the marks had none: a program may have printed them. A client that
+        gives none tells of its own commands, and those are taken at its word."""
+        return not self.verified and self.id.endswith(UNVERIFIED)
 
     @property
     def failed(self) -> bool:

@@ -69,7 +69,7 @@ class ModelAnswers:
 
     async def _told(self, number: int, command: Command, asking: str) -> str:
         where = "this terminal" if command.terminal == asking else "another terminal"
-        sure = "" if command.verified else ", unverified"
+        sure = ", unverified" if command.is_doubtful else ""
         head = f"$ {command.line}\n[{where}{sure}, in {command.cwd or '?'}, exit code {command.exit_code}]"
         if number >= len(_OUTPUTS) or not command.output_bytes:
             return head

@@ -31,6 +31,7 @@ _LINE_CHARACTERS = 32_000
 _ATTRIBUTES = 100
 _VALUE_CHARACTERS = 4_000
 _MS = 1_000_000
+_PRIVATE_KEY, _KEPT_BACK = "PRIVATE KEY", "<redacted private key>"
 
 
 class Recording:
@@ -55,8 +56,12 @@ class Recording:
         self.grown: dict[str, int] = {}
         """Streams with bytes that the index has not seen, and how often they grew."""
 
-    async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
-        life = await self._life(terminal_id, at_ms, parent=parent, attributes=attributes)
+    async def begin(
+        self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str], reopens: bool = True
+    ) -> None:
+        """Without `reopens`, a terminal that has ended stays so: what comes late is kept, and it is not lost."""
+        at_ms = self._not_ahead(at_ms)
+        life = await self._life(terminal_id, at_ms, parent=parent, attributes=attributes, reopens=reopens)
         async with life.lock:
             await self._change(life.known, self._kept(attributes))
             at_ms = max(at_ms, life.last_at_ms)
@@ -67,11 +72,13 @@ class Recording:
                 await self._write(life, at_ms, partial(life.recorder.gap, at_ms=at_ms, count=lost))
 
     async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
+        at_ms = self._not_ahead(at_ms)
         life = await self._life(terminal_id, at_ms)
         async with life.lock:
             fresh = life.fresh(_KINDS[kind], at_ms, data)
             if not fresh:
                 return
+            at_ms = max(at_ms, life.last_at_ms)
             if life.private:
                 await self._skip(life, kind, at_ms, len(fresh))
             else:
@@ -81,6 +88,7 @@ class Recording:
                 await self._write(life, at_ms, work)
 
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:
+        at_ms = self._not_ahead(at_ms)
         life = await self._life(terminal_id, at_ms)
         async with life.lock:
             line = self._text(line)
@@ -90,7 +98,7 @@ class Recording:
             life.run(line, at_ms)
 
     async def command_ended(self, told: CommandTold) -> Command:
-        life = await self._life(told.terminal, told.started_ms)
+        life = await self._life(told.terminal, self._not_ahead(told.started_ms))
         async with life.lock:
             name = command_name(told.id, told.terminal)
             command = await self._told_before(life, name)
@@ -105,7 +113,7 @@ class Recording:
             return command
 
     async def notice(self, terminal_id: str, at_ms: int, notice: Notice) -> None:
-        life = await self._life(terminal_id, at_ms)
+        life = await self._life(terminal_id, self._not_ahead(at_ms))
         if isinstance(notice, PatternSeen):
             notice = PatternSeen(self._text(notice.text))
         if not life.private:
@@ -113,16 +121,25 @@ class Recording:
 
     async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
         ended = self._known.get(terminal_name(terminal_id))
-        if ended and ended.life is None and ended.terminal.ended_ns is not None:
+        if ended and ended.terminal.ended_ns is not None:
+            await self.let_go(ended)
             return
+        at_ms = self._not_ahead(at_ms)
         life = await self._life(terminal_id, at_ms)
         async with life.lock:
-            await self.flush(life, at_ms)
+            await self.flush(life, max(at_ms, life.last_at_ms))
             known = life.known
             known.terminal = msgspec.structs.replace(known.terminal, ended_ns=at_ms * _MS, exit_code=exit_code)
             await self._journal.append([happenings.ended(known.terminal)], writes=[self._put(known.terminal)])
             known.life = None
             self._watchers.ended(known.terminal.id)
+
+    async def let_go(self, known: Known) -> None:
+        """Of a terminal that has ended: nothing more is expected of what came late."""
+        if known.life is not None and known.terminal.ended_ns is not None:
+            life, known.life = known.life, None
+            async with life.lock:
+                await self.flush(life, life.last_at_ms)
 
     async def end_because(self, terminal_id: str, by: EndedBy) -> None:
         known = self._known.get(terminal_name(terminal_id))
@@ -143,7 +160,13 @@ class Recording:
         await self._write(life, at_ms, partial(life.recorder.flush, at_ms=at_ms))
 
     async def _life(
-        self, terminal_id: str, at_ms: int, *, parent: str = "", attributes: Mapping[str, str] | None = None
+        self,
+        terminal_id: str,
+        at_ms: int,
+        *,
+        parent: str = "",
+        attributes: Mapping[str, str] | None = None,
+        reopens: bool = False,
     ) -> Life:
         """What comes before its session's start is kept as well: the terminal begins with it."""
         name = terminal_name(terminal_id)
@@ -161,6 +184,9 @@ class Recording:
             await self._first(known)
         elif known.life is None or (known.life.broken and RESUMES_AT in (attributes or {})):
             await self._revive(known)
+        if reopens and known.terminal.ended_ns is not None:
+            known.terminal = msgspec.structs.replace(known.terminal, ended_ns=None, exit_code=None)
+            await self._journal.append([], writes=[self._put(known.terminal)])
         assert known.life is not None
         if known.life.broken:
             raise _not_kept()
@@ -186,8 +212,6 @@ class Recording:
         life.after(await left_in(self._journal, known.terminal.id))
         if known.life is before:  # another call may have been faster
             known.life = life
-            known.terminal = msgspec.structs.replace(known.terminal, ended_ns=None, exit_code=None)
-            await self._journal.append([], writes=[self._put(known.terminal)])
 
     async def _change(self, known: Known, attributes: dict[str, str]) -> None:
         changed = {**known.terminal.attributes, **attributes}
@@ -209,6 +233,7 @@ class Recording:
             await self._journal.recording(partial(life.recorder.skip, at_ms=at_ms, count=length))
 
     async def _boundary(self, life: Life, kind: Kind, at_ms: int, text: str) -> Boundary:
+        at_ms = max(at_ms, life.last_at_ms)
         work = partial(life.recorder.boundary, kind=kind, at_ms=at_ms, text=text)
         boundary = await self._journal.recording(work)
         self._shown(life, at_ms, boundary.shown)
@@ -238,20 +263,24 @@ class Recording:
 
     def _command(self, life: Life, name: str, told: CommandTold) -> Command:
         line = life.running.line if told.line is None and life.running else self._text(told.line or "")
+        started_ms = self._not_ahead(told.started_ms)
         return Command(
             id=name,
             terminal=life.known.terminal.id,
             line="" if life.private else line,
             cwd="" if life.private else self._text(told.cwd or ""),
-            started_ns=told.started_ms * _MS + next(self._salt) % _MS,
-            ended_ns=None if told.ended_ms is None else told.ended_ms * _MS,
+            started_ns=started_ms * _MS + next(self._salt) % _MS,
+            ended_ns=None if told.ended_ms is None else self._not_ahead(told.ended_ms) * _MS,
             exit_code=told.exit_code,
             verified=life.verifies and not name.endswith(UNVERIFIED),
+            summary="" if life.private else self._summary(told.summary),
+            line_told=told.line is not None,
+            claimed_ns=None if started_ms == told.started_ms else told.started_ms * _MS,
         )
 
     async def _save(self, life: Life, command: Command, told: CommandTold) -> Command:
         """In one transaction with its event, after its bytes are on the disk."""
-        at_ms = told.started_ms if told.ended_ms is None else told.ended_ms
+        at_ms = self._not_ahead(told.started_ms if told.ended_ms is None else told.ended_ms)
         boundary = await self._boundary(life, Kind.ENDED, at_ms, command.id)
         stretch = life.unsaved.get(command.id, boundary.done)
         life.unsaved = {command.id: stretch}
@@ -284,6 +313,15 @@ class Recording:
         before, after = (f'{name}="', '"') if '"' not in value else (f"{name}=", "")
         assigned = self._text(f"{before}{value}{after}")
         return assigned.removeprefix(before).removesuffix(after)
+
+    def _summary(self, text: str) -> str:
+        """The lines between its first and its last are left out, and with them where a key begins or ends."""
+        return _KEPT_BACK if _PRIVATE_KEY in text else self._text(text)
+
+    def _not_ahead(self, claimed_ms: int) -> int:
+        """A client's clock may say anything. What is newest is asked for by these times, and nothing that has come
+        is newer than now: one command of the year 9999 would hide all that follow it."""
+        return min(claimed_ms, self._clock.wall_ns() // _MS)
 
     def _text(self, text: str) -> str:
         return self._redactor.line(text[:_LINE_CHARACTERS])

@@ -103,8 +103,11 @@ class TerminalService:
         self._keeping.close()
         await anyio.to_thread.run_sync(index.close)
 
-    async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
-        await self._recording.begin(terminal_id, parent=parent, at_ms=at_ms, attributes=attributes)
+    async def begin(
+        self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str], reopens: bool = True
+    ) -> None:
+        """`reopens` is false for what only implies a beginning, such as output: it reopens no terminal that ended."""
+        await self._recording.begin(terminal_id, parent=parent, at_ms=at_ms, attributes=attributes, reopens=reopens)
 
     async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
         await self._recording.take(terminal_id, kind, at_ms, data)
@@ -263,6 +266,8 @@ class TerminalService:
         known = self._known.get(terminal_name(terminal_id))
         if known is not None:
             known.connected = connected
+            if not connected and known.terminal.ended_ns is not None:
+                known.life = None
 
     async def _show_what_is_held(self) -> None:
         while True:

@@ -50,14 +50,16 @@ def quoted(line: str, limit: int = _QUOTED) -> str:
 
 
 def named(command: Command) -> Phrase:
-    """A verified command was typed at a prompt; of any other the line is quoted, and never spoken by us."""
-    if command.verified and command.line:
-        return say("`{command}`", command=quoted(command.line.strip(), _COMMAND))
-    return say("A command that is not verified")
+    """Of a command that a program may have made up the line is quoted, and never spoken by us."""
+    if command.is_doubtful:
+        return say("A command that is not verified")
+    if not command.line:
+        return say("A command whose line is not known")
+    return say("`{command}`", command=quoted(command.line.strip(), _COMMAND))
 
 
 def line_of(command: Command) -> Iterable[Piece]:
-    if not command.verified and command.line:
+    if command.is_doubtful and command.line:
         yield Quoted([command.line])
 
 
@@ -98,9 +100,9 @@ def row(command: Command, now_ns: int) -> Phrase:
 
 
 def when_and_where(command: Command, now_ns: int) -> Phrase:
-    """Of a command that is not verified, any program may have told the folder as well."""
+    """Where a program may have made the command up, it may have made up the folder as well."""
     when = ago(command.ended_ns or command.started_ns, now_ns)
-    is_known = command.verified and command.cwd
+    is_known = not command.is_doubtful and command.cwd
     return say("{when} in {folder}", when=when, folder=quoted(command.cwd)) if is_known else when
 
 

@@ -17,6 +17,7 @@ class CommandTold(msgspec.Struct, frozen=True, kw_only=True):
     started_ms: int
     ended_ms: int | None = None
     exit_code: int | None = None
+    summary: str = ""
 
 
 class Failed(msgspec.Struct, frozen=True):

@@ -53,11 +53,12 @@ class Shell:
         """What a wrapper inside says; whether it is heeded."""
         return self.recording.heeds(PropertyReported(key="Recorded", value=where, nonce=word), 2)
 
-    def told(self) -> list[object]:
+    def messages(self) -> list[object]:
         self.recording.flush()
-        told = []
-        while taken := self._outbox.take():
-            told.append(_short(taken[0]))
+        return [taken[0] for taken in iter(self._outbox.take, None)]
+
+    def told(self) -> list[object]:
+        told = [_short(message) for message in self.messages()]
         return [it for it in told if it != "start"]
 
 
@@ -316,3 +317,32 @@ def test_ordinary_output_is_no_prompt() -> None:
         guess.printed(b"\n" + line)
         guess.look()
         assert not guess.at_prompt, line
+
+
+def test_what_was_shown_at_a_prompt_carries_the_time_at_which_it_was() -> None:
+    shell = Shell()
+    shell.recording.printed(b"$ ", 100)
+    shell.prompt()
+    for number, letter in enumerate(b"make\r\n"):
+        shell.recording.printed(bytes([letter]), 1_000 + 500 * number)
+    shell.recording.marked(CommandLineReported(command_line="make", nonce=NONCE), 4_000)
+    shell.recording.marked(OutputStarted(nonce=NONCE), 4_000)
+    shell.recording.printed(b"done", 5_000)
+    shell.recording.flush()
+    pieces = [(it.timestamp_ms, it.data) for it in shell.messages() if isinstance(it, IoData)]
+    assert pieces == [
+        (100, b"$ "), (1_000, b"m"), (1_500, b"a"), (2_000, b"k"), (2_500, b"e"), (3_000, b"\r"), (3_500, b"\n"),
+        (5_000, b"done"),
+    ]  # fmt: skip
+
+
+def test_a_command_is_told_with_the_ends_of_its_output() -> None:
+    shell = Shell()
+    shell.prompt()
+    shell.run("seq", b"".join(b"\x1b[32m%d\x1b[0m\r\n" % number for number in range(1_000)))
+    shell.prompt()
+    shell.run("true", b"")
+    shell.prompt()
+    shell.run("few", b"one\r\ntwo\r\n")
+    told = [it.record.output_summary for it in shell.messages() if isinstance(it, CommandComplete)]
+    assert told == ["0\n1\n2\n3\n4\n995\n996\n997\n998\n999", "", "one\ntwo"]

@@ -20,7 +20,7 @@ from dragoman.terminal.told import CommandTold
 from dragoman.transport.system import REAL_SYSTEM, System
 
 DEADLINE_S = 20.0
-NOON_MS = 1_800_000_000_000
+NOON_MS = 1_700_000_000_000
 
 
 @asynccontextmanager
@@ -120,7 +120,8 @@ def fill_with_commands(folder: Path, count: int) -> None:
     connection = apsw.Connection(str(database))
     with connection:
         connection.execute(
-            """insert into commands
+            """insert into commands (started_ns, id, terminal, line, words, cwd, ended_ns, exit_code, verified, stream,
+                segment, offset, length, output_bytes, lost_bytes, until_segment, until_offset)
             with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n + 1 < ?1),
             told (n, line) as (select n, format('%s %d', case n % 4 when 0 then 'git status' when 1 then 'make test'
                 when 2 then 'cargo build' else 'vim main.c' end, n % 997) from numbers)

@@ -14,6 +14,7 @@ from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
 from dragoman.terminal.completion import Completions
 from dragoman.terminal.suggesting.guesses import Guesses, Moment
+from dragoman.terminal.told import CommandTold
 from dragoman.testing.fake_model import Ends, FakeModel, Refuses, Says, Step, Waits
 from tests.daemons import PATIENCE
 from tests.domain.terminal.habits import history
@@ -239,3 +240,33 @@ async def test_a_secret_that_is_being_typed_reaches_no_model(record: Recorded, t
     async with with_model(record, [Says([typed + "!"]), Ends()]) as (completions, fake):
         assert await lines(completions, typed) == []
         assert fake.requests == []
+
+
+async def test_a_session_that_verifies_nothing_is_suggested_its_own_commands_and_nobody_elses(record: Recorded) -> None:
+    for terminal in ("plain", "other"):
+        now_ms = record.clock.wall_ns() // 1_000_000
+        await record.service.begin(terminal, parent="", at_ms=now_ms, attributes={"shell": "bash"})
+        told = CommandTold(
+            id=f"{terminal}:1",
+            terminal=terminal,
+            line=f"git {terminal}",
+            started_ms=now_ms,
+            ended_ms=now_ms,
+            exit_code=0,
+        )
+        await record.service.command_ended(told)
+    await record.run("git status", terminal="ours")
+    await record.run("git forged", terminal="ours", verified=False)
+    completions = await loaded(record)
+    assert set(await lines(completions, "git", terminal="plain")) == {"git plain", "git status"}
+    assert await lines(completions, "git", terminal="ours") == ["git status"]
+
+
+async def test_a_command_of_the_far_future_does_not_keep_later_ones_from_being_learnt(record: Recorded) -> None:
+    await record.run("git status")
+    far_ms = record.clock.wall_ns() // 1_000_000 + 10**11
+    told = CommandTold(id="t1:far", terminal="t1", line="git far", started_ms=far_ms, ended_ms=far_ms, exit_code=0)
+    await record.service.command_ended(told)
+    completions = await loaded(record)
+    await record.run("git stash")
+    assert "git stash" in await lines(completions, "git")

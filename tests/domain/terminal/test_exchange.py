@@ -20,7 +20,7 @@ from dragoman.journal import Journal
 from dragoman.redaction import Redactor
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.exchange import FORMATS, bring_in, export, folders, open_recording, reading
-from dragoman.terminal.exchange.recording import Item
+from dragoman.terminal.exchange.recording import Ended, Item
 from dragoman.terminal.model import GAP, VERIFIES, Piece
 from dragoman.terminal.screen import SIZE, emulate, resized, size_of
 from dragoman.terminal.service import TerminalService
@@ -291,3 +291,27 @@ async def test_a_gap_comes_in_where_it_was(service: TerminalService, tmp_path: P
     terminal = await brought_in(service, await written(service, "torn", "jsonl", tmp_path))
     shown = [(piece.kind, piece.data) async for piece in service.pieces(terminal)]
     assert shown == [("output", b"before\r\n"), ("gap", b"77"), ("output", b"after\r\n")]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_an_export_never_runs_backwards(service: TerminalService, tmp_path: Path, format: str) -> None:
+    await service.begin("back", parent="", at_ms=START, attributes={})
+    for at_ms, text in ((START + 9_000, b"a"), (START + 1_000, b"b")):
+        await service.take("back", "output", at_ms, text)
+    told = CommandTold(id="back:1", terminal="back", line="make", started_ms=START + 500, ended_ms=None, exit_code=0)
+    await service.command_ended(told)
+    await service.take("back", "output", START + 9_500, b"c")
+    with open_recording(await written(service, "back", format, tmp_path)) as (_, items):
+        times = [item.at_ms for item in items if isinstance(item, Piece)]
+    assert times == sorted(times)
+    assert len(times) == 3
+
+
+@pytest.mark.parametrize("format", ["omnish", "jsonl", "asciicast"])
+async def test_what_was_not_told_goes_out_as_not_told(service: TerminalService, tmp_path: Path, format: str) -> None:
+    await service.begin("bare", parent="", at_ms=START, attributes={})
+    told = CommandTold(id="bare:1", terminal="bare", line=None, started_ms=START, ended_ms=None, summary="one\ntwo")
+    await service.command_ended(told)
+    with open_recording(await written(service, "bare", format, tmp_path)) as (_, items):
+        (ended,) = [item for item in items if isinstance(item, Ended)]
+    assert (ended.line, ended.ended_ms, ended.summary) == (None, None, "one\ntwo")

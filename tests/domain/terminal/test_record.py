@@ -15,6 +15,7 @@ import pytest
 from dragoman.errors import DragomanError
 from dragoman.terminal.model import AGENT, GAP, PRIVATE, Command, Piece
 from dragoman.terminal.told import CommandFilter, CommandTold, Failed, PatternSeen
+from dragoman.testing.clocks import VirtualClock
 from tests.domain.journal.support import files_with
 from tests.domain.terminal.record_support import DEADLINE_S, NOON_MS, Shell, names_in, output_of, recorded
 
@@ -351,3 +352,65 @@ async def test_pieces_carry_the_time_at_which_they_were_shown(tmp_path: Path) ->
         await service.take("t", "output", NOON_MS + 1_500, b"b")
         found = [piece async for piece in service.pieces("t")]
         assert found == [Piece(NOON_MS, "output", b"a"), Piece(NOON_MS + 1_500, "output", b"b")]
+
+
+async def test_a_time_that_has_not_come_counts_as_now_and_hides_nothing_newer(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    now_ms = clock.wall_ns() // 1_000_000
+    far_ms = now_ms + 10**11
+    async with recorded(tmp_path, clock=clock) as service:
+        await service.begin("t", parent="", at_ms=far_ms, attributes={})
+        await service.take("t", "output", far_ms, b"a")
+        told = CommandTold(id="t:1", terminal="t", line="far", started_ms=far_ms, ended_ms=far_ms, exit_code=1)
+        far = await service.command_ended(told)
+        assert (far.started_ns // 1_000_000, far.ended_ns, far.claimed_ns) == (now_ms, now_ms * 10**6, far_ms * 10**6)
+        clock.advance(1)
+        told = CommandTold(
+            id="t:2", terminal="t", line="now", started_ms=now_ms + 500, ended_ms=now_ms + 900, exit_code=1
+        )
+        await service.command_ended(told)
+        await service.take("t", "output", now_ms + 950, b"b")
+        assert [it.line for it in await service.commands(CommandFilter(terminal="t"))] == ["now", "far"]
+        assert [piece.at_ms async for piece in service.pieces("t")] == [now_ms, now_ms + 950]
+        await service.end("t", far_ms, 0)
+        assert service.terminal("t").terminal.ended_ns == (now_ms + 1_000) * 10**6
+
+
+async def test_a_clock_that_was_set_back_does_not_turn_the_stream_round(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        for at_ms in (NOON_MS, NOON_MS - 5_000, NOON_MS + 10):
+            await service.take("t", "output", at_ms, b"x")
+        assert [piece.at_ms async for piece in service.pieces("t")] == [NOON_MS, NOON_MS, NOON_MS + 10]
+
+
+async def test_what_comes_late_leaves_an_ended_terminal_ended_and_a_new_start_opens_it(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin()
+        await service.end(shell.terminal, shell.tick(), 3)
+        await service.begin(shell.terminal, parent="", at_ms=shell.tick(), attributes={}, reopens=False)
+        await shell.show(b"late")
+        await shell.run("make", b"late too")
+        await service.notice(shell.terminal, shell.tick(), Failed(2))
+        await service.end(shell.terminal, shell.tick(), None)
+        assert service.terminal(shell.terminal).terminal.exit_code == 3
+        assert b"".join([it.data async for it in service.pieces(shell.terminal)]) == b"latelate too"
+        await shell.begin()
+        assert service.terminal(shell.terminal).terminal.ended_ns is None
+
+
+async def test_what_a_client_says_of_a_command_is_kept_as_it_came_after_redaction(tmp_path: Path) -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvQ\nabc"
+    async with recorded(tmp_path) as service:
+        await service.command_began("t", NOON_MS, "make")
+        for number, (line, summary) in enumerate([(None, "API_KEY=abcdefgh12345678 ok"), ("", key), ("ls", "a\nb")]):
+            told = CommandTold(id=f"t:{number}", terminal="t", line=line, started_ms=NOON_MS, summary=summary)
+            await service.command_ended(told)
+    async with recorded(tmp_path) as service:
+        unnamed, empty, named = sorted(await service.commands(CommandFilter(terminal="t")), key=lambda it: it.id)
+        assert (unnamed.line, unnamed.line_told, unnamed.ended_ns) == ("make", False, None)
+        assert "abcdefgh" not in unnamed.summary
+        assert unnamed.summary.endswith(" ok")
+        assert (empty.line, empty.line_told) == ("", True)
+        assert "MIIE" not in empty.summary
+        assert named.summary == "a\nb"

@@ -40,6 +40,7 @@ class MemoryRecord:
     waiting: int = 0
     held: set[str] = field(default_factory=set)
     is_broken: bool = False
+    reopened: int = 0
 
     async def _keep(self, *what: Any) -> None:
         if self.is_broken:
@@ -52,7 +53,10 @@ class MemoryRecord:
                 self.waiting -= 1
         self.told.append(what)
 
-    async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None:
+    async def begin(
+        self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str], reopens: bool = True
+    ) -> None:
+        self.reopened += reopens
         await self._keep("begin", terminal_id, parent, at_ms, dict(attributes))
 
     async def take(self, terminal_id: str, kind: str, at_ms: int, data: bytes) -> None:

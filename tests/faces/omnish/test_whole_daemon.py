@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -58,14 +60,47 @@ def test_a_question_is_answered_from_the_terminals_that_its_scope_names(client: 
 
 
 @pytest.mark.requirement("omnish:daemon:answers-completions")
-def test_completions_come_from_what_ran(client: Client) -> None:
-    client.ask(began("types", dragoman__verifies="1"))
+def test_completions_come_from_what_ran_in_the_session_of_a_client_that_knows_nothing_of_us(client: Client) -> None:
+    client.ask(began("types"))
     for number in range(3):
         run(client, "types", number, "docker compose up --build", b"ok\r\n", 0)
     got = client.ask(m.CompletionRequest("types", "dock", 4, 77))
     assert got.sequence_id == 77
     assert "docker compose up --build" in [it.text for it in got.suggestions]
     assert all(0 <= it.confidence <= 1 for it in got.suggestions)
+    client.ask(began("another"))
+    assert client.ask(m.CompletionRequest("another", "dock", 4, 78)).suggestions == []
+
+
+def test_a_client_that_knows_nothing_of_us_is_answered_about_its_commands_by_name(client: Client) -> None:
+    client.ask(began("plain"))
+    run(client, "plain", 1, "make -C gamma", b"gamma.c:3: error: unknown type name 'foo'\r\n", 2)
+    got = client.ask(m.Request("r", "plain", "why did the last command fail?", m.CurrentSession()))
+    assert got.content.startswith("`make -C gamma` failed with exit code 2")
+
+
+def test_a_record_goes_out_as_it_came_in_after_redaction(cli: Cli, client: Client, tmp_path: Path) -> None:
+    client.ask(began("as-told"))
+    told = m.CommandRecord(
+        "as-told:1", "as-told", None, None, 2_000, None, "first\nAWS_SECRET_KEY=hunter2hunter2", 0, 0, None
+    )
+    assert client.ask(m.CommandComplete("as-told", told)) == m.Ack()
+    require_success(cli("terminals", "export", "as-told", "--format", "omnish", "--output", str(tmp_path / "out")))
+    (record,) = json.loads(next((tmp_path / "out").rglob("commands.json")).read_text())
+    assert (record["command_line"], record["ended_at"], record["exit_code"]) == (None, None, None)
+    assert record["output_summary"].startswith("first\n")
+    assert "hunter2" not in record["output_summary"]
+
+
+def test_what_comes_after_the_end_of_a_session_is_kept_and_the_session_stays_ended(cli: Cli, client: Client) -> None:
+    client.ask(began("late"))
+    client.ask(m.SessionEnd("late", 3_000, 3))
+    for message in (shown("late", b"late words", 4_000), ended("late", 1, "make")):
+        assert client.ask(message) == m.Ack()
+    client.socket.close()
+    listed = json.loads(cli("terminals", "--ended", "--json").stdout)
+    assert [it["state"] for it in listed["terminals"] if it["terminal"] == "late"] == ["ended"]
+    assert "late words" in cli("terminals", "export", "late", "--format", "jsonl").stdout
 
 
 def test_the_status_names_the_socket_and_counts_who_is_connected(cli: Cli, client: Client) -> None:

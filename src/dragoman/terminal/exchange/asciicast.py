@@ -76,16 +76,17 @@ class Writer:
             yield self._event(piece.at_ms, _KINDS[piece.kind], shown[at:])
 
     def _event(self, at_ms: int, code: str, data: str) -> Exported:
+        """Never back in time: a player would wait for ever, or refuse the file."""
         since = self._last_ms if self._version == 3 else self._header.started_ms
-        elapsed = max(0, at_ms - since) / 1000
         self._last_ms = max(at_ms, self._last_ms)
+        elapsed = (self._last_ms - since) / 1000
         return json_line([elapsed, code, data])
 
     def _comment(self, ended: Ended) -> Exported:
         """A marker of ours, which players that show markers show as the command's end."""
         told = {"id": ended.id, "line": ended.line, "cwd": ended.cwd, "exit_code": ended.exit_code}
-        times = {"started_ms": ended.started_ms, "ended_ms": ended.ended_ms}
-        return self._event(ended.ended_ms, "m", _END + json.dumps(told | times, ensure_ascii=False))
+        times = {"started_ms": ended.started_ms, "ended_ms": ended.ended_ms, "summary": ended.summary}
+        return self._event(ended.at_ms, "m", _END + json.dumps(told | times, ensure_ascii=False))
 
 
 _END = f"{OURS}:end "

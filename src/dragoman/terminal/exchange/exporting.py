@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Protocol
+
+import msgspec
 
 from dragoman.terminal.exchange import asciicast, folders, json_lines
 from dragoman.terminal.exchange.recording import Began, Ended, Exported, Header, Item, Writer
@@ -39,8 +42,10 @@ async def export(record: Record, terminal_id: str, format: str) -> AsyncGenerato
     writer = _WRITERS[format](_header(seen, await _first_size(record, terminal_id) or size_of(seen.terminal)))
     for part in writer.begin():
         yield part
+    last_ms = 0
     async for item in _woven(record.pieces(terminal_id), await _commands(record, terminal_id), record):
-        for part in writer.told(item):
+        last_ms = max(last_ms, item.at_ms)
+        for part in writer.told(_not_before(item, last_ms)):
             yield part
     for part in writer.finished():
         yield part
@@ -146,6 +151,13 @@ class _Loom:
         return piece.data.startswith(self._head[: len(piece.data)])
 
 
+def _not_before(item: Item, at_ms: int) -> Item:
+    """Clocks are set back, and a command may say that it began before what was shown: an export runs on."""
+    if isinstance(item, Piece):
+        return msgspec.structs.replace(item, at_ms=at_ms)
+    return replace(item, at_ms=at_ms) if isinstance(item, Began) else item
+
+
 def _started_ms(command: Command) -> int:
     return command.started_ns // 1_000_000
 
@@ -155,12 +167,13 @@ def _began(command: Command) -> Began:
 
 
 def _ended(command: Command) -> Ended:
-    ended_ns = command.started_ns if command.ended_ns is None else command.ended_ns
     return Ended(
         id=command.id,
-        line=command.line,
+        line=command.line if command.line_told else None,
         cwd=command.cwd,
         started_ms=_started_ms(command),
-        ended_ms=ended_ns // 1_000_000,
+        ended_ms=None if command.ended_ns is None else command.ended_ns // 1_000_000,
         exit_code=command.exit_code,
+        summary=command.summary,
+        claimed_ms=None if command.claimed_ns is None else command.claimed_ns // 1_000_000,
     )

@@ -18,6 +18,7 @@ from dragoman.terminal.exchange.recording import (
     bad_recording,
     exit_code,
     instant_ms,
+    optional_text,
     text,
 )
 from dragoman.terminal.exchange.told import NAME_CHARACTERS, attributes
@@ -68,7 +69,7 @@ def _record(header: Header, ended: Ended, offset: int, length: int) -> dict[str,
         "cwd": ended.cwd or None,
         "started_at": ended.started_ms,
         "ended_at": ended.ended_ms,
-        "output_summary": "",
+        "output_summary": ended.summary,
         "stream_offset": offset,
         "stream_length": length,
         "exit_code": ended.exit_code,
@@ -146,11 +147,12 @@ def _command(value: dict[str, Any]) -> tuple[int, int, Ended]:
     offset, length = instant_ms(value.get("stream_offset", 0)), instant_ms(value.get("stream_length", 0))
     ended = Ended(
         id=text(value.get("command_id"), NAME_CHARACTERS),
-        line=text(value.get("command_line"), 100_000),
+        line=optional_text(value.get("command_line"), 100_000),
         cwd=text(value.get("cwd"), 4096),
         started_ms=started,
-        ended_ms=max(started, started if ends is None else instant_ms(ends)),
+        ended_ms=None if ends is None else max(started, instant_ms(ends)),
         exit_code=exit_code(value.get("exit_code")),
+        summary=text(value.get("output_summary"), 100_000),
     )
     return offset, offset + length, ended
 
@@ -178,7 +180,7 @@ def _woven(commands: list[tuple[int, int, Ended]], pieces: Iterable[tuple[int, P
             yield running[2]
             running = None
         while running is None and following is not None and at >= following[0]:
-            yield Began(following[2].started_ms, following[2].line)
+            yield Began(following[2].started_ms, following[2].line or "")
             running, following = following, next(waiting)
             if at >= running[1]:
                 yield running[2]
@@ -187,6 +189,6 @@ def _woven(commands: list[tuple[int, int, Ended]], pieces: Iterable[tuple[int, P
     if running is not None:
         yield running[2]
     while following is not None:
-        yield Began(following[2].started_ms, following[2].line)
+        yield Began(following[2].started_ms, following[2].line or "")
         yield following[2]
         following = next(waiting)

@@ -38,7 +38,7 @@ async def bring_in(record: Record, header: Header, items: Iterator[Item], new_id
     bounded = itertools.islice(items, MOST_ITEMS)
     while batch := await anyio.to_thread.run_sync(lambda: list(itertools.islice(bounded, _BATCH))):
         for item in batch:
-            last_ms = max(last_ms, _at_ms(item))
+            last_ms = max(last_ms, item.at_ms)
             commands += isinstance(item, Ended)
             await _put(record, terminal_id, item, commands)
     await record.end(terminal_id, max(last_ms, header.ended_ms or 0), header.exit_code)
@@ -62,16 +62,13 @@ def _told(terminal_id: str, ended: Ended, number: int) -> CommandTold:
     return CommandTold(
         id=f"{terminal_id}:{number}{UNVERIFIED}",
         terminal=terminal_id,
-        line=ended.line or None,
+        line=ended.line,
         cwd=ended.cwd or None,
         started_ms=ended.started_ms,
         ended_ms=ended.ended_ms,
         exit_code=ended.exit_code,
+        summary=ended.summary,
     )
-
-
-def _at_ms(item: Item) -> int:
-    return item.ended_ms if isinstance(item, Ended) else item.at_ms
 
 
 def _attributes(header: Header) -> dict[str, str]:

@@ -40,11 +40,19 @@ class Ended:
     """A command ended; its output is what was shown since it began."""
 
     id: str
-    line: str
+    line: str | None
+    """None where its client did not tell it."""
     cwd: str
     started_ms: int
-    ended_ms: int
+    ended_ms: int | None
     exit_code: int | None
+    summary: str = ""
+    claimed_ms: int | None = None
+    """When its client says that it began, where that cannot be."""
+
+    @property
+    def at_ms(self) -> int:
+        return self.started_ms if self.ended_ms is None else self.ended_ms
 
 
 Item: TypeAlias = Piece | Began | Ended
@@ -86,6 +94,10 @@ def exit_code(value: Any) -> int | None:
 
 def text(value: Any, most: int) -> str:
     return value[:most] if isinstance(value, str) else ""
+
+
+def optional_text(value: Any, most: int) -> str | None:
+    return None if value is None else text(value, most)
 
 
 def bad_recording(reason: object) -> DragomanError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dragoman.terminal.exchange.recording import Ended, Header, exit_code, instant_ms, text
+from dragoman.terminal.exchange.recording import Ended, Header, exit_code, instant_ms, optional_text, text
 
 NAME_CHARACTERS = 200
 LINE_CHARACTERS = 100_000
@@ -36,11 +36,13 @@ def attributes(value: Any) -> dict[str, str]:
 
 def ended(value: dict[str, Any]) -> Ended:
     started = instant_ms(value.get("started_ms", 0))
+    ends = value.get("ended_ms", started)
     return Ended(
         id=text(value.get("id"), NAME_CHARACTERS),
-        line=text(value.get("line"), LINE_CHARACTERS),
+        line=optional_text(value.get("line"), LINE_CHARACTERS),
         cwd=text(value.get("cwd"), _VALUE_CHARACTERS),
         started_ms=started,
-        ended_ms=max(started, instant_ms(value.get("ended_ms", started))),
+        ended_ms=None if ends is None else max(started, instant_ms(ends)),
         exit_code=exit_code(value.get("exit_code")),
+        summary=text(value.get("summary"), LINE_CHARACTERS),
     )

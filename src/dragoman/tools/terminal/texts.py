@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from dragoman.phrases import Phrase, say
 from dragoman.redaction import Redactor
-from dragoman.terminal.model import Command
+from dragoman.terminal.model import RUNNING, Command
 from dragoman.terminal.plain import plain
 from dragoman.tools.showing import escaped, one_line
 from dragoman.tools.terminal.answers import CommandSeen
@@ -78,15 +78,15 @@ def listed(command: CommandSeen) -> Phrase:
     line = " ".join(command.command.split())
     shown = line if len(line) <= _LISTED_CHARACTERS else f"{line[:_LISTED_CHARACTERS]}…"
     words = [command.command_id, command.started_at, exit_word(command), command.cwd, f"{_MARK}{shown}"]
-    if not command.verified and command.duration_s is not None:
+    if not command.verified and not command.command_id.endswith(RUNNING):
         words.insert(3, "unverified")
     return say("{text}", text="  ".join(word for word in words if word))
 
 
 def exit_word(command: CommandSeen) -> str:
-    return (
-        "running" if command.duration_s is None else f"exit {'?' if command.exit_code is None else command.exit_code}"
-    )
+    if command.command_id.endswith(RUNNING):
+        return "running"
+    return f"exit {'?' if command.exit_code is None else command.exit_code}"
 
 
 def told(command: CommandSeen) -> Sequence[Phrase]:
