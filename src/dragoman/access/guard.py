@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from dragoman.access.tokens import Purpose, Tokens
 
 BEARER_SUBPROTOCOL = "bearer."
+HOLDER = "dragoman.holder"
+"""Where a request says whose token it bears, once that has been judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,14 @@ def judge(presented: Presented, names: OwnNames, tokens: Tokens, purpose: Purpos
 
 
 def _bears_token(presented: Presented, tokens: Tokens, purpose: Purpose) -> bool:
+    bearer = bearer_of(presented)
+    return bearer is not None and tokens.accepts(purpose, bearer)
+
+
+def bearer_of(presented: Presented) -> str | None:
     """A browser's WebSocket cannot send Authorization: it offers the token as a subprotocol, never in the address."""
     bearers = [text[7:] for text in presented.authorizations if text[:7].lower() == "bearer "]
     bearers += [
         text[len(BEARER_SUBPROTOCOL) :] for text in presented.subprotocols if text.startswith(BEARER_SUBPROTOCOL)
     ]
-    return len(bearers) == 1 and tokens.accepts(purpose, bearers[0])
+    return bearers[0] if len(bearers) == 1 else None

@@ -8,20 +8,25 @@ from contextlib import contextmanager
 
 import anyio
 
-from dragoman.access.tokens import Purpose, Tokens
+from dragoman.access.tokens import DEFAULT, Holder, Purpose, Tokens
 
 
 class Links:
     def __init__(self, tokens: Tokens) -> None:
-        self._open: dict[anyio.CancelScope, Purpose] = {}
+        self.tokens = tokens
+        self._open: dict[anyio.CancelScope, Holder] = {}
         self._without_token: Counter[Purpose] = Counter()
-        tokens.on_rotation(self._end_all)
+        tokens.on_rotation(lambda purpose: self._end_all(Holder(purpose)))
+        tokens.clients.on_revocation(self._end_all)
 
     @contextmanager
-    def hold(self, purpose: Purpose) -> Iterator[anyio.CancelScope]:
-        """The block is cancelled when the purpose's token is rotated; `cancel_called` then tells why it ended."""
+    def hold(self, purpose: Purpose, name: str = DEFAULT) -> Iterator[anyio.CancelScope]:
+        """The block is cancelled when the token is rotated or revoked; `cancel_called` then tells why it ended."""
+        holder = Holder(purpose, name)
         with anyio.CancelScope() as scope:
-            self._open[scope] = purpose
+            if not self.tokens.knows(holder):  # revoked since it was presented
+                scope.cancel("the token was revoked")
+            self._open[scope] = holder
             try:
                 yield scope
             finally:
@@ -37,9 +42,12 @@ class Links:
             self._without_token[purpose] -= 1
 
     def count(self, purpose: Purpose) -> int:
-        return sum(1 for held in self._open.values() if held == purpose) + self._without_token[purpose]
+        return sum(1 for held in self._open.values() if held.purpose == purpose) + self._without_token[purpose]
 
-    def _end_all(self, purpose: Purpose) -> None:
+    def held(self, holder: Holder) -> int:
+        return sum(1 for held in self._open.values() if held == holder)
+
+    def _end_all(self, holder: Holder) -> None:
         for scope, held in list(self._open.items()):
-            if held == purpose:
-                scope.cancel("the token was rotated")
+            if held == holder:
+                scope.cancel("the token was rotated or revoked")

@@ -1,4 +1,4 @@
-"""The tokens, one a purpose, each in a 0600 file of its own that survives restarts.
+"""The tokens: one per purpose, and those of single clients, each in a 0600 file of its own that survives restarts.
 
 A page never holds its purpose's token: it gets a session derived from it (HMAC), which a restart keeps and a rotation
 ends, without a list of sessions to store.
@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import hmac
 import json
-import re
 import secrets
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any
 
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.access.client_tokens import (
+    CLIENT_PURPOSES,
+    DEFAULT,
+    PURPOSES,
+    ClientTokens,
+    Holder,
+    Purpose,
+    read_token,
+    unreadable,
+)
 from dragoman.transport.private_files import ensure_private_folder, read_private, replace_private
 from dragoman.transport.system import REAL_SYSTEM, System
 
-Purpose = Literal["mcp", "page", "gateway", "omnish", "editor"]
-PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+__all__ = ["DEFAULT", "PURPOSES", "Holder", "Purpose", "Tokens"]
 
 _NONCE_LENGTH = 22  # 16 random bytes in base64url
 
@@ -34,20 +40,43 @@ class Tokens:
         self._system = system
         self._on_rotation: list[Callable[[Purpose], None]] = []
         self._tokens = self._load()
+        self.clients = ClientTokens(folder, system=system)
 
-    def of(self, purpose: Purpose) -> str:
-        return self._tokens[purpose]
+    def of(self, purpose: Purpose, name: str = DEFAULT) -> str:
+        return self._tokens[purpose] if name == DEFAULT else self.clients.require(Holder(purpose, name))
 
     def accepts(self, purpose: Purpose, presented: str) -> bool:
-        token = self._tokens[purpose]
-        as_token = hmac.compare_digest(_digest(token), _digest(presented))
-        nonce, _, proof = presented.partition(".")
-        as_session = hmac.compare_digest(_digest(_proof(token, nonce)), _digest(proof)) and len(nonce) == _NONCE_LENGTH
-        return as_token or as_session
+        return self.holder(purpose, presented) is not None
 
-    def new_session(self, purpose: Purpose) -> str:
+    def holder(self, purpose: Purpose, presented: str) -> Holder | None:
+        """Whose token was presented, or whose session; every one is compared, whatever the first says."""
+        held = [holder for holder, token in self._all(purpose).items() if _is_of(token, presented)]
+        if not held:
+            return None
+        self.clients.note_use(held[0])
+        return held[0]
+
+    def knows(self, holder: Holder) -> bool:
+        return holder.name == DEFAULT or holder in self.clients.tokens
+
+    def new_session(self, purpose: Purpose, name: str = DEFAULT) -> str:
         nonce = secrets.token_urlsafe(16)
-        return f"{nonce}.{_proof(self._tokens[purpose], nonce)}"
+        return f"{nonce}.{_proof(self.of(purpose, name), nonce)}"
+
+    def values(self) -> list[str]:
+        return [*self._tokens.values(), *self.clients.tokens.values()]
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Of clients' purposes, without the values."""
+        holders = [Holder(purpose) for purpose in CLIENT_PURPOSES] + sorted(self.clients.tokens)
+        return [
+            {
+                **holder._asdict(),
+                "created_ns": self.clients.created_ns(holder),
+                "last_used_ns": self.clients.last_used_ns(holder),
+            }
+            for holder in sorted(holders, key=lambda it: (it.purpose, it.name != DEFAULT, it.name))
+        ]
 
     def rotate(self, purpose: Purpose) -> None:
         """What stands on disk counts, also when the write failed half-way: a restart must not change who gets in."""
@@ -70,7 +99,7 @@ class Tokens:
         """Where there is no file, the token of the one file that held all of them once, else a new one."""
         ensure_private_folder(self._folder)
         of_before = self._folder.with_suffix(".json")
-        stored = {purpose: _read(self._folder / purpose) for purpose in PURPOSES}
+        stored = {purpose: read_token(self._folder / purpose) for purpose in PURPOSES}
         kept = _all_in_one(of_before) if not all(stored.values()) else {}
         for purpose in PURPOSES:
             if not stored[purpose]:
@@ -79,19 +108,12 @@ class Tokens:
         of_before.unlink(missing_ok=True)
         return stored
 
+    def _all(self, purpose: Purpose) -> dict[Holder, str]:
+        clients = {holder: token for holder, token in self.clients.tokens.items() if holder.purpose == purpose}
+        return {Holder(purpose): self._tokens[purpose], **clients}
+
     def _save(self, purpose: Purpose, token: str) -> None:
         replace_private(self._folder / purpose, f"{token}\n".encode(), system=self._system)
-
-
-def _read(path: Path) -> str:
-    """Empty where there is no file."""
-    try:
-        token = read_private(path).decode(errors="replace").strip()
-    except FileNotFoundError:
-        return ""
-    if not re.fullmatch("[!-~]+", token):
-        raise _unreadable(path)
-    return token
 
 
 def _all_in_one(path: Path) -> dict[Purpose, str]:
@@ -101,19 +123,18 @@ def _all_in_one(path: Path) -> dict[Purpose, str]:
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError) as error:
-        raise _unreadable(path) from error
-
-
-def _unreadable(path: Path) -> DragomanError:
-    return DragomanError(
-        "bad_tokens",
-        say("The tokens in {path} cannot be read.", path=path),
-        hint=say("Remove the file: new tokens are made, and clients that used HTTP need the new one."),
-    )
+        raise unreadable(path) from error
 
 
 def _new_token() -> str:
     return secrets.token_urlsafe(32)
+
+
+def _is_of(token: str, presented: str) -> bool:
+    as_token = hmac.compare_digest(_digest(token), _digest(presented))
+    nonce, _, proof = presented.partition(".")
+    as_session = hmac.compare_digest(_digest(_proof(token, nonce)), _digest(proof)) and len(nonce) == _NONCE_LENGTH
+    return as_token or as_session
 
 
 def _proof(token: str, nonce: str) -> str:

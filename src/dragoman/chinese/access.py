@@ -25,4 +25,12 @@ TABLE: dict[str, str] = {
     "Run `dragoman page` for a new one.": "请运行 `dragoman page` 获取新链接。",
     "There is no such token.": "没有这样的令牌。",
     "The purposes are: {purposes}.": "可用的用途：{purposes}。",
+    "There is a {purpose} token named {name} already.": "已经有名为 {name} 的 {purpose} 令牌。",
+    "Show it with `dragoman token show {purpose} {name}`, or revoke it first.": "用 `dragoman token show {purpose} {name}` 查看，或先撤销它。",
+    "Limit reached: {count} {purpose} tokens.": "已达上限：{count} 个 {purpose} 令牌。",
+    "Revoke one that is not used: `dragoman token list` shows them.": "请撤销不再使用的令牌：`dragoman token list` 列出全部。",
+    "There is no {purpose} token named {name}.": "没有名为 {name} 的 {purpose} 令牌。",
+    "`dragoman token list` shows them.": "`dragoman token list` 列出全部令牌。",
+    "A client token cannot be named {name}.": "客户端令牌不能命名为 {name}。",
+    "Use lower-case letters, digits, `.`, `_` and `-`, at most 60; the purposes are: {purposes}.": "请使用小写字母、数字、`.`、`_` 和 `-`，最多 60 个字符；可用的用途：{purposes}。",
 }

@@ -66,11 +66,11 @@ TABLE: dict[str, str] = {
     "The file as it was: {backup}": "原来的文件:{backup}",
     "For {client}, into {path}:": "用于 {client},放入 {path}:",
     "Or let it do that itself: `{command}`": "或者让它自己来做:`{command}`",
-    "It reads the token from {variable}: `export {variable}=$(dragoman token show mcp)` before it starts.": (
-        "它从 {variable} 读取令牌:启动它之前执行 `export {variable}=$(dragoman token show mcp)`。"
+    "It reads the token from {variable}: `export {variable}=$(dragoman token show mcp {client})` before it starts.": (
+        "它从 {variable} 读取令牌:启动它之前执行 `export {variable}=$(dragoman token show mcp {client})`。"
     ),
-    "The token is not shown; `dragoman token show mcp` prints it.": (
-        "这里不显示令牌;`dragoman token show mcp` 会打印它。"
+    "The token is not shown; `dragoman token show mcp {client}` prints it.": (
+        "这里不显示令牌;`dragoman token show mcp {client}` 会打印它。"
     ),
     "It was done by `{command}`.": "由 `{command}` 完成。",
     "Claude Desktop takes HTTP servers in its Connectors window only, not from its file.": (

@@ -50,4 +50,7 @@ TABLE: dict[str, str] = {
     "Check `bind` in the settings: it must be an address of this machine.": "请检查设置中的 `bind`：它必须是本机的地址。",
     "Choose another with --port N, or --port 0 for any free one.": "请用 --port N 另选一个，或用 --port 0 任选空闲端口。",
     "Choose one above 1023 with --port N.": "请用 --port N 选择 1023 以上的端口。",
+    "The default token is replaced, not revoked.": "默认令牌只能更换，不能撤销。",
+    "Run `dragoman token rotate mcp` or `dragoman token rotate gateway`.": "请运行 `dragoman token rotate mcp` 或 `dragoman token rotate gateway`。",
+    "`{name}` must be a text.": "`{name}` 必须是文本。",
 }

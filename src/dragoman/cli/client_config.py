@@ -26,7 +26,8 @@ from dragoman.phrases import Phrase, preferred_language, say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 
-EndpointSource = Callable[[], HttpEndpoint]
+EndpointSource = Callable[[str], HttpEndpoint]
+"""By the client's id, whose own token it has; without one, the address alone."""
 
 _TRANSPORT = Group(shown(say("Transport")), validator=mutually_exclusive)
 _ACTION = Group(shown(say("What to do")), validator=mutually_exclusive)
@@ -38,11 +39,16 @@ def _flag(about: Phrase, *, name: str | None = None, group: Group | None = None)
     return Parameter.combine(plain, Parameter(group=group)) if group else plain
 
 
-def daemon_endpoint() -> HttpEndpoint:
-    """Asked of the running daemon: port and address may be others than the settings say."""
+def daemon_endpoint(client: str) -> HttpEndpoint:
+    """Asked of the running daemon: port and address may be others than the settings say.
+
+    Each client has a token of its own, named after it: one can be revoked without the others.
+    """
     with ControlLink.open(find_places()) as link:
         address = link.call("status")["address"]
-        token = link.call("token_show", {"purpose": "mcp"})["token"]
+        token = TOKEN_PLACEHOLDER
+        if client:
+            token = link.call("token_create", {"purpose": "mcp", "name": client, "or_show": True})["token"]
     return HttpEndpoint(f"{address}/mcp", token)
 
 
@@ -69,7 +75,8 @@ def client_config(
     if not http:
         wish = stdio_wish(known, machine, command, project=project)
     else:
-        wish = http_wish(known, machine, endpoint() if write else _without_token(endpoint), project=project)
+        found = endpoint(known.id) if write else _without_token(endpoint, known.id)
+        wish = http_wish(known, machine, found, project=project)
     if write:
         return _write(wish, machine, project=project)
     return _copy(wish, machine) if copy else _print(wish, machine)
@@ -121,9 +128,9 @@ def _write(wish: Wish, machine: Machine, *, project: bool) -> int:
     return ExitCode.OK
 
 
-def _without_token(endpoint: EndpointSource) -> HttpEndpoint:
-    """What may be shown: the address where it is known, and never the token."""
+def _without_token(endpoint: EndpointSource, client: str = "") -> HttpEndpoint:
+    """What may be shown: the address where it is known, and never the token. A client that is named gets one made."""
     try:
-        return HttpEndpoint(endpoint().url, TOKEN_PLACEHOLDER)
+        return HttpEndpoint(endpoint(client).url, TOKEN_PLACEHOLDER)
     except DragomanError:
         return HTTP_PLACEHOLDER

@@ -128,11 +128,14 @@ def _settings_found(file: Path) -> Finding:
 
 
 def _tokens(places: Places) -> Iterator[Finding]:
-    files = sorted(places.tokens_folder.glob("[!.]*"))
+    files = sorted(it for it in places.tokens_folder.rglob("[!.]*") if not it.is_dir() or it.is_symlink())
     for file in files:
         read_private(file)
     if files:
         yield Finding("ok", say("tokens {path}", path=places.tokens_folder))
+        named = [f"{it.parent.name}/{it.name}" for it in files if it.parent.parent.name == "clients"]
+        if named:
+            yield Finding("ok", say("tokens of clients: {names}", names=", ".join(named)))
     else:
         yield Finding("note", say("no tokens yet: the first start makes them"))
 

@@ -61,6 +61,8 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
     lines += _port_note(answer) + _version_note(answer)
     if connected := answer.get("terminals", {}).get("connected"):
         lines.append(say("Terminals: {count} connected.", count=connected))
+    if named := [f"{it['purpose']}/{it['name']}" for it in answer.get("tokens", []) if it["name"] != "default"]:
+        lines.append(say("Tokens of clients: {names}", names=", ".join(named)))
     lines += [_live(life) for life in answer["sessions"]]
     return lines if answer["sessions"] else [*lines, say("No live sessions.")]
 

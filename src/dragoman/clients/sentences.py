@@ -54,12 +54,14 @@ def token_notes(wish: Wish) -> list[Phrase]:
     if TOKEN_VARIABLE in wish.entry.values():
         return [
             say(
-                "It reads the token from {variable}: `export {variable}=$(dragoman token show mcp)` before it starts.",
+                "It reads the token from {variable}: `export {variable}=$(dragoman token show mcp {client})` "
+                "before it starts.",
                 variable=TOKEN_VARIABLE,
+                client=wish.client.id,
             )
         ]
     if wish.entry != wish.shown or TOKEN_PLACEHOLDER in str(wish.entry):
-        return [say("The token is not shown; `dragoman token show mcp` prints it.")]
+        return [say("The token is not shown; `dragoman token show mcp {client}` prints it.", client=wish.client.id)]
     return []
 
 

@@ -18,7 +18,7 @@ from dragoman import __version__
 from dragoman.access.guard import OwnNames
 from dragoman.access.keys import Keyring
 from dragoman.access.links import Links
-from dragoman.access.tokens import PURPOSES, Tokens
+from dragoman.access.tokens import Tokens
 from dragoman.canvas import service as canvas
 from dragoman.chat import conversations
 from dragoman.clock import SystemClock
@@ -38,7 +38,7 @@ from dragoman.daemon.report import Report
 from dragoman.daemon.subjects import subjects
 from dragoman.daemon.terminals import STORE, Terminals, terminals
 from dragoman.daemon.tool_calls import ToolCalls
-from dragoman.daemon.upkeep import keep_within_bounds
+from dragoman.daemon.upkeep import keep_token_uses, keep_within_bounds
 from dragoman.daemon.wrapper_sockets import wrapper_sockets
 from dragoman.dap.guests import Guest
 from dragoman.dap.server import DapServer
@@ -226,6 +226,7 @@ class _Parts:
         self._state = state
         self._wrapped = terminal.server
         self._settings = settings
+        self._tokens = tokens
         self._journal = journal
         self._stop = stop
         self._http_ended = anyio.Event()
@@ -289,6 +290,7 @@ class _Parts:
             group.start_soon(self._lag.run)
             group.start_soon(summarize_logs)
             group.start_soon(keep_within_bounds, self._journal, self._settings)
+            group.start_soon(keep_token_uses, self._tokens)
             await self._until_listening()
             publish()
             await self._journal.append([_told("daemon.started", self._state)])
@@ -335,7 +337,7 @@ def _start_logging(options: Options, places: Places, settings: Settings, tokens:
         places.log_file,
         level="debug" if options.verbose else settings.log_level,
         terminal=options.terminal_logs,
-        secrets=lambda: [tokens.of(purpose) for purpose in PURPOSES],
+        secrets=tokens.values,
     )
     for warning in unknown_variables():
         log.warning("%s", warning)

@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from dragoman.access.keys import Keyring
-from dragoman.access.tokens import PURPOSES, Purpose, Tokens
+from dragoman.access.tokens import DEFAULT, PURPOSES, Holder, Purpose, Tokens
 from dragoman.daemon.control import Method, Params, Part
 from dragoman.daemon.report import Report
 from dragoman.errors import DragomanError, system_refused
@@ -46,6 +46,9 @@ class Methods:
             "login_link": self._login_link,
             "token_show": self._token_show,
             "token_rotate": self._token_rotate,
+            "token_list": self._token_list,
+            "token_create": self._token_create,
+            "token_revoke": self._token_revoke,
             "journal_tail": self._journal_tail,
             "journal_search": self._journal_search,
             "journal_export": self._journal_export,
@@ -70,7 +73,7 @@ class Methods:
         yield {"link": f"{self.state.address}/#code={self.keys.issue_code()}"}
 
     async def _token_show(self, params: Params) -> AsyncIterator[Any]:
-        yield {"token": self.tokens.of(_purpose(params))}
+        yield {"token": self.tokens.of(*_holder(params))}
 
     async def _token_rotate(self, params: Params) -> AsyncIterator[Any]:
         purposes = [_purpose(params)] if "purpose" in params else list(PURPOSES)
@@ -80,6 +83,39 @@ class Methods:
         except OSError as error:
             raise system_refused(error) from error
         yield {"rotated": purposes}
+
+    async def _token_list(self, _: Params) -> AsyncIterator[Any]:
+        """Without their values."""
+        yield {"tokens": self.report.tokens()}
+
+    async def _token_create(self, params: Params) -> AsyncIterator[Any]:
+        """With `or_show` the one that exists already is answered with."""
+        holder = _holder(params)
+        is_new = not (params.get("or_show") is True and holder in self.tokens.clients.tokens)
+        try:
+            token = self.tokens.clients.create(holder) if is_new else self.tokens.of(*holder)
+        except OSError as error:
+            raise system_refused(error) from error
+        yield {**holder._asdict(), "token": token, "is_new": is_new}
+
+    async def _token_revoke(self, params: Params) -> AsyncIterator[Any]:
+        """Of every purpose that has one of this name, unless one is given."""
+        name = _holder({**params, "purpose": "mcp"}).name
+        if name == DEFAULT:
+            raise DragomanError(
+                "default_token",
+                say("The default token is replaced, not revoked."),
+                hint=say("Run `dragoman token rotate mcp` or `dragoman token rotate gateway`."),
+            )
+        named = [it for it in self.tokens.clients.tokens if it.name == name and params.get("purpose") in (None, it[0])]
+        try:
+            for holder in named:
+                self.tokens.clients.revoke(holder)
+        except OSError as error:
+            raise system_refused(error) from error
+        if not named:
+            self.tokens.clients.require(Holder(_purpose({"purpose": "mcp", **params}), name))
+        yield {"revoked": [it._asdict() for it in named]}
 
     async def _journal_tail(self, params: Params) -> AsyncIterator[Any]:
         """The newest lines, and with `follow` what comes; what has been erased meanwhile is passed over."""
@@ -153,6 +189,13 @@ def _purpose(params: Params) -> Purpose:
             hint=say("The purposes are: {purposes}.", purposes=", ".join(PURPOSES)),
         )
     return cast("Purpose", purpose)
+
+
+def _holder(params: Params) -> Holder:
+    name = params.get("name", DEFAULT)
+    if not isinstance(name, str):
+        raise DragomanError("bad_request", say("`{name}` must be a text.", name="name"))
+    return Holder(_purpose(params), name)
 
 
 def _count(params: Params, name: str, at_most: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import psutil
 
 from dragoman.access.links import Links
-from dragoman.access.tokens import PURPOSES
+from dragoman.access.tokens import PURPOSES, Holder
 from dragoman.clock import Clock
 from dragoman.daemon.lives import Lives
 from dragoman.transport.lag import LagMeter
@@ -34,6 +34,19 @@ class Report:
     terminals: Callable[[], Mapping[str, Any]]
     """Shells that are wrapped now; they outlive the daemon, so they are no lives of it."""
 
+    def tokens(self) -> list[dict[str, Any]]:
+        """Of clients, by name: since when, used when, and what is open with each. Never their values."""
+        return [
+            {
+                "purpose": row["purpose"],
+                "name": row["name"],
+                "created_at": _iso(row["created_ns"]),
+                "last_used_at": _iso(row["last_used_ns"]) if row["last_used_ns"] else None,
+                "open": self.links.held(Holder(row["purpose"], row["name"])),
+            }
+            for row in self.links.tokens.listed()
+        ]
+
     def __call__(self) -> dict[str, Any]:
         state, terminals = self.state, dict(self.terminals())
         links = {purpose: self.links.count(purpose) for purpose in PURPOSES}
@@ -54,6 +67,7 @@ class Report:
             "sessions": self.lives.listed(),
             "terminals": terminals,
             "links": {**links, "omnish": terminals["connections"]},
+            "tokens": self.tokens(),
             "journal_sequence": self.journal.last_sequence,
             "lag_ms": self.lag.latest_ms(),
             "worst_lag_ms": self.lag.worst_ms(),

@@ -1,11 +1,13 @@
-"""Work that comes round: the journal is kept within its age and size."""
+"""Work that comes round: the journal is kept within its age and size, and when tokens were used is written down."""
 
 from __future__ import annotations
 
 import logging
 
 import anyio
+import anyio.to_thread
 
+from dragoman.access.tokens import Tokens
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal, Retention
 from dragoman.setting_table import Settings
@@ -14,6 +16,7 @@ log = logging.getLogger(__name__)
 
 _FIRST_AFTER_S = 60.0
 _EVERY_S = 900.0
+_USES_EVERY_S = 60.0
 _DAY_S = 86_400.0
 
 
@@ -26,6 +29,22 @@ async def keep_within_bounds(journal: Journal, settings: Settings) -> None:
         except DragomanError as error:
             log.warning("the journal could not be trimmed: %s", error)
         await anyio.sleep(_EVERY_S)
+
+
+async def keep_token_uses(tokens: Tokens) -> None:
+    try:
+        while True:
+            await anyio.sleep(_USES_EVERY_S)
+            await anyio.to_thread.run_sync(_save_uses, tokens)
+    finally:
+        _save_uses(tokens)
+
+
+def _save_uses(tokens: Tokens) -> None:
+    try:
+        tokens.clients.save_uses()
+    except (OSError, DragomanError) as error:
+        log.warning("when tokens were used could not be written down: %s", error)
 
 
 def _policy(settings: Settings) -> Retention:

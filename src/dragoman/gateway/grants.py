@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 
 import msgspec
 
-from dragoman.access.tokens import Purpose, Tokens
+from dragoman.access.tokens import Holder, Purpose, Tokens
 from dragoman.wire.gateway import ConnectParams, Grant
 from dragoman.wire.gateway.refusals import (
     DEVICE_IDENTITY_REQUIRED,
@@ -45,17 +45,17 @@ def granted_to(params: ConnectParams) -> Grant:
     return Grant(role=params.asked_role, scopes=scopes)
 
 
-def judge(params: ConnectParams, tokens: Tokens, now_ms: int) -> tuple[Grant, Purpose] | Refusal:
-    """A device token is a session of the gateway's token: it survives a restart and ends with a rotation."""
+def judge(params: ConnectParams, tokens: Tokens, now_ms: int) -> tuple[Grant, Holder] | Refusal:
+    """A device token is a session of the token it came by: it survives a restart, and ends when that is taken back."""
     auth = params.auth
     presented = auth.signed if auth else ""
     if not presented:
         return token_missing("dragoman token show gateway") if params.follows_document else DEVICE_IDENTITY_REQUIRED
-    purpose = next((it for it in _PURPOSES if tokens.accepts(it, presented)), None)
-    if purpose is None:
+    holder = next((found for it in _PURPOSES if (found := tokens.holder(it, presented))), None)
+    if holder is None:
         return DEVICE_TOKEN_MISMATCH if auth and auth.device_token and not auth.token else TOKEN_MISMATCH
     granted = granted_to(params)
     if params.device is None:
-        return granted, purpose
-    token = tokens.new_session(purpose)
-    return msgspec.structs.replace(granted, device_token=token, issued_at_ms=now_ms), purpose
+        return granted, holder
+    token = tokens.new_session(*holder)
+    return msgspec.structs.replace(granted, device_token=token, issued_at_ms=now_ms), holder

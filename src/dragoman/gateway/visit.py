@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from dragoman import __version__
 from dragoman.access.links import Links
-from dragoman.access.tokens import Purpose, Tokens
+from dragoman.access.tokens import Holder, Tokens
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.gateway.calls import MethodError, unavailable
@@ -226,22 +226,22 @@ class Visit:
             self._put(self._connection.refuse(decided))
             self.end(decided.close_code, decided.close_reason)
             return
-        grant, purpose = decided
+        grant, holder = decided
         self._put(self._connection.accept(self._hello(asked.protocol, grant)))
         self._grant, self._protocol, self.params = grant, asked.protocol, asked.params
         self.caps = frozenset(asked.params.caps or ())
-        self.is_person = self.is_person or purpose == "page"
+        self.is_person = self.is_person or (holder is not None and holder.purpose == "page")
         self.name = "the page" if self.is_person else called(asked.params.client.display_name or asked.params.client.id)
-        if purpose is not None:
-            group.start_soon(self._hold, purpose)
+        if holder is not None:
+            group.start_soon(self._hold, holder)
         self._came(self)
 
-    def _judge(self, params: ConnectParams, now_ms: int) -> tuple[Grant, Purpose | None] | Refusal:
+    def _judge(self, params: ConnectParams, now_ms: int) -> tuple[Grant, Holder | None] | Refusal:
         return (granted_to(params), None) if self.is_person else judge(params, self._tokens, now_ms)
 
-    async def _hold(self, purpose: Purpose) -> None:
-        """Whatever stands on a token ends when that token changes."""
-        with self._links.hold(purpose) as scope:
+    async def _hold(self, holder: Holder) -> None:
+        """Whatever stands on a token ends when that token changes or is revoked."""
+        with self._links.hold(*holder) as scope:
             await anyio.sleep_forever()
         if scope.cancel_called:
             self.end(*_ROTATED)

@@ -11,6 +11,8 @@ from pathlib import Path
 import anyio.to_thread
 from starlette.requests import HTTPConnection
 
+from dragoman.access.guard import HOLDER
+from dragoman.access.tokens import DEFAULT, Holder
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 from dragoman.phrases import Language, say
@@ -32,6 +34,8 @@ class Asked:
     workspace: str
     tools: tuple[str, ...]
     credential: bytes = field(repr=False)
+    token_name: str = DEFAULT
+    """Whose token it bears: what the client has open ends when that is revoked."""
     language: Language = field(default="en", compare=False)
 
     @classmethod
@@ -41,6 +45,7 @@ class Asked:
             workspace=query.get("workspace") or _as_utf8(headers.get(WORKSPACE_HEADER, "")),
             tools=tuple(name.strip() for name in query.get("tools", "").split(",") if name.strip()),
             credential=sha256(headers.get("authorization", "").encode()).digest(),
+            token_name=(connection.scope.get(HOLDER) or Holder("mcp")).name,
             language="zh" if headers.get("accept-language", "").lower().startswith("zh") else "en",
         )
 

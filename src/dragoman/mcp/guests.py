@@ -107,7 +107,7 @@ class Guest:
     @contextmanager
     def _alive(self) -> Iterator[None]:
         """Ended from without by its deadline, which is silence, or by a change of the token."""
-        with self._door.links.hold("mcp") as self._life:
+        with self._door.links.hold("mcp", self.asked.token_name) as self._life:
             self._life.deadline = anyio.current_time() + IDLE_S
             yield
 

@@ -7,7 +7,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dragoman.access.guard import OwnNames, Presented, Refusal, judge
+from dragoman.access.guard import HOLDER, OwnNames, Presented, Refusal, bearer_of, judge
 from dragoman.access.tokens import Tokens
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -41,9 +41,13 @@ class Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = HTTPConnection(scope)
         gate = self.table.gate_of(scope)
-        refusal = judge(_presented(connection), self._names, self._tokens, gate.purpose if gate else "page")
+        presented = _presented(connection)
+        refusal = judge(presented, self._names, self._tokens, gate.purpose if gate else "page")
         if refusal is None and gate is None:
             refusal = Refusal(404, "not_found")
+        bearer = bearer_of(presented)
+        if gate is not None and gate.purpose is not None and bearer is not None:
+            scope[HOLDER] = self._tokens.holder(gate.purpose, bearer)
         if refusal is not None:
             await _refuse(refusal, connection, receive, send)
         elif scope["type"] == "websocket":

@@ -46,7 +46,8 @@ def here(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return machine
 
 
-def endpoint() -> HttpEndpoint:
+def endpoint(client: str) -> HttpEndpoint:
+    assert client in {"", "cursor", "codex"}
     return HttpEndpoint("http://127.0.0.1:4711/mcp", "s3cret")
 
 
@@ -72,7 +73,7 @@ def test_printing_for_http_shows_a_placeholder_and_where_the_token_is(here: Mach
     out, err = capsys.readouterr()
     assert json.loads(out)["mcpServers"]["dragoman"]["url"] == "http://127.0.0.1:4711/mcp"
     assert "s3cret" not in out + err
-    assert "dragoman token show mcp" in err
+    assert "dragoman token show mcp cursor" in err
 
 
 def test_without_a_daemon_even_the_address_is_a_placeholder(here: Machine, capsys: Output) -> None:
@@ -95,7 +96,7 @@ def test_writing_for_http_puts_the_token_into_the_file_and_not_on_the_screen(her
 
 def test_codex_is_told_which_variable_it_reads(here: Machine, capsys: Output) -> None:
     assert client_config("codex", http=True, write=True, endpoint=endpoint) == ExitCode.OK
-    assert "export DRAGOMAN_TOKEN=$(dragoman token show mcp)" in capsys.readouterr().out
+    assert "export DRAGOMAN_TOKEN=$(dragoman token show mcp codex)" in capsys.readouterr().out
     assert "s3cret" not in (here.home / ".codex/config.toml").read_text()
 
 

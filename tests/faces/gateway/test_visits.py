@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
+from dragoman.access.tokens import Holder
 from dragoman.chat.client import Gateway, GatewayClient
 from dragoman.chat.identity import Identity
 from dragoman.chat.roles import SCOPES
@@ -93,6 +94,22 @@ async def test_a_session_of_the_page_gets_in_and_is_named_so(tmp_path: Path) -> 
         assert (await guest.connect(it.tokens.new_session("page")))["ok"]
         present = (await guest.ask("system-presence", {}))["payload"]
         assert [row["host"] for row in present] == ["dragoman", "the page"]
+
+
+async def test_a_revoked_client_token_ends_that_client_and_its_device_token_and_no_other(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.guest() as one, it.guest() as two, it.guest() as three:
+        tokens = [it.tokens.clients.create(Holder("gateway", name)) for name in ("one", "two")]
+        assert (await one.connect(tokens[0]))["ok"]
+        assert (await two.connect(it.tokens.new_session("gateway", "two")))["ok"]
+        assert (await three.connect(it.token))["ok"]
+        device = it.tokens.new_session("gateway", "one")
+        it.tokens.clients.revoke(Holder("gateway", "one"))
+        assert await one.closed() == 4401
+        for old in (tokens[0], device):
+            async with it.guest() as again:
+                assert not (await again.connect(old))["ok"]
+        for stays in (two, three):
+            assert (await stays.ask("health"))["ok"]
 
 
 @pytest.mark.parametrize("purpose", ["gateway", "page"])

@@ -19,6 +19,7 @@ from tests.faces.attacked import MB, Attacked, attacked
 from tests.faces.mcp.over_http import HANDSHAKE, Wire, modern_request
 from tests.faces.mcp.raw import introduction
 from tests.machine import machine_lag
+from tests.raw_http import Ask, ask
 
 LIST = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
 
@@ -156,6 +157,34 @@ def test_a_new_token_ends_every_session_and_stream_within_a_second(victim: Attac
     assert client.call("dragoman_status").status == 401
     client.token = token(victim)
     assert client.call("dragoman_status").status == 404
+
+
+def test_a_revoked_client_token_ends_that_client_within_a_second_and_no_other(victim: Attacked, client: Wire) -> None:
+    made = [call(victim.places, "token_create", {"purpose": "mcp", "name": name})["token"] for name in ("one", "two")]
+    one, two = (Wire(victim.port, it) for it in made)
+    for wire in (one, two):
+        assert wire.initialize().status == 200
+    rows = {it["name"]: it for it in call(victim.places, "token_list")["tokens"] if it["purpose"] == "mcp"}
+    assert {name: row["open"] for name, row in rows.items()} == {"default": links(victim) - 2, "one": 1, "two": 1}
+    assert all(row["last_used_at"] >= row["created_at"] for name, row in rows.items() if name != "default")
+    stolen = Wire(victim.port, made[1], session=one.session)
+    assert stolen.call("dragoman_status").status == 404  # a session belongs to who opened it
+    with one.open("GET") as stream:
+        assert stream.status == 200
+        began = time.monotonic()
+        assert call(victim.places, "token_revoke", {"name": "one"})["revoked"] == [{"purpose": "mcp", "name": "one"}]
+        assert not [line for line in stream.read().splitlines() if line.startswith(b"data")]
+        assert time.monotonic() - began < 1.0 * PATIENCE
+    assert one.call("dragoman_status").status == 401
+    assert [it.call("dragoman_status").status for it in (two, client)] == [200, 200]
+    call(victim.places, "token_revoke", {"name": "two"})
+
+
+def test_a_client_token_opens_nothing_else(victim: Attacked) -> None:
+    made = call(victim.places, "token_create", {"purpose": "mcp", "name": "narrow"})["token"]
+    asked = [Ask(path, headers=[victim.host, ("Authorization", f"Bearer {made}")]) for path in ("/api/status", "/mcp")]
+    assert [ask(victim.port, it).status for it in asked] == [401, 400]
+    call(victim.places, "token_revoke", {"name": "narrow"})
 
 
 def test_a_page_token_that_changes_leaves_the_agents_alone(victim: Attacked, client: Wire) -> None:
