@@ -52,9 +52,21 @@ test("send goes to the gateway as chat.send, abort as chat.abort", async () => {
   await take({ type: "abort" });
   expect(asked).toEqual([
     ["chat.send", { sessionKey: "agent:main:main", message: "Hello", idempotencyKey: "r" }],
-    ["chat.abort", { sessionKey: "agent:main:main" }],
+    ["chat.abort", { sessionKey: "agent:main:main", runId: "r" }],
   ]);
   expect(heard).toEqual([{ type: "answer", id: 1, ok: true, payload: { runId: "r" } }]);
+});
+
+test("an abort is about the run that the gateway named, and about none once that has ended", async () => {
+  const { asked, take, tell } = talking({ "chat.send": { runId: "theirs" }, "chat.abort": {} });
+  await take({ type: "send", text: "Hello", runId: "ours" });
+  await take({ type: "abort" });
+  tell().event?.({ event: "agent", payload: { kind: "done", stopReason: "end_turn", runId: "theirs" } });
+  await take({ type: "abort" });
+  expect(asked.slice(1)).toEqual([
+    ["chat.abort", { sessionKey: "agent:main:main", runId: "theirs" }],
+    ["chat.abort", { sessionKey: "agent:main:main" }],
+  ]);
 });
 
 test("another conversation: loading, then its past; it is remembered, and later words go there", async () => {

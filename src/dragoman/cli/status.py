@@ -63,6 +63,9 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
         lines.append(say("Terminals: {count} connected.", count=connected))
     if named := [f"{it['purpose']}/{it['name']}" for it in answer.get("tokens", []) if it["name"] != "default"]:
         lines.append(say("Tokens of clients: {names}", names=", ".join(named)))
+    outer = answer.get("gateway", {"state": "disconnected"})
+    if outer["state"] != "disconnected":
+        lines.append(say("Gateway: {address}, {state}.", address=outer["address"], state=outer["state"]))
     lines += [_live(life) for life in answer["sessions"]]
     return lines if answer["sessions"] else [*lines, say("No live sessions.")]
 

@@ -233,7 +233,9 @@ class _Parts:
         self._lag = LagMeter()
         clock = SystemClock()
         self._keys = Keyring(tokens, clock)
-        report = Report(state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report)
+        report = Report(
+            state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report, gateway.status
+        )
         api = Api(tokens, self._keys, journal, self._lag, __version__, report)
         names = OwnNames.of(state.bind, state.port)
         feed = Feed(journal, report)
@@ -248,12 +250,20 @@ class _Parts:
         relay = gateway.relay if settings.gateway_relay else None
         if relay is not None:
             gateway.overhear(chat.hub.pass_on, chat.hub.tell)
+        methods_of_gateway = GatewayMethods(gateway)
+        gateway.watch(chat.hub.outer_changed)
         self._gateway = chat.serve(
-            toolbox, settings, Path(state.workspace), self._health, relay, debugger.trust, debugger.evaluators
+            toolbox,
+            settings,
+            Path(state.workspace),
+            self._health,
+            relay,
+            methods_of_gateway.standing,
+            debugger.trust,
+            debugger.evaluators,
         )
         waits, debugged = debugger.waits, debugger.service.workspaces
         calls = CallsApi(toolbox, _person(state), lambda session: waits.interrupt(session_id=session), debugged)
-        methods_of_gateway = GatewayMethods(gateway)
         watched = TerminalApi(terminal.record, terminal.answers_in)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)
         editor = EditorApi(debugger.editors)

@@ -28,7 +28,7 @@ from dragoman.errors import DragomanError
 from dragoman.gateway.document_canvas import DocumentCanvas
 from dragoman.gateway.face import GatewayFace
 from dragoman.gateway.hub import Hub
-from dragoman.gateway.methods import Methods, Relay
+from dragoman.gateway.methods import Methods, Outer, Relay
 from dragoman.journal import Journal
 from dragoman.mcp.asked import login_environment
 from dragoman.models.choosing import chosen_model
@@ -119,6 +119,7 @@ class Chatting:
         workspace: Path,
         health: Callable[[], Mapping[str, Any]],
         relay: Relay | None,
+        outer: Outer,
         trust: TrustBook,
         evaluators: Callable[[str, Mapping[str, Any]], Evaluators],
     ) -> GatewayFace:
@@ -142,6 +143,7 @@ class Chatting:
             changed=self.hub.changed,
             relay=relay,
             act=self.hub.canvas.act if self.hub.canvas else None,
+            outer=outer,
         )
         return GatewayFace(self.hub, prepare=toolbox.describe)
 

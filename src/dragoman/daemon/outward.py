@@ -94,6 +94,7 @@ class Outward:
         self._client: GatewayClient | None = None
         self._overheard: list[Overhear] = []
         self._retold: list[Retell] = []
+        self._watching: list[Callable[[], None]] = []
         self._is_retelling = False
         self._without: set[str] = set()
         self.router = Router(self._draw, self._bridge)
@@ -140,6 +141,10 @@ class Outward:
         except DragomanError as error:
             log.warning("the gateway of the settings was not connected: %s", error)
             self._unbegun = Standing("error", error.code, error.message, hint=error.hint)
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Called with each change of how the connection stands."""
+        self._watching.append(changed)
 
     def overhear(self, told: Overhear, retold: Retell | None = None) -> None:
         """Every frame as it comes, for who passes them on. `retold` is for a gateway that speaks as the protocol
@@ -246,6 +251,8 @@ class Outward:
 
     def _told(self, now: Standing) -> None:
         self._ring()
+        for changed in self._watching:
+            changed()
         if self._client is not None:
             self.node.follow(self._client)
         if now.state in ("connected", "degraded"):

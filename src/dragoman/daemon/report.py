@@ -33,6 +33,8 @@ class Report:
     """When it began by the clock that nobody sets."""
     terminals: Callable[[], Mapping[str, Any]]
     """Shells that are wrapped now; they outlive the daemon, so they are no lives of it."""
+    gateway: Callable[[], Mapping[str, Any]]
+    """The connection to a gateway that the daemon is a client of."""
 
     def tokens(self) -> list[dict[str, Any]]:
         """Of clients, by name: since when, used when, and what is open with each. Never their values."""
@@ -68,6 +70,7 @@ class Report:
             "terminals": terminals,
             "links": {**links, "omnish": terminals["connections"]},
             "tokens": self.tokens(),
+            "gateway": {name: self.gateway()[name] for name in ("state", "address")},
             "journal_sequence": self.journal.last_sequence,
             "lag_ms": self.lag.latest_ms(),
             "worst_lag_ms": self.lag.worst_ms(),

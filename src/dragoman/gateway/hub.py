@@ -134,6 +134,11 @@ class Hub:
         decision = {"id": approval.id, "decision": "allow" if allowed else "deny"}
         self._approvers(Frame("dragoman.approval.resolved", decision))
 
+    def outer_changed(self) -> None:
+        """The connection to the gateway that we are a client of; `dragoman.gateway` says how it stands, in words."""
+        people = [it for it in self._readers() if it.is_person]
+        _broadcast(Frame("dragoman.gateway", {"ts": self._now_ms()}), people, may_be_left_out=False)
+
     def changed(self, session_key: str, more: Mapping[str, Any]) -> None:
         """To those who asked to hear of sessions, or of this one."""
         payload = {"sessionKey": session_key, "ts": self._now_ms(), **more}

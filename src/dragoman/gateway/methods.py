@@ -45,6 +45,9 @@ Act = Callable[[Asker, str], Awaitable[Delivered | None]]
 Relay = Callable[[str, Raw | UnsetType], Awaitable[Json]]
 """Asks another gateway; raises RequestFailedError with what that one said."""
 
+Outer = Callable[[Language], Mapping[str, Any]]
+"""How the gateway stands that we are a client of."""
+
 RELAYED = frozenset(
     {"agents.list", "models.list", "chat.send", "chat.abort", "chat.history", "chat.inject", "agent.wait"}
     | {f"sessions.{name}" for name in ("list", "create", "patch", "delete", "resolve", "preview")}
@@ -71,6 +74,7 @@ class Methods:
         changed: Changed,
         relay: Relay | None = None,
         act: Act | None = None,
+        outer: Outer = lambda _: {"state": "disconnected"},
     ) -> None:
         self._conversations = conversations
         self._runs = runs
@@ -84,6 +88,7 @@ class Methods:
         self._changed = changed
         self._relay = relay
         self._act = act
+        self._outer = outer
         self.table: Mapping[str, Method] = {
             "health": Method(READ, s.Nothing, self._show_health),
             "agents.list": Method(READ, s.Nothing, self._agents),
@@ -107,6 +112,7 @@ class Methods:
             "session.list": Method(READ, s.SessionsList, self._sessions),
             "session.create": Method(WRITE, s.DocumentCreate, self._create),
             "dragoman.open": Method(WRITE, s.OpenTalk, self._open),
+            "dragoman.gateway": Method(READ, s.Nothing, self._show_outer),
             "dragoman.complete": Method(READ, s.Complete, self._completions),
             "dragoman.approvals": Method(APPROVE, s.Nothing, self._waiting_approvals),
             "dragoman.approval.resolve": Method(APPROVE, s.ApprovalResolve, self._decide),
@@ -256,6 +262,11 @@ class Methods:
         )
         self._changed(made.key, {"reason": "create", **self._row(made)})
         return {"key": made.key, "workspace": made.workspace}
+
+    async def _show_outer(self, asker: Asker, _: s.Nothing) -> Json:
+        """How the connection to the gateway stands that we are a client of; where it is, is for people alone."""
+        shown = ("state", "address", "reason", "hint") if asker.is_person else ("state",)
+        return {name: it for name, it in self._outer(asker.language).items() if name in shown}
 
     async def _patch(self, _: Asker, wanted: s.SessionsPatch) -> Json:
         if self._conversations.find(wanted.key) is None:

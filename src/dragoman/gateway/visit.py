@@ -55,7 +55,7 @@ _CLOSED_WITHIN_S = 1.0
 _SLOW = (1008, "slow consumer")
 _ROTATED = (4401, "the token was rotated")
 EVENTS = ("connect.challenge", "agent", "chat", "sessions.changed", "node.invoke.request", "tick", "health", "shutdown",
-          "dragoman.approval.requested", "dragoman.approval.resolved")  # fmt: skip
+          "dragoman.approval.requested", "dragoman.approval.resolved", "dragoman.gateway")  # fmt: skip
 
 
 class Socket(Protocol):

@@ -7,12 +7,14 @@ import type { Port } from "./port";
 export const MAIN = "agent:main:main";
 /** What a view may ask for beside the words of its protocol. */
 const ALLOWED = new Set([
-  "sessions.subscribe", "sessions.create", "sessions.patch", "dragoman.complete", "dragoman.approvals", "dragoman.approval.resolve",
+  "sessions.subscribe", "sessions.create", "sessions.patch", "dragoman.complete", "dragoman.gateway", "dragoman.approvals", "dragoman.approval.resolve",
 ]);
 
 export class Talking {
   private readonly heard: { dispose(): void };
   key: string;
+  /** The run that an abort is about. */
+  private running: string | undefined;
 
   constructor(
     private readonly gateway: Gateway,
@@ -76,6 +78,7 @@ export class Talking {
 
   private tell(message: ToChat | undefined): void {
     if (!message) return;
+    if ("kind" in message) this.running = message.kind === "done" ? undefined : message.runId || this.running;
     this.port.post(message);
     if ("kind" in message && message.kind === "diff") this.onDiff(message);
   }
@@ -85,11 +88,9 @@ export class Talking {
       case "ready":
         return undefined;
       case "send":
-        return this.gateway.request("chat.send", {
-          sessionKey: this.key, message: message.text, idempotencyKey: message.runId ?? crypto.randomUUID(),
-        });
+        return this.send(message.text, message.runId ?? crypto.randomUUID());
       case "abort":
-        return this.gateway.request("chat.abort", { sessionKey: this.key });
+        return this.gateway.request("chat.abort", { sessionKey: this.key, ...(this.running ? { runId: this.running } : {}) });
       case "switch_session":
         return this.switchTo(message.key);
       case "request_sessions":
@@ -100,7 +101,16 @@ export class Talking {
     }
   }
 
+  /** The run is called as the answer calls it, which need not be as we did. */
+  private async send(message: string, idempotencyKey: string): Promise<unknown> {
+    const params = { sessionKey: this.key, message, idempotencyKey };
+    const answer = await this.gateway.request<{ runId?: string }>("chat.send", params);
+    this.running ??= answer.runId ?? idempotencyKey;
+    return answer;
+  }
+
   private async switchTo(key: string): Promise<void> {
+    if (key !== this.key) this.running = undefined;
     this.key = key;
     this.memory.set(key);
     this.port.post({ type: "history_loading" });

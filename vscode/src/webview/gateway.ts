@@ -30,8 +30,8 @@ class Gateway extends EventTarget {
     const known = METHODS[method];
     if (!known) return ask<T>({ type: "request", method, params });
     if (method === "chat.history") this.key = String(params.sessionKey);
-    await ask({ ...known(params) });
-    return { sessions: this.sessions, messages: this.messages } as T;
+    const answer = await ask<Json | undefined>({ ...known(params) });
+    return { ...answer, sessions: this.sessions, messages: this.messages } as T;
   }
 
   private heard(message: Told): void {
@@ -41,6 +41,7 @@ class Gateway extends EventTarget {
     else if (message.type === "sessions") this.sessions = message.sessions;
     else if (message.type === "history") this.messages = message.messages;
     else if (message.type === "history_loading") this.messages = [];
+    else if (message.type === "error") this.dispatchEvent(new CustomEvent("trouble", { detail: message.message }));
     else if (message.type === "inject_prompt") window.dispatchEvent(new CustomEvent("inject-prompt", { detail: message.text }));
   }
 
@@ -50,10 +51,15 @@ class Gateway extends EventTarget {
 
   private become(state: string): void {
     this.connected = state === "connected";
-    this.reason = this.connected || state === "connecting" ? "" : t("The daemon does not answer; it is tried again.");
+    this.reason = this.connected || state === "connecting" ? "" : t(REASONS[state] ?? "The daemon does not answer.");
     this.dispatchEvent(new Event("state"));
   }
 }
+
+const REASONS: Record<string, string> = {
+  disconnected: "The daemon does not answer; it is tried again.",
+  error: "Gave up after ten attempts to reach the daemon. It is tried again when the daemon starts.",
+};
 
 const METHODS: Record<string, (params: Json) => object> = {
   "chat.send": ({ message, idempotencyKey }) => ({ type: "send", text: message, runId: idempotencyKey }),
@@ -66,7 +72,8 @@ type Kinds = Extract<Told, { kind: string }>;
 
 const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => GatewayEvent } = {
   text_delta: ({ runId, content, itemId }) => stream(runId, "assistant", { delta: content, itemId }),
-  tool_start: ({ runId, id, tool, input }) => stream(runId, "tool", { phase: "start", toolCallId: id, name: tool, args: input }),
+  tool_start: ({ runId, id, tool, title, input }) =>
+    stream(runId, "tool", { phase: "start", toolCallId: id, name: tool, title, args: input }),
   tool_result: ({ runId, id, output, error }) =>
     stream(runId, "tool", { phase: "result", toolCallId: id, result: { content: output }, isError: error !== null }),
   diff: ({ runId, path, original, modified, toolCallId }) => stream(runId, "diff", { path, original, modified, toolCallId }),

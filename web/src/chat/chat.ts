@@ -4,7 +4,7 @@ import { customElement, query, state } from "lit/decorators.js";
 import { asked } from "../app/asking";
 import { shared } from "../app/shared";
 import { spoken } from "../app/spoken";
-import { gateway, t } from "../link";
+import { Away, gateway, t } from "../link";
 import { approvals } from "./approvals";
 import { drafts } from "./drafts";
 import { message } from "./message";
@@ -12,14 +12,26 @@ import "./prompt";
 import type { DragomanPrompt } from "./prompt";
 import { Talk, type Said } from "./talk";
 
+/** The gateway that the daemon is a client of. */
+interface Outer {
+  state: string;
+  address: string;
+  reason: string;
+  hint: string;
+}
+
 interface Session {
   key: string;
   label?: string;
-  displayName: string;
+  displayName?: string;
   updatedAt: number;
   hasActiveRun: boolean;
 }
 
+const STATES: Record<string, string> = {
+  connecting: "connecting…", connected: "connected", degraded: "connected, with less than was asked for",
+  pairing_required: "waits to be paired", paused: "paused for now", error: "failed",
+};
 const MAIN = "agent:main:main";
 const PLACE = "chat";
 const NAMED_BY = 48;
@@ -32,6 +44,9 @@ export class DragomanChat extends LitElement {
   @state() private talk = new Talk(sessionStorage.getItem(PLACE) ?? MAIN);
   @state() private connected = gateway.connected;
   @state() private failed = "";
+  @state() private trouble = "";
+  @state() private outer: Outer | null = null;
+  private keepsNames = true;
   @query(".said") private list!: HTMLElement;
   @query("dragoman-prompt") private prompt!: DragomanPrompt;
   private isAtEnd = true;
@@ -40,8 +55,10 @@ export class DragomanChat extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     gateway.addEventListener("state", this.reconnected);
+    gateway.addEventListener("trouble", this.troubled);
     this.unsubscribe = gateway.subscribe(({ event, payload }) => {
       if (event === "sessions.changed") void this.attempt(() => this.readSessions());
+      if (event === "dragoman.gateway") void this.attempt(() => this.readOuter());
       if (event === "dragoman.opened") this.open(String(payload.key)); // an editor's window is about its folder
     });
     approvals.addEventListener("change", this.redraw);
@@ -53,6 +70,7 @@ export class DragomanChat extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     gateway.removeEventListener("state", this.reconnected);
+    gateway.removeEventListener("trouble", this.troubled);
     this.unsubscribe();
     approvals.removeEventListener("change", this.redraw);
     asked.removeEventListener("asked", this.quote);
@@ -66,6 +84,11 @@ export class DragomanChat extends LitElement {
   override focus(): void {
     void this.updateComplete.then(() => this.prompt.focus());
   }
+
+  /** What an editor could not do for the chat, without being asked here. */
+  private readonly troubled = (event: Event): void => {
+    this.trouble = (event as CustomEvent<string>).detail;
+  };
 
   private readonly redraw = (): void => this.requestUpdate();
 
@@ -82,7 +105,14 @@ export class DragomanChat extends LitElement {
 
   private async readAll(): Promise<void> {
     await gateway.request("sessions.subscribe");
-    await Promise.all([this.readSessions(), this.talk.read()]);
+    await Promise.all([this.readSessions(), this.talk.read({ afterLoss: true }), this.readOuter()]);
+  }
+
+  private async readOuter(): Promise<void> {
+    this.outer = await gateway.request<Outer>("dragoman.gateway").catch((error: Error) => {
+      if (error instanceof Away) throw error;
+      return null; // a daemon of before
+    });
   }
 
   private async readSessions(): Promise<void> {
@@ -128,15 +158,21 @@ export class DragomanChat extends LitElement {
 
   private async say(text: string, how: { again?: boolean } = {}): Promise<void> {
     this.isAtEnd = true;
+    this.trouble = "";
     const { talk } = this;
     const isSent = await this.attempt(() => talk.send(text, how));
     const isNameless = this.sessions.some(({ key, label }) => key === talk.key && !label);
-    if (isSent && isNameless && talk.key !== MAIN) await this.attempt(() => this.name(talk.key, text));
+    if (isSent && isNameless && this.keepsNames && talk.key !== MAIN) await this.attempt(() => this.name(talk.key, text));
   }
 
   /** After what was said first, as people find it again. */
   private async name(key: string, text: string): Promise<void> {
-    await gateway.request("sessions.patch", { key, label: text.replace(/\s+/g, " ").slice(0, NAMED_BY) });
+    try {
+      await gateway.request("sessions.patch", { key, label: text.replace(/\s+/g, " ").slice(0, NAMED_BY) });
+    } catch (error) {
+      if (error instanceof Away) throw error;
+      this.keepsNames = false; // not every gateway does: its conversations are called by their keys
+    }
     await this.readSessions();
   }
 
@@ -167,7 +203,7 @@ export class DragomanChat extends LitElement {
         <button class="primary" @click=${() => this.decide(id, "allow")}>${t("Allow")}</button>
         <button @click=${() => this.decide(id, "deny")}>${t("Refuse")}</button>
       </div>`)}
-      ${this.failed ? html`<p class="bad" role="alert">${spoken(this.failed)}</p>` : nothing}
+      ${[...new Set([this.failed, this.trouble])].filter(Boolean).map((words) => html`<p class="bad" role="alert">${spoken(words)}</p>`)}
       ${this.connected ? nothing : html`<p class="quiet away" role="status">${gateway.reason ? html`${t("The chat is not connected right now.")} ${spoken(gateway.reason)}` : t("connecting…")}</p>`}
       <dragoman-prompt
         .key=${this.talk.key} .earlier=${this.talk.asked} .running=${this.talk.running !== undefined}
@@ -182,10 +218,28 @@ export class DragomanChat extends LitElement {
       <label><span class="unseen">${t("Conversation")}</span>
         <select @focus=${() => this.attempt(() => this.readSessions())} @change=${(event: Event) => this.open((event.target as HTMLSelectElement).value)}>
           ${known ? nothing : html`<option selected .selected=${true} value=${this.talk.key}>${called(this.talk.key.split(":").slice(2).join(":") || this.talk.key)}</option>`}
-          ${this.sessions.map(({ key, displayName, hasActiveRun }) => html`<option value=${key} ?selected=${key === this.talk.key} .selected=${key === this.talk.key}>${this.isRunning(key, hasActiveRun) ? t("{name} (running)", { name: called(displayName) }) : called(displayName)}</option>`)}
+          ${this.sessions.map((it) => this.option(it))}
         </select></label>
       <button @click=${this.create} ?disabled=${!this.connected}>${t("New conversation")}</button>
+      ${this.standing()}
     </div>`;
+  }
+
+  private option({ key, label, displayName, hasActiveRun }: Session) {
+    const isShown = key === this.talk.key;
+    const name = called(displayName || label || key);
+    const text = this.isRunning(key, hasActiveRun) ? t("{name} (running)", { name }) : name;
+    return html`<option value=${key} ?selected=${isShown} .selected=${isShown}>${text}</option>`;
+  }
+
+  /** The chat's own connection, and that of the gateway behind it once somebody asked for one. */
+  private standing() {
+    const { outer } = this;
+    const isOut = outer && outer.state !== "disconnected";
+    return html`<span class="standing" role="status">
+      <span class="state ${this.connected ? "connected" : "connecting"}">${this.connected ? t("connected") : t("connecting…")}</span>
+      ${isOut ? html`<span class="outer ${outer.state}" title=${`${outer.reason} ${outer.hint}`.trim()}>${t("Gateway")}: ${t(STATES[outer.state] ?? outer.state)} <code>${outer.address}</code></span>` : nothing}
+    </span>`;
   }
 
   /** Of the one that is looked at we hear it ourselves. */
@@ -201,6 +255,8 @@ export class DragomanChat extends LitElement {
     shared,
     css`
       :host { display: flex; flex-direction: column; min-height: 0; gap: .6rem; padding: .6rem 1rem 1rem; max-width: 60rem; width: 100%; margin: 0 auto; }
+      .standing { display: inline-flex; flex-wrap: wrap; gap: 0 .8rem; align-self: center; font-size: .85rem; color: var(--quiet); overflow-wrap: anywhere; }
+      .standing .connected { color: var(--good); } .standing .error, .standing .pairing_required, .standing .paused { color: var(--bad); }
       .bar { display: flex; flex-wrap: wrap; gap: .6rem; } .bar select { max-width: min(18rem, 100%); }
       .said { position: relative; flex: 1; min-height: 0; overflow: auto; display: flex; flex-direction: column; gap: .8rem; }
       article { max-width: 92%; overflow-wrap: anywhere; }

@@ -40,10 +40,10 @@ const DRAW: { [K in Part["kind"]]: (part: Extract<Part, { kind: K }>, said: Said
   diff,
 };
 
-function tool({ name, input, output, state, startedMs, endedMs }: Tool) {
+function tool({ name, title, input, output, state, startedMs, endedMs }: Tool) {
   const took = Number.isNaN(endedMs) ? "" : lasted(endedMs - startedMs);
   return html`<details class="tool ${state}">
-    <summary><span class="sign" aria-hidden="true">${SIGNS[state]}</span> <span class="unseen">${t(STATES[state])}</span> <b>${name}</b> <span class="quiet">${brief(input)} ${took}</span></summary>
+    <summary><span class="sign" aria-hidden="true">${SIGNS[state]}</span> <span class="unseen">${t(STATES[state])}</span> <b>${name}</b> ${title && title !== name ? html`<span class="title">${title}</span>` : nothing} <span class="quiet">${brief(input)} ${took}</span></summary>
     <pre>${JSON.stringify(input ?? {}, null, 2)}</pre>
     ${output ? html`<pre>${output.slice(0, SHOWN)}${output.length > SHOWN ? `\n${t("[{count} characters more]", { count: output.length - SHOWN })}` : nothing}</pre>` : nothing}
   </details>`;

@@ -7,6 +7,8 @@ export interface Tool {
   kind: "tool";
   id: string;
   name: string;
+  /** For people, where the agent gives one. */
+  title: string;
   input: unknown;
   output: string;
   state: "running" | "done" | "failed";
@@ -87,18 +89,29 @@ export class Talk extends EventTarget {
     return words.filter((text, index) => text !== words[index + 1]);
   }
 
-  /** A run that goes on keeps what was heard of it; everything else is as the daemon remembers it. */
-  async read(): Promise<void> {
+  /** A run that goes on keeps what was heard of it; everything else is as the daemon remembers it. After a loss only what
+   *  the daemon says to go on does: the end may have been in what was lost. */
+  async read({ afterLoss = false } = {}): Promise<void> {
     const round = ++this.reads;
     const { messages, inFlightRun } = await gateway.request<History>("chat.history", { sessionKey: this.key });
     if (round !== this.reads) return; // a later answer is on its way
     const said = remembered(messages);
     const heard = this.said.find(({ role, runId, state }) => role === "assistant" && state === "running" && runId === inFlightRun?.runId);
     if (inFlightRun) said.push(heard ? caughtUp(heard, inFlightRun) : adopted(inFlightRun, said.at(-1)?.atMs));
-    else if (said.at(-1)?.role === "user" && !this.sending) said.at(-1)!.state = "unanswered";
+    const unfinished = afterLoss ? [] : this.unfinished(said, inFlightRun?.runId);
+    if (!inFlightRun && !unfinished.length && said.at(-1)?.role === "user" && !this.sending) said.at(-1)!.state = "unanswered";
     this.settle(said);
-    this.said = [...said, ...this.onTheirWay(said)];
+    this.said = [...said, ...unfinished, ...this.onTheirWay([...said, ...unfinished])];
     this.changed();
+  }
+
+  /** Runs that are heard, each after its question: not every gateway has them in its history before they end. */
+  private unfinished(said: Said[], told?: string): Said[] {
+    const runs = this.said.filter(({ role, state, runId }) => role === "assistant" && state === "running" && runId !== told);
+    return runs.flatMap((run) => {
+      const asked = this.said.find(({ role, runId }) => role === "user" && runId === run.runId);
+      return asked && !isLast(said, asked) ? [asked, run] : [run];
+    });
   }
 
   /** What is not read now is read when the connection is back. */
@@ -109,14 +122,15 @@ export class Talk extends EventTarget {
   /** Said here a moment ago, and not yet where the daemon looked. */
   private onTheirWay(said: Said[]): Said[] {
     const known = new Set(said.map(({ runId }) => runId));
-    return this.sending ? this.said.filter(({ role, runId }) => role === "user" && runId && !known.has(runId)).slice(-this.sending) : [];
+    const isMissing = (it: Said) => it.role === "user" && it.runId && !known.has(it.runId) && !isLast(said, it);
+    return this.sending ? this.said.filter(isMissing).slice(-this.sending) : [];
   }
 
   /** What was on its way when the connection or the page went: it came, or it is given back to be sent again. */
   private settle(said: Said[]): void {
     const unsent = this.sending ? null : outbox.kept(this.key);
     if (!unsent) return;
-    if (said.some(({ role, runId }) => role === "user" && runId === unsent.id)) {
+    if (said.some(({ role, runId }) => role === "user" && runId === unsent.id) || isLast(said, asking(unsent))) {
       outbox.clear(this.key);
       if (unsent.isGivenBack) this.dispatchEvent(new CustomEvent("arrived", { detail: unsent.text }));
     } else if (!unsent.isGivenBack) this.giveBack(unsent);
@@ -131,14 +145,17 @@ export class Talk extends EventTarget {
   async send(text: string, { again = false } = {}): Promise<void> {
     const kept = again ? null : outbox.kept(this.key);
     const unsent = { text, id: kept?.text === text ? kept.id : crypto.randomUUID(), isGivenBack: false };
-    const said = made("user", unsent.id, "done", [{ kind: "text", id: "", text }]);
+    const said = asking(unsent);
     this.said = [...this.said.filter(({ role, runId }) => role !== "user" || runId !== unsent.id), said].slice(-KEPT);
     this.changed();
     this.sending++;
     outbox.put(this.key, unsent);
     try {
-      const { status } = await gateway.request<{ status?: string }>("chat.send", { sessionKey: this.key, message: text, idempotencyKey: unsent.id });
+      const { status, runId } = await gateway.request<{ status?: string; runId?: string }>("chat.send", {
+        sessionKey: this.key, message: text, idempotencyKey: unsent.id,
+      });
       outbox.clear(this.key);
+      if (runId) said.runId = runId; // a gateway may have a name of its own for it
       if (status === "ok" || status === "in_flight") this.readBeside(); // it had come before
     } catch (error) {
       this.said = this.said.filter((it) => it !== said);
@@ -148,15 +165,17 @@ export class Talk extends EventTarget {
       throw error;
     } finally {
       this.sending--;
+      if (!this.sending && this.said.some((it) => it.state === "running" && !this.isOurs(it.runId))) this.readBeside();
     }
   }
 
   abort(): Promise<unknown> {
-    return gateway.request("chat.abort", { sessionKey: this.key });
+    const runId = this.running?.runId;
+    return gateway.request("chat.abort", { sessionKey: this.key, ...(runId ? { runId } : {}) });
   }
 
   private heard({ event, payload }: GatewayEvent): void {
-    if (payload.sessionKey !== this.key || (event !== "chat" && event !== "agent")) return;
+    if ((event !== "chat" && event !== "agent") || canonical(payload.sessionKey) !== canonical(this.key)) return;
     const runId = String(payload.runId);
     const run = this.run(runId, event === "chat" && payload.state !== "delta");
     if (!run) return;
@@ -169,17 +188,41 @@ export class Talk extends EventTarget {
   /** A run that somebody else began: what they said is with the daemon. One of ours may end without a word before. */
   private run(runId: string, isEnd: boolean): Said | undefined {
     const known = this.said.find((it) => it.role === "assistant" && it.runId === runId);
-    const isOurs = this.said.some((it) => it.role === "user" && it.runId === runId);
+    const isOurs = this.isOurs(runId);
     if (known || (isEnd && !isOurs)) return known;
     const run = made("assistant", runId, "running", []);
     this.said = [...this.said, run].slice(-KEPT);
-    if (!isOurs) this.readBeside();
+    if (!isOurs && !this.sending) this.readBeside(); // what is being sent may be what it answers
     return run;
+  }
+
+  private isOurs(runId: string): boolean {
+    return this.said.some((it) => it.role === "user" && it.runId === runId);
   }
 
   private changed(): void {
     this.dispatchEvent(new Event("change"));
   }
+}
+
+/** `main` and `agent:main:main` are one conversation: the daemon's events have the long spelling. */
+function canonical(key: unknown): string {
+  const text = String(key ?? "");
+  return text.startsWith("agent:") ? text : `agent:main:${text}`;
+}
+
+function asking({ id, text }: Unsent): Said {
+  return made("user", id, "done", [{ kind: "text", id: "", text }]);
+}
+
+/** Whether a history without names of runs ends with this very question. */
+function isLast(said: Said[], { parts }: Said): boolean {
+  const last = said.at(-1);
+  return last?.role === "user" && !last.runId && words(last.parts) === words(parts);
+}
+
+function words(parts: Part[]): string {
+  return parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
 }
 
 function made(role: Said["role"], runId: string, state: Said["state"], parts: Part[], atMs = Date.now()): Said {
@@ -226,6 +269,10 @@ const HEAR: Record<string, (run: Said, data: Json) => void> = {
     if (!part) run.parts.push((part = { kind: "text", id, text: "" }));
     part.text = typeof text === "string" ? text : part.text + String(delta ?? "");
   },
+  /** The same call from the side that has its title. */
+  item(run, data) {
+    if (data.toolCallId && data.phase !== "end") toolOf(run, data).title = String(data.title ?? "");
+  },
   tool(run, data) {
     const tool = toolOf(run, data);
     if (data.phase === "update") tool.output = textOf((data.partialResult as Json | undefined)?.content);
@@ -249,11 +296,18 @@ function addChanges(run: Said, tool: Tool, isError: boolean): void {
   if (changes.length && !isTold) run.parts.splice(run.parts.indexOf(tool) + 1, 0, ...changes);
 }
 
-function toolOf(run: Said, { toolCallId, name, args }: Json): Tool {
+function toolOf(run: Said, { toolCallId, name, title, args }: Json): Tool {
   const known = run.parts.find((it): it is Tool => it.kind === "tool" && it.id === toolCallId);
-  if (known) return known;
+  if (known) {
+    known.input ??= args;
+    known.title ||= String(title ?? "");
+    return known;
+  }
   const id = String(toolCallId);
-  const tool: Tool = { kind: "tool", id, name: String(name), input: args, output: "", state: "running", startedMs: Date.now(), endedMs: NaN };
+  const tool: Tool = {
+    kind: "tool", id, name: String(name ?? title ?? ""), title: String(title ?? ""), input: args, output: "", state: "running",
+    startedMs: Date.now(), endedMs: NaN,
+  };
   run.parts.push(tool);
   return tool;
 }
@@ -301,7 +355,7 @@ function one(role: Said["role"], message: Message): Said {
   const told = (message.__openclaw ?? {}) as Json;
   const about = (told.calls ?? {}) as Record<string, { after?: number; tookMs?: number | null }>;
   const tools = calls.map((call): Tool => ({
-    kind: "tool", id: String(call.id), name: String(call.name), input: call.arguments, output: "", state: "done",
+    kind: "tool", id: String(call.id), name: String(call.name), title: "", input: call.arguments, output: "", state: "done",
     startedMs: 0, endedMs: about[String(call.id)]?.tookMs ?? NaN,
   }));
   const after = new Map(tools.map(({ id }) => [id, about[id]?.after ?? 0]));

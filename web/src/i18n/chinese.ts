@@ -95,6 +95,8 @@ export const CHINESE: Record<string, string> = {
   "The daemon is restarting.": "守护进程正在重启。",
   "The daemon has too many connections, or this page was too slow.": "守护进程的连接太多，或本页面太慢。",
   "The daemon does not answer; it is tried again.": "守护进程没有回应；正在重试。",
+  "The daemon does not answer.": "守护进程没有回应。",
+  "Gave up after ten attempts to reach the daemon. It is tried again when the daemon starts.": "尝试连接守护进程十次后放弃。守护进程启动后会再次尝试。",
   "Conversation": "对话",
   "New conversation": "新对话",
   "Say something, or type / to see what can be done. /help explains.": "说点什么，或输入 / 查看可用命令；/help 有说明。",
