@@ -91,6 +91,13 @@ def test_the_table_binds_every_component_and_fires_every_action() -> None:
         assert told == set(entry.tells), name
 
 
+@pytest.mark.requirement(
+    "canvas:catalogue:text",
+    "canvas:catalogue:code-block",
+    "canvas:catalogue:file-tree",
+    "canvas:catalogue:file-tree-select",
+    "canvas:catalogue:chart",
+)
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.type)
 def test_it_shows_its_properties_follows_its_data_and_tells_once(
     row: Row, agent: Agent, canvas_tab: Tab, pictures: Path
@@ -177,6 +184,7 @@ DIALECTS: dict[str, Callable[[str], list[dict[str, Any]]]] = {
 }
 
 
+@pytest.mark.requirement("canvas:catalogue:button", "canvas:catalogue:button-click")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_each_dialect_is_drawn_and_its_button_tells_which_it_was(dialect: str, agent: Agent, canvas_tab: Tab) -> None:
     name = f"in {dialect}"

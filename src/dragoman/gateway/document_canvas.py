@@ -7,6 +7,7 @@ context}`. Such clients send it as the text of a `chat.send`, so that is where i
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from itertools import islice
 from typing import Any, Literal
 
 import msgspec
@@ -15,10 +16,11 @@ from dragoman.canvas.model import Drawn, SurfaceChange, key_of
 from dragoman.canvas.service import CanvasService
 from dragoman.gateway.calls import Asker
 from dragoman.wire.a2ui import A2uiError, to_seed
-from dragoman.wire.a2ui.resolve import Node, resolve
 
 Json = dict[str, Any]
 _ACTION_CHARACTERS = 64 * 1024
+_LOOKED_AT = 20
+"""Of the surfaces that were changed last, where a user's action names no component."""
 
 
 class UserAction(msgspec.Struct, frozen=True):
@@ -54,12 +56,12 @@ class DocumentCanvas:
     def forget(self, change: SurfaceChange) -> None:
         self._names.pop(key_of(change.drawer, change.surface_id), None)
 
-    def messages(self, change: SurfaceChange, known: Set[str]) -> list[Json]:
-        """For a client that was told of these surfaces."""
+    def messages(self, change: SurfaceChange, *, is_known: bool) -> list[Json]:
+        """For clients that were told of the surface before, or for those that were not."""
         name = self.name_of(change.drawer, change.surface_id)
         if change.after is None:
-            return [to_seed.update_components(name, [])] if name in known else []
-        if name not in known or change.is_new:
+            return [to_seed.update_components(name, [])] if is_known else []
+        if change.is_new or not is_known:
             return to_seed.create_surface(name, change.after)
         data = [to_seed.update_data_model(name, update) for update in change.data]
         components = to_seed.components_of(change.after)
@@ -73,15 +75,15 @@ class DocumentCanvas:
         found = self._found(acted, asker.surfaces_told) if acted else None
         if acted is None or found is None:
             return None
-        drawn, node = found
+        drawn, component_id, scope = found
         if drawn.drawer == self._in_sessions and drawn.session_key:
             return Delivered(drawn.session_key)
         try:
             await self._canvas.act(
                 drawn.drawer,
                 drawn.surface.id,
-                node.component_id,
-                scope=node.scope,
+                component_id,
+                scope=scope,
                 details=acted.context,
                 by=asker.name,
             )
@@ -89,15 +91,15 @@ class DocumentCanvas:
             return None
         return Delivered()
 
-    def _found(self, acted: UserAction, told: Set[str]) -> tuple[Drawn, Node] | None:
-        """Where the context names no component it is the newest that offers such a path."""
-        for drawn in self._canvas.surfaces():
-            if self._names.get(drawn.key) in told:
-                root = resolve(drawn.surface)
-                for node in _nodes(root) if root else ():
-                    if _fits(node, acted):
-                        return drawn, node
-        return None
+    def _found(self, acted: UserAction, told: Set[str]) -> tuple[Drawn, str, str] | None:
+        """The surface, the component and the item that it stands for: on the surface that was changed last."""
+        own = (drawn for drawn in self._canvas.surfaces() if self._names.get(drawn.key) in told)
+        if "componentId" not in acted.context:
+            path = acted.context.get("path")
+            return next((found for drawn in islice(own, _LOOKED_AT) for found in _offering(drawn, path)), None)
+        component_id, _, scope = str(acted.context["componentId"]).partition("@/")
+        where = f"/{scope}" if scope else ""
+        return next(((drawn, component_id, where) for drawn in own if component_id in drawn.surface.components), None)
 
 
 def user_action(message: str) -> UserAction | None:
@@ -109,14 +111,10 @@ def user_action(message: str) -> UserAction | None:
         return None
 
 
-def _fits(node: Node, acted: UserAction) -> bool:
-    if "componentId" in acted.context:
-        return bool(node.id == acted.context["componentId"])
-    items = node.properties.get("items")
-    return node.type == "FileTree" and isinstance(items, list) and acted.context.get("path") in items
-
-
-def _nodes(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.children:
-        yield from _nodes(child)
+def _offering(drawn: Drawn, path: object) -> Iterator[tuple[Drawn, str, str]]:
+    """The document's `FileTree` says which path was chosen, and not where."""
+    if any(it.type == "FileTree" for it in drawn.surface.components.values()):
+        for node in to_seed.nodes_of(drawn.surface):
+            items = node.properties.get("items")
+            if node.type == "FileTree" and isinstance(items, list) and path in items:
+                yield drawn, node.component_id, node.scope

@@ -229,6 +229,10 @@ class Visit:
         grant, holder = decided
         self._put(self._connection.accept(self._hello(asked.protocol, grant)))
         self._grant, self._protocol, self.params = grant, asked.protocol, asked.params
+        if asked.params.follows_document:
+            # Its router drops what is not above the last number it saw, and is not told to forget that one with the
+            # connection. Microseconds rise over reconnects and restarts; JavaScript counts them exactly until 2255.
+            self._connection.number_after(now_ms * 1000)
         self.caps = frozenset(asked.params.caps or ())
         self.is_person = self.is_person or (holder is not None and holder.purpose == "page")
         self.name = "the page" if self.is_person else called(asked.params.client.display_name or asked.params.client.id)

@@ -159,7 +159,6 @@ class DocumentClient:
 
     async def _live(self, socket: ClientConnection) -> None:
         async with anyio.create_task_group() as group:
-            self.router.last_seq = 0  # numbers are those of a connection
             with contextlib.suppress(ConnectionClosed):
                 async for text in socket:
                     self._heard(json.loads(text), group)

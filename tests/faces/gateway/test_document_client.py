@@ -13,7 +13,7 @@ from dragoman.chat.runs import Question
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from tests.faces.gateway.document_client import RequestError, document_client
+from tests.faces.gateway.document_client import RequestError, document_client, translated
 from tests.faces.gateway.house import house
 from tests.faces.gateway.test_visits import forever, is_end
 
@@ -43,12 +43,62 @@ async def fails(_: Question, voice: Voice) -> None:
     raise DragomanError("broken", say("The model broke off."))
 
 
+@pytest.mark.requirement(
+    "gateway:challenge:event",
+    "gateway:connect:answers-challenge",
+    "gateway:connect:id",
+    "gateway:connect:method",
+    "gateway:connect:min-protocol",
+    "gateway:connect:client-id",
+    "gateway:connect:client-version",
+    "gateway:connect:client-platform",
+    "gateway:connect:client-mode",
+    "gateway:connect:role",
+    "gateway:connect:scopes",
+    "gateway:connect:caps",
+    "gateway:connect:commands",
+    "gateway:connect:permissions",
+    "gateway:connect:auth-token",
+    "gateway:hello:response",
+    "gateway:hello:type",
+    "gateway:hello:protocol",
+    "gateway:hello:completes-handshake",
+)
 async def test_its_handshake_is_taken_and_it_may_read_and_write(tmp_path: Path) -> None:
     async with house(tmp_path) as it, document_client(it.url, it.token) as client:
+        challenge, answer = client.frames[:2]
+        assert (challenge["type"], challenge["event"]) == ("event", "connect.challenge")
+        assert (answer["type"], answer["id"], answer["ok"]) == ("res", "connect", True)
         assert (client.state, client.hello["type"], client.hello["protocol"]) == ("connected", "hello-ok", 3)
         assert (await client.chat_send("acp:a", "hello", "run-1"))["runId"] == "run-1"
         assert (await client.until_done())["stopReason"] == "end_turn"
         assert client.router.text == "you said hello"
+
+
+@pytest.mark.requirement(
+    "gateway:chat-send:method",
+    "gateway:chat-send:session-key",
+    "gateway:chat-send:message",
+    "gateway:chat-send:idempotency-key",
+    "gateway:chat-send:run-id",
+    "gateway:chat-history:method",
+    "gateway:chat-history:session-key",
+    "gateway:chat-history:messages",
+    "gateway:event:pushed",
+)
+async def test_a_message_is_sent_once_whatever_is_repeated_and_stands_in_the_history(tmp_path: Path) -> None:
+    key = str(uuid4())
+    async with (
+        house(tmp_path) as it,
+        document_client(it.url, it.token) as client,
+        document_client(it.url, it.token) as silent,
+    ):
+        assert (await client.chat_send("acp:uuid", "hello", key))["runId"] == key
+        await silent.until_done()
+        assert (await client.chat_send("acp:uuid", "hello", key))["runId"] == key
+        messages = await client.chat_history("acp:uuid")
+        assert [row["content"][0]["text"] for row in messages] == ["hello", "you said hello"]
+        assert (silent.router.text, len(silent.router.of("done"))) == ("you said hello", 1)
 
 
 @pytest.mark.parametrize("missing", ["operator.write", "operator.read"])
@@ -92,6 +142,11 @@ async def test_it_is_refused_in_a_text_without_the_token(tmp_path: Path, token: 
     "gateway:diff:original-null",
     "gateway:diff:modified",
     "gateway:kind:event-name",
+    "gateway:stream:agent-event",
+    "gateway:stream:agent-delta",
+    "gateway:stream:chat-event",
+    "gateway:stream:chat-state-delta",
+    "gateway:stream:chat-state-final",
     "chat:translate:kind-passes",
     "chat:translate:no-double-text",
 )
@@ -113,11 +168,15 @@ async def test_a_run_reaches_it_in_the_documents_form_and_in_its_order_once(tmp_
             {"kind": "text_delta", "content": "Done."},
             {"kind": "done", "stopReason": "end_turn"},
         ]  # fmt: skip
+        raw = [it["payload"] for it in client.frames if it.get("event") in ("agent", "chat")]
+        pieces = [it["data"]["delta"] for it in raw if it.get("stream") == "assistant"]
+        assert pieces == ["Let me ", "look. ", "Done."]
+        assert {it["state"] for it in raw if "state" in it} >= {"delta", "final"}
         assert [change["path"] for change in client.router.bridge] == ["src/main.ts", "src/made.ts"]
         kinds = [frame for frame in client.frames if "kind" in frame.get("payload", {})]
         assert {frame["event"] for frame in kinds} == {"agent"}
         numbers = [frame["seq"] for frame in client.frames if frame.get("seq")]
-        assert numbers == list(range(1, len(numbers) + 1))
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
         assert client.router.dropped == 0
 
 
@@ -136,6 +195,13 @@ async def test_only_clients_of_protocol_3_without_tool_events_are_sent_kinds(
         assert any("kind" in frame["payload"] for frame in seen) is kinds
 
 
+@pytest.mark.requirement(
+    "gateway:chat-abort:method",
+    "gateway:chat-abort:session-key",
+    "gateway:chat-abort:run-id",
+    "gateway:stream:chat-state-error",
+    "gateway:stream:chat-state-aborted",
+)
 @pytest.mark.parametrize(("script", "reason"), [(fails, "The model broke off."), (forever, "aborted")])
 async def test_a_run_that_failed_or_was_stopped_ends_once_with_why(tmp_path: Path, script: Any, reason: str) -> None:
     async with house(tmp_path, script) as it, document_client(it.url, it.token) as client:
@@ -192,12 +258,28 @@ async def test_it_comes_back_after_a_lost_connection_and_goes_on_listening(tmp_p
         waited.append(seconds)
 
     async with house(tmp_path) as it, document_client(it.url, it.token, sleep=at_once) as client:
+        await client.chat_send("acp:a", "once")
+        await client.until_done()
         await client.drop()
         await client.until(lambda: client.states.count("connected") == 2)
         assert waited == [1.0]
         await client.chat_send("acp:a", "again")
+        await client.until_done(2)
+        assert client.router.text == "you said onceyou said again"
+        assert client.router.dropped == 0, "its router goes on counting where the last connection ended"
+
+
+@pytest.mark.requirement("gateway:event:seq", "chat:router:drops-old-seq")
+async def test_an_event_that_came_before_is_dropped_by_its_router(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, document_client(it.url, it.token) as client:
+        await client.chat_send("acp:a", "hello")
         await client.until_done()
-        assert client.router.text == "you said again"
+        told, before = client.router.chat.copy(), client.router.dropped
+        repeated = [event for frame in client.frames if "event" in frame for event in translated(frame)]
+        for event in repeated:
+            client.router.route(event)
+        assert client.router.chat == told
+        assert client.router.dropped - before == len(repeated) > 1
 
 
 async def test_what_it_reads_late_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,24 @@ async def test_what_its_user_does_reaches_the_agent_that_drew_once(daemon: Cli, 
         assert (chosen["name"], chosen["context"]) == ("onSelect", {"path": "src/app.ts"})
 
 
+async def test_a_button_of_a_list_says_which_item_it_stands_for(daemon: Cli) -> None:
+    name, pressed = f"s-{uuid4()}", f"b-{uuid4()}"
+    components = [
+        {"id": "root", "component": "List", "children": {"componentId": pressed, "path": "/rows"}},
+        {"id": pressed, "component": "Button", "child": "t",
+         "action": {"event": {"name": "chosen", "context": {"name": {"path": "name"}}}}},
+        {"id": "t", "component": "Text", "text": {"path": "name"}},
+    ]  # fmt: skip
+    async with at(daemon) as client, session_of(daemon) as agent:
+        rows = {"rows": [{"name": "a"}, {"name": "b"}]}
+        await asked(agent, "show_canvas", surface_id=name, components=components, data=rows)
+        buttons = (await shown(client, 1))[0]["components"]
+        assert [it["props"]["label"] for it in buttons] == ["a", "b"]
+        await client.chat_send("acp:a", acting("onClick", componentId=buttons[1]["id"]))
+        (taken,) = (await asked(agent, "read_actions", timeout_s=10))["actions"]
+        assert (taken["name"], taken["context"]) == ("chosen", {"name": "b"})
+
+
 async def test_an_action_on_a_surface_that_it_was_not_told_of_is_a_message_like_any_other(daemon: Cli) -> None:
     """Nobody acts for a person on what that client cannot have shown."""
     name, pressed = f"s-{uuid4()}", f"b-{uuid4()}"

@@ -54,34 +54,33 @@ def update_data_model(name: str, message: UpdateDataModel) -> Json:
 
 
 def components_of(surface: Surface) -> list[Json]:
+    return [_written(node) for node in nodes_of(surface)]
+
+
+def nodes_of(surface: Surface) -> Iterator[Node]:
+    """What is listed, in the order in which it is drawn."""
     root = resolve(surface, _LIMITS)
-    return list(_listed(root)) if root else []
+    return _listed(root) if root else iter(())
 
 
 def _set_data(name: str, place: str, value: Any) -> Json:
     return {"type": "updateDataModel", "surfaceId": name, "pointer": place, "value": value}
 
 
-def _listed(node: Node) -> Iterator[Json]:
+def _listed(node: Node) -> Iterator[Node]:
     if node.state != "ready":
         return
-    if node.type == "Button":
-        yield _component(node, "Button", {"label": _text_of(node), **_props(node)})
-        return
     if node.type not in _LAYOUT:
-        yield _plain(node)
-    for child in node.children:
+        yield node
+    for child in node.children if node.type != "Button" else ():
         yield from _listed(child)
 
 
-def _plain(node: Node) -> Json:
+def _written(node: Node) -> Json:
     said_as, own, name = _SAID_AS.get(node.type, (node.type, "", ""))
-    props = _props(node)
-    return _component(node, said_as, {name: props.get(own, "")} if own else props)
-
-
-def _component(node: Node, said_as: str, props: Json) -> Json:
-    return {"id": node.id, "type": said_as, "props": props}
+    props = {"label": _text_of(node)} if node.type == "Button" else {}
+    props |= _props(node)
+    return {"id": node.id, "type": said_as, "props": {name: props.get(own, "")} if own else props}
 
 
 def _props(node: Node) -> Json:

@@ -117,6 +117,10 @@ class ServerConnection(Connection[ServerEvent]):
         self._seq = seq or self._seq
         return data
 
+    def number_after(self, seq: int) -> None:
+        """The next broadcast has the number after this one. Real clients count each connection's from 1."""
+        self._seq = seq
+
     def skip_event(self) -> None:
         """A broadcast was not sent to a slow client: its number is used up, so that the client sees the gap."""
         self._require(ServerState.OPEN)
