@@ -83,6 +83,8 @@ class ChatTrust:
 
     async def ask(self, asked: Question) -> bool:
         folder = await anyio.to_thread.run_sync(real_folder, Path(asked.workspace or self.workspace))
+        if await self.book.trusts(folder):
+            return False  # what is missing is trust in another folder, which the refusal names
         # What cannot be read, or is as wide as a home folder, is for the command line, which says so.
         if is_wide(folder) or spelled_out(str(folder)) != str(folder) or len(str(folder)) > _READABLE:
             return False

@@ -25,6 +25,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.curing import Curing
 from dragoman.transport.supervisors import Supervisors
+from dragoman.workspace.code_folders import CodeFolders, project_of
 from dragoman.workspace.paths import PathRule
 
 _VARIABLES_ASKED = 32
@@ -116,6 +117,7 @@ class AdapterStarter:
     async def prepare(self, client: Client, wish: Wish) -> Preparation:
         is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
         launch, starts = await self._told_all(client, wish, is_trusted=is_trusted)
+        await self._require_known_code(client, launch, starts)
         backends = await self._backends(client, launch, starts)
         sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
         return Preparation(tuple(sessions), stop_all=launch.stop_all)
@@ -137,6 +139,19 @@ class AdapterStarter:
                     raise
                 wish = replace(wish, from_editor={**wish.from_editor, variable: value})
         return await anyio.to_thread.run_sync(partial(self._known, client, wish, editors, is_trusted=is_trusted))
+
+    async def _require_known_code(self, client: Client, launch: launches.Launch, starts: Sequence[_Start]) -> None:
+        """Trust in a folder says nothing of others: code that lies elsewhere, or behind a link there, needs its own."""
+        folders = CodeFolders(client.workspace, client.environment)
+
+        def strange() -> list[Path]:
+            paths = launches.code_paths(launch, (start.facts for start in starts), folders)
+            return list(dict.fromkeys(place for path in dict.fromkeys(paths) for place in folders.strange(path)))
+
+        for place in await anyio.to_thread.run_sync(strange):
+            if not await self._trust.trusts(place):
+                project = await anyio.to_thread.run_sync(project_of, place)
+                raise launches.needs_trust(launch, project, [start.facts for start in starts])
 
     def _known(
         self, client: Client, wish: Wish, editors: Mapping[str, EditorDebugger], *, is_trusted: bool

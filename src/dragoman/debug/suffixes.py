@@ -17,3 +17,7 @@ def is_anothers(path: str, own: frozenset[str]) -> bool:
     """What no language is known for, such as a template, is anybody's."""
     suffix = PurePath(path).suffix.lower()
     return bool(own) and suffix in _KNOWN and suffix not in own
+
+
+def is_source(name: str) -> bool:
+    return PurePath(name).suffix.lower() in _KNOWN

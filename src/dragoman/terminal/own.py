@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.clock import Clock
@@ -24,6 +25,7 @@ from dragoman.terminal.told import TerminalSeen
 from dragoman.transport.pty import Pty, open_pty
 from dragoman.transport.supervisors import Supervisors
 from dragoman.wire.osc import CommandFinished, InputStarted, MarkScanner, OutputStarted
+from dragoman.workspace.code_folders import CodeFolders
 
 COLUMNS, ROWS = 120, 40
 MOST = 8
@@ -213,12 +215,19 @@ class OwnTerminals:
             if seen.terminal.owner == "agent" and seen.terminal.ended_ns is None and not seen.connected:
                 await self._record.end_because(seen.terminal.id, "daemon_died")
 
-    async def require_trust(self, client: Client) -> None:
+    async def require_trust(self, client: Client, cwd: Path | None = None) -> None:
+        """In the workspace, and in the folder where the shell begins: what runs there takes its files from it."""
         if not (client.trusts_workspace or await self._trust.trusts(client.workspace)):
             raise _needs_trust(client.workspace)
+        if cwd is None:
+            return
+        folders = CodeFolders(client.workspace, client.environment)
+        for place in await anyio.to_thread.run_sync(folders.strange, cwd):
+            if not await self._trust.trusts(place):
+                raise _needs_trust(place)
 
     async def open(self, client: Client, cwd: Path) -> OwnTerminal:
-        await self.require_trust(client)
+        await self.require_trust(client, cwd)
         async with self._opening:
             await self._make_room()
             own: OwnTerminal = await self._group.start(self._live, client, cwd)

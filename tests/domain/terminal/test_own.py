@@ -242,3 +242,19 @@ async def test_a_module_of_the_workspace_is_not_taken_for_the_wrapper(tmp_path: 
         client = Client("agent-1", stand.client.workspace, stand.client.cwd, environment, trusts_workspace=True)
         own = await stand.own.open(client, client.cwd)
         assert (await stand.ran(own, "echo ours")).exit_code == 0
+
+
+async def test_a_terminal_does_not_begin_in_a_folder_that_nobody_trusted(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    async with standing(tmp_path) as it:
+        workspace = it.client.workspace
+        inside = workspace / "inside"
+        inside.symlink_to(other)
+        for cwd in (other, inside, workspace / "inside" / ".."):
+            with pytest.raises(DragomanError) as caught:
+                await it.own.require_trust(it.client, cwd)
+            assert caught.value.code == "needs_trust"
+        await it.own.require_trust(it.client, workspace)
+        it.book.trusted.add(other)
+        await it.own.require_trust(it.client, inside)

@@ -1,6 +1,7 @@
 """launch.json: what a workspace offers to debug, and what starting it means. Reading runs nothing; `prepare` does."""
 
 from dragoman.debug.launch.checks import prepare, require_program, require_target
+from dragoman.debug.launch.code_paths import code_paths
 from dragoman.debug.launch.disclosure import WouldRun, needs_trust, what_would_run
 from dragoman.debug.launch.environment import environment_with
 from dragoman.debug.launch.faults import LaunchError
@@ -28,6 +29,7 @@ __all__ = [
     "TypeFor",
     "Wish",
     "WouldRun",
+    "code_paths",
     "configurations",
     "environment_with",
     "needs_trust",

@@ -1,0 +1,126 @@
+"""Where code that is started may lie: in what a person trusted, or where programs are installed. All else is asked for.
+
+A path is walked name by name. Every folder in which a link lies counts as much as the place where the path ends:
+whoever can write there decides what runs, also after we looked.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+# Written by an administrator or a package manager. A folder of them that anybody may write to is no such place.
+_SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix/store", "/snap", "/gnu/store"),
+    *("/System", "/Library", "/Applications", "/home/linuxbrew/.linuxbrew"),
+)
+_OF_THE_USER = ("VIRTUAL_ENV", "CONDA_PREFIX", "GOROOT", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "CARGO_HOME")
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
+# What a folder has that holds somebody's sources, and so maybe somebody else's.
+_PROJECT_MARKS = (
+    *(".git", ".hg", ".svn", ".vscode", "pyproject.toml", "setup.py", "requirements.txt", "package.json"),
+    *("Cargo.toml", "go.mod", "Gemfile", "Makefile", "CMakeLists.txt"),
+)
+_MOST_LINKS = 64
+
+
+@dataclass(frozen=True)
+class CodeFolders:
+    """Of one client. `environment` is the client's own, never a configuration's."""
+
+    workspace: Path
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def strange(self, path: Path) -> list[Path]:
+        """The places on the way to it that are neither the workspace's nor where programs are installed."""
+        ends, links = _walked(self._from_known(path))
+        return [place for place in dict.fromkeys((*links, ends)) if not self._knows(place)]
+
+    def is_of_workspace(self, path: Path) -> bool:
+        return Path(os.path.realpath(path)).is_relative_to(self._workspace)
+
+    @cached_property
+    def _workspace(self) -> Path:
+        return Path(os.path.realpath(self.workspace))
+
+    @cached_property
+    def _installed(self) -> Sequence[Path]:
+        """What the client's person has set up: folders on PATH, and the environments that these belong to."""
+        on_path = [Path(it) for it in self.environment.get("PATH", "").split(os.pathsep) if it.startswith("/")]
+        variables = [self.environment.get(name, "") for name in _OF_THE_USER]
+        named = [Path(it) for it in variables if it.startswith("/")]
+        around = [folder.parent for folder in on_path if folder.name in {"bin", "shims"} and not is_home(folder.parent)]
+        every = [*on_path, *named, *around, Path(sys.prefix), Path(sys.base_prefix)]
+        return [Path(os.path.realpath(it)) for it in every if it != Path("/") and not is_home(it)]
+
+    def _from_known(self, path: Path) -> Path:
+        """How the workspace itself is reached is the person's affair."""
+        path = Path(os.path.normpath(path)) if ".." not in path.parts else path
+        return self._workspace / path.relative_to(self.workspace) if path.is_relative_to(self.workspace) else path
+
+    def _knows(self, place: Path) -> bool:
+        if place.is_relative_to(self._workspace) or any(place.is_relative_to(it) for it in self._installed):
+            return True
+        is_of_system = place == Path("/") or any(place.is_relative_to(it) for it in _SYSTEM)
+        return (is_of_system and not _is_anybodys(place)) or _is_apart(place)
+
+
+def project_of(place: Path) -> Path:
+    """The folder that a person would trust for it: the project's, else the one that it lies in."""
+    folder = place if place.is_dir() else place.parent
+    return next((it for it in (folder, *folder.parents) if _is_project(it) and not is_home(it)), folder)
+
+
+def is_home(folder: Path) -> bool:
+    """The home folder or one that holds it."""
+    return Path(os.path.realpath(Path.home())).is_relative_to(os.path.realpath(folder))
+
+
+def _walked(path: Path) -> tuple[Path, Sequence[Path]]:
+    """Where it ends, and every folder on the way in which a link was followed. What is not there ends there too."""
+    at, names = Path("/"), list(reversed(path.parts[1:]))
+    links: list[Path] = []
+    while names and len(links) <= _MOST_LINKS:
+        name = names.pop()
+        if name == "..":
+            at = at.parent
+            continue
+        try:
+            target = (at / name).readlink()
+        except (OSError, ValueError):
+            at /= name
+            continue
+        links.append(at)
+        at = Path("/") if target.is_absolute() else at
+        names += reversed(target.parts[1:] if target.is_absolute() else target.parts)
+    return at.joinpath(*reversed(names)), links
+
+
+def _is_anybodys(place: Path) -> bool:
+    try:
+        status = place.stat()
+    except OSError:
+        return False
+    return bool(status.st_mode & 0o002)
+
+
+def _is_apart(place: Path) -> bool:
+    """An environment of packages by itself, as tools keep them; one inside of a project is that project's."""
+    found = next((it for it in _upwards(place) if any((it / mark).exists() for mark in _ENVIRONMENT_MARKS)), None)
+    return found is not None and not any(map(_is_project, _upwards(found.parent)))
+
+
+def _upwards(folder: Path) -> Iterator[Path]:
+    """Up to the home folder, or the root: what lies there says nothing of a project."""
+    for it in (folder, *folder.parents):
+        if it == Path("/") or is_home(it):
+            return
+        yield it
+
+
+def _is_project(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in _PROJECT_MARKS)
