@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 
@@ -49,6 +51,46 @@ def _shown(subject: str) -> str:
     return spelled_out(subject if left <= 0 else f"{subject[:half]} […{left} characters…] {subject[-half:]}")
 
 
+@dataclass(slots=True)
+class Start:
+    """One call of an agent that may start programs, and what of them nobody has approved yet."""
+
+    is_approved: Callable[[str], bool]
+    """By the digest of all that would run."""
+    wanted: tuple[str, str] | None = None
+    """What would run, as a person reads it, and its digest."""
+    variables: dict[str, str] = field(default_factory=dict)
+    """What an editor was asked for: once, also where the call is made again after an approval."""
+
+    def require(self, would_run: Sequence[Mapping[str, Any]], digest: str) -> None:
+        if not self.is_approved(digest):
+            self.wanted = (_listed(would_run), digest)
+            raise _not_approved()
+
+
+STARTING: ContextVar[Start | None] = ContextVar("start", default=None)
+"""Which call a program is started for: the tools between an agent and the debugger know nothing of approvals."""
+
+
+def require_approved(would_run: Sequence[Mapping[str, Any]], digest: str) -> None:
+    """For who starts a program, at the last moment before it does. Calls that are not an agent's of ours pass."""
+    start = STARTING.get()
+    if start is not None:
+        start.require(would_run, digest)
+
+
+def _listed(would_run: Sequence[Mapping[str, Any]]) -> str:
+    """A line for each thing that would run, and below it whatever else decides what it does."""
+    return "\n".join(line for one in would_run for line in _lines(one))
+
+
+def _lines(one: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{one.get('what', '')} {json.dumps(one.get('name', ''), ensure_ascii=False)}: {one.get('line', '')}"
+    for key, value in one.items():
+        if key not in {"what", "name", "line"}:
+            yield f"    {key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+
+
 class Approvals:
     """Owns the open questions. No answer in five minutes is no."""
 
@@ -75,10 +117,23 @@ class Approvals:
             return True
         allowed = await self._asked(Wanted(new_id("approval"), session_key, run_id, _shown(tool), _shown(subject)))
         if allowed and lasts:
-            self._approved[approved] = None
-            while len(self._approved) > APPROVED_AT_MOST:
-                self._approved.popitem(last=False)
+            self._keep(approved)
         return allowed
+
+    async def ask_start(self, session_key: str, run_id: str, tool: str, would_run: str, digest: str) -> bool:
+        """Whatever the tool: leave is for what runs, by its content."""
+        allowed = await self._asked(Wanted(new_id("approval"), session_key, run_id, _shown(tool), _shown(would_run)))
+        if allowed:
+            self._keep(_start_key(session_key, digest))
+        return allowed
+
+    def is_start_approved(self, session_key: str, digest: str) -> bool:
+        return _start_key(session_key, digest) in self._approved
+
+    def _keep(self, approved: tuple[str, str, bytes]) -> None:
+        self._approved[approved] = None
+        while len(self._approved) > APPROVED_AT_MOST:
+            self._approved.popitem(last=False)
 
     async def ask_trust(self, session_key: str, run_id: str, folder: str) -> bool:
         """Each time anew: no leave that was given for a tool, under whatever name, is taken for this one."""
@@ -110,6 +165,19 @@ class Approvals:
         asked.allowed = allowed
         asked.answered.set()
         return True
+
+
+def _start_key(session_key: str, digest: str) -> tuple[str, str, bytes]:
+    """No tool has an empty name."""
+    return session_key, "", bytes.fromhex(digest)
+
+
+def _not_approved() -> DragomanError:
+    return DragomanError(
+        "needs_approval",
+        say("Nothing was started: a person has not approved yet what would run."),
+        hint=say("The person is asked in the chat."),
+    )
 
 
 def _not_yours() -> DragomanError:

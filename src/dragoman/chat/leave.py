@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from dragoman.chat.expressions import (
@@ -68,12 +68,20 @@ class Judged:
 
 
 def leave_for(
-    tool: str, arguments: Mapping[str, Any], *, reads_only: bool = False, evaluators: Evaluators = UNKNOWN
+    tool: str,
+    arguments: Mapping[str, Any],
+    *,
+    reads_only: bool = False,
+    evaluators: Evaluators = UNKNOWN,
+    tells_starts: bool = False,
 ) -> Leave | None:
-    """None: nothing is asked. A tool that nobody has judged is asked for whole."""
+    """None: nothing is asked. A tool that nobody has judged is asked for whole. `tells_starts`: what a start would run
+    is asked for when it is known, by its content, and not here by its name."""
     judged = TOOLS.get(tool, _UNJUDGED)
     if reads_only and judged is _UNJUDGED:
         return None
+    if tells_starts and tool in STARTS:
+        judged = replace(judged, plain=judged.plain | _STARTED, begins=False)
     asked = {name: value for name, value in arguments.items() if value and _is_asked(judged, name, value, evaluators)}
     if not asked and not judged.begins:
         return None
@@ -133,6 +141,15 @@ _DRAWN = frozenset(
     {"components", "data", "messages", "surface_id", "title", "subject", "subject_id", "changes", "remove"}
 )
 _UNJUDGED = Judged(begins=True)
+_STARTED = frozenset(
+    {"configuration_name", "configuration", "program", "args", "cwd", "env", "stdin", "inputs", "process_id"}
+    | {"test", "command", "terminal", "command_id", "against"}
+)
+STARTS = frozenset(
+    {"start_debugging", "debug_test", "debug_last_failure", "compare_runs", "trace", "check", "find_change"}
+    | {"explain_crash"}
+)
+"""They start a program by way of the debugger, where all that would run is known."""
 
 TOOLS: Mapping[str, Judged] = {
     "start_debugging": Judged(frozenset({"timeout_s", "wait", "no_debug"}), begins=True),

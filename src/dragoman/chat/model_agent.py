@@ -10,11 +10,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio
 
-from dragoman.chat.approvals import Approvals
+from dragoman.chat.approvals import STARTING, Approvals, Start
 from dragoman.chat.conversations import Said
 from dragoman.chat.leave import UNKNOWN, Evaluators, leave_for
 from dragoman.chat.runs import Question
@@ -32,6 +33,9 @@ SYSTEM = (
 _TURNS_GIVEN = 30
 _RESULT_CHARACTERS = 20_000
 _CHARACTERS_A_TOKEN = 4
+_STARTS_ASKED = 8
+_REFUSED = "The person did not allow this. Do not try it again; say what you would need it for."
+_KEEPS_CHANGING = "What would run changed after each approval. Find out what rewrites it, then try again."
 _MARK = re.compile(r"<([\s/]*)tool-result", re.IGNORECASE)
 
 
@@ -106,13 +110,35 @@ class ModelAgent:
         if arguments is None:
             return "The arguments are not a JSON object. Send them again.", True
         free = any(offer.name == call.name and offer.reads_only for offer in self._toolbox.offers())
-        leave = leave_for(call.name, arguments, reads_only=free, evaluators=self._evaluators(call.name, arguments))
-        if leave is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, *leave):
-            return "The person did not allow this. Do not try it again; say what you would need it for.", True
-        answer = await self._toolbox.call(
-            call.name, arguments, by=asked.by, workspace=asked.workspace, language=asked.language
+        leave = leave_for(
+            call.name,
+            arguments,
+            reads_only=free,
+            evaluators=self._evaluators(call.name, arguments),
+            tells_starts=True,
         )
-        return answer.text[:_RESULT_CHARACTERS], answer.is_error
+        if leave is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, *leave):
+            return _REFUSED, True
+        return await self._called(asked, call, arguments)
+
+    async def _called(self, asked: Question, call: ToolCall, arguments: dict[str, Any]) -> tuple[str, bool]:
+        """Nothing starts before a person approved exactly what would run: then the call is made again, and what has
+        changed meanwhile is another question."""
+        start = Start(partial(self._approvals.is_start_approved, asked.session_key))
+        for _ in range(_STARTS_ASKED):
+            start.wanted = None
+            before = STARTING.set(start)
+            try:
+                answer = await self._toolbox.call(
+                    call.name, arguments, by=asked.by, workspace=asked.workspace, language=asked.language
+                )
+            finally:
+                STARTING.reset(before)
+            if start.wanted is None:
+                return answer.text[:_RESULT_CHARACTERS], answer.is_error
+            if not await self._approvals.ask_start(asked.session_key, asked.run_id, call.name, *start.wanted):
+                return _REFUSED, True
+        return _KEEPS_CHANGING, True
 
 
 def _turns(history: Sequence[Said]) -> list[Turn]:

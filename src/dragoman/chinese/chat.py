@@ -84,6 +84,8 @@ TABLE: dict[str, str] = {
     "The variables of this frame, of another scope, or what one holds.": "当前栈帧或其他作用域的变量，或某个变量的内容。",
     "Whether what a folder holds may run is said by a person.": "文件夹中的内容能否运行，由人来决定。",
     "Answer in the page or in the editor, or with `dragoman trust`.": "请在页面或编辑器中回答，或使用 `dragoman trust`。",
+    "Nothing was started: a person has not approved yet what would run.": "未启动任何程序：还没有人批准将要运行的内容。",
+    "The person is asked in the chat.": "已在聊天中询问用户。",
     "Stop at": "停在",
     "Run": "运行",
     "Look": "查看",

@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 
+from dragoman.chat.approvals import require_approved
 from dragoman.chat.leave import Evaluators
 from dragoman.clock import SystemClock
 from dragoman.daemon.editing import Lending, editors_variable
@@ -83,7 +84,6 @@ async def debugging(
         await remove_left_over(book)
         trust = TrustBook(journal, clock)
         editors = Editors()
-        variable = partial(editors_variable, editors)
         launches = EditorLaunches(editors, adapters)
         starter = AdapterStarter(
             supervisors,
@@ -91,7 +91,8 @@ async def debugging(
             adapters,
             trust=trust,
             rule=rule,
-            variable=variable,
+            variable=partial(editors_variable, editors),
+            approve=require_approved,
             port_users=port_users,
             editor_debuggers=launches.debuggers,
         )

@@ -6,12 +6,14 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from anyio.abc import TaskGroup
 
+from dragoman.chat.approvals import STARTING, require_approved
 from dragoman.daemon.editor_launches import EditorLaunches
 from dragoman.debug.adapters import AdapterSpec
 from dragoman.debug.dialect import Dialect
@@ -33,14 +35,23 @@ Json = dict[str, Any]
 
 
 async def editors_variable(editors: Editors, workspace: Path, variable: str) -> str | None:
-    """What a variable of launch.json stands for; None where no editor is there to say."""
+    """What a variable of launch.json stands for; None where no editor is there to say. A command of an editor runs."""
+    start = STARTING.get()
+    if start is not None and variable in start.variables:
+        return start.variables[variable]
+    if variable.startswith("command:"):
+        asked_for = [{"what": "editor", "name": variable, "line": variable, "cwd": str(workspace)}]
+        require_approved(asked_for, sha256(f"{workspace}\n{variable}".encode(errors="replace")).hexdigest())
     try:
         told = await editors.ask(workspace, "variable", {"variable": variable}, _VARIABLE_WITHIN_S)
     except DragomanError as error:
         if error.code in {"no_editor", "editor_cannot"}:
             return None
         raise
-    return told.get("value") if isinstance(told, dict) and isinstance(told.get("value"), str) else None
+    value = told.get("value") if isinstance(told, dict) and isinstance(told.get("value"), str) else None
+    if start is not None and value is not None:
+        start.variables[variable] = value
+    return value
 
 
 @dataclass(slots=True)

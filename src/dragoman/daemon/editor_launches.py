@@ -66,7 +66,7 @@ class EditorLaunches:
 
     def _debugger(self, window: Editor, type: str) -> DebuggerOfEditor:
         owns = owned_by(person_at(window.about.name))
-        return DebuggerOfEditor(window, launch_dialect(self._dialects.get(type, Dialect())), owns, self)
+        return DebuggerOfEditor(window, launch_dialect(self._dialects.get(type, Dialect(has_console=True))), owns, self)
 
     def request(
         self, debugger: DebuggerOfEditor, client: Client, session: Resolved, *, no_debug: bool

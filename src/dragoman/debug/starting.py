@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 import anyio.to_thread
@@ -40,6 +40,10 @@ class Trust(Protocol):
 
 Variable = Callable[[Path, str], Awaitable[str | None]]
 """What a variable of launch.json stands for, by a person's editor; None where there is none."""
+
+
+Approve = Callable[[Sequence[Mapping[str, Any]], str], None]
+"""Told what a start would run, in order, and the digest of all of it; raises where nobody has approved exactly that."""
 
 
 async def _unknown_variable(workspace: Path, variable: str) -> str | None:  # noqa: ARG001
@@ -100,6 +104,7 @@ class AdapterStarter:
         trust: Trust | None = None,
         rule: PathRule | None = None,
         variable: Variable = _unknown_variable,
+        approve: Approve = lambda *_: None,
         port_users: frozenset[int] = frozenset(),
         editor_debuggers: EditorDebuggers = _no_editor,
     ) -> None:
@@ -111,6 +116,7 @@ class AdapterStarter:
         self._trust = trust or NobodyTrusted()
         self._rule = rule or PathRule()
         self._variable = variable
+        self._approve = approve
         self._port_users = port_users
         self._editor_debuggers = editor_debuggers
 
@@ -118,6 +124,10 @@ class AdapterStarter:
         is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
         launch, starts = await self._told_all(client, wish, is_trusted=is_trusted)
         await self._require_known_code(client, launch, starts)
+        # From here on nothing is read again: what was approved is what runs.
+        facts = [start.facts for start in starts]
+        would_run = [one.told() for one in launches.what_would_run(launch, facts)]
+        self._approve(would_run, launches.digest_of(launch, facts, wish.stdin))
         backends = await self._backends(client, launch, starts)
         sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
         return Preparation(tuple(sessions), stop_all=launch.stop_all)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -102,3 +103,94 @@ async def test_lldbs_own_console_runs_a_command_when_a_person_allows_it(
     assert [it["subject"] for it in asked[1:]] == [f"shell . {tmp_path}/notes", "shell . notes"]
     assert ["did not allow" in it for it in told[1:]] == [not allowed] * 2
     assert (tmp_path / "made").exists() is allowed
+
+
+PROGRAM = "open('ran', 'a').write('x')\nassert 1 == 2\n"
+
+
+def launch_file(folder: Path, task: str, **more: Any) -> None:
+    (folder / ".vscode").mkdir(exist_ok=True)
+    (folder / "main.py").write_text(PROGRAM)
+    configuration = {"name": "Tests", "type": "python", "request": "launch", "program": "main.py"}
+    launch = {"configurations": [{**configuration, "preLaunchTask": "build", **more}]}
+    (folder / ".vscode" / "launch.json").write_text(json.dumps(launch))
+    first = {"label": "first", "type": "shell", "command": task}
+    tasks = [{"label": "build", "dependsOn": ["first"], "type": "shell", "command": "true"}, first]
+    (folder / ".vscode" / "tasks.json").write_text(json.dumps({"version": "2.0.0", "tasks": tasks}))
+
+
+def launched(**more: Any) -> tuple[str, dict[str, Any]]:
+    return ("start_debugging", {"configuration_name": "Tests", **more})
+
+
+async def test_a_named_configuration_is_approved_by_what_it_runs_and_asked_for_again_when_that_changed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch_file(tmp_path, "touch built", env={"TOKEN": "one"})
+
+    def decide(wanted: dict[str, Any]) -> bool:
+        """A person who is asked the second time, about the task, says no."""
+        return "touch evil" not in wanted["subject"]
+
+    rewritten = ("run_in_terminal", {"command": "sed -i s/built/evil/ .vscode/tasks.json"})
+    asked, told = await questions_of(
+        [launched(), launched(), rewritten, launched(), ("restart_debugging", {})], decide, monkeypatch, tmp_path
+    )
+    assert [it["tool"] for it in asked] == [
+        "start_debugging", "run_in_terminal", "start_debugging", "restart_debugging"
+    ]  # fmt: skip
+    shown = asked[0]["subject"]
+    for part in ('task "first": touch built', 'task "build": true', "main.py", f"cwd: {tmp_path}", "TOKEN", "python"):
+        assert part in shown
+    assert '"one"' not in shown  # a value may be a secret
+    assert ["did not allow" in it for it in told] == [False, False, False, True, True]
+    assert (tmp_path / "built").exists()
+    assert not (tmp_path / "evil").exists()
+
+
+@pytest.mark.parametrize("changes", [{"env": {"TOKEN": "two"}}, {"args": ["-x"]}, {"postDebugTask": "first"}])
+async def test_whatever_decides_what_runs_is_part_of_what_was_approved(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    """Also what the question does not show, and what is rewritten between the question and the answer."""
+    launch_file(tmp_path, "true", env={"TOKEN": "one"})
+    seen: list[str] = []
+
+    def decide(wanted: dict[str, Any]) -> bool:
+        seen.append(wanted["subject"])
+        if len(seen) == 1:
+            launch_file(tmp_path, "true", **{"env": {"TOKEN": "one"}, **changes})
+        return len(seen) == 1
+
+    asked, told = await questions_of([launched()], decide, monkeypatch, tmp_path)
+    assert (len(asked), "did not allow" in told[0]) == (2, True)
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_every_tool_that_starts_a_program_asks_for_what_it_would_run(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "main.py").write_text(PROGRAM)
+    (tmp_path / "test_it.py").write_text(f"def test_it():\n    {PROGRAM.splitlines()[0]}\n    assert 1 == 2\n")
+    place = {"program": "main.py", "file_path": "main.py", "line_number": 1}
+    point = {"file_path": "main.py", "line_number": 1, "expressions": ["1"]}
+    asked, told = await questions_of(
+        [
+            ("trace", {"program": "main.py", "points": [point]}),
+            ("check", {**place, "claim": "1"}),
+            ("find_change", {**place, "expression": "1"}),
+            ("explain_crash", {"program": "main.py"}),
+            ("compare_runs", {"program": "main.py", "points": [point], "against": {"args": ["x"]}}),
+            ("debug_test", {"test": "test_it.py::test_it"}),
+            ("start_debugging", {"program": "main.py"}),
+        ],
+        lambda _: False,
+        monkeypatch,
+        tmp_path,
+    )
+    assert [it["tool"] for it in asked] == [
+        "trace", "check", "find_change", "explain_crash", "compare_runs", "debug_test", "start_debugging"
+    ]  # fmt: skip
+    assert all("program " in it["subject"] and str(tmp_path) in it["subject"] for it in asked)
+    assert all("did not allow" in it for it in told)
+    assert not (tmp_path / "ran").exists()

@@ -2,7 +2,7 @@
 
 from dragoman.debug.launch.checks import prepare, require_program, require_target
 from dragoman.debug.launch.code_paths import code_paths
-from dragoman.debug.launch.disclosure import WouldRun, needs_trust, what_would_run
+from dragoman.debug.launch.disclosure import WouldRun, digest_of, needs_trust, what_would_run
 from dragoman.debug.launch.environment import environment_with
 from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.launch.listing import Listing, configurations
@@ -31,6 +31,7 @@ __all__ = [
     "WouldRun",
     "code_paths",
     "configurations",
+    "digest_of",
     "environment_with",
     "needs_trust",
     "prepare",

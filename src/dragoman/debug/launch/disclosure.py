@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
@@ -101,6 +103,28 @@ def what_would_run(launch: Launch, runs_with: Sequence[Mapping[str, str]] = ()) 
     for session in launch.sessions:
         found += _tasks(session.after, told)
     return found
+
+
+def digest_of(launch: Launch, runs_with: Sequence[Mapping[str, str]], stdin: str | None) -> str:
+    """Of everything that decides what runs, values of variables included: what was approved is what has this digest."""
+    whole = [
+        _content(launch.before),
+        [
+            [it.type, it.request, it.arguments, it.env, str(it.folder), _content(it.before), _content(it.after)]
+            for it in launch.sessions
+        ],
+        [dict(it) for it in runs_with],
+        stdin,
+    ]
+    return sha256(json.dumps(whole, sort_keys=True, default=str).encode(errors="surrogatepass")).hexdigest()
+
+
+def _content(plan: TaskPlan | None) -> Any:
+    if plan is None:
+        return None
+    command = plan.command
+    runs = None if command is None else [command.argv, command.cwd, command.env]
+    return [plan.label, runs, plan.in_sequence, [_content(it) for it in plan.depends_on]]
 
 
 def _tasks(plan: TaskPlan | None, told: dict[int, TaskPlan]) -> Iterator[WouldRun]:
