@@ -12,6 +12,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `kind` is dotted and past tense (`daemon.started`), `session` names the life it belongs to, `cause` the id of what
     caused it (a call, a command, another event), `text` is what search finds, `body` the data as JSON types.
+    `workspace` is the folder whose clients may find it; what belongs to none is shown to a person alone.
     """
 
     kind: str
@@ -19,6 +20,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cause: str = ""
     text: str = ""
     body: dict[str, Any] = {}
+    workspace: str = ""
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):

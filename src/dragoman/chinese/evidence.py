@@ -105,13 +105,17 @@ TABLE: dict[str, str] = {
     "stop_history without arguments lists those there are.": "不带参数的 stop_history 会列出已有的停止。",
     # A report.
     "No debug session {id} is on record.": "记录中没有调试会话 {id}。",
-    "`dragoman journal search debug` finds those there were.": "`dragoman journal search debug` 可以找到曾有的会话。",
+    "`dragoman journal search debug` finds those there were; --all-workspaces looks everywhere.": (
+        "`dragoman journal search debug` 可以找到曾有的会话；--all-workspaces 会查找所有工作区。"
+    ),
     "Write a debug session down as one file: stops, values, output, end.": "把一次调试会话写成一个文件：停止、值、输出和结局。",
     "A debug session's id, as `dragoman debug sessions` and the page show it; the newest if left out.": (
         "调试会话的 id，见 `dragoman debug sessions` 和页面；省略则为最新的会话。"
     ),
     "No debug session is on record.": "记录中没有调试会话。",
-    "`dragoman debug PROGRAM` starts one.": "`dragoman debug PROGRAM` 会启动一个。",
+    "`dragoman debug PROGRAM` starts one; --all-workspaces looks everywhere.": (
+        "`dragoman debug PROGRAM` 会启动一个；--all-workspaces 会查找所有工作区。"
+    ),
     "The file to write: .md or .html.": "要写入的文件：.md 或 .html。",
     "A report is written as .md or .html.": "报告写成 .md 或 .html。",
     "Give the file one of these endings.": "请给文件使用其中一种后缀。",

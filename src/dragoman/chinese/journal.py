@@ -40,6 +40,11 @@ TABLE: dict[str, str] = {
     "An event could not be searched for secrets and was not recorded: {reason}.": (
         "无法检查一个事件中的机密，因此没有记录它：{reason}。"
     ),
+    "Look in every workspace, not only the one you are in.": "在所有工作区中查找，而不只是当前所在的工作区。",
+    "This folder is outside the workspace; its record is not shown here.": "该文件夹在工作区之外；此处不显示它的记录。",
+    "A person can look with `dragoman history --all-workspaces`.": (
+        "用户可以用 `dragoman history --all-workspaces` 查看。"
+    ),
     "Check the redaction settings.": "请检查脱敏设置。",
     "A damaged journal was set aside as {name}; a fresh one begins.": "损坏的日志已另存为 {name}；新日志开始。",
     "Another process has the journal in {folder} open.": "另一个进程正打开着 {folder} 中的日志。",

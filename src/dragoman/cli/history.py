@@ -12,6 +12,7 @@ from cyclopts.validators import Number
 
 from dragoman.cli.columns import show_columns
 from dragoman.cli.debug.asking import asking, show_lines
+from dragoman.cli.journal import AllWorkspaces
 from dragoman.cli.output import ExitCode, show_json, shown, warn
 from dragoman.phrases import say
 
@@ -33,9 +34,10 @@ def history(
     limit: Annotated[
         int, Parameter(alias="-n", validator=Number(gte=1, lte=_MOST), help=shown(say("How many at most.")))
     ] = 20,
+    all_workspaces: AllWorkspaces = False,
     json: Json = False,
 ) -> int:
-    with asking(None) as asker:
+    with asking(None, all_workspaces=all_workspaces) as asker:
         wanted = {"query": query, "failed": failed, "cwd": cwd, "since": since, "terminal": terminal, "limit": limit}
         found = asker.call("search_commands", **wanted).data
     if json:

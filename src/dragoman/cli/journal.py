@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from dragoman.cli.debug.workspace import record_scope
 from dragoman.cli.output import ExitCode, ask_yes, show_json_line, show_text, shown, tell, warn
 from dragoman.cli.progress import working
 from dragoman.errors import DragomanError
@@ -18,6 +19,9 @@ from dragoman.visible import visible
 from dragoman.wire.control import Item
 
 Json = Annotated[bool, Parameter(negative="", help=shown(say("One JSON object a line.")))]
+AllWorkspaces = Annotated[
+    bool, Parameter(negative="", help=shown(say("Look in every workspace, not only the one you are in.")))
+]
 Session = Annotated[str, Parameter(help=shown(say("Only of this session.")))]
 
 
@@ -44,10 +48,12 @@ def search(
     ranked: Annotated[
         bool, Parameter(negative="", help=shown(say("Best match first instead of newest first.")))
     ] = False,
+    all_workspaces: AllWorkspaces = False,
     json: Json = False,
 ) -> int:
+    wanted = {"words": words, "limit": limit, "ranked": ranked} | record_scope(all_workspaces=all_workspaces)
     with ControlLink.open(find_places()) as link:
-        found = link.call("journal_search", {"words": words, "limit": limit, "ranked": ranked})["events"]
+        found = link.call("journal_search", wanted)["events"]
     for row in found:
         _show(row, as_json=json)
     if not found:

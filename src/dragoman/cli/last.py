@@ -27,7 +27,7 @@ def last(
     terminal: Annotated[str, Parameter(help=shown(say("Of this terminal.")))] = "",
     json: Json = False,
 ) -> int:
-    with asking(None) as asker:
+    with asking(None, all_workspaces=True) as asker:
         if failed and not command_id:
             return _failure(asker, terminal, output=output, as_json=json)
         first = asker.call(

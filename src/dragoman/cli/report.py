@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from dragoman.cli.debug.workspace import record_scope
+from dragoman.cli.journal import AllWorkspaces
 from dragoman.cli.output import ExitCode, show_text, shown, warn
 from dragoman.cli.report_pages import Story, as_html, as_markdown
 from dragoman.errors import DragomanError
@@ -40,6 +42,7 @@ def report(
     output: Annotated[
         Path | None, Parameter(name=["-o", "--output"], help=shown(say("The file to write: .md or .html.")))
     ] = None,
+    all_workspaces: AllWorkspaces = False,
 ) -> int:
     page = _PAGES.get(output.suffix.lower()) if output else as_markdown
     if page is None:
@@ -48,7 +51,7 @@ def report(
             say("A report is written as .md or .html."),
             hint=say("Give the file one of these endings."),
         )
-    written = page(_told(session))
+    written = page(_told(session, record_scope(all_workspaces=all_workspaces)))
     if output is None:
         show_text(visible(written))
         return ExitCode.OK
@@ -57,10 +60,10 @@ def report(
     return ExitCode.OK
 
 
-def _told(session: str) -> Story:
+def _told(session: str, scope: dict[str, str]) -> Story:
     entries: list[dict[str, Any]] = []
     with ControlLink.open(find_places()) as link:
-        for item in link.stream("debug_report", {"session": session}, idle_s=_SILENT_AT_MOST_S):
+        for item in link.stream("debug_report", {"session": session, **scope}, idle_s=_SILENT_AT_MOST_S):
             if isinstance(item, Item):
                 entries.append(item.value)
             elif isinstance(item, Answer):

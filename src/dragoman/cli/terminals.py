@@ -46,7 +46,7 @@ def listing(
     ended: Annotated[bool, Parameter(negative="", help=shown(say("Also those that have ended or were lost.")))] = False,
     json: Json = False,
 ) -> int:
-    with asking(None) as asker:
+    with asking(None, all_workspaces=True) as asker:
         found = asker.call("list_terminals", ended=ended).data
     if json:
         show_json(found)

@@ -21,7 +21,9 @@ class DebugMethods:
 
     async def _report(self, params: Params) -> AsyncIterator[Any]:
         """Its entries one by one, since a line of the socket has a cap; then what holds for all of it."""
-        report = await self.reports.of(str(params.get("session") or await self.reports.newest()))
+        workspace = None if params.get("workspace") is None else str(params["workspace"])
+        session = str(params.get("session") or await self.reports.newest(workspace))
+        report = await self.reports.of(session, workspace)
         for entry in report.entries:
             yield Part(msgspec.to_builtins(entry))
         yield {

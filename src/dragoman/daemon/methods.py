@@ -137,7 +137,10 @@ class Methods:
 
     async def _journal_search(self, params: Params) -> AsyncIterator[Any]:
         rows = await self.journal.search(
-            str(params.get("words", "")), limit=_count(params, "limit", 1000), ranked=bool(params.get("ranked"))
+            str(params.get("words", "")),
+            limit=_count(params, "limit", 1000),
+            ranked=bool(params.get("ranked")),
+            workspace=None if params.get("workspace") is None else str(_folder(params, "workspace")),
         )
         yield {"events": [_plain(row) for row in rows]}
 
@@ -167,11 +170,11 @@ class Methods:
         yield {"folder": await self.trust.revoke(_folder(params))}
 
 
-def _folder(params: Params) -> Path:
+def _folder(params: Params, name: str = "folder") -> Path:
     """Whole: what is relative would be looked for where the daemon stands."""
-    folder = params.get("folder")
+    folder = params.get(name)
     if not isinstance(folder, str) or not folder.startswith("/") or "\0" in folder:
-        raise DragomanError("bad_request", say("`{name}` must be the whole path of a folder.", name="folder"))
+        raise DragomanError("bad_request", say("`{name}` must be the whole path of a folder.", name=name))
     return Path(folder)
 
 

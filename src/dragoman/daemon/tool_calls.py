@@ -133,7 +133,10 @@ class _Conversation:
         tool, arguments = call.params.get("tool"), call.params.get("arguments", {})
         if not isinstance(tool, str) or not isinstance(arguments, dict):
             raise _bad_request()
-        return self._shaped(await self.face.toolbox.call(tool, arguments, self.open[call.id]))
+        caller = self.open[call.id]
+        if call.params.get("all_workspaces") is True:
+            caller = self.open[call.id] = replace(caller, sees_every_workspace=True)
+        return self._shaped(await self.face.toolbox.call(tool, arguments, caller))
 
     async def _run(self, call: Call) -> dict[str, Any]:
         """Breakpoints, then the start. Without `keep` they belong to this run, and go with it."""

@@ -41,12 +41,12 @@ class Chronicle:
         self._left_out = 0
         self._turn = anyio.Lock()
 
-    def tell(self, kind: str, session: str, text: str, body: dict[str, Any] | None = None) -> None:
+    def tell(self, kind: str, session: str, text: str, body: dict[str, Any] | None = None, *, workspace: str) -> None:
         if len(self._waiting) >= _WAITING:
             self._left_out += 1
             return
         told = f"{kind.replace('.', ' ')} {text}".strip()
-        self._waiting.append(Event(kind=kind, session=session, text=told, body=body or {}))
+        self._waiting.append(Event(kind=kind, session=session, text=told, body=body or {}, workspace=workspace))
         self._arrived.set()
 
     def keep(self, writes: Writes) -> None:

@@ -128,7 +128,7 @@ class Lives:
             facts=prepared.facts,
             follows=follows,
             probe=probe,
-            tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body),
+            tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body, workspace=client.place),
             keep=keep,
             hold=prepared.hold,
         )
@@ -191,11 +191,12 @@ class Lives:
         session = kept.session
         about: dict[str, Any] = {"title": session.title, "workspace": kept.workspace, "by": kept.client}
         about |= {"in_editor": True} if session.is_a_persons else {}
-        self._chronicle.tell("debug.started", session.id, session.title, about)
+        self._chronicle.tell("debug.started", session.id, session.title, about, workspace=kept.workspace)
         try:
             await self._group.start(self._live, kept, session)
         except DragomanError as error:
-            self._chronicle.tell("debug.failed", session.id, error.code, {"code": error.code})
+            told = {"code": error.code}
+            self._chronicle.tell("debug.failed", session.id, error.code, told, workspace=kept.workspace)
             raise
 
     async def _live(self, kept: Kept, session: Session, *, task_status: TaskStatus[None]) -> None:
@@ -218,7 +219,7 @@ class Lives:
         ended = session.ended
         told: dict[str, Any] = {"exit_code": ended.exit_code} if ended and ended.exit_code is not None else {}
         told |= {"by": ended.by} if ended and ended.by else {}
-        self._chronicle.tell("debug.ended", session.id, session.title, told)
+        self._chronicle.tell("debug.ended", session.id, session.title, told, workspace=kept.workspace)
         if kept.restarted is None:
             self._group.start_soon(self._end_with, kept.ends_with)
 
@@ -233,13 +234,13 @@ class Lives:
         let_go, prepared = kept.let_go, kept.prepared
         with anyio.CancelScope(shield=True):
             with anyio.move_on_after(afterwards_s):
-                await self._afterwards(prepared, session)
+                await self._afterwards(prepared, session, kept.workspace)
             with anyio.move_on_after(_TIDIED_WITHIN_S):
                 await self._forget_own(kept, session)
                 await self._chronicle.flush()
         let_go.set()
 
-    async def _afterwards(self, prepared: Prepared, session: Session) -> None:
+    async def _afterwards(self, prepared: Prepared, session: Session, place: str) -> None:
         """A failure is told where the program's own last words are: there is nobody left to raise it to."""
         if prepared.afterwards is None:
             return
@@ -248,7 +249,8 @@ class Lives:
         except DragomanError as error:
             failed = say("What the configuration wants done afterwards failed: {reason}", reason=error.message)
             session.output.append("console", f"{failed}\n")
-            self._chronicle.tell("debug.afterwards_failed", session.id, error.code, {"code": error.code})
+            told = {"code": error.code}
+            self._chronicle.tell("debug.afterwards_failed", session.id, error.code, told, workspace=place)
         except Exception:
             log.exception("session %s: what was to be done afterwards failed", session.id)
 

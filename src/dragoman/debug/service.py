@@ -125,11 +125,11 @@ class DebugService:
         """Of any workspace: whoever knows the id was told it. As long as it is followed, it is not ended as unused."""
         followed = self.known(session_id)
         with self._register.followed(followed.kept):
-            self._chronicle.tell("debug.joined", session_id, "", {"by": by})
+            self._chronicle.tell("debug.joined", session_id, "", {"by": by}, workspace=followed.kept.workspace)
             try:
                 yield followed
             finally:
-                self._chronicle.tell("debug.left", session_id, "", {"by": by})
+                self._chronicle.tell("debug.left", session_id, "", {"by": by}, workspace=followed.kept.workspace)
 
     def known(self, session_id: str) -> Followed:
         """As it is at this moment."""
@@ -276,7 +276,7 @@ class DebugService:
         found = await session.looks.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
         asked, result = self._in_record(expression), self._in_record(found.result)
         told = {"expression": asked, "result": result, "by": client.id}
-        self._chronicle.tell("debug.evaluated", session.id, asked, told)
+        self._chronicle.tell("debug.evaluated", session.id, asked, told, workspace=client.place)
         return found
 
     async def set_variable(
@@ -286,7 +286,8 @@ class DebugService:
         session = self.find(client, session_id)
         found = await session.looks.set_variable(name, value, reference, frame)
         asked = self._in_record(name)
-        self._chronicle.tell("debug.variable_set", session.id, asked, {"name": asked, "by": client.id})
+        told = {"name": asked, "by": client.id}
+        self._chronicle.tell("debug.variable_set", session.id, asked, told, workspace=client.place)
         return found
 
     def _in_record(self, expression: str) -> str:

@@ -24,7 +24,7 @@ from dragoman.transport.private_files import open_private, sync_folder
 from dragoman.transport.system import System
 
 APPLICATION_ID = 0x44524147  # "DRAG"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 GENERATION_BITS = 36
 _UNCLEAN_CHECK_S = 0.25
 _NAME = re.compile(r"events-(\d{6})\.db")
@@ -49,7 +49,8 @@ _READER_PRAGMAS = ("query_only=on", "temp_store=memory", "cache_size=-2000", "ce
 
 _SCHEMA = (
     """create table events (sequence integer primary key, at_ns integer not null, kind text not null,
-    session text not null, cause text not null, text text not null, body text not null, words text)""",
+    session text not null, cause text not null, text text not null, body text not null, words text,
+    workspace text not null default '')""",
     "create index events_by_session on events (session, sequence)",
     "create view searchable as select sequence, coalesce(words, text) as text from events",
     "create virtual table search using fts5 (text, content='searchable', content_rowid='sequence', prefix='2 3')",
@@ -58,6 +59,9 @@ _SCHEMA = (
     "create table stores (name text primary key, version integer not null) without rowid",
     f"pragma user_version={SCHEMA_VERSION}",
 )
+
+# What brings a file of each older version to the next one. Adding a column touches no row, however many there are.
+_UPGRADES = {1: ("alter table events add column workspace text not null default ''", "pragma user_version=2")}
 
 LAST_SEQUENCE = (
     "select max(coalesce((select max(sequence) from events), 0), (select value from marks where name = 'last'))"
@@ -214,6 +218,10 @@ def _require_schema(database: Database) -> None:
         raise too_new()
     if version == 0:
         _create(database)
+    for older in range(max(version, 1), SCHEMA_VERSION if version else 0):
+        with connection:
+            for statement in _UPGRADES[older]:
+                connection.execute(statement)
 
 
 def _create(database: Database) -> None:

@@ -122,12 +122,13 @@ class Journal:
         limit: int = PAGE_EVENTS,
         session: str | None = None,
         kinds: Sequence[str] = (),
+        workspace: str | None = None,
         timeout_s: float = QUERY_TIMEOUT_S,
     ) -> list[Recorded]:
         """Events after a sequence number, oldest first."""
         found: list[Recorded] = []
         while True:
-            page = await self._page(after, limit - len(found), Filter(session, tuple(kinds)), timeout_s)
+            page = await self._page(after, limit - len(found), Filter(session, tuple(kinds), workspace), timeout_s)
             found += page.events
             after = page.upto
             if len(found) >= limit or after >= page.last:
@@ -169,12 +170,13 @@ class Journal:
         limit: int = 20,
         session: str | None = None,
         kinds: Sequence[str] = (),
+        workspace: str | None = None,
         ranked: bool = False,
         timeout_s: float = QUERY_TIMEOUT_S,
     ) -> list[Recorded]:
         """Events whose text has all the words, newest first; `ranked` puts the best of the newest 10,000 first."""
         search = self._ledger.readers.search
-        chosen = Filter(session, tuple(kinds))
+        chosen = Filter(session, tuple(kinds), workspace)
         expression = words.expression(query)
         return await self._read(partial(search, expression, limit, chosen, ranked=ranked, timeout_s=timeout_s))
 
@@ -355,6 +357,7 @@ def _row(event: Recorded) -> dict[str, Any]:
         "cause": inner.cause,
         "text": inner.text,
         "body": inner.body,
+        **({"workspace": inner.workspace} if inner.workspace else {}),
     }
 
 

@@ -45,12 +45,15 @@ class Rows(NamedTuple):
 class Filter(NamedTuple):
     session: str | None = None
     kinds: Sequence[str] = ()
+    workspace: str | None = None
+    """This folder and what lies below it; events that belong to no folder are left out."""
 
     def sql(self) -> tuple[str, tuple[str, ...]]:
         of_session = "" if self.session is None else " and e.session = ?"
         of_kinds = f" and e.kind in ({','.join('?' * len(self.kinds))})" if self.kinds else ""
-        values = (*([] if self.session is None else [self.session]), *self.kinds)
-        return of_session + of_kinds, tuple(map(clean, values))
+        of_workspace, folders = _below(self.workspace)
+        values = (*([] if self.session is None else [self.session]), *self.kinds, *folders)
+        return of_session + of_kinds + of_workspace, tuple(map(clean, values))
 
 
 class Readers:
@@ -152,6 +155,18 @@ class Readers:
         with self._lock:
             self._busy -= 1
             self._lock.notify_all()
+
+
+def _below(folder: str | None) -> tuple[str, tuple[str, ...]]:
+    """`0` is the character after `/`: a range finds what begins with the folder and a slash."""
+    if folder is None:
+        return "", ()
+    folder = folder.rstrip("/")
+    return " and (e.workspace = ? or (e.workspace >= ? and e.workspace < ?))", (
+        folder or "/",
+        f"{folder}/",
+        f"{folder}0",
+    )
 
 
 def held(number: int) -> int:

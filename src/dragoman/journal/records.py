@@ -19,13 +19,13 @@ EVENT_LIMIT_BYTES = 256 * 1024
 # Far from where any reader, here or in a browser, runs out of stack: one event must never make a page unreadable.
 NESTING_LIMIT = 100
 
-COLUMNS = "sequence, at_ns, kind, session, cause, text, body"
+COLUMNS = "sequence, at_ns, kind, session, cause, text, body, workspace"
 
 # Scripts without spaces between words: every character is a word of its own, and a search for several is a phrase.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]")
 # A step of SQLite runs without Python's lock: many rows a step, so that a busy event loop cannot starve the writer.
 _ROWS_A_STEP = (100, 10, 1)
-_ONE_ROW = "(?,?,?,?,?,?,?,?)"
+_ONE_ROW = "(?,?,?,?,?,?,?,?,?)"
 _INSERT = {
     rows: f"insert into events ({COLUMNS}, words) values {','.join([_ONE_ROW] * rows)}"  # noqa: S608
     for rows in _ROWS_A_STEP
@@ -43,6 +43,7 @@ class Draft(NamedTuple):
     cause: str
     text: str
     body: str
+    workspace: str
     words: str | None
 
 
@@ -52,8 +53,9 @@ def draft(event: Event) -> Draft:
     _require_flat(body)
     words = None if text.isascii() else split_words(text)
     labels = (clean(event.kind), clean(event.session), clean(event.cause))
-    _require_small(sum(map(len, (*labels, text, body))))
-    return Draft(*labels, text, body, None if words == text else words)
+    workspace = clean(event.workspace)
+    _require_small(sum(map(len, (*labels, text, body, workspace))))
+    return Draft(*labels, text, body, workspace, None if words == text else words)
 
 
 def split_words(text: str) -> str:
@@ -74,8 +76,10 @@ def insert(connection: apsw.Connection, first_sequence: int, at_ns: int, drafts:
 
 
 def recorded(row: tuple[Any, ...]) -> Recorded:
-    sequence, at_ns, kind, session, cause, text, body = row
-    event = Event(kind=kind, session=session, cause=cause, text=text, body=msgspec.json.decode(body))
+    sequence, at_ns, kind, session, cause, text, body, workspace = row
+    event = Event(
+        kind=kind, session=session, cause=cause, text=text, body=msgspec.json.decode(body), workspace=workspace
+    )
     return Recorded(sequence=sequence, at_ns=at_ns, event=event)
 
 

@@ -42,6 +42,7 @@ class Visit:
             session=self._caller.id,
             text=f"{kind.replace('.', ' ')}: {client.name} {client.version}".rstrip(),
             body={"client": client.name, "version": client.version, "workspace": str(self._caller.workspace)},
+            workspace=str(self._caller.workspace),
         )
 
 

@@ -50,15 +50,15 @@ class SearchJournal:
         return Operation(
             name="search_journal",
             title="Search the journal",
-            description="Find events in the record of what happened on this machine (sessions, commands, connections).",
+            description="Find events in the record of what happened in this workspace: sessions, commands.",
             parameters=SearchParameters,
             result=Search,
             run=self.run,
             effects=READS,
         )
 
-    async def run(self, _: Caller, wanted: SearchParameters) -> Outcome:
-        rows = await self.journal.search(wanted.words, limit=wanted.limit)
+    async def run(self, caller: Caller, wanted: SearchParameters) -> Outcome:
+        rows = await self.journal.search(wanted.words, limit=wanted.limit, workspace=caller.record_of)
         kept = _within_weight(rows)
         search = Search(events=[self._found(row) for row in kept], left_out=len(rows) - len(kept))
         return Outcome(_lines(search), search)

@@ -35,8 +35,15 @@ class Caller:
     """The session of the chat whose run calls, where one does."""
     reconnected: bool = False
     """Whether its daemon went and this is the next one: sessions it knows of have ended."""
+    sees_every_workspace: bool = False
+    """Whether a person asked for the record of every folder: at the command line or on the page, never by a tool."""
     progress: Progress | None = field(default=None, repr=False, compare=False)
     """Of this one call, where a face can show it."""
+
+    @property
+    def record_of(self) -> str | None:
+        """The folder that what it finds in the record belongs to; None where it may find all of it."""
+        return None if self.sees_every_workspace else str(self.workspace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ class _Call(Body):
     workspace: str = ""
     """Where it is not the daemon's own: one that somebody debugs in."""
 
+    all_workspaces: bool = False
+    """A person's switch on the page: what is looked for in the record may be of any folder."""
+
 
 class _StopWaiting(Body):
     session_id: str = ""
@@ -67,7 +70,7 @@ class CallsApi:
     async def call(self, request: Request) -> Response:
         """What a caller did wrong is an answer. Whoever leaves takes the call along; what it started lives on."""
         wanted = await read_as(request, _Call)
-        caller = self._caller_in(wanted.workspace)
+        caller = replace(self._caller_in(wanted.workspace), sees_every_workspace=wanted.all_workspaces)
         self.pace.require_room(anyio.current_time())
         self.pace.open += 1
         answer: dict[str, Any] = {}

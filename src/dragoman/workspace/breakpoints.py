@@ -195,7 +195,7 @@ def _told(kind: str, workspace: str, breakpoint: Breakpoint, *, by: str = "") ->
     }
     place = places[breakpoint.kind]
     body = {"workspace": workspace, "breakpoint": msgspec.to_builtins(breakpoint), **({"by": by} if by else {})}
-    return Event(kind=kind, text=f"{kind.replace('.', ' ')} {place}", body=body)
+    return Event(kind=kind, text=f"{kind.replace('.', ' ')} {place}", body=body, workspace=workspace)
 
 
 def _unknown(id: int) -> DragomanError:

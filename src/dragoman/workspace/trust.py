@@ -76,7 +76,7 @@ def is_wide(folder: Path) -> bool:
 
 
 def _told(kind: str, folder: str) -> Event:
-    return Event(kind=kind, text=f"{kind.replace('.', ' ')} {folder}", body={"folder": folder})
+    return Event(kind=kind, text=f"{kind.replace('.', ' ')} {folder}", body={"folder": folder}, workspace=folder)
 
 
 def _no_folder(folder: Path) -> DragomanError:

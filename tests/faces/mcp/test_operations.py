@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,9 @@ async def test_status_is_about_the_caller_and_the_daemon(tmp_path: Path) -> None
 
 async def test_a_search_gives_the_newest_first_and_as_many_as_asked(tmp_path: Path) -> None:
     async with Journal.open(tmp_path) as journal:
-        await journal.append([Event(kind="test.happened", text=f"red number {n}", body={"n": n}) for n in range(5)])
+        await journal.append(
+            [Event(kind="test.happened", text=f"red number {n}", body={"n": n}, workspace="/w") for n in range(5)]
+        )
         outcome = await search(journal, words="red", limit=2)
     found = outcome.data.model_dump()
     assert [event["body"]["n"] for event in found["events"]] == [4, 3]
@@ -65,7 +68,7 @@ async def test_a_search_without_a_hit_says_so(tmp_path: Path) -> None:
 async def test_long_texts_are_cut_for_the_reader_and_whole_in_the_data(tmp_path: Path) -> None:
     text = "blue\n" + "word " * 100
     async with Journal.open(tmp_path) as journal:
-        await journal.append([Event(kind="a.b", text=text)])
+        await journal.append([Event(kind="a.b", text=text, workspace="/w")])
         outcome = await search(journal, words="blue")
     (line,) = lines(outcome)
     assert line.endswith("…")
@@ -78,7 +81,7 @@ async def test_heavy_events_are_left_out_and_counted(tmp_path: Path) -> None:
     heavy = {"blob": "x" * 200_000}
     async with Journal.open(tmp_path) as journal:
         for _ in range(12):
-            await journal.append([Event(kind="a.b", text="heavy", body=heavy)])
+            await journal.append([Event(kind="a.b", text="heavy", body=heavy, workspace="/w")])
         outcome = await search(journal, words="heavy")
     found = outcome.data.model_dump()
     assert len(found["events"]) == DATA_BYTES // 200_000
@@ -146,3 +149,22 @@ def test_a_schema_has_no_titles_but_keeps_a_parameter_of_that_name() -> None:
 def test_the_environment_does_not_show_in_a_caller() -> None:
     assert "secret" not in repr(CALLER)
     assert "secret" not in str([CALLER])
+
+
+async def test_a_search_finds_what_belongs_to_the_callers_folder_and_what_lies_below_it(tmp_path: Path) -> None:
+    folders = ["/w", "/w/sub", "/w-other", "/", "/other", "", "/w0"]
+    async with Journal.open(tmp_path) as journal:
+        await journal.append([Event(kind="a.b", text="red", body={"at": it}, workspace=it) for it in folders])
+        toolbox = build_toolbox(lambda: STATUS, journal)
+        own = await toolbox.call("search_journal", {"words": "red"}, CALLER)
+        root = await toolbox.call("search_journal", {"words": "red"}, replace(CALLER, workspace=Path("/")))
+        every = await toolbox.call("search_journal", {"words": "red"}, replace(CALLER, sees_every_workspace=True))
+    found = [{it["body"]["at"] for it in outcome.data.model_dump()["events"]} for outcome in (own, root, every)]
+    assert found == [{"/w", "/w/sub"}, set(folders) - {""}, set(folders)]
+
+
+async def test_no_parameter_of_a_tool_widens_a_search(tmp_path: Path) -> None:
+    async with Journal.open(tmp_path) as journal:
+        for name in ("workspace", "all_workspaces", "sees_every_workspace"):
+            with pytest.raises(DragomanError, match="search_journal cannot be called like this"):
+                await search(journal, words="red", **{name: True})

@@ -44,12 +44,14 @@ class Told:
 class Asker:
     link: ControlLink
     workspace: Path
+    all_workspaces: bool = False
+    """Whether what is found in the record may be of any folder."""
     _interrupts: int = 0
 
     def call(self, tool: str, **arguments: Any) -> Told:
         """What was not given (None) is left to the tool's own default."""
         given = {name: value for name, value in arguments.items() if value is not None}
-        return self.ask("call", {"tool": tool, "arguments": given})
+        return self.ask("call", {"tool": tool, "arguments": given, "all_workspaces": self.all_workspaces})
 
     def ask(self, method: str, params: Mapping[str, Any]) -> Told:
         if len(encode_line(params)) > LINE_CAP - _CALL_REST:
@@ -82,10 +84,10 @@ class Asker:
 
 
 @contextmanager
-def asking(workspace: Path | None, *, starts_daemon: bool = False) -> Iterator[Asker]:
+def asking(workspace: Path | None, *, starts_daemon: bool = False, all_workspaces: bool = False) -> Iterator[Asker]:
     folder, places = find_workspace(workspace), find_places()
     with _open(places, folder, starts_daemon=starts_daemon) as link:
-        yield Asker(link, folder)
+        yield Asker(link, folder, all_workspaces)
 
 
 def _open(places: Places, workspace: Path, *, starts_daemon: bool) -> ControlLink:

@@ -29,6 +29,11 @@ def find_workspace(named: Path | None) -> Path:
     return here
 
 
+def record_scope(*, all_workspaces: bool) -> dict[str, str]:
+    """What of the record is asked for: that of the workspace one stands in, unless a person wants all of it."""
+    return {} if all_workspaces else {"workspace": str(find_workspace(None).resolve())}
+
+
 def _is_ours(folder: Path) -> bool:
     try:
         return folder.stat().st_uid == os.getuid()

@@ -42,25 +42,25 @@ class Reports:
         self._history = history
         self._output_of = output_of
 
-    async def newest(self) -> str:
-        """Whatever folder it is of: the report names it."""
-        found = await self._journal.search("debug started", limit=1, kinds=("debug.started",))
+    async def newest(self, workspace: str | None) -> str:
+        found = await self._journal.search("debug started", limit=1, kinds=("debug.started",), workspace=workspace)
         if not found:
             raise DragomanError(
                 "unknown_session",
                 say("No debug session is on record."),
-                hint=say("`dragoman debug PROGRAM` starts one."),
+                hint=say("`dragoman debug PROGRAM` starts one; --all-workspaces looks everywhere."),
             )
         return found[0].event.session
 
-    async def of(self, session: str) -> SessionReport:
-        read = await self._journal.read(session=session, limit=_MOST_EVENTS)
+    async def of(self, session: str, workspace: str | None) -> SessionReport:
+        """Of another folder's session nothing is known, unless every folder's are asked for."""
+        read = await self._journal.read(session=session, limit=_MOST_EVENTS, workspace=workspace)
         events = [it for it in read if it.event.kind.startswith("debug.")]
         if not events:
             raise DragomanError(
                 "unknown_session",
                 say("No debug session {id} is on record.", id=ascii(session)[:80]),
-                hint=say("`dragoman journal search debug` finds those there were."),
+                hint=say("`dragoman journal search debug` finds those there were; --all-workspaces looks everywhere."),
             )
         stops = {it.number: it for it in await self._history.of_session(session)}
         entries = [_entry(it.at_ns, it.event, stops) for it in events]

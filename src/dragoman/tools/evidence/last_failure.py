@@ -37,7 +37,7 @@ class LastFailures:
     testing: Testing
 
     async def debug(self, caller: Caller, wanted: LastFailureWanted) -> Outcome:
-        command = await self._command(wanted)
+        command = await self._command(caller, wanted)
         what = _readable(command, caller)
         if what.runner:
             test = self.testing.answer(caller, await self.testing.tested(caller, what, wanted.timeout_s))
@@ -45,11 +45,15 @@ class LastFailures:
         crash = await self.crashing.explained(caller, Subject(wish=what.wish), wanted.timeout_s)
         return _outcome(command, crash, crash_lines(crash), is_well=not crash.crashed)
 
-    async def _command(self, wanted: LastFailureWanted) -> Command:
+    async def _command(self, caller: Caller, wanted: LastFailureWanted) -> Command:
+        """Of the caller's workspace: what ran elsewhere is not for it to see, nor to run again."""
+        own = caller.record_of
+        found: Command | None
         if wanted.command_id:
-            return await self.commands.command(wanted.command_id)
-        found = await self.commands.last_failure(terminal=wanted.terminal)
-        if found is None:
+            found = await self.commands.command(wanted.command_id)
+        else:
+            found = await self.commands.last_failure(terminal=wanted.terminal, cwd=own or "")
+        if found is None or (own is not None and not f"{found.cwd}/".startswith(f"{own.rstrip('/')}/")):
             raise DragomanError(
                 "no_failure",
                 say("No command that failed is on record."),

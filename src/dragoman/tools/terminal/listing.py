@@ -13,6 +13,7 @@ from dragoman.terminal.told import CommandFilter, TerminalSeen
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.terminal import answers
 from dragoman.tools.terminal import parameters as take
+from dragoman.tools.terminal.scope import may_see_terminal
 from dragoman.tools.terminal.texts import Texts, exit_word, instant
 
 MOST_TERMINALS = 50
@@ -28,18 +29,23 @@ class ListingTools:
     clock: Clock
 
     async def terminals(self, caller: Caller, wanted: take.ListTerminals) -> Outcome:
-        every = self.service.terminals()
-        known = [it for it in every if wanted.ended or it.connected]
+        every = [it for it in self.service.terminals() if wanted.ended or it.connected]
+        lasts = {it.terminal.id: await self._last(it) for it in every}
+        known = [it for it in every if may_see_terminal(caller, it, lasts[it.terminal.id])]
         known.sort(key=lambda it: (it.connected, it.terminal.started_ns), reverse=True)
         yours = {own.id for own in self.own.of_workspace(caller.workspace)}
         shown, lines = list[answers.TerminalListed](), list[Phrase]()
         for seen in known[:MOST_TERMINALS]:
-            last = await self.service.commands(CommandFilter(terminal=seen.terminal.id), limit=1)
-            listed = self._listed(seen, last[0] if last else None, yours)
+            last = lasts[seen.terminal.id]
+            listed = self._listed(seen, last, yours)
             shown.append(listed)
-            lines.append(_line(listed, self._age(seen.running or (last[0] if last else None))))
-        answer = answers.Terminals(terminals=shown, left_out=len(every) - len(shown))
+            lines.append(_line(listed, self._age(seen.running or last)))
+        answer = answers.Terminals(terminals=shown, left_out=len(self.service.terminals()) - len(shown))
         return Outcome([*lines, *_closing(answer)], answer)
+
+    async def _last(self, seen: TerminalSeen) -> Command | None:
+        found = await self.service.commands(CommandFilter(terminal=seen.terminal.id), limit=1)
+        return found[0] if found else None
 
     def _listed(self, seen: TerminalSeen, last: Command | None, yours: set[str]) -> answers.TerminalListed:
         terminal = seen.terminal

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import anyio.to_thread
 import msgspec
@@ -20,6 +19,7 @@ from dragoman.terminal.told import CommandFilter, Hit, OutputSearch, TerminalSee
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.terminal import answers
 from dragoman.tools.terminal import parameters as take
+from dragoman.tools.terminal.scope import may_see, may_see_terminal, searched
 from dragoman.tools.terminal.since import moment_ns
 from dragoman.tools.terminal.texts import Texts, instant, listed, quoted
 
@@ -39,18 +39,18 @@ class LookingTools:
         wish = CommandFilter(
             text=wanted.query,
             terminal=wanted.terminal,
-            cwd=folder(caller, wanted.cwd),
+            cwd=searched(caller, wanted.cwd),
             failed=wanted.failed,
             since_ns=moment_ns(wanted.since, now_ns),
         )
         before_ns = moment_ns(wanted.before, now_ns) if not wanted.before.isdigit() else int(wanted.before)
         found = await self.service.commands(wish, limit=wanted.limit, before_ns=before_ns)
-        searched = await self._searched(wish, wanted.limit) if wanted.query and not wanted.before else None
+        printed = await self._searched(wish, wanted.limit) if wanted.query and not wanted.before else None
         answer = answers.CommandsFound(
             commands=[self.texts.command(command) for command in found],
             next_before=str(found[-1].started_ns) if len(found) == wanted.limit else None,
-            output_hits=[await self._hit(it) for it in searched.hits] if searched else [],
-            output_search=None if searched is None else _reach(searched),
+            output_hits=[await self._hit(it) for it in printed.hits] if printed else [],
+            output_search=None if printed is None else _reach(printed),
         )
         return Outcome(_found_lines(answer), answer)
 
@@ -78,8 +78,10 @@ class LookingTools:
             return (await self.service.command(hit.command_id)).line if hit.command_id else ""
         return ""
 
-    async def screen(self, _: Caller, wanted: take.ReadTerminal) -> Outcome:
-        seen = self.service.terminal(wanted.terminal) if wanted.terminal else self._last_used()
+    async def screen(self, caller: Caller, wanted: take.ReadTerminal) -> Outcome:
+        seen = self.service.terminal(wanted.terminal) if wanted.terminal else await self._last_used(caller)
+        if not await self._is_shown(caller, seen):
+            raise no_terminal()
         data = await self.service.tail(seen.terminal.id, LOOKED_AT_BYTES)
         columns, rows = size_of(seen.terminal)
         emulated = partial(emulate, data, columns, rows, scrollback=wanted.scrollback)
@@ -96,17 +98,22 @@ class LookingTools:
         )
         return Outcome(_screen_lines(answer), answer)
 
-    def _last_used(self) -> TerminalSeen:
+    async def _is_shown(self, caller: Caller, seen: TerminalSeen) -> bool:
+        last = await self.service.commands(CommandFilter(terminal=seen.terminal.id), limit=1)
+        return may_see_terminal(caller, seen, last[0] if last else None)
+
+    async def _last_used(self, caller: Caller) -> TerminalSeen:
         """The one that lives and was opened last, or had the last command; an ended one if none lives."""
-        known = self.service.terminals()
+        known = [it for it in self.service.terminals() if await self._is_shown(caller, it)]
         if not known:
             raise no_terminal()
         return max(known, key=lambda it: (it.connected, it.terminal.ended_ns is None, _latest_ns(it)))
 
 
-async def last_command(service: TerminalService, terminal: str = "") -> Command:
+async def last_command(service: TerminalService, caller: Caller, terminal: str = "") -> Command:
     """A question to the record is not what it is about, unless nothing else is there."""
-    found = await service.commands(CommandFilter(terminal=terminal), limit=_QUESTIONS_IN_A_ROW)
+    every = await service.commands(CommandFilter(terminal=terminal), limit=_QUESTIONS_IN_A_ROW)
+    found = [one for one in every if may_see(caller, one, service)]
     if not found:
         raise DragomanError(
             "no_commands",
@@ -114,15 +121,6 @@ async def last_command(service: TerminalService, terminal: str = "") -> Command:
             hint=say("Commands are recorded in shells that were started with `dragoman shell`."),
         )
     return next((one for one in found if not one.reads_the_record), found[0])
-
-
-def folder(caller: Caller, cwd: str) -> str:
-    """Relative to where the caller stands; a person's ~ is the client's."""
-    if not cwd:
-        return ""
-    home = caller.environment.get("HOME", "")
-    expanded = home + cwd[1:] if home and (cwd == "~" or cwd.startswith("~/")) else cwd
-    return str(Path(caller.cwd, expanded).resolve()) if "\0" not in cwd else cwd
 
 
 def no_terminal() -> DragomanError:

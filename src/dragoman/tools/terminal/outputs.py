@@ -13,7 +13,8 @@ from dragoman.terminal.told import OutputPage
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.terminal import answers
 from dragoman.tools.terminal import parameters as take
-from dragoman.tools.terminal.looking import folder, last_command
+from dragoman.tools.terminal.looking import last_command
+from dragoman.tools.terminal.scope import searched, seen_command
 from dragoman.tools.terminal.texts import Texts, quoted, told
 
 ERRORS_LOOKED_FOR_IN = 256 * 1024
@@ -27,8 +28,8 @@ class OutputTools:
     service: TerminalService
     texts: Texts
 
-    async def output(self, _: Caller, wanted: take.GetCommandOutput) -> Outcome:
-        command = await self._command(wanted)
+    async def output(self, caller: Caller, wanted: take.GetCommandOutput) -> Outcome:
+        command = await self._command(caller, wanted)
         if wanted.part == "errors" and wanted.offset is None:
             return await self._errors(command)
         page = await self._page(command, wanted)
@@ -43,7 +44,7 @@ class OutputTools:
         return Outcome(_output_lines(answer), answer)
 
     async def failure(self, caller: Caller, wanted: take.GetLastFailure) -> Outcome:
-        place = folder(caller, wanted.cwd)
+        place = searched(caller, wanted.cwd)
         command = await self.service.last_failure(terminal=wanted.terminal, cwd=place, verified=wanted.verified)
         if command is None:
             return Outcome(
@@ -58,10 +59,10 @@ class OutputTools:
         )
         return Outcome(_failure_lines(answer), answer)
 
-    async def _command(self, wanted: take.GetCommandOutput) -> Command:
+    async def _command(self, caller: Caller, wanted: take.GetCommandOutput) -> Command:
         if wanted.command_id:
-            return await self.service.command(wanted.command_id)
-        return await last_command(self.service, wanted.terminal)
+            return await seen_command(self.service, caller, wanted.command_id)
+        return await last_command(self.service, caller, wanted.terminal)
 
     async def _page(self, command: Command, wanted: take.GetCommandOutput) -> OutputPage:
         if wanted.offset is None and wanted.part == "tail":

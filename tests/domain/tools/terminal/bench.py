@@ -127,7 +127,10 @@ class Bench:
         self.service = service
         self.wrappers = Wrappers()
         self.own = Held(self)
-        self.caller = Caller("agent-1", workspace, workspace, environment={"HOME": "/home/x"})
+        # Commands here run in folders that are made up; who may see which is tested in test_scope.py.
+        self.caller = Caller(
+            "agent-1", workspace, workspace, environment={"HOME": "/home/x"}, sees_every_workspace=True
+        )
         self.show_through(redactor)
         self._ms = itertools.count(START_MS, 10)
         self._numbers = itertools.count(1)
