@@ -58,13 +58,13 @@ def test_who_follows_through_a_pipe_sees_each_event_at_once(shared: Cli) -> None
 
 @pytest.mark.parametrize("words", ['"', "*", "'", "()", "--", "\N{GRINNING FACE}", "\x01", "\udcff", "", "x" * 10_000])
 def test_what_holds_no_word_is_a_sentence_and_not_a_fault(shared: Cli, words: str) -> None:
-    done = shared("journal", "search", "--json", "--", words)
+    done = shared("journal", "search", "--all-workspaces", "--json", "--", words)
     assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (1, "bad_query")
 
 
 @pytest.mark.parametrize("words", ["NEAR(", "a OR", "AND", "col:foo", "^foo", "-x", 'a" b', "守护", "a NEAR( b"])
 def test_what_search_engines_take_for_syntax_is_only_words_here(shared: Cli, words: str) -> None:
-    done = shared("journal", "search", "--", words)
+    done = shared("journal", "search", "--all-workspaces", "--", words)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "Nothing found.\n")
 
 

@@ -12,7 +12,18 @@ from dragoman.chat import faults
 from dragoman.clock import Clock
 from dragoman.events import Event
 from dragoman.ids import new_id
-from dragoman.journal import Before, Everything, Journal, OfSession, Scope, Statement, Store
+from dragoman.journal import (
+    Before,
+    Everything,
+    Journal,
+    JsonText,
+    OfSession,
+    Scope,
+    Scrub,
+    Statement,
+    Store,
+    json_column,
+)
 from dragoman.wire.gateway import canonical_session_key
 
 SESSIONS_AT_MOST = 500
@@ -76,16 +87,20 @@ class ChatStore(Store):
     )
 
     def put(self, conversation: Conversation) -> Statement:
-        value = msgspec.json.encode(conversation).decode()
+        value = JsonText(msgspec.json.encode(conversation).decode())
         at_ns = conversation.updated_ms * 1_000_000
         return Statement("replace into chat_sessions values (?, ?, ?)", (conversation.key, value, at_ns))
 
     def say(self, key: str, said: Said) -> list[Statement]:
-        value = msgspec.json.encode(said).decode()
+        value = JsonText(msgspec.json.encode(said).decode())
         return [
             Statement("replace into chat_messages values (?, ?, ?, ?)", (key, said.seq, value, said.at_ms * 1_000_000)),
             Statement("delete from chat_messages where key = ? and seq <= ?", (key, said.seq - MESSAGES_AT_MOST)),
         ]
+
+    def scrubs(self) -> Iterable[Scrub]:
+        yield json_column("chat_sessions", "key", "value")
+        yield json_column("chat_messages", "(key || char(31) || printf('%012d', seq))", "value")
 
     def remove(self, key: str) -> list[Statement]:
         return [

@@ -45,6 +45,19 @@ TABLE: dict[str, str] = {
     "A person can look with `dragoman history --all-workspaces`.": (
         "用户可以用 `dragoman history --all-workspaces` 查看。"
     ),
+    "journal searched for secrets of older versions at {at}: {count} rows changed": (
+        "已于 {at} 检查日志中旧版本留下的机密：修改了 {count} 行"
+    ),
+    "the journal could not be searched for secrets of older versions ({code})": (
+        "无法检查日志中旧版本留下的机密（{code}）"
+    ),
+    "Make room on the disk, then run `dragoman restart`; or erase it with `dragoman forget --all`.": (
+        "请腾出磁盘空间后运行 `dragoman restart`；或用 `dragoman forget --all` 清除日志。"
+    ),
+    "the journal is still being searched for secrets of older versions": "仍在检查日志中旧版本留下的机密",
+    "It goes on by itself. With `redact = false` it is not searched.": (
+        "检查会自动继续。设置 `redact = false` 时不检查。"
+    ),
     "Check the redaction settings.": "请检查脱敏设置。",
     "A damaged journal was set aside as {name}; a fresh one begins.": "损坏的日志已另存为 {name}；新日志开始。",
     "Another process has the journal in {folder} open.": "另一个进程正打开着 {folder} 中的日志。",

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -181,6 +182,34 @@ def _daemon(places: Places) -> Iterator[Finding]:
         )
 
 
+def _journal(places: Places) -> Iterator[Finding]:
+    """Versions that knew fewer secrets recorded more: it is searched once, in the background."""
+    if not is_held(places.lock_file):
+        return
+    with ControlLink.open(places, within_s=3) as link:
+        scrubbed = link.call("journal_scrubbed", within_s=3)
+    if scrubbed["is_done"]:
+        at = datetime.fromtimestamp(scrubbed["at_ns"] / 1e9, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        about = say(
+            "journal searched for secrets of older versions at {at}: {count} rows changed",
+            at=at,
+            count=scrubbed["changed"],
+        )
+        yield Finding("ok", about)
+    elif scrubbed["failure"]:
+        yield Finding(
+            "bad",
+            say("the journal could not be searched for secrets of older versions ({code})", code=scrubbed["failure"]),
+            say("Make room on the disk, then run `dragoman restart`; or erase it with `dragoman forget --all`."),
+        )
+    else:
+        yield Finding(
+            "note",
+            say("the journal is still being searched for secrets of older versions"),
+            say("It goes on by itself. With `redact = false` it is not searched."),
+        )
+
+
 def _on_path(_: Places) -> Iterator[Finding]:
     found = shutil.which("dragoman")
     if found is None:
@@ -204,4 +233,5 @@ _CHECKS: tuple[Callable[[Places], Iterator[Finding]], ...] = (
     _debugging,
     _screens,
     _daemon,
+    _journal,
 )

@@ -38,7 +38,7 @@ from dragoman.daemon.report import Report
 from dragoman.daemon.subjects import subjects
 from dragoman.daemon.terminals import STORE, Terminals, terminals
 from dragoman.daemon.tool_calls import ToolCalls
-from dragoman.daemon.upkeep import keep_token_uses, keep_within_bounds
+from dragoman.daemon.upkeep import keep_token_uses, keep_within_bounds, scrub_once
 from dragoman.daemon.wrapper_sockets import wrapper_sockets
 from dragoman.dap.guests import Guest
 from dragoman.dap.server import DapServer
@@ -301,6 +301,7 @@ class _Parts:
             group.start_soon(summarize_logs)
             group.start_soon(keep_within_bounds, self._journal, self._settings)
             group.start_soon(keep_token_uses, self._tokens)
+            group.start_soon(scrub_once, self._journal, self._settings)
             await self._until_listening()
             publish()
             await self._journal.append([_told("daemon.started", self._state)])

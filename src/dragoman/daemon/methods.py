@@ -54,6 +54,7 @@ class Methods:
             "journal_export": self._journal_export,
             "journal_count": self._journal_count,
             "journal_forget": self._journal_forget,
+            "journal_scrubbed": self._journal_scrubbed,
             "trust_list": self._trust_list,
             "trust_add": self._trust_add,
             "trust_revoke": self._trust_revoke,
@@ -153,6 +154,9 @@ class Methods:
 
     async def _journal_count(self, params: Params) -> AsyncIterator[Any]:
         yield {"events": await self.journal.count(_scope(params))}
+
+    async def _journal_scrubbed(self, _: Params) -> AsyncIterator[Any]:
+        yield {**(await self.journal.scrubbed())._asdict(), "failure": self.journal.scrub_failure}
 
     async def _journal_forget(self, params: Params) -> AsyncIterator[Any]:
         events = await self.journal.forget(_scope(params))

@@ -10,6 +10,7 @@ import anyio.to_thread
 from dragoman.access.tokens import Tokens
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal, Retention
+from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,16 @@ def _save_uses(tokens: Tokens) -> None:
         tokens.clients.save_uses()
     except (OSError, DragomanError) as error:
         log.warning("when tokens were used could not be written down: %s", error)
+
+
+async def scrub_once(journal: Journal, settings: Settings) -> None:
+    """What older versions recorded, searched for secrets; `dragoman doctor` says what came of it."""
+    try:
+        done = await journal.scrub(Redactor(settings.redact, tuple(settings.redact_names)))
+    except DragomanError as error:
+        log.warning("the journal could not be searched for secrets of older versions: %s", error)
+    else:
+        log.info("the journal was searched for secrets of older versions: %d rows changed", done.changed)
 
 
 def _policy(settings: Settings) -> Retention:

@@ -3,9 +3,21 @@
 from dragoman.journal.journal import AppendBytes, Gap, Journal, ReadRecords
 from dragoman.journal.readers import Rows
 from dragoman.journal.retention import Removed, Retention
+from dragoman.journal.scrub import Scrubbed
 from dragoman.journal.segment_files import Place, Reading, Record
 from dragoman.journal.segments import Span
-from dragoman.journal.stores import Before, Everything, JsonStore, OfSession, Scope, Statement, Store
+from dragoman.journal.stores import (
+    Before,
+    Everything,
+    JsonStore,
+    JsonText,
+    OfSession,
+    Scope,
+    Scrub,
+    Statement,
+    Store,
+    json_column,
+)
 
 __all__ = [
     "AppendBytes",
@@ -14,6 +26,7 @@ __all__ = [
     "Gap",
     "Journal",
     "JsonStore",
+    "JsonText",
     "OfSession",
     "Place",
     "ReadRecords",
@@ -23,7 +36,10 @@ __all__ = [
     "Retention",
     "Rows",
     "Scope",
+    "Scrub",
+    "Scrubbed",
     "Span",
     "Statement",
     "Store",
+    "json_column",
 ]

@@ -17,17 +17,20 @@ from dragoman.clock import Clock, SystemClock
 from dragoman.errors import DragomanError
 from dragoman.events import Event, Recorded
 from dragoman.journal import faults, retention, words
+from dragoman.journal import scrub as scrubbing
 from dragoman.journal.convoy import Convoy
 from dragoman.journal.ledger import Ledger
 from dragoman.journal.readers import READERS, Filter, Page, Rows, held
 from dragoman.journal.records import clean
 from dragoman.journal.retention import Removed, Retention
 from dragoman.journal.room import Room
+from dragoman.journal.scrub import Scrubbed
 from dragoman.journal.segment_files import Place, Reading
 from dragoman.journal.segments import READ_LIMIT_BYTES, Segments, Span
 from dragoman.journal.stores import Before, Everything, OfSession, Scope, Statement, Store
 from dragoman.journal.writer import GROUP_LIMIT_EVENTS, Append, Redact, Work, Writer
 from dragoman.phrases import say
+from dragoman.redaction import Redactor
 from dragoman.transport.private_files import ensure_private_folder
 from dragoman.transport.system import REAL_SYSTEM, System
 
@@ -70,6 +73,8 @@ class Journal:
         self._bell = anyio.Event()
         self._finished = anyio.Event()
         self.last_sequence = ledger.last_sequence
+        self.scrub_failure = ""
+        """Why what older versions recorded could not be searched for secrets; empty where it could, or still is."""
 
     @classmethod
     @asynccontextmanager
@@ -236,6 +241,28 @@ class Journal:
             pass
         return Removed(events=events, segments=segments)
 
+    async def scrub(self, redactor: Redactor) -> Scrubbed:
+        """Search what older versions recorded for secrets, once per version of the engine, between others' appends."""
+        if not redactor.enabled or not await self._work(scrubbing.begin):
+            return await self.scrubbed()
+        try:
+            return await self._scrub(redactor)
+        except DragomanError as error:
+            self.scrub_failure = error.code
+            raise
+
+    async def _scrub(self, redactor: Redactor) -> Scrubbed:
+        steps: list[scrubbing.Step] = [scrubbing.events_step, *scrubbing.store_steps(self._ledger.stores)]
+        for step in steps:
+            while await self._work(partial(_stepped, step=step, redactor=redactor)):
+                pass
+        if (await self.scrubbed()).changed:
+            await self._work(retention.rewrite)
+        return await self._work(scrubbing.finish)
+
+    async def scrubbed(self) -> Scrubbed:
+        return await self._work(lambda ledger: scrubbing.standing(ledger.database.connection))
+
     async def count(self, scope: Scope) -> int:
         """How many events `forget` would erase."""
         ((events,),) = (await self.query(retention.counting(_as_stored(scope)))).rows
@@ -323,6 +350,10 @@ class Journal:
                 done.set_exception(faults.closed())
         self._finished.set()
         self._ring()
+
+
+def _stepped(ledger: Ledger, step: scrubbing.Step, redactor: Redactor) -> bool:
+    return step(ledger, redactor)
 
 
 def _ledger(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import apsw
@@ -16,6 +16,7 @@ import msgspec
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
+from dragoman.redaction import Redactor
 
 Value = TypeVar("Value")
 Scalar = str | bytes | int | float | None
@@ -28,6 +29,12 @@ class Statement(NamedTuple):
 
     sql: str
     bindings: tuple[Scalar, ...] = ()
+
+
+class JsonText(str):
+    """JSON of a statement's value that the writer searches for secrets, as it does events, before it is written."""
+
+    __slots__ = ()
 
 
 class Everything(NamedTuple):
@@ -49,6 +56,17 @@ class Before(NamedTuple):
 Scope = Everything | OfSession | Before
 
 
+class Scrub(NamedTuple):
+    """A column that may hold what older versions did not redact."""
+
+    page: str
+    """Keys and values after a key, at most so many, in the keys' order."""
+    first: Scalar
+    change: Callable[[Any, Redactor], Any]
+    writes: Callable[[Any, Any], Iterable[Statement]]
+    """Of a key and its new value."""
+
+
 class Store(ABC):
     """Own tables. `migrations` only ever grows: entry n brings the tables from version n to n + 1."""
 
@@ -60,11 +78,16 @@ class Store(ABC):
     def forget(self, scope: Scope) -> Iterable[Statement]:
         """The statements that erase this scope from the store's tables; every store must decide."""
 
+    def scrubs(self) -> Iterable[Scrub]:
+        """What is searched once more for secrets; nothing where it has to be used again as it is."""
+        return ()
+
 
 class JsonStore(Store, Generic[Value]):
     """Values of one type under a key, each belonging to a session or to none; what most state needs."""
 
-    def __init__(self, name: str, type: type[Value]) -> None:
+    def __init__(self, name: str, type: type[Value], *, verbatim: bool = False) -> None:
+        """`verbatim`: what it holds is sent to programs again, or grants something, and is kept to the letter."""
         if not _NAME.fullmatch(name):
             raise ValueError(f"a store's name becomes a table's name: {name!r}")
         self.name = name
@@ -75,9 +98,11 @@ class JsonStore(Store, Generic[Value]):
             changed_ns integer not null) without rowid""",
         )
         self._decoder = msgspec.json.Decoder(type)
+        self._verbatim = verbatim
 
     def put(self, key: str, value: Value, *, at_ns: int, session: str = "") -> Statement:
-        encoded = msgspec.json.encode(value).decode()
+        text = msgspec.json.encode(value).decode()
+        encoded = text if self._verbatim else JsonText(text)
         return Statement(f"replace into {self.table} values (?, ?, ?, ?)", (key, session, encoded, at_ns))  # noqa: S608
 
     def remove(self, key: str) -> Statement:
@@ -90,6 +115,10 @@ class JsonStore(Store, Generic[Value]):
     def decoded(self, rows: Iterable[tuple[Any, ...]]) -> dict[str, Value]:
         return {key: self._decoder.decode(value) for key, value in rows}
 
+    def scrubs(self) -> Iterable[Scrub]:
+        if not self._verbatim:
+            yield json_column(self.table, "key", "value")
+
     def forget(self, scope: Scope) -> Iterable[Statement]:
         match scope:
             case Everything():
@@ -98,6 +127,21 @@ class JsonStore(Store, Generic[Value]):
                 return (Statement(f"delete from {self.table} where session = ?", (session,)),)  # noqa: S608
             case Before(at_ns):
                 return (Statement(f"delete from {self.table} where changed_ns < ?", (at_ns,)),)  # noqa: S608
+
+
+def json_column(table: str, key: str, column: str, first: Scalar = "") -> Scrub:
+    return Scrub(
+        f"select {key}, {column} from {table} where {key} > ? order by {key} limit ?",  # noqa: S608
+        first,
+        _without_secrets,
+        lambda row, value: (Statement(f"update {table} set {column} = ? where {key} = ?", (value, row)),),  # noqa: S608
+    )
+
+
+def _without_secrets(value: str, redactor: Redactor) -> str:
+    document = msgspec.json.decode(value)
+    fresh = redactor.document(document)
+    return value if fresh == document else msgspec.json.encode(fresh).decode()
 
 
 def migrate(connection: apsw.Connection, stores: Iterable[Store]) -> None:

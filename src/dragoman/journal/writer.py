@@ -14,13 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import faults
 from dragoman.journal.ledger import Ledger
 from dragoman.journal.records import Draft, draft
 from dragoman.journal.segments import Span
-from dragoman.journal.stores import Statement
+from dragoman.journal.stores import JsonText, Scalar, Statement
 from dragoman.phrases import say
 
 GROUP_LIMIT_EVENTS = 1_000
@@ -142,9 +144,22 @@ class Writer:
         """Redaction comes before anything touches the disk; a redactor that fails lets nothing through."""
         try:
             job.drafts = [draft(event) for event in self._redacted(job.events)]
+            job.writes = [self._without_secrets(statement) for statement in job.writes]
         except Exception as error:  # noqa: BLE001  the thread outlives every fault; the caller gets it
             return error
         return None
+
+    def _without_secrets(self, statement: Statement) -> Statement:
+        if not any(isinstance(value, JsonText) for value in statement.bindings):
+            return statement
+        return Statement(statement.sql, tuple(map(self._clean, statement.bindings)))
+
+    def _clean(self, value: Scalar) -> Scalar:
+        """As the body of an event: one judge for what is recorded and for what is kept beside it."""
+        if not isinstance(value, JsonText):
+            return value
+        (event,) = self._redacted([Event(kind="store.written", body={"value": msgspec.json.decode(value.encode())})])
+        return msgspec.json.encode(event.body["value"]).decode()
 
     def _redacted(self, events: Sequence[Event]) -> list[Event]:
         try:

@@ -8,7 +8,19 @@ from typing import Any
 
 import msgspec
 
-from dragoman.journal import Before, Everything, OfSession, Place, Scope, Span, Statement, Store, words
+from dragoman.journal import (
+    Before,
+    Everything,
+    OfSession,
+    Place,
+    Scope,
+    Scrub,
+    Span,
+    Statement,
+    Store,
+    json_column,
+    words,
+)
 from dragoman.journal.records import split_words
 from dragoman.journal.stores import Scalar
 from dragoman.terminal.model import Command, Terminal
@@ -73,6 +85,15 @@ class CommandStore(Store):
             yield Statement(f"delete from {table}{_scoped(table, scope)}", _bound(scope))  # noqa: S608
         yield Statement("insert into command_words (command_words) values ('optimize')")
 
+    def scrubs(self) -> Iterable[Scrub]:
+        yield json_column("terminals", "id", "attributes")
+        yield Scrub(
+            "select started_ns, line from commands where started_ns > ? order by started_ns limit ?",
+            -1,
+            lambda line, redactor: redactor.line(line),
+            _line_again,
+        )
+
     def put_terminal(self, terminal: Terminal, *, at_ns: int) -> Statement:
         attributes = msgspec.json.encode(terminal.attributes).decode()
         row = (terminal.id, terminal.parent, attributes, terminal.started_ns, terminal.ended_ns, terminal.exit_code)
@@ -134,6 +155,16 @@ class CommandStore(Store):
 
     def drop_terminals(self, ids: Iterable[str]) -> list[Statement]:
         return [Statement("delete from terminals where id = ?", (name,)) for name in ids]
+
+
+def _line_again(row: int, line: str) -> list[Statement]:
+    """The index knows rows by what stood in them: out with the old words, in with the new."""
+    unindex = "insert into command_words (command_words, rowid, words) select 'delete', started_ns, words from commands"
+    return [
+        Statement(f"{unindex} where started_ns = ?", (row,)),
+        Statement("update commands set line = ?, words = ? where started_ns = ?", (line, split_words(line), row)),
+        Statement("insert into command_words (rowid, words) values (?, ?)", (row, split_words(line))),
+    ]
 
 
 def command_of(row: tuple[Any, ...]) -> Command:

@@ -51,7 +51,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     breakpoint: Breakpoint
 
 
-STORE: JsonStore[Kept] = JsonStore("breakpoints", Kept)
+STORE: JsonStore[Kept] = JsonStore("breakpoints", Kept, verbatim=True)
 
 
 class BreakpointBook:

@@ -27,7 +27,7 @@ class _TrustStore(JsonStore[Trusted]):
         return super().forget(scope) if isinstance(scope, Everything) else ()
 
 
-STORE = _TrustStore("trust", Trusted)
+STORE = _TrustStore("trust", Trusted, verbatim=True)
 
 
 class TrustBook:

@@ -37,7 +37,7 @@ def remember(opened: Pane, cli: Cli, line: str) -> None:
     """A command that ran, and that the daemon knows."""
     opened.type(line)
     opened.press("Enter")
-    eventually(lambda: line in cli("history", "--json").stdout)
+    eventually(lambda: line in cli("history", "--all-workspaces", "--json").stdout)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -51,7 +51,7 @@ def test_what_failed_at_the_prompt_is_debugged_and_what_was_printed_there_is_nev
     pane.type("cat log; echo all-is-printed\r")
     pane.has("all-is-printed")
     pane.type("echo is-over\r")
-    eventually(lambda: "is-over" in cli("history").stdout)
+    eventually(lambda: "is-over" in cli("history", "--all-workspaces").stdout)
     answer = agent.call("debug_last_failure")
     assert (answer["fails_again"], answer["failed_with"]) == (True, 1)
     assert answer["crash"]["ended"]["exception"] == {"type": "KeyError", "message": "'coffee'"}

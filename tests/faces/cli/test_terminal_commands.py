@@ -122,11 +122,12 @@ def test_history_is_listed_as_shells_list_it_and_filtered(here: Here) -> None:
     everything = lines(here("history"))
     assert [re.split(" {2,}", line)[-1].split(" ")[0] for line in everything] == ["cd", "echo", "ls", "printf", "seq"]
     assert re.match(r"\w+:2  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d     0 +\d\.\ds  /tmp +echo first 中文$", everything[1])
-    assert [it["command"] for it in as_json(here("history", "--failed", "--json"))["commands"]] == ["ls /nowhere"]
-    assert len(lines(here("history", "--cwd", ".", cwd="/tmp"))) == 4
-    assert len(lines(here("history", "--since", "1h", "-n", "2"))) == 2
-    assert lines(here("history", "--since", "2099-01-01")) == []
-    assert here("history", "--since", "soon").returncode == 1
+    failed = as_json(here("history", "--all-workspaces", "--failed", "--json"))["commands"]
+    assert [it["command"] for it in failed] == ["ls /nowhere"]
+    assert len(lines(here("history", "--all-workspaces", "--cwd", ".", cwd="/tmp"))) == 4
+    assert len(lines(here("history", "--all-workspaces", "--since", "1h", "-n", "2"))) == 2
+    assert lines(here("history", "--all-workspaces", "--since", "2099-01-01")) == []
+    assert here("history", "--all-workspaces", "--since", "soon").returncode == 1
 
 
 def test_columns_have_a_header_and_fit_the_window_of_a_person(cli: Cli, here: Here) -> None:
@@ -141,7 +142,7 @@ def test_columns_have_a_header_and_fit_the_window_of_a_person(cli: Cli, here: He
 
 
 def test_a_word_of_the_output_finds_its_command(here: Here) -> None:
-    hits = eventually(lambda: as_json(here("history", "cannot access", "--json"))["output_hits"])
+    hits = eventually(lambda: as_json(here("history", "--all-workspaces", "cannot access", "--json"))["output_hits"])
     assert any("cannot access '/nowhere'" in hit["line"] for hit in hits)
 
 
@@ -165,7 +166,7 @@ def test_a_question_is_answered_from_the_record(here: Here) -> None:
 
 
 def test_nothing_that_a_terminal_printed_reaches_another_as_more_than_letters(cli: Cli, here: Here) -> None:
-    evil = as_json(here("history", "evil", "--json"))["commands"][0]["command_id"]
+    evil = as_json(here("history", "--all-workspaces", "evil", "--json"))["commands"][0]["command_id"]
     for arguments in (["history"], ["last", evil, "--output"], ["ask", "what did printf print?"], ["terminals"]):
         shown = in_a_terminal(cli, *arguments)
         assert b"\x1b" not in shown.replace(b"\x1b[2K", b""), arguments
@@ -256,7 +257,7 @@ def test_a_recording_goes_out_and_comes_in(here: Here, terminal: str, tmp_path: 
     again = here("terminals", "export", terminal, "--format", format, "-o", str(place))
     brought = here("terminals", "import", str(place))
     name = brought.stdout.split()[2].rstrip(",")
-    commands = as_json(here("history", "--terminal", name, "--json"))["commands"]
+    commands = as_json(here("history", "--all-workspaces", "--terminal", name, "--json"))["commands"]
     assert again.returncode == 1
     assert "ls /nowhere" in [it["command"] for it in commands]
     assert not any(it["verified"] for it in commands)

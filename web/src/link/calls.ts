@@ -76,8 +76,9 @@ export async function* stream(path: string, body: unknown, signal: AbortSignal):
   for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
 }
 
-export function call(tool: string, args: Record<string, unknown> = {}): Promise<Answer> {
-  return post<Answer>("/api/call", { tool, arguments: args });
+/** With `allWorkspaces`, what the record holds of any folder, not only of the daemon's own. */
+export function call(tool: string, args: Record<string, unknown> = {}, allWorkspaces = false): Promise<Answer> {
+  return post<Answer>("/api/call", { tool, arguments: args, ...(allWorkspaces ? { all_workspaces: true } : {}) });
 }
 
 /** A process that hangs keeps its connections: only an answer, whichever, proves that it lives. */

@@ -6,6 +6,7 @@ Object.assign(CHINESE, {
   "Commands": "命令",
   "Find in commands and their output": "在命令及其输出中查找",
   "Only failed": "仅失败的",
+  "All workspaces": "所有工作区",
   "commands: {count}": "命令：{count}",
   "Older ones": "更早的",
   "commands: {count}, lines of output: {lines}": "命令：{count}，输出行：{lines}",

@@ -16,6 +16,8 @@ export class Desk implements ReactiveController {
   chosen = "";
   words = "";
   failed = false;
+  /** Whether commands of every folder are looked through: a person's switch. */
+  everywhere = false;
   commands: Command[] = [];
   hits: Hit[] = [];
   next: string | null = null;
@@ -92,7 +94,7 @@ export class Desk implements ReactiveController {
   }
 
   private get sought(): string {
-    return JSON.stringify([this.words, this.failed, this.chosen]);
+    return JSON.stringify([this.words, this.failed, this.chosen, this.everywhere]);
   }
 
   private after(last: Command | undefined): Command[] {
@@ -115,7 +117,8 @@ export class Desk implements ReactiveController {
 
   private searched(before = ""): Promise<Answer | null> {
     const wanted = { query: this.words, failed: this.failed, terminal: this.chosen, limit: AT_ONCE };
-    return this.ask("search_commands", { ...wanted, ...(before ? { before } : {}) });
+    const wide = this.everywhere || this.chosen !== "";
+    return this.ask("search_commands", { ...wanted, ...(before ? { before } : {}) }, wide);
   }
 
   /** Of one terminal its screen is shown; of all there is none. */
@@ -178,9 +181,10 @@ export class Desk implements ReactiveController {
     this.host.requestUpdate();
   }
 
-  private async ask(tool: string, args: Record<string, unknown>): Promise<Answer | null> {
+  /** The person chose the terminal or the command; only a search is kept to one workspace. */
+  private async ask(tool: string, args: Record<string, unknown>, wide = true): Promise<Answer | null> {
     try {
-      const told = await call(tool, args);
+      const told = await call(tool, args, wide);
       this.trouble = told.is_error ? told.text : "";
       this.host.requestUpdate();
       return told.is_error ? null : told;

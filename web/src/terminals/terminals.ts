@@ -84,6 +84,7 @@ export class DragomanTerminals extends LitElement {
       <label class="grow"><span class="unseen">${t("Find")}</span>
         <input id="find" type="search" placeholder=${t("Find in commands and their output")} .value=${this.desk.words} @input=${this.typed} /></label>
       <label class="check"><input id="failed" type="checkbox" .checked=${this.desk.failed} @change=${this.onlyFailed} /> ${t("Only failed")}</label>
+      <label class="check"><input id="everywhere" type="checkbox" .checked=${this.desk.everywhere} @change=${this.allWorkspaces} /> ${t("All workspaces")}</label>
       <span class="quiet small" role="status">${this.count()}</span>
       ${this.desk.trouble ? html`<p class="bad" role="alert">${this.desk.trouble}</p>` : nothing}
     </form>`;
@@ -104,6 +105,11 @@ export class DragomanTerminals extends LitElement {
 
   private readonly onlyFailed = (event: Event) => {
     this.desk.failed = (event.target as HTMLInputElement).checked;
+    void this.desk.search();
+  };
+
+  private readonly allWorkspaces = (event: Event) => {
+    this.desk.everywhere = (event.target as HTMLInputElement).checked;
     void this.desk.search();
   };
 

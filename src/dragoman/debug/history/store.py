@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
-from dragoman.debug.history.kept import KeptStop, packed, unpacked
-from dragoman.journal import Before, Everything, OfSession, Scope, Statement, Store
+import msgspec
+
+from dragoman.debug.history.kept import KeptStop, KeptVariable, packed, unpacked
+from dragoman.journal import Before, Everything, OfSession, Scope, Scrub, Statement, Store
+from dragoman.redaction import Redactor
 
 MOST = 20_000
 _COLUMNS = "session, number, at_ns, title, workspace, reason, seen"
@@ -44,6 +48,15 @@ class StopStore(Store):
         wanted = f"where {' and '.join(conditions)} order by id desc limit ?"
         return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", tuple(values))  # noqa: S608
 
+    def scrubs(self) -> Iterable[Scrub]:
+        for column in ("title", "seen"):
+            yield Scrub(
+                f"select id, {column} from store_stops where id > ? order by id limit ?",  # noqa: S608
+                0,
+                _seen_again if column == "seen" else lambda title, redactor: redactor.text(title),
+                partial(_put, column),
+            )
+
     def forget(self, scope: Scope) -> Iterable[Statement]:
         match scope:
             case Everything():
@@ -55,6 +68,21 @@ class StopStore(Store):
 
 
 STORE = StopStore()
+
+
+def _put(column: str, id: int, value: str | bytes) -> list[Statement]:
+    return [Statement(f"update store_stops set {column} = ? where id = ?", (value, id))]  # noqa: S608
+
+
+def _seen_again(data: bytes, redactor: Redactor) -> bytes:
+    seen = unpacked(data)
+    variables = tuple(
+        it if (it.value == (value := redactor.value(it.name, it.value))) else KeptVariable(it.name, value, it.type)
+        for it in seen.variables
+    )
+    raised = (seen.raised[0], redactor.text(seen.raised[1]))
+    fresh = msgspec.structs.replace(seen, variables=variables, raised=raised)
+    return data if fresh == seen else packed(fresh)
 
 
 def rows_read(rows: Sequence[tuple[Any, ...]]) -> list[tuple[int, KeptStop]]:
