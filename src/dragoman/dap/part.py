@@ -160,6 +160,7 @@ def _passed_on(passing: Passing, moving: Moving) -> dict[str, Served]:
         "terminateThreads": Served(
             take.TerminateThreads, passing.terminate_threads, needs="supportsTerminateThreadsRequest"
         ),
+        "collectGarbage": Served(take.Anything, passing.collect_garbage, needs="supportsCollectGarbageRequest"),
         "goto": Served(take.Goto, moving.go_to, needs="supportsGotoTargetsRequest"),
         "restartFrame": Served(take.InFrame, moving.restart_frame, needs="supportsRestartFrame"),
         "stepBack": Served(take.Step, moving.back, needs="supportsStepBack"),

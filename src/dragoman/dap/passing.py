@@ -51,6 +51,10 @@ class Passing:
     async def terminate_threads(self, asked: take.TerminateThreads) -> dict[str, Any]:
         return await self._ask("terminateThreads", {"threadIds": list(asked.thread_ids)})
 
+    async def collect_garbage(self, _: take.Anything) -> dict[str, Any]:
+        """Of a Lua program, stopped or running."""
+        return await self._ask("collectGarbage", {})
+
     async def _ask(self, command: str, given: dict[str, Any], *, frame: int | None = None) -> dict[str, Any]:
         return await self._followed.session.looks.ask(command, given, frame=frame)
 

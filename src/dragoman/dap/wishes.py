@@ -19,7 +19,9 @@ _TAKEN = frozenset(
 )  # fmt: skip
 _OF_A_PROGRAM = frozenset({"program", "args", "cwd", "env", "name", "type", "request"})
 _TARGETS = frozenset({"program", "module", "code", "dragomanType", "configuration", "configurationName"})
-_ATTACHED_TO = frozenset({"processId", "pid", "port", "connect", "listen"})
+_ATTACHED_TO = frozenset(
+    {"processId", "pid", "port", "connect", "listen", "connectionPort", "connectionIP", "VSCodeAsClient"}
+)
 
 
 def starts_something(arguments: Mapping[str, Any]) -> bool:

@@ -25,6 +25,9 @@ JUMPS = frozenset({"goto", "restartFrame", "stepBack", "reverseContinue"})
 """What only some debuggers can, and only editors ask for."""
 RUNS = frozenset({"continue", "next", "stepIn", "stepOut"}) | JUMPS
 
+LIMIT = "dragomanLimitSeconds"
+"""An argument of ours, for backends that can end a look: how long who asked waits for it."""
+
 _ANSWERED_AT_ALL_WITHIN_S = 600.0
 _FREED_WITHIN_S = 2.5
 _BUSY_FOR_S = 30.0  # then it is asked again: an adapter may also have lost a question
@@ -52,8 +55,10 @@ Late = Callable[[Question], None]
 class Asking:
     """A backend's requests, as a session makes them."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, *, passes_limits: bool = False) -> None:
+        """With `passes_limits` a look says how long its caller waits: the debugger then ends it itself."""
         self._backend = backend
+        self._passes_limits = passes_limits
         self._open: list[Question] = []
         self._group: TaskGroup | None = None
         self._free: Free
@@ -75,6 +80,8 @@ class Asking:
         if _is_ending(group):
             raise faults.already_ended()
         question = Question(command, anyio.current_time())
+        if self._passes_limits and command in LOOKS:
+            arguments = {**(arguments or {}), LIMIT: timeout_s}
         self._open.append(question)
         group.start_soon(self._ask, question, arguments)
         try:

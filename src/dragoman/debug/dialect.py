@@ -55,6 +55,8 @@ class Dialect:
     """Contexts of an evaluation that mean something else to it, such as a command line, and which one is meant."""
     calls_bare: bool = False
     """A member's name alone calls it: whoever looks at one runs it."""
+    passes_limits: bool = False
+    """It ends a look by itself when the time of who asked is over: it is told how long that is."""
     has_console: bool = False
     """What is evaluated may come to a command line of the debugger, whatever the context: any text can be a command."""
     ends_lines_as_terminals: bool = False

@@ -85,7 +85,7 @@ class Session:
         self._backend = backend
         self._life = Life(clock, follows.last_stop if follows else 0, self.pulse)
         self._mailbox = Mailbox()
-        self._asking = Asking(backend)
+        self._asking = Asking(backend, passes_limits=launch.dialect.passes_limits)
         self._threads = Threads(backend)
         self._opening = Opening(backend, launch, self._send_breakpoints, hold)
         self._interrupting = Interrupting(launch.dialect, self._threads, self.output, is_launch=launch.is_launch)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from dragoman.debug.luapanda.runtime import runtime_file
+from dragoman.transport.streams import free_port
+from tests.daemons import eventually
 from tests.faces.dap.conftest import Agent
 from tests.faces.dap.editor import Editor
 
@@ -89,3 +95,58 @@ def test_data_is_watched_and_loaded_sources_are_listed(agent: Agent, editor: Edi
     assert editor.ask("setDataBreakpoints", breakpoints=[])["breakpoints"] == []
     editor.ask("continue", threadId=thread)
     editor.event("terminated")
+
+
+@pytest.mark.parametrize("is_client", [False, True])
+def test_an_editor_attaches_to_a_lua_program_by_luapandas_own_keys(
+    editor: Editor, lua: Path, tmp_path: Path, is_client: bool
+) -> None:
+    port, own = free_port(), {"VSCodeAsClient": True} if is_client else {}
+    editor.initialize()
+    asked = {"type": "lua", "connectionPort": port, "workspace": str(tmp_path), **own}
+    begun = editor.begin("attach", **asked)
+    with _running(lua, f"{'startServer' if is_client else 'start'}('127.0.0.1', {port})") as program:
+        editor.event("initialized")
+        editor.set_lines(lua, IN_FUNCTION)
+        editor.ask("configurationDone")
+        editor.answer(begun)
+        thread = editor.event("stopped")["threadId"]
+        assert editor.locals(editor.frames(thread)[0]["id"])["value"] == "1"
+        editor.ask("disconnect")
+        program.kill()
+
+
+def test_a_session_that_is_named_is_joined_whatever_else_is(agent: Agent, editor: Editor, lua: Path) -> None:
+    session = agent.stopped_at(lua, IN_LOOP)["session_id"]
+    editor.join(session, type="lua", connectionPort=1)
+    editor.event("stopped")
+
+
+def test_garbage_is_collected_on_request(agent: Agent, editor: Editor, lua: Path) -> None:
+    lua.write_text("collectgarbage('stop')\nfor n = 1, 20000 do local t = {n} end\nprint('here')\nprint('there')\n")
+    editor.join(agent.stopped_at(lua, 3)["session_id"])
+    editor.event("stopped")
+    counted = {"expression": "(collectgarbage('count'))"}
+    before = float(agent.call("evaluate_expression", **counted)["result"])
+    editor.ask("collectGarbage")
+    assert float(agent.call("evaluate_expression", **counted)["result"]) < before - 500
+
+
+def test_what_the_runtime_notes_is_shown_to_people_and_agents(agent: Agent, editor: Editor, lua: Path) -> None:
+    begun = editor.launch({lua: [IN_FUNCTION]}, dragomanType="lua", program=str(lua), workspace=str(lua.parent))
+    editor.event("stopped")
+    editor.answer(begun)
+    eventually(lambda: "debugger init success" in editor.output())
+    assert "debugger init success" in str(agent.call("get_output", category="console"))
+
+
+@contextmanager
+def _running(program: Path, call: str) -> Iterator[subprocess.Popen[bytes]]:
+    runtime = runtime_file()
+    assert runtime is not None
+    first = f"LuaPanda = dofile([[{runtime}]]); LuaPanda.{call}"
+    with subprocess.Popen(["lua5.4", "-e", first, program.name], cwd=program.parent) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

@@ -60,6 +60,9 @@ def test_an_attach_to_a_program_is_told_from_one_to_a_session() -> None:
     assert starts_something({"processId": 7})
     assert not starts_something({"session": "debug-1", "program": "a.py"})
     assert not starts_something({"type": "dragoman", "request": "attach"})
+    assert starts_something({"type": "lua", "request": "attach", "connectionPort": 8818})
+    assert starts_something({"type": "lua", "request": "attach", "VSCodeAsClient": True})
+    assert not starts_something({"type": "lua", "connectionPort": 8818, "session": "debug-1"})
 
 
 def test_who_says_nothing_true_of_itself_is_nowhere_and_has_nothing() -> None:

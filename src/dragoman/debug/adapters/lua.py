@@ -52,6 +52,7 @@ LUA = AdapterSpec(
     dialect=Dialect(
         suffixes=suffixes.LUA,
         or_word="or",
+        passes_limits=True,
         truth="not not ({condition})",
         hit_spelling={"%": "% {number}"},
         condition_failed=r"condition: (?P<condition>.*)\nfailed: (?P<error>.*)\n",

@@ -41,6 +41,7 @@ CAPABILITIES: Mapping[str, Any] = {
     "supportsDelayedStackTraceLoading": True,
     "supportsLoadedSourcesRequest": True,
     "supportTerminateDebuggee": True,
+    "supportsCollectGarbageRequest": True,  # a request of LuaPanda's own, not of DAP
     "exceptionBreakpointFilters": [
         {"filter": "uncaught", "label": "Uncaught errors", "default": True},
         {"filter": "raised", "label": "All errors"},

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 _ANSWERED_WITHIN_S = 5.0
 _MESSAGES = 256
-_LOGGED = 500  # characters of a line
+_NOTICED = 2_000  # characters of a line that people are shown
 _STEPS_TO_ENTRY = 3
 _STEPS = {"next": "stopOnStep", "stepIn": "stopOnStepIn", "stepOut": "stopOnStepOut"}
 _REASONS = {
@@ -186,7 +186,7 @@ class Bridge:
         elif message.cmd in ("tip", "tipError"):
             await self.tell(output(message.text + "\n", "important"))
         elif message.cmd == "output":
-            log.info("the Lua runtime says: %s", message.text[:_LOGGED])
+            await self.tell(output(message.text[:_NOTICED] + "\n", "console"))
 
     async def _take_stop(self, message: Message) -> None:
         self._stops += 1

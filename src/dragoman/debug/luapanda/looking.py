@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dragoman.debug.asking import LIMIT
 from dragoman.debug.backend import AdapterRefusedError
 from dragoman.debug.luapanda.inside import Inside
 from dragoman.debug.luapanda.paths import Chunk, PathMap
@@ -19,6 +20,7 @@ _FRAMES = 100
 _PREVIEWED, _PREVIEW_TEXT = 6, 30
 _COUNTED_AT_MOST, _COUNTED_WITHIN_S = 4, 1.5
 _EXPANDED_AT_MOST = 12
+_ON_THE_WAY_S = 0.5
 _ADDRESS = re.compile(r"table: (?:0x)?[0-9A-Fa-f]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = frozenset(
@@ -153,7 +155,7 @@ class Looking:
 
     async def evaluate(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         place, expression = self._place(stop, asked), str(asked["expression"])
-        found = await self._results(place, expression, timeout_s)
+        found = await self._results(place, expression, timeout_s, limit_s=_limit_s(asked, timeout_s))
         alone = expression if len(found) == 1 else ""
         results = [await self._expanded(each, alone, place, timeout_s) for each in found]
         told = [self._told(stop, each, expression if len(results) == 1 else "", place) for each in results]
@@ -177,12 +179,14 @@ class Looking:
             await self._count(told, expression, place)
         return told
 
-    async def _results(self, place: FramePlace, expression: str, timeout_s: float) -> list[dict[str, Any]]:
+    async def _results(
+        self, place: FramePlace, expression: str, timeout_s: float, *, limit_s: float | None = None
+    ) -> list[dict[str, Any]]:
         info = {
             "expression": expression,
             "frame": place.index,
             "coroutine": place.coroutine,
-            "timeout": max(int((timeout_s - 0.5) * 1000), 250),
+            "timeout": _runs_for_ms(timeout_s if limit_s is None else limit_s),
         }
         return _list(await self._inside.ask("evaluate", info, timeout_s=timeout_s), "results")
 
@@ -194,6 +198,7 @@ class Looking:
             "position": position,
             "expression": str(asked["value"]),
             "frame": holder.frame.index,
+            "timeout": _runs_for_ms(_limit_s(asked, timeout_s)),
         }
         answer = await self._inside.ask("assign", info, timeout_s=timeout_s)
         return self._told(stop, answer, "", holder.frame)
@@ -218,8 +223,9 @@ class Looking:
 
     async def set_expression(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         place, target = self._place(stop, asked), str(asked["expression"])
-        await self._results(place, f"{target} = {asked['value']}", timeout_s)
-        results = await self._results(place, target, timeout_s)
+        limit_s = _limit_s(asked, timeout_s)
+        await self._results(place, f"{target} = {asked['value']}", timeout_s, limit_s=limit_s)
+        results = await self._results(place, target, timeout_s, limit_s=limit_s)
         return self._told(stop, results[0] if results else {"value": "nil", "type": "nil"}, target, place)
 
     async def sources(self, timeout_s: float) -> list[Chunk]:
@@ -232,6 +238,16 @@ class Looking:
         if int(frame) not in stop.places:
             raise AdapterRefusedError("frame", str(say("There is no such frame in this stop.")))
         return stop.places[int(frame)]
+
+
+def _limit_s(asked: Mapping[str, Any], timeout_s: float) -> float:
+    """The program is deaf for as long as it runs code for us: no longer than who asked waits."""
+    return min(float(asked.get(LIMIT) or timeout_s), timeout_s)
+
+
+def _runs_for_ms(limit_s: float) -> int:
+    """Its refusal is to arrive before who asked has gone."""
+    return max(int((limit_s - _ON_THE_WAY_S) * 1000), 250)
 
 
 def chunk_of(entry: Mapping[str, Any]) -> Chunk:

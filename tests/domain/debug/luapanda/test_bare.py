@@ -99,7 +99,12 @@ async def test_output_notices_and_memory_find_their_places() -> None:
         await stopped_at_entry(played)
         await played.until("stopped")
         told = [(body["category"], body["output"]) for body in map(_body, played.named("output"))]
-        assert told == [("stdout", "hello\n"), ("important", "look here\n"), ("important", "bad\n")]
+        assert told == [
+            ("stdout", "hello\n"),
+            ("important", "look here\n"),
+            ("console", "of the debugger\n"),
+            ("important", "bad\n"),
+        ]
         assert played.backend.memory_bytes() == 2560
 
 
