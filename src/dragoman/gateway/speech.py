@@ -82,19 +82,24 @@ class Speech:
 
     def _said(self, event: TextDelta, now_ms: int) -> list[Frame]:
         self._segments += [""] * (event.segment + 1 - len(self._segments))
-        self._segments[event.segment] = (
-            event.content if event.replace else self._segments[event.segment] + event.content
-        )
-        told = [self._agent("assistant", self._piece(event), now_ms)]
+        before = self._segments[event.segment]
+        if event.replace:
+            self._segments[event.segment :] = [event.content]
+        else:
+            self._segments[event.segment] += event.content
+        told = [self._agent("assistant", self._piece(event, before), now_ms)]
         if now_ms - self._told_at_ms >= CHAT_EVERY_MS:
             told += self._chat_delta(now_ms)
         return told
 
-    def _piece(self, event: TextDelta) -> Json:
-        """The message is named: readers then join messages as the `chat` frames do."""
+    def _piece(self, event: TextDelta, before: str) -> Json:
+        """The message is named: readers then join messages as the `chat` frames do. What takes the place of something
+        stands in `text`; its `delta` has no more than was added, since some readers append that and look at nothing
+        else."""
         segment = self._segments[event.segment]
         repeated = {"text": segment} if len(segment) <= _REPEATED or event.replace else {}
-        return {**repeated, "delta": event.content, "itemId": f"message-{event.segment + 1}"}
+        added = segment[len(before) :] if segment.startswith(before) else ""
+        return {**repeated, "delta": added, "itemId": f"message-{event.segment + 1}"}
 
     def _chat_delta(self, now_ms: int) -> list[Frame]:
         text = self.text

@@ -72,6 +72,21 @@ def test_text_is_read_back_as_it_was_said(words: list[str], every_ms: int, with_
     assert [event for event in events if isinstance(event, Done)] == [done()]
 
 
+@pytest.mark.parametrize(
+    ("replaced", "appended"), [("Hello", ["Hel", "lo"]), ("Hi", ["Hel", ""]), ("Hel", ["Hel", ""])]
+)
+def test_what_takes_the_place_of_something_is_not_said_twice(replaced: str, appended: list[str]) -> None:
+    frames = spoken(said("Hel"), TextDelta(content=replaced, replace=True, **RUN), done())  # type: ignore[arg-type]
+    assert [it.payload["data"]["delta"] for it in frames if it.payload.get("stream") == "assistant"] == appended
+    assert text_of(read(frames)) == replaced
+
+
+def test_what_is_said_anew_takes_later_messages_away() -> None:
+    anew = TextDelta(content="new", segment=0, replace=True, **RUN)
+    frames = spoken(said("old"), said("later", 1), anew, done())
+    assert text_of(read(frames)) == "new"
+
+
 def test_the_whole_text_is_told_now_and_then_and_always_at_the_end() -> None:
     frames = spoken(*map(said, "abcdefghij"), done(), every_ms=50)
     chats = [frame.payload for frame in frames if frame.event == "chat"]
