@@ -67,7 +67,15 @@ def daemon(gateway: DocumentGateway, tmp_path_factory: pytest.TempPathFactory) -
             yield daemon
 
 
-@pytest.mark.requirement("page:chat:status-bar", "chat:session:create")
+@pytest.mark.requirement(
+    "page:chat:status-bar",
+    "page:chat:tool-calls",
+    "page:chat:diff-shown",
+    "chat:session:create",
+    "gateway:chat-history:method",
+    "gateway:chat-history:session-key",
+    "gateway:chat-history:messages",
+)
 @pytest.mark.parametrize("manner", MANNERS)
 def test_an_answer_with_its_tools_and_changes_is_shown_once(tab: Tab, gateway: DocumentGateway, manner: str) -> None:
     gateway.manner = replace(MANNERS[manner])
@@ -92,7 +100,7 @@ def test_an_answer_with_its_tools_and_changes_is_shown_once(tab: Tab, gateway: D
     expect(chat.locator("article")).to_have_count(4)
 
 
-@pytest.mark.requirement("gateway:chat-abort:run-id", "vscode:chat-view:abort")
+@pytest.mark.requirement("gateway:chat-abort:method", "gateway:chat-abort:session-key", "gateway:chat-abort:run-id")
 def test_stop_names_the_run_and_the_next_answer_is_its_own(tab: Tab, gateway: DocumentGateway) -> None:
     gateway.manner = Manner()
     chat = fresh(tab)
@@ -120,7 +128,7 @@ def test_what_is_done_on_a_surface_goes_to_the_session_whose_run_drew_it(tab: Ta
     assert gateway.params("chat.send")[-1]["sessionKey"] == drew
 
 
-@pytest.mark.requirement("chat:state:error", "chat:reconnect:manual-disconnect")
+@pytest.mark.requirement("chat:state:disconnected", "chat:reconnect:manual-disconnect")
 def test_a_connection_that_somebody_ended_is_not_shown_and_what_is_said_is_given_back(
     tab: Tab, gateway: DocumentGateway, daemon: Attacked
 ) -> None:

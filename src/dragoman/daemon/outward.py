@@ -90,7 +90,6 @@ class Outward:
         self._untrusted_server = ""
         """The entry of `trusted_servers` that a person would have to agree to."""
         self._unbegun = standing.NOT_ASKED
-        self._sessions: dict[str, str] = {}
         self._client: GatewayClient | None = None
         self._overheard: list[Overhear] = []
         self._retold: list[Retell] = []
@@ -273,14 +272,12 @@ class Outward:
     async def _draw(self, event: A2ui) -> None:
         """As far as it goes: nobody there could be told what to repair."""
         try:
-            drawn = await self._canvas.draw(DRAWER, "", msgspec.json.decode(event.payload), strict=False)
+            document = msgspec.json.decode(event.payload)
+            await self._canvas.draw(DRAWER, "", document, strict=False, session_key=event.session_key)
         except (A2uiError, msgspec.DecodeError, RecursionError) as error:
             raise DragomanError(
                 "not_drawn", say("Nothing was drawn: {reason}", reason=ascii(str(error)[:300]))
             ) from error
-        self._sessions.update({it.surface.id: event.session_key for it in drawn})
-        known = {it.surface.id for it in self._canvas.surfaces() if it.drawer == DRAWER}
-        self._sessions = {name: key for name, key in self._sessions.items() if name in known}
 
     async def _bridge(self, event: Diff) -> None:
         """To the record without the texts, and to the editors at our own gateway."""
@@ -302,8 +299,7 @@ class Outward:
 
     async def _is_told(self, taken: Taken) -> bool:
         """False while there is no connection. Its id makes it one message, however often it has to be sent."""
-        session = self._sessions.get(taken.surface_id, "main")
-        params = {"sessionKey": session, "message": _in_words(taken), "idempotencyKey": taken.id}
+        params = {"sessionKey": taken.session_key or "main", "message": _in_words(taken), "idempotencyKey": taken.id}
         try:
             await self.client().request("chat.send", params)
         except DragomanError as error:

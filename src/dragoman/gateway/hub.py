@@ -29,6 +29,8 @@ from dragoman.wire.gateway.vocabulary import ChatEvent, Done
 VISITS_AT_MOST = 500
 STRANGERS_AT_MOST = 256
 """Who has not shown a token yet; more at once would take the room of those who have."""
+SPEECHES_AT_MOST = 512
+"""Of runs that go on; those behind another gateway may never be told to have ended."""
 ENDS = ("final", "aborted", "error")
 PASSED_ON = frozenset({"agent", "chat", "sessions.changed"})
 _FULL = (1013, "too many connections")
@@ -85,6 +87,8 @@ class Hub:
         speech = self._speeches.get(event.run_id)
         frames: list[Frame] = []
         if speech is None:
+            if len(self._speeches) >= SPEECHES_AT_MOST:
+                del self._speeches[next(iter(self._speeches))]
             speech = self._speeches[event.run_id] = Speech(event.run_id, event.session_key, now_ms)
             frames += speech.begin()
             self.changed(event.session_key, {"phase": "start", "runId": event.run_id})
@@ -94,7 +98,7 @@ class Hub:
             self._tell_nodes(frame, event.session_key)
         self._tell_kind(event)
         if isinstance(event, Done):
-            del self._speeches[event.run_id]
+            self._speeches.pop(event.run_id, None)
             self.changed(event.session_key, {"phase": "end", "runId": event.run_id})
 
     def pass_on(self, frame: EventFrame | SequenceGap) -> None:

@@ -138,6 +138,27 @@ async def test_what_only_a_person_can_cure_is_told_and_not_retried(
         await it.until(lambda: it.gateway.visits == 2)
 
 
+async def test_a_gateway_that_approved_fewer_scopes_before_is_asked_for_those(tmp_path: Path) -> None:
+    """What we ask for has grown: whoever is paired already need not be approved anew to go on chatting."""
+    before = ["operator.read", "operator.write", "operator.approvals", "operator.pairing"]
+    asked: list[list[str]] = []
+
+    async def script(visit: Visit) -> None:
+        connect = await visit.challenge()
+        asked.append(connect["params"]["scopes"])
+        if set(asked[-1]) <= set(before):
+            granted = {"role": "operator", "scopes": before}
+            await visit.answer(connect, {"type": "hello-ok", "protocol": 3, "auth": granted})
+            return await visit.stay()
+        details = {"code": "PAIRING_REQUIRED", "reason": "scope-upgrade", "requestId": "r", "approvedScopes": before}
+        await visit.refuse(connect, "NOT_PAIRED", "pairing required", **details)
+        return await visit.close(1008, "pairing required")
+
+    async with line(tmp_path, script, token="t") as it:
+        await it.until_state("connected")
+        assert asked == [list(SCOPES), before]
+
+
 async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: Path) -> None:
     async def script(visit: Visit) -> None:
         if visit.number > 1:

@@ -58,6 +58,7 @@ def client(daemon: Attacked) -> Cli:
     return made
 
 
+@pytest.mark.requirement("gateway:connect:auth-token", "chat:state:connected")
 def test_the_connection_is_visible_while_it_is_up(client: Cli, gateway: DocumentGateway) -> None:
     assert client.json("gateway", "status")["state"] == "connected"
     assert f"Gateway: {gateway.url}, connected." in client("status").stdout

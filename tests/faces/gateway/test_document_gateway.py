@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import anyio
 import pytest
+from msgspec import Raw
 
 from dragoman.canvas.service import CanvasService
 from dragoman.chat import talking
@@ -24,6 +26,9 @@ from dragoman.wire.gateway.vocabulary import ChatEvent, Diff, Done, TextDelta, T
 from tests.document_gateway import SCOPES, DocumentGateway, Form, Manner, Run, Script, document_gateway, echo
 from tests.domain.canvas.studio import studio
 from tests.domain.chat.line import until
+from tests.faces.gateway.document_client import document_client
+from tests.faces.gateway.house import House, house
+from tests.faces.gateway.test_visits import is_end
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +41,7 @@ SURFACE = {
 
 FORMS: tuple[Form, ...] = ("stream", "kind", "both")
 MANNERS = [
-    Manner(text=text, end=end, names_runs=names, events_first=first)
+    Manner(text=text, end=end, names_runs=names, events_first=first, is_numbered=not first)
     for text, end, names, first in itertools.product(FORMS, FORMS, (True, False), (True, False))
 ]
 
@@ -73,7 +78,17 @@ async def everything(run: Run) -> None:
 
 
 @pytest.mark.requirement(
-    "gateway:connect:scopes", "gateway:connect:commands", "gateway:connect:permissions", "gateway:connect:caps"
+    "gateway:connect:id",
+    "gateway:connect:method",
+    "gateway:connect:role",
+    "gateway:connect:client-id",
+    "gateway:connect:client-mode",
+    "gateway:connect:scopes",
+    "gateway:connect:caps",
+    "gateway:connect:commands",
+    "gateway:connect:permissions",
+    "gateway:connect:auth-left-out",
+    "gateway:hello:protocol",
 )
 async def test_the_connect_has_everything_that_the_document_shows(tmp_path: Path) -> None:
     async with connected(tmp_path) as (gateway, _, _):
@@ -102,7 +117,17 @@ async def test_a_refusal_in_plain_words_is_told_and_not_tried_without_end(tmp_pa
             assert len(gateway.connects) == 2
 
 
-@pytest.mark.requirement("chat:client:send-path", "gateway:chat-send:run-id", "chat:translate:no-double-text")
+@pytest.mark.requirement(
+    "chat:client:send-path",
+    "gateway:chat-send:method",
+    "gateway:chat-send:session-key",
+    "gateway:chat-send:message",
+    "gateway:chat-send:idempotency-key",
+    "gateway:chat-send:run-id",
+    "chat:translate:no-double-text",
+    "chat:translate:kind-passes",
+    "gateway:kind:seq-optional",
+)
 @pytest.mark.parametrize("manner", MANNERS, ids=str)
 async def test_an_answer_and_its_end_are_told_once_however_they_come(tmp_path: Path, manner: Manner) -> None:
     async with connected(tmp_path, everything, manner) as (gateway, link, _):
@@ -114,8 +139,9 @@ async def test_an_answer_and_its_end_are_told_once_however_they_come(tmp_path: P
             assert {it.session_key for it in events} == {"acp:one"}
             (start,) = (it for it in events if isinstance(it, ToolStart))
             assert (start.id, start.tool, start.title) == ("t1", "readFile", "Reading src/main.ts")
-        keys = [it["idempotencyKey"] for it in gateway.params("chat.send")]
-        assert len(set(keys)) == 2
+        sent = gateway.params("chat.send")
+        assert [(it["sessionKey"], it["message"]) for it in sent] == [("acp:one", "go")] * 2
+        assert len({UUID(it["idempotencyKey"]) for it in sent}) == 2
 
 
 @pytest.mark.parametrize(("state", "outcome", "reason"), [("error", "error", "no model"), ("aborted",) * 3])
@@ -167,7 +193,7 @@ async def test_sessions_are_listed_and_made_in_the_documents_spelling(tmp_path: 
             assert [it["key"] for it in listed["sessions"]] == ["acp:said"]
         asked = [method for method, _ in gateway.asked if method.startswith("session")]
         assert asked == ["sessions.list", "session.list", "session.list"], "what was found out is remembered"
-        made = await link.relay("sessions.create", b"{}")  # type: ignore[arg-type]
+        made = await link.relay("sessions.create", Raw(b"{}"))
         (params,) = gateway.params("session.create")
         assert params["agent"] == "main"
         assert f'"key":"{params["key"]}"' in bytes(made).decode()
@@ -256,3 +282,63 @@ async def test_what_speaks_no_handshake_is_told_as_such(tmp_path: Path, monkeypa
         async with outward(settings, find_places(), canvas, journal) as link:
             now = await link.connect("")
             assert (now.state, now.code, now.retry_in_s) == ("connecting", "no_handshake", 1.0)
+
+
+@asynccontextmanager
+async def relaying(
+    folder: Path, script: Script = echo, manner: Manner | None = None
+) -> AsyncIterator[tuple[DocumentGateway, House]]:
+    """Our gateway in front of one of the document."""
+    async with (
+        connected(folder / "link", script, manner) as (gateway, link, _),
+        house(folder / "front", relay=link.relay) as front,
+    ):
+        link.overhear(front.hub.pass_on, front.hub.tell)
+        link._listen_to(link.client())
+        yield gateway, front
+
+
+@pytest.mark.parametrize(
+    "manner", [Manner(), Manner(text="both", end="both"), Manner(text="kind", end="kind")], ids=str
+)
+async def test_behind_our_gateway_each_client_hears_a_run_once_in_its_own_protocol(
+    tmp_path: Path, manner: Manner
+) -> None:
+    async with (
+        relaying(tmp_path, everything, manner) as (gateway, front),
+        front.member() as asker,
+        front.member(caps=["tool-events"]) as real,
+        document_client(front.url, front.token) as plain,
+    ):
+        answer = await asker.ask("chat.send", {"sessionKey": "acp:one", "message": "go", "idempotencyKey": "k"})
+        run_id = answer["payload"]["runId"]
+        assert run_id == gateway.seen["k"] == "run-1"
+        frames = [await real.until(lambda it: it.get("event") in ("agent", "chat"))]
+        while not is_end(frames[-1]):
+            frames.append(await real.until(lambda it: it.get("event") in ("agent", "chat")))
+        payloads = [it["payload"] for it in frames]
+        assert {it["runId"] for it in payloads} == {run_id}
+        deltas = [it["data"]["delta"] for it in payloads if it.get("stream") == "assistant"]
+        assert "".join(deltas) == "Let me look. Done."
+        tools = [it["data"]["phase"] for it in payloads if it.get("stream") == "tool"]
+        assert tools == ["start", "result"]
+        await until(lambda: len(plain.router.of("done")) == 1)
+        assert plain.router.text == "Let me look. Done."
+        assert [len(plain.router.of(it)) for it in ("tool_start", "tool_result", "diff")] == [1, 1, 1]
+
+
+async def test_behind_our_gateway_sessions_are_those_of_the_other_in_both_spellings(tmp_path: Path) -> None:
+    async with relaying(tmp_path) as (gateway, front), front.member() as guest:
+        for method, params in (
+            ("session.create", {"key": "acp:one", "agent": "main"}),
+            ("sessions.create", {"key": "acp:two"}),
+        ):
+            assert (await guest.ask(method, params))["payload"]["key"] == params["key"]
+        assert list(gateway.sessions) == ["acp:one", "acp:two"]
+        for method in ("sessions.list", "session.list"):
+            rows = (await guest.ask(method, {}))["payload"]["sessions"]
+            assert [it["key"] for it in rows] == ["acp:one", "acp:two"]
+        assert (await guest.ask("sessions.subscribe", {}))["ok"]
+        refused = (await guest.ask("sessions.delete", {"key": "acp:one"}))["error"]
+        assert refused["message"] == "unknown method: sessions.delete"
+        assert front.conversations.all() == ()

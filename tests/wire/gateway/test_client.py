@@ -159,7 +159,6 @@ def test_without_a_credential_auth_is_left_out_and_not_null() -> None:
     assert "auth" not in sent["params"]
 
 
-@pytest.mark.requirement("gateway:connect:scopes", "gateway:connect:caps", "gateway:connect:commands")
 def test_lists_that_were_given_are_sent_even_when_empty() -> None:
     scopes = ("operator.admin", "operator.approvals", "operator.pairing")
     sent = json.loads(challenged().send_connect(params(scopes=scopes, caps=(), commands=()), deadline_s=30.0))
