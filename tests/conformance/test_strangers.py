@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,11 @@ import pytest
 
 from dragoman.debug.adapters import JAVASCRIPT, PYTHON
 from dragoman.debug.service import Wish
+from dragoman.errors import DragomanError
 from dragoman.transport.peers import listeners
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.test_python import at, client_of, service_in, stop_of, values
+from tests.domain.transport.test_nodelay import served as listening
 from tests.peers import give_adapters
 
 pytestmark = [
@@ -77,3 +80,13 @@ async def test_js_debug_listens_on_no_port_for_clients(tmp_path: Path, home: Pat
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.js"), line=2))
         stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
         assert await served(await anyio.to_thread.run_sync(ports_of_the_tree)) == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
+async def test_an_inspector_of_another_user_is_not_attached_to(tmp_path: Path) -> None:
+    with listening(before="import os, socket; os.setuid(65534)") as (_, port):
+        attach = {"type": "node", "request": "attach", "name": "node", "port": port}
+        async with service_in(tmp_path, JAVASCRIPT) as service:
+            with pytest.raises(DragomanError) as caught:
+                await service.start(client_of(tmp_path), Wish(configuration=attach), within_s=5)
+    assert caught.value.code == "foreign_peer"

@@ -24,6 +24,8 @@ from dragoman.debug.task_running import TaskTrees
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.curing import Curing
+from dragoman.transport.peers import has_only_foreign_listeners
+from dragoman.transport.streams import foreign_peer
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.code_folders import CodeFolders, project_of
 from dragoman.workspace.paths import PathRule
@@ -212,6 +214,7 @@ class AdapterStarter:
         spec = self._spec(session.type, client, editors)
         launches.require_target(session)
         situation = replace(_situation(client, session, wish.stdin), port_users=self._port_users)
+        _require_own_target(spec, situation)
         facts = spec.facts(situation)  # also says what is missing, before a task has run
         told = _launch(spec, situation, no_debug=wish.no_debug)
 
@@ -354,6 +357,16 @@ def _situation(client: Client, session: launches.Resolved, stdin: str | None) ->
         client_environment=client.environment,
         terminal=client.terminal,
     )
+
+
+def _require_own_target(spec: AdapterSpec, situation: Situation) -> None:
+    """Adapters that connect to a program by themselves (node's inspector) ask nobody whose it is."""
+    port, host = situation.arguments.get("port"), situation.arguments.get("address") or situation.arguments.get("host")
+    is_here = host in {None, "", "localhost", "127.0.0.1", "::1"}
+    if situation.request != "attach" or spec.opens is not None or not isinstance(port, int) or not is_here:
+        return
+    if has_only_foreign_listeners(port, situation.port_users):
+        raise foreign_peer(str(host or "127.0.0.1"), port)
 
 
 def _launch(spec: AdapterSpec, situation: Situation, *, no_debug: bool) -> Launch:

@@ -119,6 +119,15 @@ def listeners(pids: Iterable[int]) -> list[Listener]:
     ]
 
 
+def has_only_foreign_listeners(port: int, users: frozenset[int] = frozenset()) -> bool:
+    """Whether those who listen on a port of this machine are all other users': neither ours, root's nor of `users`."""
+    if sys.platform != "linux":
+        return False
+    rows = _rows(_PROC / "net", between=(port,))
+    uids = {row.uid for row in rows if row.state == LISTEN and row.local[1] == port}
+    return bool(uids) and uids.isdisjoint({0, os.getuid(), *users})
+
+
 def processes_at(port: int) -> list[int]:
     """Who listens on a port of this machine, and who is connected with them: an adapter and what it debugs."""
     inodes_by_pid = {int(it): set(socket_inodes(int(it)).values()) for it in os.listdir(_PROC) if it.isdecimal()}  # noqa: PTH208
@@ -147,9 +156,9 @@ def socket_inodes(pid: int) -> dict[int, int]:
     return found
 
 
-def _rows(folder: Path, between: tuple[int, int] | None = None) -> Iterator[_Row]:
+def _rows(folder: Path, between: tuple[int, ...] = ()) -> Iterator[_Row]:
     """Reading a row costs a hundred times what passing it over does: of many, only those with the ports are read."""
-    ports = [f":{port:04X} " for port in between or ()]
+    ports = [f":{port:04X} " for port in between]
     for name in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
             for line in (folder / name).read_text().splitlines()[1:]:

@@ -283,7 +283,7 @@ async def _checked(sock: socket.socket, host: str, port: int, of: Pids | None, u
     try:
         peer = await owner_of(sock)
         if not is_trusted_owner(peer, users):
-            raise _hung_up(host, port) if peer.uid is None else _foreign(host, port)
+            raise _hung_up(host, port) if peer.uid is None else foreign_peer(host, port)
         if of is not None and not await anyio.to_thread.run_sync(_is_of, sock, of):
             raise _not_started_by_us(host, port)
         return TcpStream(sock)
@@ -326,7 +326,7 @@ def _hung_up(host: str, port: int) -> DragomanError:
     )
 
 
-def _foreign(host: str, port: int) -> DragomanError:
+def foreign_peer(host: str, port: int) -> DragomanError:
     return DragomanError(
         "foreign_peer",
         say("What answers at {host}:{port} belongs to another user.", host=host, port=port),
