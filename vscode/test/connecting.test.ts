@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 
+import type { Listener } from "../../web/src/link/proof";
 import type { Api } from "../src/daemon/api";
 import { Gateway } from "../src/gateway/client";
 
@@ -34,23 +35,12 @@ const chinese = (words: string) => CHINESE[words] ?? words;
 
 test("what goes wrong on the way is said in the person's language", async () => {
   vi.useFakeTimers();
-  const sockets: { onmessage?: (message: { data: string }) => void; onclose?: () => void }[] = [];
-  class Socket {
-    onclose?: () => void;
-    constructor() {
-      sockets.push(this);
-    }
-    send(text: string): void {
-      const { id, method } = JSON.parse(text) as { id: string; method: string };
-      if (method === "connect") sockets[0]?.onmessage?.({ data: JSON.stringify({ type: "res", id, ok: true }) });
-    }
-    close(): void {}
-  }
-  vi.stubGlobal("WebSocket", Socket);
-  const gateway = new Gateway(() => ({ address: "http://127.0.0.1:1", language: "zh-cn", token: async () => "" }) as unknown as Api, chinese);
+  const { api, lines } = dialled((line, { id, method }) => method === "connect" && line.says({ type: "res", id, ok: true }));
+  const gateway = new Gateway(() => api, chinese);
   await expect(gateway.request("chat.send")).rejects.toThrow("目前未连接到服务器。");
   gateway.connect();
-  sockets[0]?.onmessage?.({ data: '{"type": "event", "event": "connect.challenge"}' });
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  lines[0]?.says({ type: "event", event: "connect.challenge" });
   await vi.waitFor(() => expect(gateway.state).toBe("connected"));
   const unanswered = expect(gateway.request("chat.send")).rejects.toThrow(/^服务器在/);
   await vi.advanceTimersByTimeAsync(30_000);
@@ -61,21 +51,30 @@ test("what goes wrong on the way is said in the person's language", async () => 
   vi.useRealTimers();
 });
 
-test("the gateway is told which language the editor speaks", async () => {
-  const sent: { method: string; params: { locale?: string } }[] = [];
-  class Socket {
-    onmessage?: (message: { data: string }) => void;
-    constructor() {
-      queueMicrotask(() => this.onmessage?.({ data: '{"type": "event", "event": "connect.challenge"}' }));
-    }
-    send(text: string): void {
-      sent.push(JSON.parse(text) as (typeof sent)[number]);
-    }
-    close(): void {}
-  }
-  vi.stubGlobal("WebSocket", Socket);
-  const gateway = new Gateway(() => ({ address: "http://127.0.0.1:1", language: "zh-cn", token: async () => "" }) as unknown as Api, (words) => words);
+test("the gateway is told which language the editor speaks, and no secret", async () => {
+  const sent: { method: string; params: { locale?: string; auth?: unknown } }[] = [];
+  const { api, lines } = dialled((_, frame) => void sent.push(frame));
+  const gateway = new Gateway(() => api, (words) => words);
   gateway.connect();
-  await vi.waitFor(() => expect(sent.map(({ method, params }) => [method, params.locale])).toEqual([["connect", "zh-cn"]]));
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  lines[0]?.says({ type: "event", event: "connect.challenge" });
+  await vi.waitFor(() => expect(sent.map(({ method, params }) => [method, params.locale, params.auth])).toEqual([["connect", "zh-cn", undefined]]));
   gateway.disconnect();
 });
+
+interface Sent {
+  id: string;
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/** A daemon that was proved: what is sent to it, and what it says. */
+function dialled(heard: (line: { says(frame: object): void }, frame: Sent) => unknown) {
+  const lines: { says(frame: object): void }[] = [];
+  const dial = async (_: string, listener: Listener) => {
+    const says = (frame: object) => listener.message(JSON.stringify(frame));
+    lines.push({ says });
+    return { send: (text: string) => void heard({ says }, JSON.parse(text) as Sent), close: () => undefined };
+  };
+  return { api: { dial, language: "zh-cn" } as unknown as Api, lines };
+}

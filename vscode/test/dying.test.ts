@@ -1,40 +1,38 @@
 /** A server that goes, and one that dies: only of the second is a person told. */
-import { chmod, mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import type { Server } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 
 import { Watch } from "../src/daemon/watch";
-import { room } from "./rooms";
+import { daemonPlaces, greeting, ProvedSocket } from "./daemons";
 
-afterEach(() => vi.unstubAllGlobals());
+let server: Server | undefined;
+afterEach(() => {
+  vi.unstubAllGlobals();
+  server?.close();
+});
 
 /** A feed that this test holds by its other end. */
-class Feed {
+class Feed extends ProvedSocket {
   static all: Feed[] = [];
   static refuses = false;
-  onmessage: ((told: { data: string }) => void) | null = null;
-  onclose: ((end: { code?: number }) => void) | null = null;
-  onerror: ((end: object) => void) | null = null;
-  constructor() {
+  constructor(url: string) {
+    super(url);
     Feed.all.push(this);
-    queueMicrotask(() => (Feed.refuses ? this.onerror?.({}) : this.says(7)));
   }
-  says(pid: number): void {
-    this.onmessage?.({ data: JSON.stringify({ type: "snapshot", state: { pid, sessions: [] } }) });
+  protected override opened(): void {
+    if (Feed.refuses) this.onerror?.({});
+    else super.opened();
   }
-  close(): void {}
+  protected override proved(): void {
+    this.says({ type: "snapshot", state: { pid: 7, sessions: [] } });
+  }
 }
 
 async function watched() {
   Object.assign(Feed, { all: [], refuses: false });
   vi.stubGlobal("WebSocket", Feed);
-  const folder = await room();
-  const places = { stateFile: join(folder, "daemon.json"), tokensFolder: join(folder, "tokens"), logFile: "" };
-  await mkdir(places.tokensFolder, { mode: 0o700 });
-  for (const [path, text] of [[places.stateFile, JSON.stringify({ pid: 7, bind: "127.0.0.1", port: 9 })], [join(places.tokensFolder, "page"), "t"]] as const) {
-    await writeFile(path, text);
-    await chmod(path, 0o600);
-  }
+  const places = await daemonPlaces();
+  server = await greeting(places);
   const [watch, died] = [new Watch(places, "en"), vi.fn()];
   watch.listen({ died });
   watch.begin();

@@ -13,15 +13,15 @@ async function places(note: string, mode = 0o600) {
   const found = findPlaces({ DRAGOMAN_HOME: home });
   await writeFile(found.stateFile, note, { mode });
   await mkdir(found.tokensFolder);
-  await writeFile(join(found.tokensFolder, "page"), "secret\n", { mode });
+  await writeFile(join(found.tokensFolder, "editor"), "secret\n", { mode });
   return found;
 }
 
-const NOTE = JSON.stringify({ pid: 7, bind: "127.0.0.1", port: 8177 });
+const NOTE = JSON.stringify({ pid: 7, bind: "127.0.0.1", port: 8177, instance: "i" });
 
 test("the address comes from the daemon's note", async () => {
-  expect(await readNote(await places(NOTE))).toEqual({ pid: 7, address: "http://127.0.0.1:8177" });
-  expect(await readNote(await places(NOTE.replace("127.0.0.1", "::1")))).toEqual({ pid: 7, address: "http://[::1]:8177" });
+  expect(await readNote(await places(NOTE))).toEqual({ authority: "127.0.0.1:8177", instance: "i" });
+  expect(await readNote(await places(NOTE.replace("127.0.0.1", "::1")))).toEqual({ authority: "[::1]:8177", instance: "i" });
 });
 
 test("a note that is not there, or half written, is none", async () => {
@@ -31,14 +31,14 @@ test("a note that is not there, or half written, is none", async () => {
 
 test("a token is believed only from a private file of one's own", async () => {
   const found = await places(NOTE);
-  expect(await readToken(found, "page")).toBe("secret");
+  expect(await readToken(found, "editor")).toBe("secret");
   await expect(readToken(found, "mcp")).rejects.toThrow("no token for mcp");
-  await chmod(join(found.tokensFolder, "page"), 0o644);
-  await expect(readToken(found, "page")).rejects.toThrow("not private to you");
+  await chmod(join(found.tokensFolder, "editor"), 0o644);
+  await expect(readToken(found, "editor")).rejects.toThrow("not private to you");
 });
 
 test("a link in the place of the tokens is not followed", async () => {
   const [found, other] = [await places(NOTE), await places(NOTE)];
-  await symlink(join(other.tokensFolder, "page"), join(found.tokensFolder, "mcp"));
+  await symlink(join(other.tokensFolder, "editor"), join(found.tokensFolder, "mcp"));
   await expect(readToken(found, "mcp")).rejects.toThrow();
 });

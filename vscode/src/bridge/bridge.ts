@@ -5,11 +5,12 @@ import type { Watch } from "../daemon/watch";
 import { folderPaths } from "../manage/program";
 import { Consent, type Answer } from "./consent";
 import { handlers } from "./handlers";
-import { Link, type Handler, type Json, type Socket } from "./link";
+import { Link, type Handler, type Json } from "./link";
 import { Proposals } from "./proposals";
 import { Terminals } from "./terminals";
 import { debugTypes } from "../sharing/starting";
 import { variable } from "./variables";
+import { Wire } from "./wire";
 
 const t = vscode.l10n.t;
 const AGAIN_MS = 1000;
@@ -68,10 +69,9 @@ export class Bridge implements vscode.Disposable {
   private async connect(): Promise<void> {
     const { api, known } = this.watch;
     if (this.isEnded || this.link || known.state !== "running" || !api) return;
-    const token = await api.token("editor").catch(() => undefined);
-    if (this.isEnded || this.link || !token) return;
-    const socket = new WebSocket(`${api.address.replace("http", "ws")}/api/editor`, ["dragoman.v1", `bearer.${token}`]);
-    this.link = new Link(socket as unknown as Socket, () => this.about(), this.serves, { opened: () => this.begun(), closed: () => this.lost() });
+    const wire = new Wire();
+    this.link = new Link(wire, () => this.about(), this.serves, { opened: () => this.begun(), closed: () => this.lost() });
+    await api.dial("/link/editor", wire).catch(() => wire.closed());
   }
 
   private begun(): void {

@@ -1,5 +1,9 @@
-/** Requests to the daemon, with its token and a deadline. */
-import { readToken, type Purpose } from "./files";
+/** The daemon's sockets and requests. Each begins with a proof of both sides, so that no secret ever travels: a listener
+ * that is not the daemon learns nothing that it could use. */
+import { dial, type Line, type Listener } from "../../../web/src/link/proof";
+import { Calls } from "./calls";
+import { readToken } from "./files";
+import type { Home } from "./home";
 import type { Places } from "./places";
 
 const WITHIN_MS = 10_000;
@@ -16,29 +20,38 @@ export class Refused extends Error {
 }
 
 export class Api {
+  private readonly calls: Calls;
+
   constructor(
-    readonly address: string,
+    private readonly home: Home,
     private readonly places: Places,
     readonly language: string,
-  ) {}
+  ) {
+    this.calls = new Calls((listener) => this.dial("/link/calls", listener), language);
+  }
 
-  token(purpose: Purpose = "page"): Promise<string> {
-    return readToken(this.places, purpose);
+  /** The key is in a file that is ours alone. It is proved with, for this start of the daemon and no other. */
+  async dial(path: string, listener: Listener): Promise<Line> {
+    const secret = await readToken(this.places, "editor");
+    return dial(this.home.authority, path, { id: "editor", secret, instance: this.home.instance }, listener);
   }
 
   async get<T>(path: string, withinMs = WITHIN_MS): Promise<T> {
-    return this.ask<T>(path, { method: "GET" }, withinMs);
+    return this.ask<T>("GET", path, undefined, withinMs);
   }
 
   async post<T>(path: string, body: unknown, withinMs = WITHIN_MS): Promise<T> {
-    return this.ask<T>(path, { method: "POST", body: JSON.stringify(body) }, withinMs);
+    return this.ask<T>("POST", path, body, withinMs);
   }
 
-  private async ask<T>(path: string, init: RequestInit, withinMs: number): Promise<T> {
-    const headers = { Authorization: `Bearer ${await this.token()}`, "Accept-Language": this.language };
-    const answer = await fetch(this.address + path, { ...init, headers, signal: AbortSignal.timeout(withinMs) });
-    const body = (await answer.json()) as T & { error?: { code: string; message: string; hint: string } };
-    if (answer.ok) return body;
-    throw new Refused(body.error?.code ?? String(answer.status), body.error?.message ?? answer.statusText, body.error?.hint ?? "");
+  close(): void {
+    this.calls.close();
+  }
+
+  private async ask<T>(method: string, path: string, body: unknown, withinMs: number): Promise<T> {
+    const { status, text } = await this.calls.ask(method, path, body, withinMs);
+    const answer = JSON.parse(text) as T & { error?: { code: string; message: string; hint: string } };
+    if (status < 400) return answer;
+    throw new Refused(answer.error?.code ?? String(status), answer.error?.message ?? String(status), answer.error?.hint ?? "");
   }
 }

@@ -5,19 +5,20 @@ import { join } from "node:path";
 
 import type { Places } from "./places";
 
-export type Purpose = "page" | "mcp" | "editor";
+export type Purpose = "mcp" | "editor";
 
 export interface Noted {
-  pid: number;
-  address: string;
+  /** `HOST:PORT` */
+  authority: string;
+  instance: string;
 }
 
-/** Where the daemon says that it serves; nothing where there is none. Whether it lives, only asking it tells. */
+/** Where a daemon said that it serves; nothing where there is none. Whether it lives, only asking it tells (`home.ts`). */
 export async function readNote(places: Places): Promise<Noted | undefined> {
   const told = parsed(await readOwn(places.stateFile));
   if (!told) return undefined;
-  const { pid, bind, port } = told as { pid: number; bind: string; port: number };
-  return { pid, address: `http://${bind.includes(":") ? `[${bind}]` : bind}:${port}` };
+  const { bind, port, instance } = told as { bind: string; port: number; instance?: string };
+  return { authority: `${bind.includes(":") ? `[${bind}]` : bind}:${port}`, instance: String(instance ?? "") };
 }
 
 /** Secrets come from the daemon's own file, never by an address or an argument. */

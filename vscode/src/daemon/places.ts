@@ -5,6 +5,7 @@ import { isAbsolute, join, resolve } from "node:path";
 
 export interface Places {
   stateFile: string;
+  controlSocket: string;
   tokensFolder: string;
   logFile: string;
 }
@@ -18,6 +19,7 @@ export function findPlaces(environment: Environment = process.env, platform: str
   const { state, runtime } = folders(environment, platform);
   return {
     stateFile: join(shortened(runtime), "daemon.json"),
+    controlSocket: join(shortened(runtime), "dragoman.sock"),
     tokensFolder: join(state, "tokens"),
     logFile: join(state, "logs", "dragoman.log"),
   };

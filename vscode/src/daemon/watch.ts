@@ -1,11 +1,11 @@
 /** Whether the daemon runs and what lives in it, as the daemon itself says: so all windows agree.
  *
- * While it runs, its feed tells; when the feed ends, the daemon is gone or on its way back, and the note it leaves on
- * disk is looked at until there is a feed again.
+ * While it runs, its feed tells; when the feed ends, the daemon is gone or on its way back, and is looked for (`home.ts`)
+ * until there is a feed again.
  */
 import { Api } from "./api";
-import { readNote } from "./files";
-import { once } from "./once";
+import { findHome, type Home } from "./home";
+import type { Line, Why } from "../../../web/src/link/proof";
 import type { Places } from "./places";
 import type { Known, Row, Status } from "./status";
 
@@ -26,7 +26,7 @@ export class Watch {
   known: Known = { state: "unknown" };
   api: Api | undefined;
   private readonly listeners = new Set<Listener>();
-  private socket: WebSocket | undefined;
+  private line: Line | undefined;
   private timers = new Set<NodeJS.Timeout>();
   private gathering = false;
   private isEnded = false;
@@ -50,7 +50,8 @@ export class Watch {
   dispose(): void {
     this.isEnded = true;
     for (const timer of this.timers) clearTimeout(timer);
-    this.socket?.close();
+    this.line?.close();
+    this.api?.close();
   }
 
   /** The next answer of the daemon that fits, or the present one. */
@@ -68,41 +69,49 @@ export class Watch {
   }
 
   private async look(): Promise<void> {
-    const note = await readNote(this.places).catch(() => undefined);
+    const home = await findHome(this.places, this.language).catch(() => undefined);
     if (this.isEnded) return;
-    if (note) await this.connect(note.address);
+    if (home) await this.connect(home);
     else this.lost();
   }
 
-  private async connect(address: string): Promise<void> {
-    const api = new Api(address, this.places, this.language);
-    const token = await api.token().catch(() => undefined);
-    if (this.isEnded) return;
-    if (!token) return this.lost();
-    const socket = new WebSocket(`${address.replace("http", "ws")}/api/feed`, ["dragoman.v1", `bearer.${token}`]);
-    const deadline = setTimeout(() => socket.close(), ANSWERS_WITHIN_MS);
-    let isOpen = false;
-    this.socket = socket;
-    socket.onmessage = ({ data }) => {
+  private async connect(home: Home): Promise<void> {
+    const api = new Api(home, this.places, this.language);
+    let [isOpen, isOver] = [false, false];
+    const closed = (why: Why, code: number) => {
+      if (isOver) return;
+      isOver = true;
       clearTimeout(deadline);
-      if (!isOpen) this.begun(api, socket);
+      api.close();
+      this.lost(isOpen && this.known.state === "running" && why === "ended" && brokeOff(code));
+    };
+    const message = (data: string | ArrayBuffer) => {
+      clearTimeout(deadline);
+      if (!isOpen && this.line) this.begun(api, this.line);
       isOpen = true;
       this.heard(JSON.parse(String(data)) as Message);
     };
-    socket.onclose = socket.onerror = once((end) => {
-      clearTimeout(deadline);
-      this.lost(isOpen && this.known.state === "running" && brokeOff(end));
-    });
+    const deadline = setTimeout(() => {
+      this.line?.close();
+      closed("unreachable", 0);
+    }, ANSWERS_WITHIN_MS);
+    try {
+      const line = await api.dial("/link/feed", { proved: () => undefined, message, closed });
+      if (this.isEnded) line.close();
+      else this.line = line;
+    } catch {
+      closed("unreachable", 0);
+    }
   }
 
-  private begun(api: Api, socket: WebSocket): void {
+  private begun(api: Api, line: Line): void {
     this.api = api;
     this.isMissed = false;
-    this.askNowAndThen(socket);
+    this.askNowAndThen(line);
   }
 
   private lost(isMissed = false): void {
-    this.socket = undefined;
+    this.line = undefined;
     this.api = undefined;
     if (this.isEnded) return;
     if (this.isMissed && !isMissed) for (const { died } of this.listeners) died?.();
@@ -131,11 +140,11 @@ export class Watch {
   }
 
   /** A process that hangs keeps its connections: only an answer proves that it lives. */
-  private askNowAndThen(socket: WebSocket): void {
+  private askNowAndThen(line: Line): void {
     this.after(ASK_EVERY_MS, async () => {
-      if (socket !== this.socket) return;
+      if (line !== this.line) return;
       await this.ask();
-      this.askNowAndThen(socket);
+      this.askNowAndThen(line);
     });
   }
 
@@ -164,6 +173,6 @@ export class Watch {
   }
 }
 
-function brokeOff(end: Event): boolean {
-  return ((end as Partial<CloseEvent>).code ?? NOBODY_SAID) === NOBODY_SAID;
+function brokeOff(code: number): boolean {
+  return (code || NOBODY_SAID) === NOBODY_SAID;
 }

@@ -1,6 +1,6 @@
-/** The chat's connection: the gateway protocol, version 4, with the daemon's token. One for the window. */
+/** The chat's connection: the gateway protocol, version 4, on a proved socket, so that it needs no token. One for the window. */
+import type { Line } from "../../../web/src/link/proof";
 import type { Api } from "../daemon/api";
-import { once } from "../daemon/once";
 import type { Words } from "../daemon/words";
 
 export interface GatewayEvent {
@@ -40,7 +40,9 @@ export class Gateway {
   state: State = "disconnected";
   /** Somebody asked for it once: it comes back when the daemon does. */
   isWanted = false;
-  private socket: WebSocket | undefined;
+  /** Counts the connections: what an earlier one still says is nobody's. */
+  private turn = 0;
+  private line: Line | undefined;
   private readonly pending = new Map<string, Pending>();
   private readonly listeners = new Set<Listener>();
   private nextId = 1;
@@ -69,9 +71,7 @@ export class Gateway {
 
   disconnect(): void {
     clearTimeout(this.timer);
-    const { socket } = this;
-    this.socket = undefined;
-    socket?.close();
+    this.leave();
     this.fail();
     this.become("disconnected");
   }
@@ -86,12 +86,26 @@ export class Gateway {
     const api = this.api();
     if (!api) return this.become("disconnected");
     this.become("connecting");
-    const socket = new WebSocket(`${api.address.replace("http", "ws")}/gateway`);
-    this.socket = socket;
-    socket.onmessage = ({ data }) => this.heard(JSON.parse(String(data)) as Frame, api);
-    socket.onclose = socket.onerror = once(() => {
-      if (socket === this.socket) this.closed();
-    });
+    this.leave();
+    const turn = this.turn;
+    const isOurs = () => turn === this.turn;
+    try {
+      const line = await api.dial("/link/chat", {
+        proved: () => undefined,
+        message: (data) => isOurs() && this.heard(JSON.parse(String(data)) as Frame, api),
+        closed: () => isOurs() && this.closed(),
+      });
+      if (isOurs()) this.line = line;
+      else line.close();
+    } catch {
+      if (isOurs()) this.closed();
+    }
+  }
+
+  private leave(): void {
+    this.turn += 1;
+    this.line?.close();
+    this.line = undefined;
   }
 
   private send<T>(method: string, params: Record<string, unknown>): Promise<T> {
@@ -102,7 +116,7 @@ export class Gateway {
         reject(new Error(this.t("The server has not answered within {0} s ({1}).", WITHIN_MS / 1000, method)));
       }, WITHIN_MS);
       this.pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
-      this.socket?.send(JSON.stringify({ type: "req", id, method, params }));
+      this.line?.send(JSON.stringify({ type: "req", id, method, params }));
     });
   }
 
@@ -131,14 +145,12 @@ export class Gateway {
   private async greet(api: Api): Promise<void> {
     const client = { id: "gateway-client", version: "1", platform: process.platform, mode: "ui" };
     try {
-      const auth = { token: await api.token() };
       await this.send("connect", {
-        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth,
+        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"],
         locale: api.language,
       });
     } catch {
-      this.socket?.close();
-      return;
+      return this.closed();
     }
     this.attempt = 0;
     this.lastSeq = 0;
@@ -146,6 +158,7 @@ export class Gateway {
   }
 
   private closed(): void {
+    this.leave();
     this.fail();
     if (++this.attempt > MOST_ATTEMPTS) return this.become("error");
     this.become("connecting");

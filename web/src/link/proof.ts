@@ -44,6 +44,7 @@ const PROTOCOL = "dragoman proof 1";
 const PROVED_WITHIN_MS = 5000;
 /** How the daemon refuses who has not proved itself, or holds a key that is no longer one. */
 const UNPROVED = 4403;
+const FAILED = 1006;
 const ROOM_FOR_A_PROOF = 1024;
 
 export function mac(secret: string, label: string, it: Transcript): Promise<string> {
@@ -80,7 +81,7 @@ class Dialling implements Line {
     this.deadline = setTimeout(() => this.end("unreachable"), PROVED_WITHIN_MS);
     this.socket.onopen = () => this.say({ key: key.id, nonce: this.clientNonce, dialled: address });
     this.socket.onmessage = ({ data }) => this.heard(data as string | ArrayBuffer);
-    this.socket.onerror = () => undefined; // a close follows
+    this.socket.onerror = () => this.gone(FAILED); // in Node 22 no close follows where nobody listens
     this.socket.onclose = ({ code }) => this.gone(code);
   }
 
