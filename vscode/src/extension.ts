@@ -6,6 +6,7 @@ import { findPlaces } from "./daemon/places";
 import { Watch } from "./daemon/watch";
 import { definitions, registerWithAgents } from "./manage/agents";
 import { registerCommands } from "./manage/commands";
+import { GatewayControl } from "./manage/gateway";
 import { Programs } from "./manage/program";
 import { Server } from "./manage/server";
 import { showStatus } from "./manage/statusBar";
@@ -36,7 +37,7 @@ export function activate(context: vscode.ExtensionContext): Exported {
   context.subscriptions.push(showStatus(server), registerCommands(server), registerWithAgents(programs));
   context.subscriptions.push(registerDebugging(server), new Breakpoints(context.workspaceState), offerSessions(server), registerViews(server, context));
   const bridge = new Bridge(watch, context.workspaceState);
-  context.subscriptions.push(bridge, new Sharing(bridge, context.workspaceState));
+  context.subscriptions.push(bridge, new Sharing(bridge, context.workspaceState), new GatewayControl(bridge, server, context.secrets));
   watch.begin();
   void server.startByItself();
   const { user, system } = process.cpuUsage(loadedAt.cpu);

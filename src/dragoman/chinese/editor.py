@@ -61,4 +61,5 @@ TABLE: dict[str, str] = {
     "The editor would expand {text} once more in this configuration.": "编辑器会再次展开此配置中的 {text}。",
     "Give the value itself in its place.": "请直接写出它的值。",
     "{editor} started it and did not lend the session.": "{editor} 已启动程序，但没有共享该会话。",
+    "That is not a gateway's token.": "这不是网关的令牌。",
 }

@@ -26,6 +26,7 @@ from dragoman.daemon.chatting import Chatting, chatting
 from dragoman.daemon.control import ControlServer
 from dragoman.daemon.debug_methods import DebugMethods
 from dragoman.daemon.debugging import Debugging, debugging
+from dragoman.daemon.editor_gateway import EditorGateway
 from dragoman.daemon.ending import take_signals
 from dragoman.daemon.gateway_methods import GatewayMethods
 from dragoman.daemon.instance import Instance
@@ -264,6 +265,7 @@ class _Parts:
         )
         waits, debugged = debugger.waits, debugger.service.workspaces
         calls = CallsApi(toolbox, _person(state), lambda session: waits.interrupt(session_id=session), debugged)
+        self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.standing)
         watched = TerminalApi(terminal.record, terminal.answers_in)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)
         editor = EditorApi(debugger.editors)
@@ -297,6 +299,7 @@ class _Parts:
             for listener in wrappers:
                 group.start_soon(self._wrapped.serve, listener)
             group.start_soon(self._editors.serve, editors)
+            group.start_soon(self._editor_gateway.publish)
             group.start_soon(self._lag.run)
             group.start_soon(summarize_logs)
             group.start_soon(keep_within_bounds, self._journal, self._settings)

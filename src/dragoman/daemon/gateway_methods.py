@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -15,12 +14,12 @@ from dragoman.chat import faults
 from dragoman.chat.standing import Standing
 from dragoman.chat.talking import Talk
 from dragoman.daemon.control import Method, Params, Part
+from dragoman.daemon.editor_gateway import ADDRESS, not_an_address
 from dragoman.daemon.outward import Outward
 from dragoman.errors import DragomanError
 from dragoman.phrases import Language, say
 from dragoman.wire.gateway.vocabulary import ChatEvent, Diff, Done, TextDelta, ToolResult, ToolStart
 
-_ADDRESS = re.compile(r"wss?://\S{1,500}")
 _MOST_TEXT = 100_000
 _MOST_ERROR = 300
 _SESSIONS = 100
@@ -63,12 +62,8 @@ class GatewayMethods:
 
     async def _connect(self, params: Params) -> AsyncIterator[Any]:
         url = str(params.get("url", ""))
-        if url and not _ADDRESS.fullmatch(url):
-            raise DragomanError(
-                "bad_address",
-                say("That is not the address of a gateway: {address}", address=ascii(url[:200])),
-                hint=say("It begins with ws:// or wss://, such as ws://127.0.0.1:18789."),
-            )
+        if url and not ADDRESS.fullmatch(url):
+            raise not_an_address(url)
         await self.link.connect(url)
         yield self._told(params)
 

@@ -121,11 +121,18 @@ class Outward:
             "canvas_request_id": self.node.request_id,
         }
 
-    async def connect(self, url: str) -> Standing:
-        """How it stands when that is decided: connected, or waiting for a person; else how it goes on trying."""
+    async def changed(self) -> None:
+        """The next change of how it stands."""
+        await self._changed.wait()
+
+    async def connect(self, url: str, token: str | None = None) -> Standing:
+        """How it stands when that is decided: connected, or waiting for a person; else how it goes on trying.
+
+        `token` is a person's, for this gateway; without one it is that of the settings, where it is theirs."""
         url = url or self._settings.gateway_address
-        if self._client is None or self._client.gateway.url != url:
-            await self._begin(url)
+        client = self._client
+        if client is None or client.gateway.url != url or token not in {None, client.gateway.token}:
+            await self._begin(url, token)
         assert self._client is not None
         self._client.connect()
         with anyio.move_on_after(SETTLED_WITHIN_S):
@@ -173,12 +180,13 @@ class Outward:
             raise faults.not_connected(self.standing)
         return self._client
 
-    async def _begin(self, url: str) -> None:
+    async def _begin(self, url: str, token: str | None) -> None:
         from dragoman.chat.client import Gateway, GatewayClient  # noqa: PLC0415  few ever need it
         from dragoman.chat.identity import Identity  # noqa: PLC0415
         from dragoman.chat.reconnecting import Reconnecting  # noqa: PLC0415
 
-        token = await anyio.to_thread.run_sync(self._token_for, url)
+        if token is None:
+            token = await anyio.to_thread.run_sync(self._token_for, url)
         self._scope.cancel("another gateway was named")
         self.router.lost(faults.not_connected(standing.DISCONNECTED))
         self._was_connected = False
