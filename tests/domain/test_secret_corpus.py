@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.debug.output import Output
 from dragoman.events import Event
 from dragoman.redaction import Redactor
 from tests.secret_corpus import SecretForm, ordinary_output, secret_forms
@@ -59,6 +60,37 @@ def test_an_event_hides_it_in_its_text_and_anywhere_in_its_body(form: SecretForm
     body = {"line": form.text, "nested": [{"deep": [form.text]}], "words": ["a", form.text], form.text: 1}
     event = REDACTOR.event(Event(kind="x.y", text=form.text, body=body))
     assert not seen(form, f"{event.text} {event.body}")
+
+
+@by_name
+def test_a_programs_output_is_hidden_wherever_its_pieces_end_and_whenever_it_is_read(form: SecretForm) -> None:
+    """An editor that a person joined with shows what was printed: it is the control."""
+    for at in range(0, len(form.text) + 1, 3):
+        output, cursor, read = Output(secrets=REDACTOR.stream), 0, ""
+        for piece in ("$ ", form.text[:at], form.text[at:], "\nnext\n"):
+            output.append("stdout", piece)
+            if piece == "$ ":
+                read += output.since(cursor, most=1000)[0]
+                cursor = output.end
+        read += output.since(cursor, most=10_000)[0]
+        assert not seen(form, read), at
+        assert read.endswith("next\n")
+        assert form.text in output.raw.since(0, most=10_000)[0]
+
+
+def test_a_secret_that_is_read_in_two_parts_is_hidden_in_both() -> None:
+    output = Output(secrets=REDACTOR.stream)
+    output.append("stdout", "password=")
+    first, cursor = output.since(0, most=100)[0], output.end
+    output.append("stdout", "hunter22hunter\n")
+    assert first + output.since(cursor, most=100)[0] == "password=<redacted 14 chars>\n"
+
+
+def test_ordinary_output_of_a_program_stays_as_it_is() -> None:
+    output, text = Output(secrets=REDACTOR.stream), "".join(ordinary_output())
+    for at in range(0, len(text), 777):
+        output.append("stdout", text[at : at + 777])
+    assert output.since(0, most=len(text))[0] == text
 
 
 @by_name

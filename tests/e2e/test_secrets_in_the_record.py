@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.daemons import Cli
+from tests.daemons import Cli, eventually
 from tests.hostile import STOP, Agent, agent_with, hostile_home
 from tests.leaks import leaks, password
 
@@ -88,3 +88,30 @@ def test_a_breakpoint_keeps_its_condition_and_the_record_of_it_has_no_secret(cli
     assert shaped not in told
     assert named not in told
     assert shaped.encode() in kept_bytes(cli)  # in the store: the debugger of the next session is told it as it is
+
+
+def test_what_an_answer_hides_is_in_no_report_export_search_or_stop(cli: Cli, agent: Agent, tmp_path: Path) -> None:
+    secret = password(8)
+    (agent.workspace / "named.py").write_text(
+        f'import os, sys\ndb_password = os.environ["DB_PASSWORD"]\nsys.stdout.write("password=")\nsys.stdout.flush()\n'
+        f"sys.stdout.write(db_password + '\\n')\nprint('ready')  # {STOP}\n"
+    )
+    agent.call("set_breakpoint", file_path="named.py", line_text=STOP)
+    started = agent.call("start_debugging", program="named.py", env={"DB_PASSWORD": secret})
+    assert started["status"] == "stopped", str(started)
+    asked = ('os.environ["DB_PASSWORD"]', 'os.environ.get("DB_PASSWORD")', "dict(os.environ)", "[db_password]")
+    told = [str(started), *(str(agent.call("evaluate_expression", expression=it)) for it in asked)]
+    told.append(str(agent.call("get_output")))
+    told.append(str(agent.call("stop_history")))
+    found = eventually(lambda: agent.call("search_journal", words="debug evaluated")["events"])
+    told.append(str(found))
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    other = cli("journal", "search", "evaluated", cwd=elsewhere)
+    every = cli("journal", "search", "evaluated", "--all-workspaces", cwd=elsewhere)
+    told += [cli("journal", "export").stdout, cli("report", cwd=agent.workspace).stdout, every.stdout]
+    agent.end()
+    cli("down", "--yes")
+    assert [text for text in told if secret in text] == []
+    assert "debug.evaluated" not in other.stdout
+    assert "debug.evaluated" in every.stdout
+    assert secret.encode() not in kept_bytes(cli)

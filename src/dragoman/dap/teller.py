@@ -56,7 +56,7 @@ class Teller:
         self._threads: frozenset[int] = frozenset()
         self._shown: Stop | None = None
         self._held = 0
-        output = followed.session.output
+        output = followed.session.output.raw
         self._cursor = max(output.end - REPLAYED_CHARACTERS, 0)
 
     async def run(self) -> None:
@@ -101,7 +101,7 @@ class Teller:
         return any(it.id == anothers.id for it, _ in self._told_others or ())
 
     async def _tell_output(self) -> None:
-        output = self._followed.session.output
+        output = self._followed.session.output.raw
         until = output.end
         while self._cursor < until:
             if output.start > self._cursor:

@@ -24,6 +24,7 @@ from dragoman.debug.wishes import Client, Preparation, Prepared, begun_unawaited
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 from dragoman.phrases import say
+from dragoman.redaction import SecretStream
 from dragoman.workspace.breakpoints import BreakpointBook
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ class Lives:
         clock: Clock,
         lived: Callable[[Session], AbstractContextManager[None]],
         keeping: Keeping = nothing_kept,
+        secrets: Callable[[], SecretStream] | None = None,
     ) -> None:
         self._group = group
         self._book = book
@@ -55,6 +57,7 @@ class Lives:
         self._clock = clock
         self._lived = lived
         self._keeping = keeping
+        self._secrets = secrets
 
     async def begin(
         self, client: Client, preparation: Preparation, *, within_s: float, probe: Probe | None = None
@@ -131,6 +134,7 @@ class Lives:
             tell=lambda kind, text, body: self._chronicle.tell(kind, id, text, body, workspace=client.place),
             keep=keep,
             hold=prepared.hold,
+            secrets=self._secrets,
         )
         if prepared.made is not None:
             prepared.made(session)

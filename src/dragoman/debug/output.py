@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
 from dragoman.debug.pulse import Pulse
+from dragoman.redaction import SecretStream
 
 KEPT_CHARACTERS = 1 << 20
 _PIECES = 20_000
@@ -27,26 +30,57 @@ class Reading(NamedTuple):
 
 
 class Output:
-    """Positions count every character ever printed, so a cursor stays true after old pieces have gone."""
+    """Positions count every character ever printed, so a cursor stays true after old pieces have gone.
 
-    def __init__(self, kept: int = KEPT_CHARACTERS, pulse: Pulse | None = None) -> None:
+    With `secrets` they are replaced as it comes, whatever pieces it comes in: who reads on from a cursor never sees
+    the rest of one. `raw` is what the program printed, for the person whose editor has joined the session.
+    """
+
+    def __init__(
+        self,
+        kept: int = KEPT_CHARACTERS,
+        pulse: Pulse | None = None,
+        secrets: Callable[[], SecretStream] | None = None,
+    ) -> None:
+        self.raw: Output = Output(kept, pulse) if secrets else self
+        self._secrets = secrets
+        self._filters: dict[str, _Filter] = {}
         self._kept = kept
         self._pulse = pulse or Pulse()
         self._pieces: deque[Piece] = deque()
         self._held = 0
-        self.end = 0
+        self._end = 0
 
     @property
     def start(self) -> int:
-        return self.end - self._held
+        return self._end - self._held
+
+    @property
+    def end(self) -> int:
+        self._let_go()
+        return self._end
 
     def append(self, category: str, text: str) -> None:
+        if self._secrets is None:
+            self._append(category, text)
+            return
+        self.raw.append(category, text)
+        if category not in self._filters:
+            self._filters[category] = _Filter(self._secrets())
+        self._append(category, self._filters[category].feed(text))
+
+    def _let_go(self) -> None:
+        """Whoever reads sees all there is: what is held back because a secret may have begun with it is judged now."""
+        for category, held in self._filters.items():
+            self._append(category, held.flush())
+
+    def _append(self, category: str, text: str) -> None:
         if not text:
             return
         kept = text[-self._kept :]
-        self.end += len(text)
+        self._end += len(text)
         self._held += len(kept)
-        self._add(Piece(self.end - len(kept), category, kept))
+        self._add(Piece(self._end - len(kept), category, kept))
         while len(self._pieces) > 1 and (self._held > self._kept or len(self._pieces) > _PIECES):
             self._held -= len(self._pieces.popleft().text)
         self._pulse.beat()
@@ -61,6 +95,7 @@ class Output:
 
     def pieces(self, cursor: int) -> list[Piece]:
         """All after the cursor, each with its category; what has gone before the first is missing."""
+        self._let_go()
         found: list[Piece] = []
         for piece in reversed(self._pieces):
             if piece.start + len(piece.text) <= cursor:
@@ -71,6 +106,7 @@ class Output:
 
     def since(self, cursor: int, *, most: int, categories: frozenset[str] = frozenset()) -> tuple[str, int]:
         """The newest `most` characters after the cursor, and how many before them were cut or have gone."""
+        self._let_go()
         texts = [
             piece.text[max(0, cursor - piece.start) :]
             for piece in self._pieces
@@ -83,6 +119,7 @@ class Output:
     def page(self, cursor: int, *, most: int, categories: frozenset[str] = frozenset()) -> Reading:
         """Forward from the cursor. A page ends with a line where one ends in it: what is hidden by its shape, such as a
         secret, is then seen whole."""
+        self._let_go()
         begin, room, spans = max(cursor, self.start), most, list[tuple[int, str]]()
         for piece in self._pieces:
             start = max(begin, piece.start)
@@ -92,6 +129,20 @@ class Output:
             if not room:
                 return _whole_lines(spans, begin - cursor)
         return Reading("".join(text for _, text in spans), begin - cursor, self.end)
+
+
+class _Filter:
+    """Text through a stream of bytes; a character of several bytes is never cut."""
+
+    def __init__(self, stream: SecretStream) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, text: str) -> str:
+        return self._decoder.decode(self._stream.feed(text.encode("utf-8", "replace")))
+
+    def flush(self) -> str:
+        return self._decoder.decode(self._stream.flush()) if self._stream.holds else ""
 
 
 def _whole_lines(spans: list[tuple[int, str]], missed: int) -> Reading:

@@ -37,6 +37,7 @@ from dragoman.debug.session import Session
 from dragoman.debug.states import State
 from dragoman.debug.wishes import Client, Preparation, Prepared, Starter, Wish
 from dragoman.errors import DragomanError
+from dragoman.redaction import SecretStream
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointBook
 
 __all__ = ["Client", "DebugService", "Happened", "Preparation", "Prepared", "Starter", "Wish"]
@@ -72,17 +73,19 @@ class DebugService:
         record: Record,
         clock: Clock,
         lived: Callable[[Session], AbstractContextManager[None]] = lambda _: nullcontext(),
-        redacted: Callable[[str], str] = str,
+        redacted: Callable[[str, str], str] = lambda _, text: text,
         keeping: Keeping = nothing_kept,
+        secrets: Callable[[], SecretStream] | None = None,
     ) -> None:
-        """`lived` surrounds a session's life, for whoever must know what would end with the daemon."""
+        """`lived` surrounds a session's life, for whoever must know what would end with the daemon. `redacted` is asked
+        for what a name or an expression stands for; the name may be empty."""
         self._redacted = redacted
         self._book = book
         self._starter = starter
         self._clock = clock
         self._register = Register(clock)
         self._chronicle = Chronicle(record)
-        self._lives = Lives(group, book, self._register, self._chronicle, clock, lived, keeping)
+        self._lives = Lives(group, book, self._register, self._chronicle, clock, lived, keeping, secrets)
         group.start_soon(self._chronicle.write)
 
     # Sessions.
@@ -238,7 +241,7 @@ class DebugService:
             session = self._register.anywhere(session_id).session
         except DragomanError:
             return ""
-        return self._redacted(session.output.since(0, most=most)[0])
+        return self._redacted("", session.output.since(0, most=most)[0])
 
     def workspaces(self) -> set[str]:
         """Those that have sessions."""
@@ -274,7 +277,7 @@ class DebugService:
     ) -> Evaluated:
         session = self.find(client, session_id)
         found = await session.looks.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
-        asked, result = self._in_record(expression), self._in_record(found.result)
+        asked, result = self._in_record(expression), self._in_record(found.result, of=expression)
         told = {"expression": asked, "result": result, "by": client.id}
         self._chronicle.tell("debug.evaluated", session.id, asked, told, workspace=client.place)
         return found
@@ -290,9 +293,9 @@ class DebugService:
         self._chronicle.tell("debug.variable_set", session.id, asked, told, workspace=client.place)
         return found
 
-    def _in_record(self, expression: str) -> str:
+    def _in_record(self, text: str, of: str = "") -> str:
         """Cut last: nothing tells half a secret from other words."""
-        return self._redacted(expression[:_EXPRESSION_LOOKED_AT])[:_EXPRESSION_IN_RECORD]
+        return self._redacted(of, text[:_EXPRESSION_LOOKED_AT])[:_EXPRESSION_IN_RECORD]
 
     async def threads(self, client: Client, session_id: str, *, placed: bool = True) -> tuple[ThreadSeen, ...]:
         """Where each stands costs a question a thread; a step that only counts them does without."""

@@ -37,6 +37,7 @@ from dragoman.debug.states import LIVE, Happening, State
 from dragoman.debug.stopping import Moment, Stopping
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.redaction import SecretStream
 from dragoman.wire.dap import Capabilities
 from dragoman.workspace.breakpoints import Breakpoint
 
@@ -73,6 +74,7 @@ class Session:
         keep: Callable[[Stop], None] = lambda _: None,
         hold: anyio.Event | None = None,
         probe: Probe | None = None,
+        secrets: Callable[[], SecretStream] | None = None,
     ) -> None:
         """`follows` is the one that this one starts again: its output goes on, and its stops are counted on."""
         self.id = id
@@ -80,7 +82,7 @@ class Session:
         self.facts: Mapping[str, str] = facts or {}
         self.launch = launch
         self.pulse: Pulse = follows.pulse if follows else Pulse()
-        self.output: Output = follows.output if follows else Output(pulse=self.pulse)
+        self.output: Output = follows.output if follows else Output(pulse=self.pulse, secrets=secrets)
         self.bindings = Bindings(backend, launch.dialect, launch.exception_filters, id)
         self._backend = backend
         self._life = Life(clock, follows.last_stop if follows else 0, self.pulse)
