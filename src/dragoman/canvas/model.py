@@ -53,7 +53,6 @@ class SurfaceChange(msgspec.Struct, frozen=True, kw_only=True):
 
     drawer: str
     surface_id: str
-    before: Surface | None
     after: Surface | None
     """None: it is gone."""
     data: tuple[UpdateDataModel, ...] = ()

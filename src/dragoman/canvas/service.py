@@ -257,7 +257,6 @@ class CanvasService:
                 SurfaceChange(
                     drawer=drawer,
                     surface_id=name,
-                    before=stored(before[name]) if name in before else None,
                     after=stored(after[name]) if name in after else None,
                     data=tuple(msgspec.structs.replace(it, value=without(it.value, secrets)) for it in data),
                     is_new=name not in before or any(isinstance(it, CreateSurface) for it in sent),
@@ -266,7 +265,7 @@ class CanvasService:
 
     def _tell_gone(self, surfaces: Sequence[Drawn]) -> None:
         for it in surfaces:
-            self._tell(SurfaceChange(drawer=it.drawer, surface_id=it.surface.id, before=None, after=None))
+            self._tell(SurfaceChange(drawer=it.drawer, surface_id=it.surface.id, after=None))
 
     def _tell(self, change: SurfaceChange) -> None:
         for told in self._watching:

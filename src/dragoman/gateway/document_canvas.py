@@ -6,8 +6,8 @@ context}`. Such clients send it as the text of a `chat.send`, so that is where i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
-from itertools import islice
+from collections.abc import Set
+from hashlib import sha256
 from typing import Any, Literal
 
 import msgspec
@@ -15,12 +15,10 @@ import msgspec
 from dragoman.canvas.model import Drawn, SurfaceChange, key_of
 from dragoman.canvas.service import CanvasService
 from dragoman.gateway.calls import Asker
-from dragoman.wire.a2ui import A2uiError, to_seed
+from dragoman.wire.a2ui import A2uiError, Surface, pointer, to_seed
 
 Json = dict[str, Any]
 _ACTION_CHARACTERS = 64 * 1024
-_LOOKED_AT = 20
-"""Of the surfaces that were changed last, where a user's action names no component."""
 
 
 class UserAction(msgspec.Struct, frozen=True):
@@ -46,6 +44,8 @@ class DocumentCanvas:
         self._canvas = canvas
         self._in_sessions = in_sessions
         self._names: dict[str, str] = {}
+        self._listed: dict[str, bytes] = {}
+        """Digests of the components that were told last."""
 
     def name_of(self, drawer: str, surface_id: str) -> str:
         key = key_of(drawer, surface_id)
@@ -54,20 +54,28 @@ class DocumentCanvas:
         return self._names[key]
 
     def forget(self, change: SurfaceChange) -> None:
-        self._names.pop(key_of(change.drawer, change.surface_id), None)
+        key = key_of(change.drawer, change.surface_id)
+        self._names.pop(key, None)
+        self._listed.pop(key, None)
 
-    def messages(self, change: SurfaceChange, *, is_known: bool) -> list[Json]:
-        """For clients that were told of the surface before, or for those that were not."""
+    def messages(self, change: SurfaceChange) -> tuple[list[Json], list[Json]]:
+        """For clients that were told of the surface before, and for those that were not."""
         name = self.name_of(change.drawer, change.surface_id)
         if change.after is None:
-            return [to_seed.update_components(name, [])] if is_known else []
-        if change.is_new or not is_known:
-            return to_seed.create_surface(name, change.after)
-        data = [to_seed.update_data_model(name, update) for update in change.data]
+            return [to_seed.update_components(name, [])], []
         components = to_seed.components_of(change.after)
-        if change.before is not None and components == to_seed.components_of(change.before):
-            return data
-        return [*data, to_seed.update_components(name, components)]
+        created = to_seed.create_surface(name, change.after, components)
+        is_same = self._is_listed(key_of(change.drawer, change.surface_id), components)
+        if change.is_new:
+            return created, created
+        data = [to_seed.update_data_model(name, update) for update in change.data]
+        return [*data, *([] if is_same else [to_seed.update_components(name, components)])], created
+
+    def _is_listed(self, key: str, components: list[Json]) -> bool:
+        """Whether these are the components that were told last; afterwards they are."""
+        digest = sha256(msgspec.json.encode(components)).digest()
+        before, self._listed[key] = self._listed.get(key), digest
+        return before == digest
 
     async def act(self, asker: Asker, message: str) -> Delivered | None:
         """Only on surfaces that this client was told of. None where the message is no action on one of those."""
@@ -95,8 +103,7 @@ class DocumentCanvas:
         """The surface, the component and the item that it stands for: on the surface that was changed last."""
         own = (drawn for drawn in self._canvas.surfaces() if self._names.get(drawn.key) in told)
         if "componentId" not in acted.context:
-            path = acted.context.get("path")
-            return next((found for drawn in islice(own, _LOOKED_AT) for found in _offering(drawn, path)), None)
+            return next((found for drawn in own if (found := _offering(drawn, acted.context.get("path")))), None)
         component_id, _, scope = str(acted.context["componentId"]).partition("@/")
         where = f"/{scope}" if scope else ""
         return next(((drawn, component_id, where) for drawn in own if component_id in drawn.surface.components), None)
@@ -111,10 +118,18 @@ def user_action(message: str) -> UserAction | None:
         return None
 
 
-def _offering(drawn: Drawn, path: object) -> Iterator[tuple[Drawn, str, str]]:
+def _offering(drawn: Drawn, path: object) -> tuple[Drawn, str, str] | None:
     """The document's `FileTree` says which path was chosen, and not where."""
-    if any(it.type == "FileTree" for it in drawn.surface.components.values()):
-        for node in to_seed.nodes_of(drawn.surface):
-            items = node.properties.get("items")
-            if node.type == "FileTree" and isinstance(items, list) and path in items:
-                yield drawn, node.component_id, node.scope
+    for component in drawn.surface.components.values():
+        if component.type == "FileTree" and path in _items(drawn.surface, component.properties.get("items")):
+            return drawn, component.id, ""
+    return None
+
+
+def _items(surface: Surface, items: object) -> list[Any]:
+    if isinstance(items, dict) and isinstance(items.get("path"), str):
+        try:
+            items = pointer.get(surface.data_model, pointer.parse(items["path"]))
+        except pointer.PointerError:
+            return []
+    return items if isinstance(items, list) else []

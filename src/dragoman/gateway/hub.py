@@ -123,14 +123,15 @@ class Hub:
         nothing of the surface yet is told the whole."""
         if self.canvas is None:
             return
-        readers = self._kind_readers()
-        name = self.canvas.name_of(change.drawer, change.surface_id) if readers else ""
-        for is_known in (True, False):
-            told = [visit for visit in readers if (name in visit.surfaces_told) is is_known]
-            for message in self.canvas.messages(change, is_known=is_known) if told else ():
-                _broadcast(Frame("agent", kind_events.of_surface(message)), told, may_be_left_out=False)
-        for visit in readers:
-            (visit.surfaces_told.discard if change.after is None else visit.surfaces_told.add)(name)
+        if readers := self._kind_readers():
+            name = self.canvas.name_of(change.drawer, change.surface_id)
+            known = [visit for visit in readers if name in visit.surfaces_told]
+            others = [visit for visit in readers if name not in visit.surfaces_told]
+            for visits, messages in zip((known, others), self.canvas.messages(change), strict=True):
+                for message in messages:
+                    _broadcast(Frame("agent", kind_events.of_surface(message)), visits, may_be_left_out=False)
+            for visit in readers:
+                (visit.surfaces_told.discard if change.after is None else visit.surfaces_told.add)(name)
         if change.after is None:
             self.canvas.forget(change)
 

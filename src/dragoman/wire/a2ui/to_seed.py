@@ -23,20 +23,20 @@ from dragoman.wire.a2ui.surface import Surface
 
 Json = dict[str, Any]
 
-_LIMITS = msgspec.structs.replace(DEFAULT_LIMITS, nodes=2_000, tree_bytes=512 << 10)
-"""The whole list is sent with every change, so it is smaller than what a page may be shown."""
+_LIMITS = msgspec.structs.replace(DEFAULT_LIMITS, nodes=1_000, tree_bytes=512 << 10)
+"""The whole list is made and sent with every change, so it is shorter than what a page may be shown."""
 _LAYOUT = frozenset({"Row", "Column", "List", "Card", "Tabs", "Modal"})
 _INNER = frozenset({"action", "checks", "child", "children", "tabs", "trigger", "content", "weight", "accessibility"})
 _SAID_AS = {"Markdown": ("Text", "text", "text"), "Terminal": ("CodeBlock", "text", "code")}
 """The type, its property, and the name of that in the type that the document has."""
 
 
-def create_surface(name: str, surface: Surface) -> list[Json]:
+def create_surface(name: str, surface: Surface, components: list[Json]) -> list[Json]:
     """With its data, which the document's message that creates one does not carry."""
     created: Json = {
         "type": "createSurface",
         "surface": {"id": name, "title": surface.title},
-        "components": components_of(surface),
+        "components": components,
     }
     if surface.data_model == {}:
         return [created]
@@ -54,13 +54,8 @@ def update_data_model(name: str, message: UpdateDataModel) -> Json:
 
 
 def components_of(surface: Surface) -> list[Json]:
-    return [_written(node) for node in nodes_of(surface)]
-
-
-def nodes_of(surface: Surface) -> Iterator[Node]:
-    """What is listed, in the order in which it is drawn."""
     root = resolve(surface, _LIMITS)
-    return _listed(root) if root else iter(())
+    return [_written(node) for node in _listed(root)] if root else []
 
 
 def _set_data(name: str, place: str, value: Any) -> Json:
