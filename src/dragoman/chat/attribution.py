@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, UnsetType
 
-from dragoman.chat.session_methods import read_params
 from dragoman.ids import new_id
 from dragoman.wire.gateway import EventFrame, SequenceGap, canonical_session_key
 from dragoman.wire.gateway.payloads import read, size_of
@@ -41,8 +40,16 @@ class _Payload(msgspec.Struct, rename="camel"):
     stop_reason: str | None = None
 
 
+class _Sent(msgspec.Struct, rename="camel"):
+    """Of a request: what else it holds, however much, is not read."""
+
+    session_key: str | None = None
+    idempotency_key: str | None = None
+    run_id: str | None = None
+
+
 _PAYLOAD = msgspec.json.Decoder(_Payload)
-_MEMBERS: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
+_SENT = msgspec.json.Decoder(_Sent)
 
 
 class _About(NamedTuple):
@@ -85,13 +92,13 @@ class Attribution:
         """What goes out about runs. Returns the key of a message, which `answered` or `refused` is told later."""
         if method not in ("chat.send", "chat.abort"):
             return ""
-        given = {name: it for name, it in read_params(params).items() if isinstance(it, str)}
-        key, session_key = given.get("idempotencyKey", ""), given.get("sessionKey", "")
+        given = _sent(params)
         if method == "chat.abort":
-            self.leave(session_key, given.get("runId", ""))
+            self.leave(given.session_key or "", given.run_id or "")
             return ""
+        key = given.idempotency_key or ""
         if key:
-            self.sent(key, session_key)
+            self.sent(key, given.session_key or "")
         return key
 
     def sent(self, key: str, session_key: str) -> None:
@@ -229,12 +236,23 @@ def _about(frame: EventFrame) -> _About | None:
     return _About("kind", *names, None, True) if told.kind in _KINDS else None
 
 
+def _sent(params: Any) -> _Sent:
+    """From an object, or one that is already written."""
+    if isinstance(params, Raw):
+        return read(params, _SENT) or _Sent()
+    try:
+        return msgspec.convert(params, _Sent)
+    except msgspec.ValidationError:
+        return _Sent()
+
+
 def _completed(frame: EventFrame, run_id: str, session_key: str) -> EventFrame:
+    """With the names behind everything else: of a member that is there twice, the last counts."""
     if isinstance(frame.payload, UnsetType):
         return frame
-    names = {"runId": run_id, "sessionKey": session_key}
-    members = _MEMBERS.decode(frame.payload) | {name: Raw(msgspec.json.encode(it)) for name, it in names.items()}
-    return msgspec.structs.replace(frame, payload=Raw(msgspec.json.encode(members)))
+    names = msgspec.json.encode({"runId": run_id, "sessionKey": session_key})
+    written = bytes(frame.payload).rstrip().removesuffix(b"}") + b"," + names.removeprefix(b"{")
+    return msgspec.structs.replace(frame, payload=Raw(written))
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -89,7 +89,7 @@ class SessionMethods:
                 return await ask(method, params, timeout_s)
             except RequestFailedError as refused:
                 first = refused
-        asked = documented.params(read_params(params))
+        asked = documented.params(_read_params(params))
         try:
             answer = await ask(documented.method, asked, timeout_s)
         except RequestFailedError as second:
@@ -98,7 +98,7 @@ class SessionMethods:
         return Raw(msgspec.json.encode(documented.answer(asked, _read_answer(answer))))
 
 
-def read_params(params: Any) -> dict[str, Any]:
+def _read_params(params: Any) -> dict[str, Any]:
     """As our callers give them: an object, or one that is already written."""
     try:
         given = msgspec.json.decode(params) if isinstance(params, Raw) else params

@@ -53,6 +53,20 @@ def test_what_has_names_passes_as_it_came() -> None:
     assert heard(it, {**TEXT, "runId": "other"}) == [("other", "acp:one")]
 
 
+def test_a_name_that_is_empty_counts_as_none_and_nothing_else_of_an_event_is_touched() -> None:
+    it = running(("key", "acp:one"))
+    payload = {**TEXT, "runId": None, "sessionKey": "", "more": [{"runId": "inner"}]}
+    (told,) = it.heard(frame(payload))
+    assert isinstance(told, EventFrame)
+    assert isinstance(told.payload, Raw)
+    assert json.loads(bytes(told.payload)) == {**payload, "runId": "run-1", "sessionKey": "acp:one"}
+
+
+@pytest.mark.parametrize("params", [None, UNSET, 5, [], {"idempotencyKey": 7}, Raw(b"[]"), Raw(b'{"sessionKey":5}')])
+def test_a_request_of_another_shape_is_no_message(params: Any) -> None:
+    assert Attribution().requested("chat.send", params) == ""
+
+
 def test_what_comes_before_the_answer_waits_for_it_and_keeps_its_order() -> None:
     it = Attribution()
     it.sent("key", "acp:one")
