@@ -48,6 +48,11 @@ class Places:
         return self.state / "port"
 
     @property
+    def preferences_file(self) -> Path:
+        """What a person chose at the page."""
+        return self.state / "page.json"
+
+    @property
     def log_file(self) -> Path:
         return self.state / "logs" / "dragoman.log"
 

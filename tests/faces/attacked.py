@@ -42,6 +42,11 @@ class Attacked:
         return ("Host", f"127.0.0.1:{self.port}")
 
     @property
+    def page_host(self) -> str:
+        """Where the page is, as `HOST:PORT`."""
+        return f"{call(self.places, 'state')['instance']}.localhost:{self.port}"
+
+    @property
     def bearer(self) -> tuple[str, str]:
         return ("Authorization", f"Bearer {self.places.token_file('page').read_text().strip()}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +10,8 @@ from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, exp
 
 from tests.daemons import PATIENCE, call
 from tests.faces.attacked import Attacked
-from tests.raw_http import Ask, ask
+from tests.page.held import INTERPOSE
+from tests.proving import calls, log_in
 
 SIZE: ViewportSize = {"width": 1200, "height": 760}
 REPORT_VIOLATIONS = """
@@ -23,7 +23,7 @@ document.addEventListener("securitypolicyviolation", (event) =>
 FORGET = """(session) => {
   sessionStorage.clear();
   localStorage.clear();
-  sessionStorage.session = session;
+  sessionStorage.session = JSON.stringify(session);
   history.replaceState(null, "", "/");
 }"""
 NESTED = """view => {
@@ -43,6 +43,11 @@ BUSY = "task queue exceeded allotted deadline"
 """What xterm.js writes down where the machine is busy."""
 
 
+def forget_preferences(daemon: Attacked) -> None:
+    with calls(log_in(daemon.places)) as page:
+        assert page.ask("/api/preferences/change", "POST", {"language": "", "watches": []}).status == 200
+
+
 @dataclass
 class Tab:
     page: Page
@@ -57,6 +62,7 @@ class Tab:
         tab = cls(context.new_page(), daemon)
         tab.page.set_default_timeout(10_000 * PATIENCE)
         tab.page.add_init_script(REPORT_VIOLATIONS)
+        tab.page.add_init_script(INTERPOSE)
         tab.page.on("request", lambda request: tab.requests.append(request.url))
         tab.page.on("websocket", lambda socket: tab.requests.append(socket.url))
         tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
@@ -70,16 +76,17 @@ class Tab:
         self.page.set_viewport_size(SIZE)
         self.page.emulate_media(color_scheme="light")
         self.page.bring_to_front()  # one that is behind another is drawn about once a second
+        forget_preferences(self.daemon)
         self.page.evaluate(FORGET, self.session())
         self.requests.clear()
         self.complaints.clear()
         self.page.reload()
         self.assert_connected()
 
-    def session(self) -> str:
-        """What the page would get for the code of a link."""
-        said = json.dumps({"code": self.link().partition("#code=")[2]}).encode()
-        return str(ask(self.daemon.port, Ask("/api/login", "POST", [self.daemon.host], said)).json()["session"])
+    def session(self) -> dict[str, str]:
+        """What the page would make of the code of a link."""
+        key = log_in(self.daemon.places).key
+        return {"id": key.id, "secret": key.secret}
 
     def hear(self, complaint: str) -> None:
         if not complaint.startswith(BUSY):
@@ -105,8 +112,7 @@ class Tab:
         return self.page.evaluate("window.pwned")
 
     def foreign(self) -> list[str]:
-        own = f"127.0.0.1:{self.daemon.port}"
-        return [url for url in self.requests if urlsplit(url).netloc != own]
+        return [url for url in self.requests if urlsplit(url).netloc != self.daemon.page_host]
 
     def assert_at_home(self) -> None:
         assert self.foreign() == []

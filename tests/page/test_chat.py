@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from dragoman.testing.fake_model import Calls, Ends, Fails, Says, Step, Waits
 from tests.faces.attacked import Attacked
+from tests.page.held import answered_with
 from tests.page.tab import Tab
 from tests.page.talking import fresh, say, with_model
 
@@ -150,10 +151,9 @@ def test_what_an_older_page_left_behind_is_no_reason_to_read_nothing(tab: Tab) -
 
 
 def test_a_refusal_in_plain_words_is_told_as_such(tab: Tab) -> None:
-    tab.page.route("**/api/canvas", lambda route: route.fulfill(status=413, body="Too large"))
+    answered_with(tab.page, "/api/canvas", 413, "Too large")
     told = tab.show("Canvas").get_by_role("alert")
     expect(told).to_have_text("This was refused (413): Too large")
-    tab.complaints.clear()  # the browser writes down that it was refused
 
 
 ASKS_FIRST: list[list[Step]] = [

@@ -118,8 +118,7 @@ def test_what_was_before_is_told_though_something_new_was_heard_first(
 ) -> None:
     place.tool("set_breakpoint", file_path="adding.py", line_number=2)
     expect(view.locator("#breakpoints .item")).to_have_count(1)
-    held = Held(tab.page, address="**/api/events*")
-    tab.page.reload()
+    held = Held.from_reload(tab.page, "/api/events")
     held.until_asked()
     place.tool("set_breakpoint", file_path="adding.py", line_number=3)
     timeline = view.locator("#timeline .item").filter(has_text="set a breakpoint")
@@ -227,8 +226,6 @@ def test_a_daemon_that_is_gone_is_told_plainly_and_as_nothing_else(view: Locator
     view.locator("#over").click()
     expect(view.get_by_role("alert")).to_contain_text("Dragoman is not running, or does not answer.")
     expect(tab.page.get_by_text("Something went wrong on this page")).to_have_count(0)
-    tab.page.unroute_all()
-    tab.complaints = [it for it in tab.complaints if "ERR_FAILED" not in it]  # the browser's own lines
 
 
 def test_a_line_that_never_ends_is_shown_in_pieces(view: Locator, tab: Tab) -> None:

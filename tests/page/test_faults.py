@@ -20,7 +20,8 @@ from tests.daemons import PATIENCE, eventually
 from tests.faces.attacked import MB, Attacked, many_descriptors
 from tests.page.tab import Tab
 from tests.page.workplace import Workplace, workplace
-from tests.raw_http import Answer, Ask, WebSocket, ask, frame
+from tests.proving import log_in
+from tests.raw_http import Answer, WebSocket, frame
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
@@ -73,13 +74,17 @@ def frugal(unharmed: Tab, daemon: Attacked) -> Iterator[Tab]:
     assert daemon.resident() - before < ROOM
 
 
-def door(daemon: Attacked, path: str) -> WebSocket:
-    return WebSocket(daemon.port, path, [daemon.host, daemon.bearer])
+def door(daemon: Attacked, path: str, first: bytes) -> WebSocket:
+    socket = log_in(daemon.places).open(path)
+    if first:
+        socket.send(first)
+    return socket
 
 
-def doors(place: Workplace) -> dict[str, str]:
-    terminal = place.tool("list_terminals")["terminals"][0]["terminal"]
-    return {"feed": "/api/feed", "terminal": f"/api/terminal?id={terminal}", "chat": "/gateway"}
+def doors(place: Workplace) -> dict[str, bytes]:
+    """The sockets of the page, and what each wants to hear first."""
+    terminal = str(place.tool("list_terminals")["terminals"][0]["terminal"])
+    return {"/link/feed": b"", "/link/terminal": terminal.encode(), "/link/chat": b"", "/link/calls": b""}
 
 
 RUDE: dict[str, tuple[bytes, set[int]]] = {
@@ -96,18 +101,17 @@ RUDE: dict[str, tuple[bytes, set[int]]] = {
 
 def test_rude_frames_at_every_socket_of_the_page_end_their_sender_alone(frugal: Tab, place: Workplace) -> None:
     daemon = place.daemon
-    for name, path in doors(place).items():
+    for path, first in doors(place).items():
         for what, (said, codes) in RUDE.items():
-            with door(daemon, path) as rude:
-                assert rude.status == 101, (name, rude.status)
+            with door(daemon, path, first) as rude:
                 rude.send_raw(said or frame(b"x" * 25_000_000))
-                assert rude.close_code() in codes | {0}, (name, what)
+                assert rude.close_code() in codes | {0}, (path, what)
     expect(frugal.page.locator("#connection.good")).to_be_visible()
 
 
 def test_messages_up_to_the_cap_and_deep_nonsense_change_nothing(frugal: Tab, place: Workplace) -> None:
-    for name, path in doors(place).items():
-        with door(place.daemon, path) as rude:
+    for path, first in doors(place).items():
+        with door(place.daemon, path, first) as rude:
             for said in (
                 b"x" * WEBSOCKET_MESSAGE_CAP,
                 b"[" * 100_000,
@@ -116,7 +120,7 @@ def test_messages_up_to_the_cap_and_deep_nonsense_change_nothing(frugal: Tab, pl
             ):
                 rude.send(said)
             rude.send(b"still here?", opcode=9)
-            assert answered_or_closed(rude), name
+            assert answered_or_closed(rude), path
 
 
 def answered_or_closed(rude: WebSocket) -> bool:
@@ -150,9 +154,13 @@ def test_rude_bodies_at_every_address_of_the_page_are_refused(frugal: Tab, place
 
 def posted(daemon: Attacked, path: str, body: bytes) -> Answer:
     """Nothing at all (0) where it hung up while it was still being told."""
-    with contextlib.suppress(ConnectionError):
-        return ask(daemon.port, Ask(path, method="POST", headers=[daemon.host, daemon.bearer], body=body))
-    return Answer(0, {}, b"")
+    with log_in(daemon.places).open("/link/calls") as socket:
+        socket.send(b'{"id":1,"method":"POST","path":"%b","body":%b}' % (path.encode(), body))
+        opcode, said = socket.receive()
+    if opcode != 1:
+        return Answer(0, {}, b"")
+    piece = json.loads(said)
+    return Answer(piece["status"], {}, piece["text"].encode())
 
 
 def test_a_page_that_falls_behind_is_told_of_the_gap_and_shows_the_present(unharmed: Tab, place: Workplace) -> None:
@@ -232,7 +240,7 @@ def answered_in_ms(view: Locator) -> float:
     return float(view.evaluate(
         """async () => {
           const begun = performance.now();
-          await fetch("/api/status", { headers: { Authorization: `Bearer ${sessionStorage.session}` } });
+          await fetch("/icon.svg", { cache: "no-store" });
           return performance.now() - begun;
         }"""
     ))  # fmt: skip

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.daemons import PATIENCE, call, cli_with_home
-from tests.e2e.life.test_ports import free_port
 from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
 from tests.page.workplace import Workplace
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.needs("chromium", "page")
 
 
 def test_the_link_logs_in_and_what_happens_is_shown_live(daemon: Attacked, tab: Tab) -> None:
-    assert tab.page.url == f"http://127.0.0.1:{daemon.port}/"
+    assert tab.page.url == f"http://{daemon.page_host}/"
     activity = tab.show("Activity")
     expect(activity.locator(".row .kind").last).to_have_attribute("title", "daemon.started")
     last = daemon.append(3)
@@ -98,7 +97,7 @@ def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, 
 
 
 @pytest.mark.requirement("page:chat:status-bar")
-def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_page_comes_back_with_it(
+def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_next_one_asks_for_a_link(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("work")
@@ -122,34 +121,32 @@ def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_page_co
         expect(page.locator("#screen")).to_contain_text("before")
         cli.kill()
         assert_lost(page)
-        assert cli("up", "--port", "0", cwd=folder).returncode == 0  # the page waits where it was
-        assert cli.status()["port"] == port
+        assert cli("up", "--port", str(port), cwd=folder).returncode == 0
+        assert_of_another_instance(page)
+        page.goto(str(call(cli.places, "login_link")["link"]))
         expect(page.locator("#connection.good")).to_be_visible(timeout=15_000 * PATIENCE)
         assert_back(page)
-        moved = free_port()
-        change_port(page, moved)
-        assert cli("down", "--yes").returncode == 0
-        assert cli("up", cwd=folder).returncode == 0
-        assert cli.status()["port"] == moved
-        expect(page.locator("#connection.bad")).to_contain_text(f"Its port was changed to {moved}")
-        expect(page.locator("#connection.bad code")).to_have_text("dragoman page")
         page.close()
 
 
-def change_port(page: Page, port: int) -> None:
-    page.get_by_role("tab", name="Settings").click()
-    field = page.locator("dragoman-setting#port")
-    field.get_by_role("textbox").fill(str(port))
-    field.get_by_role("textbox").press("Enter")
-    expect(field).to_contain_text("Takes effect after a restart.")
+def assert_of_another_instance(page: Page) -> None:
+    """What it shows stays, what was typed too; it asks for a link, and tries nobody any more."""
+    told = page.locator("#connection.bad")
+    expect(told).to_contain_text("Dragoman was restarted, or another program answers at this address.")
+    expect(told.locator("code")).to_have_text("dragoman page")
+    expect(page.locator("textarea")).to_have_value("half a thought")
+    expect(page.locator("article.user .words")).to_have_text(["/read_actions timeout_s=60"])
+    page.get_by_role("tab", name="Terminals").click()
+    expect(page.locator("#screen")).to_contain_text("before")
+    assert page.evaluate("sessionStorage.session") is None
 
 
 def assert_lost(page: Page) -> None:
     lost = page.locator("#connection.bad")
-    expect(lost).to_contain_text("Dragoman is not running. The page connects again by itself.")
+    expect(lost).to_contain_text("Dragoman is not running, or does not answer.")
     expect(lost.locator("code")).to_have_text(["dragoman up", "dragoman page"])
     page.get_by_role("tab", name="Canvas").click()  # not loaded yet, and nobody is there to load it from
-    expect(page.get_by_text("This view is loaded as soon as Dragoman is there again.")).to_be_visible()
+    expect(page.get_by_text("This view cannot be loaded while Dragoman does not answer.")).to_be_visible()
     page.get_by_role("tab", name="Settings").click()
     field = page.locator("dragoman-setting#port")
     field.get_by_role("textbox").fill("8911")
@@ -166,20 +163,13 @@ def assert_lost(page: Page) -> None:
 
 
 def assert_back(page: Page) -> None:
-    """The run died with the daemon, and can be tried again; what was typed and what was watched are there."""
+    """The run died with the daemon, and can be tried again."""
     expect(page.locator("dragoman-chat .going")).to_have_count(0)
     page.locator("article").last.get_by_role("button", name="Try again").click()
     expect(page.locator("article.user .words")).to_have_text(["/read_actions timeout_s=60"] * 2)
     expect(page.locator("details.tool.running")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(page.locator("dragoman-chat .going")).to_have_count(0)
-    expect(page.locator("textarea")).to_have_value("half a thought")
-    page.locator("textarea").fill("/status")
-    page.locator("textarea").press("Enter")
-    expect(page.locator("details.tool.done")).to_have_count(1)
-    page.get_by_role("tab", name="Terminals").click()
-    expect(page.locator("dragoman-screen .state")).to_have_text(re.compile("live|ended"), timeout=15_000 * PATIENCE)
-    expect(page.locator("#screen")).to_contain_text("before")
     page.get_by_role("tab", name="Canvas").click()
     expect(page.locator("dragoman-canvas")).to_be_visible()
 
@@ -257,13 +247,13 @@ def test_the_tabs_stand_in_one_row_and_each_can_be_reached_however_narrow(tab: T
 
 
 def test_assets_are_kept_by_browsers_and_the_page_itself_is_not(daemon: Attacked) -> None:
-    index = ask(daemon.port, Ask("/", headers=[daemon.host]))
+    index = ask(daemon.port, Ask("/", headers=[("Host", daemon.page_host)]))
     asset = re.search(rb'src="(/assets/[\w.-]+\.js)"', index.body)
     assert asset is not None
-    script = ask(daemon.port, Ask(asset[1].decode(), headers=[daemon.host]))
+    script = ask(daemon.port, Ask(asset[1].decode(), headers=[("Host", daemon.page_host)]))
     assert (script.status, script.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
     assert "immutable" in script.headers["cache-control"]
     assert index.headers["cache-control"] == "no-store"
     for gone in ("/assets/none.js", "/assets/..%2findex.html", "/assets/.made-of"):
-        missing = ask(daemon.port, Ask(gone, headers=[daemon.host]))
+        missing = ask(daemon.port, Ask(gone, headers=[("Host", daemon.page_host)]))
         assert (missing.status, missing.headers["cache-control"]) in {(404, "no-store"), (401, "no-store")}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from dragoman.access.tokens import Purpose, Tokens
 
@@ -32,26 +33,50 @@ class Presented:
     subprotocols: Sequence[str]
 
 
+Room = Literal["page", "link", "programs", "lobby"]
+"""Who a route is for. `page`: a browser, at the page's own origin. `link`: who proves itself, the page or a program.
+`programs`: clients with a token. `lobby`: the root, which is the page at its own origin and a notice elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class OwnNames:
-    """The names under which this very port may be called."""
+    """The names under which this very port may be called: by browsers that show the page, and by programs."""
 
+    page: str
     hosts: frozenset[str]
     origins: frozenset[str]
 
     @classmethod
-    def of(cls, bind: str, port: int) -> OwnNames:
+    def of(cls, bind: str, port: int, *, page: str = "") -> OwnNames:
+        """`page`: `HOST:PORT` of the page, where it has an origin of its own."""
         literal = f"[{bind}]" if ":" in bind else bind
-        names = {literal, "localhost"} if bind in {"127.0.0.1", "::1"} else {literal}
+        names = {"127.0.0.1", "[::1]", "localhost"} if bind in {"127.0.0.1", "::1"} else {literal}
         hosts = frozenset(f"{name}:{port}" for name in names)
-        return cls(hosts, frozenset(f"http://{host}" for host in hosts))
+        return cls(page or f"{literal}:{port}", hosts, frozenset(f"http://{host}" for host in hosts))
+
+    @property
+    def dialled(self) -> frozenset[str]:
+        """What a client may say that it dialled."""
+        return self.hosts | {self.page}
+
+    def allows_host(self, host: str, room: Room) -> bool:
+        return (room != "programs" and host == self.page) or (room != "page" and host in self.hosts)
+
+    def allows_origin(self, origin: str, host: str, room: Room) -> bool:
+        """A link is for the page and for programs, which have no Origin: no other script has any business there."""
+        if host == self.page and origin == f"http://{self.page}":
+            return True
+        return room in {"programs", "lobby"} and host in self.hosts and origin in self.origins
 
 
-def judge(presented: Presented, names: OwnNames, tokens: Tokens, purpose: Purpose | None) -> Refusal | None:
-    """None lets the request in. `purpose` None is a public route: Host and Origin still count."""
-    if len(presented.hosts) != 1 or presented.hosts[0].lower() not in names.hosts:
+def judge(
+    presented: Presented, names: OwnNames, tokens: Tokens, purpose: Purpose | None, room: Room = "programs"
+) -> Refusal | None:
+    """None lets the request in. `purpose` None needs no token: Host and Origin still count."""
+    host = presented.hosts[0].lower() if len(presented.hosts) == 1 else ""
+    if not names.allows_host(host, room):
         return Refusal(421, "wrong_host")
-    if len(presented.origins) > 1 or any(origin not in names.origins for origin in presented.origins):
+    if len(presented.origins) > 1 or any(not names.allows_origin(it, host, room) for it in presented.origins):
         return Refusal(403, "wrong_origin")
     if purpose is not None and not _bears_token(presented, tokens, purpose):
         return Refusal(401, "token_needed")

@@ -6,7 +6,6 @@ listener on our old port could have learnt opens the next one.
 
 from __future__ import annotations
 
-import hmac
 import secrets
 from dataclasses import dataclass
 
@@ -63,15 +62,6 @@ class Keyring:
             del self._sessions[next(iter(self._sessions))]
         self._sessions[session.id] = session.secret
         return session
-
-    def spend_sent(self, code: str) -> bool:
-        """A code that was sent whole."""
-        key_id, _, secret = code.partition(".")
-        key = self.find(key_id)
-        if key is None or not key.is_code or not hmac.compare_digest(key.secret.encode(), secret.encode()):
-            return False
-        del self._codes[key_id]
-        return True
 
     def _end(self, purpose: Purpose) -> None:
         if purpose == "page":

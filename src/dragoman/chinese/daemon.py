@@ -7,7 +7,6 @@ TABLE: dict[str, str] = {
     "The page calls more tools at once than the daemon takes.": "页面同时调用的工具超过了守护进程能接受的数量。",
     "Wait a moment, then try again.": "请稍等片刻再试。",
     "The body is not what this address takes.": "请求体不符合此地址的要求。",
-    'Send {{"code": "…"}}.': '请发送 {{"code": "…"}}。',
     "The body is larger than {limit} bytes.": "请求体超过 {limit} 字节。",
     "The body did not arrive within {limit} seconds.": "请求体未在 {limit} 秒内到达。",
     "`{name}` must be a whole number, not {text}.": "`{name}` 必须是整数，而不是 {text}。",

@@ -104,11 +104,12 @@ def _made_room(places: Places, found: launcher.Found, wish: launcher.Wish, *, ye
 def _require_startable(places: Places, found: launcher.Found, wish: launcher.Wish) -> None:
     """What would keep the next from starting is found while the last still runs: a failed change changes nothing."""
     from dragoman.settings import load_settings
-    from dragoman.transport.tcp import bind_tcp
+    from dragoman.transport.tcp import listen
 
     settings = load_settings(places)
     if wish.port and found.status is not None and wish.port != found.status["port"]:
-        bind_tcp(settings.bind, wish.port).close()
+        with listen(settings.bind, wish.port):
+            pass
 
 
 def _end(places: Places, running: dict[str, Any], *, yes: bool) -> bool:
@@ -175,7 +176,7 @@ def _tell_started(started: launcher.Started, *, as_json: bool) -> int:
         warn(say("Port {wanted} was taken, so it serves {port}.", wanted=state.wanted_port, port=state.port))
     if started.login_code:
         tell(
-            say("Page: {address}/#code={code}", address=state.address, code=started.login_code),
+            say("Page: {address}/#code={code}", address=state.page_address, code=started.login_code),
             say("      (works once, within two minutes; `dragoman page` makes another)"),
         )
     return ExitCode.OK

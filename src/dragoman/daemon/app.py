@@ -62,7 +62,7 @@ from dragoman.transport.http_server import HttpServer
 from dragoman.transport.lag import LagMeter
 from dragoman.transport.peers import known_uids
 from dragoman.transport.processes import started_s
-from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
+from dragoman.transport.tcp import Listeners, listen, listen_or_any
 from dragoman.transport.unix_socket import bind_private_socket
 from dragoman.web.api import Api
 from dragoman.web.app import Served, build_app
@@ -70,6 +70,7 @@ from dragoman.web.calls import CallsApi
 from dragoman.web.canvas_api import CanvasApi
 from dragoman.web.editor_api import EditorApi
 from dragoman.web.feed import Feed
+from dragoman.web.preferences_api import PreferencesApi
 from dragoman.web.proving import Prover
 from dragoman.web.settings_api import SettingsApi
 from dragoman.web.terminal_api import TerminalApi
@@ -144,7 +145,7 @@ async def _hold(
             wrapper_sockets(places) as wrappers,
             bind_private_socket(places.dap_socket) as editors,
         ):
-            state = _state(options, places, settings, tcp)
+            state = _state(options, places, settings, tcp.port)
             async with (
                 Journal.open(places.journal_folder, stores=STORES, redact=_redactor(settings).event) as journal,
                 debugging(
@@ -237,8 +238,8 @@ class _Parts:
         report = Report(
             state, lives, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report, gateway.status
         )
-        api = Api(tokens, self._keys, journal, self._lag, __version__, report)
-        names = OwnNames.of(state.bind, state.port)
+        api = Api(journal, self._lag, __version__, report)
+        names = OwnNames.of(state.bind, state.port, page=state.page_host)
         feed = Feed(journal, report)
         erased = partial(_erased, chat, feed)
         methods = Methods(report, tokens, self._keys, journal, state, self._stop, debugger.trust, erased)
@@ -269,9 +270,11 @@ class _Parts:
         watched = TerminalApi(terminal.record, terminal.answers_in)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)
         editor = EditorApi(debugger.editors)
-        served = Served(api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor)
-        prover = Prover(self._keys, links, state.instance, names.hosts)
-        self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names))
+        served = Served(
+            api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor, PreferencesApi(places.preferences_file)
+        )
+        prover = Prover(self._keys, links, state.instance, names.dialled)
+        self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
         debugged_of = DebugMethods(debugger.reports).table()
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of}
         self._editors = DapServer(debugger.service, _nameless_editor(state))
@@ -285,7 +288,7 @@ class _Parts:
 
     async def live(
         self,
-        tcp: socket.socket,
+        tcp: Listeners,
         control: socket.socket,
         wrappers: Sequence[socket.socket],
         editors: socket.socket,
@@ -329,9 +332,9 @@ class _Parts:
         except (DragomanError, TimeoutError) as error:
             log.warning("the end could not be recorded: %s", str(error) or "the journal does not answer")
 
-    async def _serve_http(self, tcp: socket.socket) -> None:
+    async def _serve_http(self, tcp: Listeners) -> None:
         try:
-            await self._http.serve_on(tcp)
+            await self._http.serve_on(*tcp.sockets)
         finally:
             self._http_ended.set()
 
@@ -357,24 +360,24 @@ def _start_logging(options: Options, places: Places, settings: Settings, tokens:
         log.warning("%s", warning)
 
 
-def _listen(options: Options, places: Places, settings: Settings) -> socket.socket:
-    """A port of nobody's choice is the one that was served last, where that is free: open pages wait there."""
+def _listen(options: Options, places: Places, settings: Settings) -> Listeners:
+    """A port of nobody's choice is the one that was served last, where that is free: clients were given it."""
     wanted = settings.port if options.port is None else options.port
     if options.port:
-        tcp = bind_tcp(settings.bind, wanted)
+        tcp = listen(settings.bind, wanted)
     else:
-        tcp = bind_tcp_or_any(settings.bind, wanted, last_port(places.port_file))
-    remember_port(places.port_file, tcp.getsockname()[1])
+        tcp = listen_or_any(settings.bind, wanted, last_port(places.port_file))
+    remember_port(places.port_file, tcp.port)
     return tcp
 
 
-def _state(options: Options, places: Places, settings: Settings, tcp: socket.socket) -> DaemonState:
+def _state(options: Options, places: Places, settings: Settings, port: int) -> DaemonState:
     return DaemonState(
         pid=os.getpid(),
         process_started=started_s(os.getpid()),
         version=__version__,
         bind=settings.bind,
-        port=tcp.getsockname()[1],
+        port=port,
         wanted_port=settings.port if options.port is None else options.port,
         socket=str(places.socket),
         omnish_socket=str(places.omnish_socket),

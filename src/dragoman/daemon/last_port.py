@@ -1,4 +1,4 @@
-"""The port that was served last. A page that is open knows no other: it comes back only if the daemon does, there."""
+"""The port that was served last: a client that was given an address over HTTP finds the daemon there again."""
 
 from __future__ import annotations
 

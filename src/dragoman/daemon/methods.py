@@ -71,7 +71,7 @@ class Methods:
         self.stop.set()
 
     async def _login_link(self, _: Params) -> AsyncIterator[Any]:
-        yield {"link": f"{self.state.address}/#code={self.keys.issue_code()}"}
+        yield {"link": f"{self.state.page_address}/#code={self.keys.issue_code()}"}
 
     async def _token_show(self, params: Params) -> AsyncIterator[Any]:
         yield {"token": self.tokens.of(*_holder(params))}

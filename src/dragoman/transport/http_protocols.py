@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ class BoundedHttp(HttpToolsProtocol):
     _stalled: asyncio.TimerHandle | None = None
     _fruitless_bytes = 0
     _has_progressed = False
-    _head_too_large = False
+    _refusal_sent = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -71,7 +72,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().data_received(data)
         self._fruitless_bytes = 0 if self._has_progressed else self._fruitless_bytes + len(data)
         if self._fruitless_bytes > HEAD_CAP and not self.transport.is_closing():
-            self._head_too_large = True
+            self._refusal_sent = _HEAD_REFUSED
             self.send_400_response("")
 
     def handle_websocket_upgrade(self) -> None:
@@ -92,7 +93,10 @@ class BoundedHttp(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._has_progressed = True
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_CAP:
-            self._head_too_large = True
+            self._refusal_sent = _HEAD_REFUSED
+            raise _RefusedError
+        if not _is_for(self.url, self.headers):
+            self._refusal_sent = _MISDIRECTED
             raise _RefusedError
         super().on_headers_complete()
         self._wait(REQUEST_WITHIN_S)
@@ -123,8 +127,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._cancel_stalled()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's words
-        refusal = _HEAD_REFUSED if self._head_too_large else _NOT_HTTP
-        self.transport.write(refusal)
+        self.transport.write(self._refusal_sent or _NOT_HTTP)
         self.transport.close()
 
     def _is_answered(self) -> bool:
@@ -209,6 +212,16 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self._stalled.cancel()
 
 
+def _is_for(target: bytes, headers: list[tuple[bytes, bytes]]) -> bool:
+    """A target may name its host too (`GET http://host/ HTTP/1.1`). Then that counts (RFC 9112, 3.2.2), and uvicorn
+    does not see it: so it must be the one that the Host header names, which is judged later."""
+    if target.startswith(b"/") or target == b"*":
+        return True
+    hosts = [value.lower() for name, value in headers if name == b"host"]
+    scheme, _, rest = target.partition(b"://")
+    return scheme.lower() == b"http" and hosts == [re.split(b"[/?#]", rest, maxsplit=1)[0].lower()]
+
+
 def _refusal(status: HTTPStatus, code: str, message: str) -> bytes:
     body = json.dumps({"error": {"code": code, "message": message, "hint": ""}}).encode()
     head = (
@@ -224,4 +237,5 @@ _HEAD_REFUSED = _refusal(
     "head_too_large",
     f"The head of a request may have {HEAD_CAP} bytes.",
 )
+_MISDIRECTED = _refusal(HTTPStatus.MISDIRECTED_REQUEST, "wrong_host", "This is not an address of this server.")
 _TOO_MANY = _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too_many_connections", "Too many connections are open.")

@@ -30,7 +30,7 @@ class HttpServer(uvicorn.Server):
 
     def __init__(self, app: Any) -> None:
         self.waiting = Waiting(share_of_descriptors(8, at_most=256))
-        self._accepting = anyio.CancelScope()
+        self._accepting: list[anyio.CancelScope] = []
         self._closing_since: dict[asyncio.Transport, float] = {}
         super().__init__(
             BoundedConfig(
@@ -55,10 +55,11 @@ class HttpServer(uvicorn.Server):
     def capture_signals(self) -> Generator[None]:
         yield
 
-    async def serve_on(self, listener: socket) -> None:
-        listener.listen(_BACKLOG)
+    async def serve_on(self, *listeners: socket) -> None:
         async with anyio.create_task_group() as group:
-            group.start_soon(self._accept, listener, group)
+            for listener in listeners:
+                listener.listen(_BACKLOG)
+                group.start_soon(self._accept, listener, group)
             await self.serve()
 
     async def startup(self, sockets: list[socket] | None = None) -> None:  # noqa: ARG002
@@ -68,7 +69,8 @@ class HttpServer(uvicorn.Server):
         self.started = True
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        self._accepting.cancel("no more requests")
+        for accepting in self._accepting:
+            accepting.cancel("no more requests")
         await super().shutdown(sockets)
 
     async def on_tick(self, counter: int) -> bool:
@@ -77,7 +79,8 @@ class HttpServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def _accept(self, listener: socket, group: TaskGroup) -> None:
-        with listener, self._accepting:
+        with listener, anyio.CancelScope() as accepting:
+            self._accepting.append(accepting)
             await accept_for_ever(
                 listener, lambda taken: group.start_soon(self._adopt, taken), self.waiting.drop_longest
             )

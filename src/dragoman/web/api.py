@@ -6,17 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from dragoman.access.keys import Keyring
-from dragoman.access.tokens import Tokens
 from dragoman.errors import DragomanError
 from dragoman.events import Recorded
 from dragoman.phrases import say
 from dragoman.web.bodies import as_json
-from dragoman.web.guarded import read_body
 from dragoman.web.packing import packed
 
 MOST_EVENTS = 200
@@ -42,14 +38,8 @@ class Health(Protocol):
     def worst_ms(self) -> float: ...
 
 
-class _LoginBody(msgspec.Struct, forbid_unknown_fields=True):
-    code: str
-
-
 @dataclass(frozen=True, slots=True)
 class Api:
-    tokens: Tokens
-    keys: Keyring
     record: Record
     lag: Health
     version: str
@@ -65,21 +55,6 @@ class Api:
                 "worst_lag_ms": self.lag.worst_ms(),
             }
         )
-
-    async def login(self, request: Request) -> Response:
-        try:
-            body = msgspec.json.decode(await read_body(request), type=_LoginBody)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise DragomanError(
-                "bad_request", say("The body is not what this address takes."), hint=say('Send {{"code": "…"}}.')
-            ) from error
-        if not self.keys.spend_sent(body.code):
-            raise DragomanError(
-                "code_spent",
-                say("This login link was used already, or is older than two minutes."),
-                hint=say("Run `dragoman page` for a new one."),
-            )
-        return JSONResponse({"session": self.tokens.new_session("page")})
 
     async def show_status(self, _: Request) -> Response:
         return JSONResponse(self.status())

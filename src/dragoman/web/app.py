@@ -14,7 +14,7 @@ from starlette.types import ExceptionHandler, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from dragoman.access.guard import OwnNames
-from dragoman.access.tokens import Purpose
+from dragoman.access.tokens import Purpose, Tokens
 from dragoman.errors import DragomanError
 from dragoman.web.api import Api
 from dragoman.web.calls import CallsApi
@@ -25,6 +25,7 @@ from dragoman.web.feed import Feed
 from dragoman.web.guarded import Guarded, read_body
 from dragoman.web.multiplexer import Multiplexer
 from dragoman.web.page import page_gates
+from dragoman.web.preferences_api import PreferencesApi
 from dragoman.web.proving import Prover
 from dragoman.web.routes import Gate, RouteTable
 from dragoman.web.settings_api import SettingsApi
@@ -60,26 +61,26 @@ class Served:
     terminals: TerminalApi
     settings: SettingsApi
     editor: EditorApi
+    preferences: PreferencesApi
 
 
-def build_table(served: Served, mcp: Mounted, gateway: Gateway, prover: Prover) -> RouteTable:
+def build_table(served: Served, mcp: Mounted, gateway: Gateway, prover: Prover, names: OwnNames) -> RouteTable:
     calls = page_routes(served)
     sockets = Multiplexer(Starlette(routes=calls, exception_handlers=_ERRORS))
     person: tuple[Purpose, ...] = ("page", "editor")
     return RouteTable(
         [
-            *page_gates(),
+            *page_gates(names, served.preferences.language),
             Gate(Route("/health", served.api.health, methods=["GET"]), None),
-            Gate(Route("/api/login", served.api.login, methods=["POST"]), None),
             *(Gate(route, "page") for route in calls),
             Gate(WebSocketRoute("/api/feed", prover.with_token(served.feed.serve, "page")), "page"),
             Gate(WebSocketRoute("/api/terminal", prover.with_token(served.terminals.watch, "page")), "page"),
             Gate(WebSocketRoute("/api/editor", prover.with_token(served.editor.serve, "editor")), "editor"),
-            Gate(WebSocketRoute("/link/calls", prover.guard(sockets.serve, *person)), None),
-            Gate(WebSocketRoute("/link/feed", prover.guard(served.feed.serve, *person)), None),
-            Gate(WebSocketRoute("/link/terminal", prover.guard(served.terminals.watch, *person)), None),
-            Gate(WebSocketRoute("/link/chat", prover.guard(gateway.serve_person, *person)), None),
-            Gate(WebSocketRoute("/link/editor", prover.guard(served.editor.serve, "editor")), None),
+            Gate(WebSocketRoute("/link/calls", prover.guard(sockets.serve, *person)), None, "link"),
+            Gate(WebSocketRoute("/link/feed", prover.guard(served.feed.serve, *person)), None, "link"),
+            Gate(WebSocketRoute("/link/terminal", prover.guard(served.terminals.watch, *person)), None, "link"),
+            Gate(WebSocketRoute("/link/chat", prover.guard(gateway.serve_person, *person)), None, "link"),
+            Gate(WebSocketRoute("/link/editor", prover.guard(served.editor.serve, "editor")), None, "link"),
             Gate(WebSocketRoute("/gateway", gateway.serve), None),
             Gate(Route("/mcp", _Whole(mcp), methods=["GET", "POST", "DELETE"]), "mcp"),
         ]
@@ -106,15 +107,19 @@ def page_routes(served: Served) -> list[Route]:
         Route("/api/settings", settings.show, methods=["GET"]),
         Route("/api/settings/change", settings.change, methods=["POST"]),
         Route("/api/settings/clients", settings.clients, methods=["GET"]),
+        Route("/api/preferences", served.preferences.show, methods=["GET"]),
+        Route("/api/preferences/change", served.preferences.change, methods=["POST"]),
         Route("/api/gateway", settings.show_gateway, methods=["GET"]),
         Route("/api/gateway/connect", settings.connect, methods=["POST"]),
         Route("/api/gateway/disconnect", settings.disconnect, methods=["POST"]),
     ]
 
 
-def build_app(served: Served, mcp: Mounted, gateway: Gateway, prover: Prover, names: OwnNames) -> Guarded:
-    api, table = served.api, build_table(served, mcp, gateway, prover)
-    return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, api.tokens)
+def build_app(
+    served: Served, mcp: Mounted, gateway: Gateway, prover: Prover, names: OwnNames, tokens: Tokens
+) -> Guarded:
+    table = build_table(served, mcp, gateway, prover, names)
+    return Guarded(Starlette(routes=table.routes, exception_handlers=_ERRORS), table, names, tokens)
 
 
 class _Whole:

@@ -7,8 +7,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dragoman.access.guard import HOLDER, OwnNames, Presented, Refusal, bearer_of, judge
-from dragoman.access.tokens import Tokens
+from dragoman.access.guard import HOLDER, OwnNames, Presented, Refusal, Room, bearer_of, judge
+from dragoman.access.tokens import Purpose, Tokens
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.web.errors import language_of, refusal_response
@@ -42,7 +42,8 @@ class Guarded:
         connection = HTTPConnection(scope)
         gate = self.table.gate_of(scope)
         presented = _presented(connection)
-        refusal = judge(presented, self._names, self._tokens, gate.purpose if gate else "page")
+        wanted: tuple[Purpose | None, Room] = (gate.purpose, gate.room) if gate else ("page", "lobby")
+        refusal = judge(presented, self._names, self._tokens, *wanted)
         if refusal is None and gate is None:
             refusal = Refusal(404, "not_found")
         bearer = bearer_of(presented)

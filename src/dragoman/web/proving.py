@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 PROVED_WITHIN_S = 5.0
 UNPROVED_AT_MOST = 64
 CLOSE_UNPROVED = 4403
+CLOSE_LATE = 4408
 
 Handler = Callable[[WebSocket], Awaitable[None]]
 
@@ -40,8 +41,9 @@ class Prover:
 
         async def serve(socket: WebSocket) -> None:
             await accept(socket)
-            if (proved := await self._prove(socket, purposes)) is None:
-                await close(socket, CLOSE_UNPROVED, "not proved")
+            proved = await self._prove(socket, purposes)
+            if isinstance(proved, int):
+                await close(socket, proved, "not proved")
                 return
             key, transcript = proved
             # From the proof to here nobody else had a turn: a rotation came before, or ends what is held now.
@@ -68,8 +70,9 @@ class Prover:
 
         return serve
 
-    async def _prove(self, socket: WebSocket, purposes: Collection[Purpose]) -> tuple[Key, Transcript] | None:
-        """Whoever says nothing holds a socket for seconds only; of too many, the one that has waited longest goes."""
+    async def _prove(self, socket: WebSocket, purposes: Collection[Purpose]) -> tuple[Key, Transcript] | int:
+        """Whoever says nothing holds a socket for seconds only; of too many, the one that has waited longest goes.
+        Those are closed with a code of their own: a page whose machine is busy tries again."""
         with anyio.move_on_after(PROVED_WITHIN_S) as scope:
             while len(self._unproved) >= UNPROVED_AT_MOST:
                 longest = next(iter(self._unproved))
@@ -80,11 +83,12 @@ class Prover:
                 return await self._converse(socket, purposes)
             except UnprovedError as reason:
                 log.debug("a socket was not opened: %s", reason)
+                return CLOSE_UNPROVED
             except WebSocketDisconnect:
-                pass
+                return CLOSE_UNPROVED
             finally:
                 self._unproved.pop(scope, None)
-        return None
+        return CLOSE_LATE
 
     async def _converse(self, socket: WebSocket, purposes: Collection[Purpose]) -> tuple[Key, Transcript]:
         handshake = Handshake(

@@ -1,4 +1,4 @@
-"""The route table. Each route states the purpose of the token it wants; None is public, and still guarded."""
+"""The route table. Each route states who it is for and the token it wants; None is without one, and still guarded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from starlette.routing import BaseRoute, Match
 from starlette.types import Scope
 
+from dragoman.access.guard import Room
 from dragoman.access.tokens import Purpose
 
 
@@ -15,6 +16,7 @@ from dragoman.access.tokens import Purpose
 class Gate:
     route: BaseRoute
     purpose: Purpose | None
+    room: Room = "programs"
     is_immutable: bool = False
     """What is there once stays as it is: its name is made of its content."""
 

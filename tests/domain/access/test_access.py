@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.access.guard import OwnNames, Presented, Refusal, judge
+from dragoman.access.guard import OwnNames, Presented, Refusal, Room, judge
 from dragoman.access.links import Links
 from dragoman.access.tokens import PURPOSES, Tokens
 from dragoman.errors import DragomanError
@@ -236,4 +236,38 @@ def test_a_browser_may_bear_its_token_as_a_subprotocol_but_only_one(tokens: Toke
 
 def test_a_remote_address_is_called_by_that_address_alone() -> None:
     assert OwnNames.of("192.0.2.7", 80).hosts == {"192.0.2.7:80"}
-    assert OwnNames.of("::1", 80).hosts == {"[::1]:80", "localhost:80"}
+    assert OwnNames.of("192.0.2.7", 80).page == "192.0.2.7:80"
+    assert OwnNames.of("::1", 80).hosts == {"127.0.0.1:80", "[::1]:80", "localhost:80"}
+
+
+PAGE = "0123.localhost:8177"
+AT_PAGE = OwnNames.of("127.0.0.1", 8177, page=PAGE)
+
+
+@pytest.mark.parametrize(
+    ("room", "host", "origin", "refused"),
+    [
+        ("page", PAGE, "", 0),
+        ("page", PAGE, f"http://{PAGE}", 0),
+        ("page", "127.0.0.1:8177", "", 421),
+        ("page", "4567.localhost:8177", "", 421),
+        ("page", PAGE, "http://127.0.0.1:8177", 403),
+        ("link", PAGE, f"http://{PAGE}", 0),
+        ("link", "127.0.0.1:8177", "", 0),
+        ("link", "127.0.0.1:8177", "http://127.0.0.1:8177", 403),
+        ("link", "127.0.0.1:8177", f"http://{PAGE}", 403),
+        ("programs", "127.0.0.1:8177", "", 0),
+        ("programs", "localhost:8177", "http://127.0.0.1:8177", 0),
+        ("programs", PAGE, "", 421),
+        ("programs", "127.0.0.1:8177", f"http://{PAGE}", 403),
+        ("lobby", PAGE, "", 0),
+        ("lobby", "127.0.0.1:8177", "", 0),
+        ("lobby", "4567.localhost:8177", "", 421),
+    ],
+)
+def test_the_page_and_programs_have_names_of_their_own(
+    tokens: Tokens, room: Room, host: str, origin: str, refused: int
+) -> None:
+    presented = Presented([host], [origin] if origin else [], [], [])
+    found = judge(presented, AT_PAGE, tokens, None, room)
+    assert (found.status if found else 0) == refused

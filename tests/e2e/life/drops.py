@@ -25,7 +25,7 @@ def connects_and_drops(cli: Cli, rounds: int, *, seed: int) -> Iterator[None]:
         b"GET / HT",
         Ask("/health", headers=head).encode(),
         Ask("/api/feed", headers=[*head, *WEBSOCKET_HEADERS]).encode(),
-        Ask("/api/login", method="POST", headers=head, body=b"{}").encode()[:-1],
+        Ask("/api/call", method="POST", headers=head, body=b"{}").encode()[:-1],
     )
     for _ in range(rounds):
         if dice.random() < 0.5:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.transport.tcp import bind_tcp, bind_tcp_or_any
+from dragoman.transport.tcp import bind_tcp, listen, listen_or_any
 from tests.daemons import Cli, code_of, daemons_of, eventually
 from tests.e2e.life.watching import error_in, one_daemon, pid_in, require_success
 
@@ -88,8 +88,22 @@ def test_a_port_is_taken_before_anybody_is_served_on_it() -> None:
     with bind_tcp("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
         assert code_of(lambda: bind_tcp("127.0.0.1", port)) == "port_taken"
-        with bind_tcp_or_any("127.0.0.1", port) as second:
-            assert second.getsockname()[1] != port
+        with listen_or_any("127.0.0.1", port) as second:
+            assert second.port != port
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_half_a_port_is_none(address: str) -> None:
+    """Whoever has it at the other address of loopback would be taken for us by some browsers."""
+    other = "::1" if address == "127.0.0.1" else "127.0.0.1"
+    with bind_tcp(other, 0) as taken:
+        port = taken.getsockname()[1]
+        assert code_of(lambda: listen(address, port)) == "port_taken"
+        with listen_or_any(address, port) as ours:
+            assert ours.port != port
+            assert sorted(it.getsockname()[:2] for it in ours.sockets) == [("127.0.0.1", ours.port), ("::1", ours.port)]
+            for each in ("127.0.0.1", "::1"):
+                assert code_of(lambda each=each: bind_tcp(each, ours.port)) == "port_taken"  # type: ignore[misc]
 
 
 def test_a_plain_start_never_fails_for_a_port_and_says_which_it_took(cli: Cli) -> None:

@@ -12,7 +12,8 @@ from dragoman.clock import SystemClock
 from tests.daemons import PATIENCE, Cli, call, daemon_here, eventually
 from tests.e2e.life.drops import connects_and_drops, open_files
 from tests.e2e.life.watching import require_success
-from tests.raw_http import Ask, WebSocket, ask
+from tests.proving import from_link
+from tests.raw_http import WebSocket
 
 ENDS_WITHIN_S = 5.0
 SEED = 20260
@@ -44,7 +45,7 @@ def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
         assert feed.receive_json()["type"] == "snapshot"
         half_a_head.sendall(b"GET /health HTTP/1.1\r\nHost:")
         half_a_body.sendall(
-            f"POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+            f"POST /api/call HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {cli.token('page')}\r\n"
             "Content-Length: 100\r\n\r\n{".encode()
         )
         began = time.monotonic()
@@ -84,17 +85,9 @@ async def test_a_clock_set_while_it_runs_moves_no_deadline_and_no_uptime(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true_ns = SystemClock.wall_ns
-    async with daemon_here(cli.places) as running:
+    async with daemon_here(cli.places):
         link = (await run_sync(call, cli.places, "login_link"))["link"]
         for days in (-1, 1):
             monkeypatch.setattr(SystemClock, "wall_ns", lambda self, days=days: true_ns(self) + days * DAY_NS)
             assert 0 <= (await run_sync(call, cli.places, "status"))["uptime_s"] < 60
-        code = link.partition("#code=")[2]
-        port = running.state.port
-        request = Ask(
-            "/api/login",
-            method="POST",
-            headers=[("Host", f"127.0.0.1:{port}"), ("Content-Type", "application/json")],
-            body=b'{"code": "%s"}' % code.encode(),
-        )
-        assert (await run_sync(ask, port, request)).status == 200, "a code lives a minute by the clock nobody sets"
+        await run_sync(from_link(link).log_in)  # a code lives two minutes by the clock that nobody sets

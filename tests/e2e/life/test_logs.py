@@ -25,7 +25,8 @@ from dragoman.daemon.logs import (
 from dragoman.transport.private_files import ensure_private_folder
 from tests.daemons import Cli, daemons_of, eventually
 from tests.e2e.life.watching import require_success
-from tests.raw_http import Ask, WebSocket, ask
+from tests.proving import StrangerError, from_link
+from tests.raw_http import Ask, ask
 
 HEAVY = ("cyclopts", "msgspec", "anyio", "pydantic", "psutil", "rich", "starlette", "uvicorn")
 
@@ -122,15 +123,15 @@ def everything(cli: Cli, canary: str) -> tuple[set[str], set[str]]:
     host = ("Host", f"127.0.0.1:{port}")
     tokens, others = {cli.token(purpose) for purpose in PURPOSES}, {canary}
     for _ in range(2):
-        code = cli("page").stdout.strip().partition("#code=")[2]
-        body = json.dumps({"code": code}).encode()
-        login = Ask("/api/login", method="POST", headers=[host, ("Content-Type", "application/json")], body=body)
-        session = ask(port, login).json()["session"]
-        assert ask(port, login).status in {401, 403}, "spent"
-        with WebSocket(port, "/api/feed", [host, ("Authorization", f"Bearer {session}")]) as feed:
+        link = from_link(cli("page").stdout.strip())
+        proof = link.log_in()
+        with pytest.raises(StrangerError):
+            link.log_in()
+        with proof.open("/link/feed") as feed:
             assert feed.receive_json()["type"] == "snapshot"
             require_success(cli("token", "rotate"))
-        others |= {code, session}
+        session = proof.key.secret
+        others |= {link.key.secret, session}
         tokens |= {cli.token(purpose) for purpose in PURPOSES}
         ask(port, Ask(f"/api/status?token={session}", headers=[host, ("Authorization", f"Bearer {session}")]))
     for command in (("token", "show", "mcp"), ("journal", "tail"), ("journal", "search", "daemon"), ("doctor",)):

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 from tests.daemons import call
 from tests.faces.attacked import Attacked, attacked
 from tests.faces.web.browser import chromium
-from tests.raw_http import Ask, ask
+from tests.proving import from_link
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -67,8 +67,7 @@ def page(browser: Browser, elsewhere: str, daemon: Attacked) -> Iterator[Page]:
     context.close()
     assert call(daemon.places, "status")["journal_sequence"] == before
     assert daemon.links() == 0
-    spent = ask(daemon.port, Ask("/api/login", "POST", [daemon.host], f'{{"code":"{code}"}}'.encode()))
-    assert spent.status == 200, "the page spent the code"
+    from_link(f"http://{daemon.page_host}/#code={code}").log_in()  # the page has not spent it
 
 
 READ = """async ([path, options]) => {
@@ -79,7 +78,7 @@ READ = """async ([path, options]) => {
 }"""
 BEARER = "() => ({headers: {Authorization: `Bearer ${token}`}})"
 LOGIN = "() => ({method: 'POST', headers: {'Content-Type': 'text/plain'}, body: JSON.stringify({code})})"
-PATHS = ["/", "/page.js", "/health", "/api/status", "/api/events", "/api/login", "/api/feed"]
+PATHS = ["/", "/health", "/api/status", "/api/events", "/api/call", "/api/feed", "/link/feed"]
 OPTIONS = ["() => ({})", "() => ({credentials: 'include'})", BEARER, LOGIN]
 
 
@@ -126,7 +125,7 @@ LOAD = """([name, path]) => new Promise((done) => {
 
 @pytest.mark.parametrize("element", ["script", "img", "link"])
 def test_an_element_loads_nothing_of_ours(page: Page, element: str) -> None:
-    assert {page.evaluate(LOAD, [element, path]) for path in [*PATHS, "/icon.svg", "/page.css"]} == {"refused"}
+    assert {page.evaluate(LOAD, [element, path]) for path in [*PATHS, "/icon.svg"]} == {"refused"}
 
 
 def test_a_frame_shows_nothing_of_ours(page: Page) -> None:
@@ -147,7 +146,7 @@ def test_a_frame_shows_nothing_of_ours(page: Page) -> None:
 
 SUBMIT_FORM = """() => {
   const form = document.createElement("form");
-  Object.assign(form, {method: "post", enctype: "text/plain", action: base + "/api/login"});
+  Object.assign(form, {method: "post", enctype: "text/plain", action: base + "/api/call"});
   const input = document.createElement("input");
   input.name = '{"code":"' + code + '","a';
   input.value = 'b":1}';
@@ -168,7 +167,7 @@ def test_an_opened_window_is_out_of_reach(page: Page) -> None:
     """Our page cuts the tie to its opener (COOP), so there is no handle to it."""
     with page.expect_popup() as opened:
         page.evaluate("() => { window.other = window.open(base + '/'); }")
-    opened.value.wait_for_selector("#connection")
+    opened.value.wait_for_selector("text=dragoman page")
     page.wait_for_function("window.other.closed")
     assert opened.value.evaluate("window.opener") is None
 

@@ -5,6 +5,7 @@ The second walk is the proof of the first: with the guard switched off each refu
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, fields
 
@@ -13,6 +14,7 @@ import psutil
 import pytest
 from starlette.routing import Route, WebSocketRoute
 
+from dragoman.access.guard import OwnNames, Room
 from dragoman.access.tokens import PURPOSES, Purpose, Tokens
 from dragoman.daemon.app import Running
 from dragoman.places import find_places
@@ -32,6 +34,7 @@ class Door:
     method: str
     purpose: Purpose | None
     upgrade: bool
+    room: Room = "lobby"
 
     def ask(self, *headers: tuple[str, str]) -> Ask:
         return Ask(self.path, self.method, [*headers, *(WEBSOCKET_HEADERS if self.upgrade else [])])
@@ -40,7 +43,8 @@ class Door:
 def doors() -> list[Door]:
     """From the table itself: a route that is added tomorrow is walked tomorrow."""
     served = Served(*(_Nothing() for _ in fields(Served)))  # type: ignore[arg-type]
-    table = build_table(served, _Nothing(), _Nothing(), _Nothing())  # type: ignore[arg-type]
+    names = OwnNames.of("127.0.0.1", 1, page="page.localhost:1")
+    table = build_table(served, _Nothing(), _Nothing(), _Nothing(), names)  # type: ignore[arg-type]
     return [door for gate in table for door in _doors_of(gate)] + [Door("/no/such", "GET", "page", upgrade=False)]
 
 
@@ -56,13 +60,13 @@ class _Nothing:
 
 def _doors_of(gate: Gate) -> Iterator[Door]:
     if isinstance(gate.route, WebSocketRoute):
-        yield Door(gate.route.path, "GET", gate.purpose, upgrade=True)
+        yield Door(gate.route.path, "GET", gate.purpose, upgrade=True, room=gate.room)
     elif isinstance(gate.route, Route):
         for method in sorted(gate.route.methods or ()):
-            yield Door(gate.route.path, method, gate.purpose, upgrade=False)
+            yield Door(gate.route.path, method, gate.purpose, upgrade=False, room=gate.room)
         # A plain route is also tried as an upgrade, which is an unknown address, and by another method.
         yield Door(gate.route.path, "GET", "page", upgrade=True)
-        yield Door(gate.route.path, "DELETE", gate.purpose, upgrade=False)
+        yield Door(gate.route.path, "DELETE", gate.purpose, upgrade=False, room=gate.room)
     else:
         raise AssertionError(f"the matrix does not know how to call {gate.route!r}")
 
@@ -78,8 +82,25 @@ def guard_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.web.guarded.judge", lambda *_: None)
 
 
-def bad_hosts(port: int) -> list[list[str]]:
+def page_host(port: int) -> str:
+    """By the state file: the daemon is in this very thread."""
+    return f"{json.loads(find_places().state_file.read_text())['instance']}.localhost:{port}"
+
+
+def bad_hosts(door: Door, port: int) -> list[list[str]]:
+    page = page_host(port)
+    of_others = {
+        "page": [f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"],
+        "programs": [page],
+        "link": [],
+        "lobby": [],
+    }
     names = [
+        *of_others[door.room],
+        f"{'0' * 32}.localhost:{port}",
+        f"x.{page}",
+        page.removesuffix(f":{port}"),
+        f"{page}0",
         "evil.example",
         f"evil.example:{port}",
         f"localhost.evil.example:{port}",
@@ -91,11 +112,20 @@ def bad_hosts(port: int) -> list[list[str]]:
         f"127.0.0.1:{port}.evil.example",
         f"127.0.0.1:0{port}",
     ]
-    return [[name] for name in names] + [[], [f"127.0.0.1:{port}"] * 2, [f"127.0.0.1:{port}", "evil.example"]]
+    return [[name] for name in names] + [[], [good_host(door, port)] * 2, [good_host(door, port), "evil.example"]]
 
 
-def bad_origins(port: int) -> list[str]:
+def good_host(door: Door, port: int) -> str:
+    return page_host(port) if door.room == "page" else f"127.0.0.1:{port}"
+
+
+def bad_origins(door: Door, port: int) -> list[str]:
+    """A link is for programs, which have no Origin, at every name but the page's."""
+    own = [f"http://127.0.0.1:{port}", f"http://localhost:{port}"] if door.room in {"page", "link"} else []
     return [
+        *own,
+        f"http://{'0' * 32}.localhost:{port}",
+        *([f"http://{page_host(port)}"] if door.room != "page" else []),
         "http://evil.example",
         "null",
         "http://localhost:3000",
@@ -133,7 +163,7 @@ def bad_tokens(purpose: Purpose) -> list[list[tuple[str, str]]]:
 
 def good(door: Door, port: int) -> tuple[tuple[str, str], ...]:
     token = Tokens(find_places().tokens_folder).of(door.purpose or "page")
-    return ("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {token}")
+    return ("Host", good_host(door, port)), ("Authorization", f"Bearer {token}")
 
 
 async def answer(port: int, request: Ask) -> Answer:
@@ -146,12 +176,13 @@ async def statuses(port: int, requests: list[Ask]) -> set[int]:
 
 def host_requests(door: Door, port: int) -> list[Ask]:
     token = good(door, port)[1]
-    return [door.ask(*(("Host", host) for host in hosts), token) for hosts in bad_hosts(port)]
+    return [door.ask(*(("Host", host) for host in hosts), token) for hosts in bad_hosts(door, port)]
 
 
 def origin_requests(door: Door, port: int) -> list[Ask]:
-    return [door.ask(*good(door, port), ("Origin", origin)) for origin in bad_origins(port)] + [
-        door.ask(*good(door, port), ("Origin", f"http://127.0.0.1:{port}"), ("Origin", f"http://127.0.0.1:{port}"))
+    own = ("Origin", f"http://{good_host(door, port)}")
+    return [door.ask(*good(door, port), ("Origin", origin)) for origin in bad_origins(door, port)] + [
+        door.ask(*good(door, port), own, own)
     ]
 
 
@@ -195,9 +226,20 @@ async def test_every_private_door_refuses_every_wrong_token_and_leaves_no_trace(
 async def test_the_right_caller_passes_every_door(running: Running) -> None:
     port = running.state.port
     for door in doors():
-        for origin in ([], [("Origin", f"http://127.0.0.1:{port}")], [("Origin", f"http://localhost:{port}")]):
-            got = await answer(port, door.ask(*good(door, port), *origin))
-            assert got.status not in {401, 403, 421}, (door, origin)
+        for headers in honest(door, port):
+            got = await answer(port, door.ask(*headers, good(door, port)[1]))
+            assert got.status not in {401, 403, 421}, (door, headers)
+
+
+def honest(door: Door, port: int) -> list[list[tuple[str, str]]]:
+    """As the page in a browser calls, and as programs do."""
+    page, names = page_host(port), [f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"]
+    in_page = [[("Host", page)], [("Host", page), ("Origin", f"http://{page}")]]
+    plain = [[("Host", name)] for name in names]
+    own = [[("Host", name), ("Origin", f"http://{name}")] for name in names]
+    return {"page": in_page, "link": in_page + plain, "programs": plain + own, "lobby": in_page + plain + own}[
+        door.room
+    ]
 
 
 async def test_no_answer_ever_invites_other_origins_or_sets_a_cookie(running: Running) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import socket
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -12,7 +11,6 @@ import pytest
 
 from dragoman.transport.http_protocols import HEAD_CAP, PIPELINE_AT_MOST
 from dragoman.web.guarded import BODY_CAP
-from tests.daemons import call
 from tests.faces.attacked import MB, Attacked
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
 
@@ -31,8 +29,13 @@ def _unharmed(victim: Attacked) -> Iterator[None]:
     victim.assert_punctual()
 
 
-def login(victim: Attacked, body: bytes, *, chunk: int = 0) -> Answer:
-    host = f"POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nConnection: close\r\n".encode()
+def head_of(victim: Attacked) -> str:
+    name, token = victim.bearer
+    return f"POST /api/call HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\n{name}: {token}\r\n"
+
+
+def posted(victim: Attacked, body: bytes, *, chunk: int = 0) -> Answer:
+    host = (head_of(victim) + "Connection: close\r\n").encode()
     if not chunk:
         return ask(victim.port, host + b"Content-Length: %d\r\n\r\n" % len(body) + body)
     pieces = (body[start : start + chunk] for start in range(0, len(body), chunk))
@@ -51,12 +54,12 @@ def body_of(size: int) -> bytes:
 @pytest.mark.parametrize("chunk", [0, 65536, 1000])
 @pytest.mark.parametrize("beyond", [-1, 0, 1, 2])
 def test_a_body_is_taken_up_to_its_cap_and_not_a_byte_further(victim: Attacked, beyond: int, chunk: int) -> None:
-    expected = (413, "body_too_large") if beyond > 0 else (401, "code_spent")
-    assert code_of(login(victim, body_of(BODY_CAP + beyond), chunk=chunk)) == expected
+    expected = (413, "body_too_large") if beyond > 0 else (400, "bad_request")
+    assert code_of(posted(victim, body_of(BODY_CAP + beyond), chunk=chunk)) == expected
 
 
 def test_a_declared_length_is_no_reason_to_set_memory_aside(victim: Attacked) -> None:
-    head = f"POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nContent-Length: {1 << 40}\r\n\r\n".encode()
+    head = (head_of(victim) + f"Content-Length: {1 << 40}\r\n\r\n").encode()
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
         connection.sendall(head + b"x" * (BODY_CAP + 1))
         assert code_of(read_answer(connection)) == (413, "body_too_large")
@@ -80,14 +83,7 @@ HOSTILE_BODIES = {
 
 @pytest.mark.parametrize("body", HOSTILE_BODIES.values(), ids=HOSTILE_BODIES)
 def test_a_hostile_body_is_a_bad_request(victim: Attacked, body: bytes) -> None:
-    assert code_of(login(victim, body)) == (400, "bad_request")
-
-
-def test_of_two_codes_in_one_body_at_most_one_is_spent(victim: Attacked) -> None:
-    codes = [call(victim.places, "login_link")["link"].partition("#code=")[2] for _ in range(2)]
-    login(victim, f'{{"code":"{codes[0]}","code":"{codes[1]}"}}'.encode())
-    statuses = [login(victim, json.dumps({"code": code}).encode()).status for code in codes]
-    assert 200 in statuses
+    assert code_of(posted(victim, body)) == (400, "bad_request")
 
 
 def test_a_head_is_bounded_however_it_is_cut(victim: Attacked) -> None:
@@ -99,7 +95,7 @@ def test_a_head_is_bounded_however_it_is_cut(victim: Attacked) -> None:
 
 
 # Where a head or a body begins, and a line of it that never ends.
-POST = "POST /api/login HTTP/1.1\r\nHost: {host}\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
+POST = "{post}Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
 UNENDING = {
     "header value": ("", "GET /health HTTP/1.1\r\nX: "),
     "header name": ("", "GET /health HTTP/1.1\r\n"),
@@ -111,7 +107,7 @@ UNENDING = {
 
 @pytest.mark.parametrize(("head", "line"), UNENDING.values(), ids=UNENDING)
 def test_what_never_ends_is_refused_before_it_is_kept(victim: Attacked, head: str, line: str) -> None:
-    begun = head.replace("{host}", f"127.0.0.1:{victim.port}").encode()
+    begun = head.replace("{post}", head_of(victim)).encode()
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
         connection.sendall(begun)
         if begun:
@@ -145,14 +141,46 @@ NOT_HTTP = {
     "NUL in a header": b"GET /health HTTP/1.1\r\nHost: {host}\r\nX: a\x00b\r\n\r\n",
     "folded header": b"GET /health HTTP/1.1\r\nHost: {host}\r\n folded: yes\r\n\r\n",
     "space before the colon": b"GET /health HTTP/1.1\r\nHost : {host}\r\n\r\n",
-    "two lengths": b"POST /api/login HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
-    "length and chunked": b"POST /api/login HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1\r\n"
+    "two lengths": b"POST /api/call HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+    "length and chunked": b"POST /api/call HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1\r\n"
     b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "negative length": b"POST /api/login HTTP/1.1\r\nHost: {host}\r\nContent-Length: -1\r\n\r\n",
+    "negative length": b"POST /api/call HTTP/1.1\r\nHost: {host}\r\nContent-Length: -1\r\n\r\n",
     "TLS hello": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200),
     "HTTP/2 preface": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "nonsense": b"\x00\xff" * 1000,
 }
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://evil.example/health",
+        "http://evil.example:{port}/health",
+        "http://127.0.0.1/health",
+        "http://127.0.0.1:{port}.evil.example/health",
+        "http://user@127.0.0.1:{port}/health",
+        "https://127.0.0.1:{port}/health",
+        "ftp://127.0.0.1:{port}/health",
+        "HTTP://EVIL.EXAMPLE/health",
+        "http://localhost:{port}/health",
+        "http:///health",
+    ],
+)
+def test_a_request_for_another_host_is_misdirected_whatever_its_host_header_says(
+    victim: Attacked, target: str, own: bool
+) -> None:
+    absolute = target.format(port=victim.port)
+    host = f"127.0.0.1:{victim.port}" if own else absolute.partition("://")[2].partition("/")[0]
+    is_ours = target.startswith("http://localhost") and not own
+    for more in ([], WEBSOCKET_HEADERS):
+        answer = ask(victim.port, Ask(absolute, headers=[("Host", host), *more]))
+        refused = {400, 421} if not own else {421}  # a name that is none is no HTTP either
+        assert answer.status in refused or (is_ours and answer.status in {200, 401}), (answer, more)
+
+
+def test_a_request_that_names_our_own_host_twice_is_served(victim: Attacked) -> None:
+    assert ask(victim.port, Ask(f"http://127.0.0.1:{victim.port}/health", headers=[victim.host])).status == 200
 
 
 @pytest.mark.parametrize("request_bytes", NOT_HTTP.values(), ids=NOT_HTTP)

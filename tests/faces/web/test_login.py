@@ -6,21 +6,21 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import anyio.to_thread
 import psutil
 import pytest
 
 from dragoman.access.keys import CODE_LIFETIME_S, Keyring
+from dragoman.access.proof import Session
 from dragoman.daemon.app import Running
+from dragoman.places import find_places
 from dragoman.testing.clocks import VirtualClock
-from tests.daemons import Cli, cli_with_home, daemon_here
-from tests.raw_http import Answer, Ask, WebSocket, ask
-
-BROWSERS = ["Mozilla/5.0 Firefox", "curl/8"]
+from tests.daemons import Cli, call, cli_with_home, daemon_here
+from tests.proving import Proof, StrangerError, from_link
+from tests.raw_http import Ask, WebSocket, ask
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +41,9 @@ def port_of(cli: Cli) -> int:
         ("/health", "", 200),
         ("/api/status", "", 401),
         ("/api/none", "", 401),
+        ("/", "page", 200),
+        ("/icon.svg", "page", 200),
+        ("/icon.svg", "", 421),
         ("/", "evil.example", 421),
     ],
 )
@@ -48,7 +51,8 @@ def test_no_answer_tells_where_it_came_from_nor_stands_in_a_frame_nor_loads_from
     cli: Cli, path: str, host: str, status: int
 ) -> None:
     port = port_of(cli)
-    answer = ask(port, Ask(path, headers=[("Host", host or f"127.0.0.1:{port}")]))
+    names = {"": f"127.0.0.1:{port}", "page": f"{cli.status()['instance']}.localhost:{port}"}
+    answer = ask(port, Ask(path, headers=[("Host", names.get(host, host))]))
     told = {name.lower(): value for name, value in answer.headers.items()}
     assert answer.status == status
     assert told["referrer-policy"] == "no-referrer"
@@ -59,32 +63,32 @@ def test_no_answer_tells_where_it_came_from_nor_stands_in_a_frame_nor_loads_from
     assert policy == dict.fromkeys(own, "'self'") | dict.fromkeys(closed, "'none'")
 
 
-def login(port: int, code: str, *headers: tuple[str, str]) -> Answer:
-    body = json.dumps({"code": code}).encode()
-    return ask(port, Ask("/api/login", "POST", [("Host", f"127.0.0.1:{port}"), *headers], body))
-
-
 def status(port: int, bearer: str, *headers: tuple[str, str]) -> int:
     request = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {bearer}"), *headers]
-    return ask(port, Ask("/api/status", headers=request)).status
+    return ask(port, Ask("/mcp", "POST", request)).status
 
 
-def feed(port: int, bearer: str) -> WebSocket:
-    return WebSocket(port, "/api/feed", [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {bearer}")])
-
-
-def code_in(cli: Cli) -> str:
+def link_of(cli: Cli) -> str:
     link = cli("page").stdout.strip()
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#code=code-[0-9a-f]{32}\.[\w-]{43}", link)
-    return link.partition("#code=")[2]
+    instance, port = cli.status()["instance"], port_of(cli)
+    assert re.fullmatch(rf"http://{instance}\.localhost:{port}/#code=code-[0-9a-f]{{32}}\.[\w-]{{43}}", link)
+    return link
+
+
+def opens(proof: Proof) -> bool:
+    try:
+        proof.open("/link/feed").socket.close()
+    except StrangerError:
+        return False
+    return True
 
 
 def test_a_link_works_once_whoever_comes_second(cli: Cli) -> None:
-    port, code = port_of(cli), code_in(cli)
-    first, second = (login(port, code, ("User-Agent", agent)) for agent in BROWSERS)
-    assert (first.status, second.status, second.json()["error"]["code"]) == (200, 401, "code_spent")
-    assert "dragoman page" in second.json()["error"]["hint"]
-    assert status(port, first.json()["session"]) == 200
+    link = from_link(link_of(cli))
+    session = link.log_in()
+    with pytest.raises(StrangerError):
+        link.log_in()
+    assert opens(session)
 
 
 @pytest.fixture
@@ -98,20 +102,28 @@ async def running(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Runnin
 @pytest.mark.anyio
 async def test_a_link_older_than_two_minutes_is_refused_by_the_daemon(running: tuple[Running, VirtualClock]) -> None:
     daemon, clock = running
+    links = [from_link(f"{daemon.state.page_address}/#code={daemon.login_code}"), from_link(await _link())]
+    await anyio.to_thread.run_sync(links[1].log_in)
     clock.advance(CODE_LIFETIME_S)
-    answer = await anyio.to_thread.run_sync(login, daemon.state.port, daemon.login_code)
-    assert (answer.status, answer.json()["error"]["code"]) == (401, "code_spent")
+    with pytest.raises(StrangerError):
+        await anyio.to_thread.run_sync(links[0].log_in)
+
+
+async def _link() -> str:
+    return str((await anyio.to_thread.run_sync(call, find_places(), "login_link"))["link"])
 
 
 def test_tokens_codes_and_sessions_are_written_nowhere(cli: Cli) -> None:
-    """Not in logs, journal, command lines, environments or answers; the tokens' own file aside."""
-    port, code, spent = port_of(cli), code_in(cli), code_in(cli)
-    session = login(port, spent).json()["session"]
-    for bearer in (session, cli.token("page"), "x" + cli.token("page")):
+    """Not in logs, journal, command lines, environments or answers; the tokens' own files aside."""
+    port, unspent, spent = port_of(cli), from_link(link_of(cli)), from_link(link_of(cli))
+    session = spent.log_in()
+    assert opens(session)
+    for bearer in (cli.token("mcp"), "x" + cli.token("mcp")):
         status(port, bearer)
         ask(port, Ask(f"/api/status?token={bearer}", headers=[("Host", "evil.example"), ("Referer", bearer)]))
-    secrets = [code, spent, session, *(cli.token(purpose) for purpose in ("page", "mcp", "gateway"))]
-    texts = {"export": cli("journal", "export").stdout, "page": page_source(port), **files_of(cli), **processes()}
+    keys = [it.key.secret for it in (unspent, spent, session)]
+    secrets = [*keys, *(cli.token(purpose) for purpose in ("mcp", "gateway", "editor"))]
+    texts = {"export": cli("journal", "export").stdout, "page": page_source(cli), **files_of(cli), **processes()}
     assert texts["export"]
     for place, text in texts.items():
         assert not [secret for secret in secrets if secret in text], place
@@ -133,41 +145,50 @@ def processes() -> dict[str, str]:
     return found
 
 
-def page_source(port: int) -> str:
-    paths = ("/", "/page.js", "/page.css", "/health")
-    return "".join(ask(port, Ask(path, headers=[("Host", f"127.0.0.1:{port}")])).body.decode() for path in paths)
+def page_source(cli: Cli) -> str:
+    port, paths = port_of(cli), ("/", "/icon.svg", "/health")
+    hosts = (f"127.0.0.1:{port}", f"{cli.status()['instance']}.localhost:{port}")
+    return "".join(ask(port, Ask(path, headers=[("Host", host)])).body.decode() for path in paths for host in hosts)
+
+
+def test_at_any_other_name_stands_a_notice_without_script_and_without_login(cli: Cli) -> None:
+    for name in ("127.0.0.1", "localhost", "[::1]"):
+        answer = ask(port_of(cli), Ask("/", headers=[("Host", f"{name}:{port_of(cli)}")]))
+        assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert b"dragoman page" in answer.body
+        assert not re.search(rb"<(script|link|form|meta http)|/assets/|code", answer.body)
 
 
 def test_a_rotation_ends_everything_of_its_purpose_within_a_second_and_nothing_else(cli: Cli) -> None:
-    port, unspent = port_of(cli), code_in(cli)
-    old = {purpose: cli.token(purpose) for purpose in ("page", "mcp", "gateway")}
-    session = login(port, code_in(cli)).json()["session"]
-    with ExitStack() as stack:
-        feeds = [stack.enter_context(feed(port, bearer)) for bearer in (old["page"], session)]
-        assert [it.receive_json()["type"] for it in feeds] == ["snapshot"] * 2
+    unspent, session = from_link(link_of(cli)), from_link(link_of(cli)).log_in()
+    old = {purpose: cli.token(purpose) for purpose in ("mcp", "gateway")}
+    with session.open("/link/feed") as feed:
+        assert feed.receive_json()["type"] == "snapshot"
         assert cli("token", "rotate", "mcp").returncode == 0
-        assert status(port, session) == 200
-        for it in feeds:
-            it.send(b"still here?", opcode=9)
-            assert it.receive() == (10, b"still here?")
+        feed.send(b"still here?", opcode=9)
+        assert feed.receive() == (10, b"still here?")
         assert cli("token", "rotate", "page").returncode == 0
         rotated = time.monotonic()
-        assert [it.close_code() for it in feeds] == [4401] * 2
+        assert feed.close_code() == 4401
         assert time.monotonic() - rotated < 1
-    assert [status(port, bearer) for bearer in (old["page"], session)] == [401, 401]
-    assert login(port, unspent).json()["error"]["code"] == "code_spent"
+    assert [opens(it) for it in (session, unspent)] == [False, False]
+    assert status(port_of(cli), old["mcp"]) == 401
     assert cli.token("gateway") == old["gateway"]
-    assert status(port, cli.token("page")) == 200
+    assert opens(from_link(link_of(cli)).log_in())
 
 
-def test_a_restart_keeps_tokens_and_sessions_and_a_rotation_outlives_it(cli: Cli) -> None:
-    session = login(port_of(cli), code_in(cli)).json()["session"]
+def test_a_restart_ends_sessions_and_codes_and_keeps_tokens(cli: Cli) -> None:
+    before, token = cli.status(), cli.token("mcp")
+    session, unspent = from_link(link_of(cli)).log_in(), from_link(link_of(cli))
     assert cli("restart").returncode == 0
-    assert [status(port_of(cli), bearer) for bearer in (session, cli.token("page"))] == [200, 200]
-    old = cli.token("page")
-    assert cli("token", "rotate").returncode == 0
-    assert cli("restart").returncode == 0
-    assert [status(port_of(cli), bearer) for bearer in (session, old, cli.token("page"))] == [401, 401, 200]
+    after = cli.status()
+    assert after["port"] == before["port"]
+    assert after["instance"] != before["instance"]
+    assert re.fullmatch("[0-9a-f]{32}", after["instance"])
+    assert json.loads(cli.places.state_file.read_text())["instance"] == after["instance"]
+    moved = [replace(it, dialled=f"127.0.0.1:{after['port']}") for it in (session, unspent)]
+    assert [opens(it) for it in (session, unspent, *moved)] == [False] * 4
+    assert cli.token("mcp") == token
 
 
 DECLARED: list[tuple[str, str]] = [
@@ -188,23 +209,19 @@ DECLARED: list[tuple[str, str]] = [
 
 def test_declared_rights_open_no_door(cli: Cli) -> None:
     port = port_of(cli)
-    weakest = [cli.token("mcp"), cli.token("gateway"), "", "null", "undefined"]
+    weakest = [cli.token("editor"), cli.token("gateway"), "", "null", "undefined"]
     assert {status(port, bearer, *DECLARED) for bearer in weakest} == {401}
-    assert status(port, cli.token("page"), *DECLARED) == 200
-    body: dict[str, Any] = {"code": code_in(cli), "is_admin": True, "scopes": ["*"], "purpose": "mcp"}
-    request = Ask("/api/login", "POST", [("Host", f"127.0.0.1:{port}")], json.dumps(body).encode())
-    assert ask(port, request).json()["error"]["code"] == "bad_request"
-    assert login(port, body["code"]).status == 200
+    assert status(port, cli.token("mcp"), *DECLARED) != 401
+    with WebSocket(port, "/link/feed", [("Host", f"127.0.0.1:{port}"), *DECLARED]) as socket:
+        everything = {"key": "editor", "nonce": "0" * 64, "dialled": f"127.0.0.1:{port}", "is_admin": True}
+        socket.send(json.dumps(everything).encode())
+        assert socket.close_code() == 4403
 
 
 def test_a_page_session_is_worth_nothing_elsewhere(cli: Cli) -> None:
-    """It is derived from the page's token: no other purpose takes it, and no part of it can be moved."""
-    from dragoman.access.tokens import Tokens
-
-    tokens = Tokens(cli.places.tokens_folder)
-    session, other = (login(port_of(cli), code_in(cli)).json()["session"] for _ in range(2))
-    assert not tokens.accepts("mcp", session)
-    assert not tokens.accepts("gateway", session)
-    nonce, _, proof = session.partition(".")
-    forged = [f"{other.partition('.')[0]}.{proof}", f"{nonce}.", f".{proof}", f"{nonce}.{proof.upper()}", nonce, proof]
-    assert {status(port_of(cli), bearer) for bearer in forged} == {401}
+    """Neither half of it is a token, and halves of two cannot be put together."""
+    session, other = (from_link(link_of(cli)).log_in() for _ in range(2))
+    for text in (*session.key, f"{session.key.id}.{session.key.secret}"):
+        assert status(port_of(cli), text) == 401
+    assert not opens(replace(session, key=Session(session.key.id, other.key.secret)))
+    assert opens(session)

@@ -69,9 +69,13 @@ def test_half_a_head_is_closed_at_its_deadline(impatient: Attacked, said: str, t
     impatient.assert_serves()
 
 
+def half_a_body(victim: Attacked) -> bytes:
+    head = [victim.host, victim.bearer, ("Connection", "keep-alive"), ("Content-Length", "100")]
+    return Ask("/api/call", "POST", head).encode()
+
+
 def test_a_slow_body_is_told_so(impatient: Attacked) -> None:
-    head = f"POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:{impatient.port}\r\nContent-Length: 100\r\n\r\nhalf"
-    with connect(impatient, head.encode()) as connection:
+    with connect(impatient, half_a_body(impatient) + b"half") as connection:
         answer = read_answer(connection)
         assert (answer.status, answer.json()["error"]["code"]) == (408, "body_too_slow")
         assert seconds_until_closed(connection, b"x") < 2
@@ -107,9 +111,7 @@ Opener = Callable[[Attacked], socket.socket]
 IDLERS: dict[str, Opener] = {
     "half a head": lambda victim: connect(victim, b"GET /"),
     "between requests": lambda victim: connect(victim, LINE.replace("{port}", str(victim.port)).encode() + b"\r\n"),
-    "half a body": lambda victim: connect(
-        victim, f"POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nContent-Length: 9\r\n\r\n".encode()
-    ),
+    "half a body": lambda victim: connect(victim, half_a_body(victim)),
     "half a hello": unix_socket,
 }
 
@@ -188,7 +190,7 @@ def test_requests_dropped_in_the_middle_leave_nothing(victim: Attacked) -> None:
         Ask("/health", headers=[victim.host]).encode(),
         Ask("/api/events", headers=[victim.host, victim.bearer]).encode(),
         Ask("/api/feed", headers=[victim.host, victim.bearer, *WEBSOCKET_HEADERS]).encode(),
-        f"POST /api/login HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nContent-Length: 9\r\n\r\n".encode(),
+        half_a_body(victim),
     ]
     for number in range(2000):
         connect(victim, said[number % 4]).close()

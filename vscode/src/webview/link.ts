@@ -4,6 +4,7 @@
  */
 export * from "../../../web/src/link/calls";
 export { Away, unlessAway } from "../../../web/src/link/away";
+export * from "../../../web/src/link/preferences";
 export * from "../../../web/src/i18n/t";
 export type { FeedListener, FeedState, Row, Snapshot } from "../../../web/src/link/feed";
 export type { GatewayEvent } from "../../../web/src/link/gateway";

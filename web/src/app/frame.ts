@@ -15,8 +15,12 @@ const WORDS: Record<FeedState, string> = {
   connecting: "connecting…",
   connected: "connected",
   silent: "Dragoman does not answer: it is very busy, or was halted. The page goes on by itself as soon as it does.",
-  lost: "Dragoman is not running. The page connects again by itself. If it stays away: run `dragoman up` in a terminal, then `dragoman page` for a new link.",
+  stranger: "Dragoman was restarted, or another program answers at this address. Run `dragoman page` in a terminal for a new link.",
+  lost: "Dragoman is not running, or does not answer. Run `dragoman up` in a terminal, then `dragoman page` for a new link.",
 };
+
+/** Code is taken from nobody but the daemon: from whoever else listens at its address, nothing is loaded. */
+const MAY_LOAD = new Set<FeedState>(["connecting", "connected"]);
 
 @customElement("dragoman-app")
 export class DragomanApp extends LitElement {
@@ -101,6 +105,7 @@ export class DragomanApp extends LitElement {
   private async load(view: View): Promise<void> {
     const missing = new Set(this.missing);
     try {
+      if (!MAY_LOAD.has(feed.state)) throw new Away();
       await view.load();
       this.loaded = new Set([...this.loaded, view.id]);
       missing.delete(view.id);
@@ -138,18 +143,13 @@ export class DragomanApp extends LitElement {
         <h1><img src="/icon.svg" alt="" width="26" height="26" />Dragoman</h1>
         ${this.wasInside ? this.tabs() : nothing}
         <p id="connection" role="status" class=${isGood ? "good" : this.connection === "connecting" ? "" : "bad"}>
-          ${spoken(this.refused ? told(this.refused) : this.standing())}
+          ${spoken(this.refused ? told(this.refused) : t(WORDS[this.connection]))}
         </p>
       </header>
       <p id="news" class="unseen" role="status">${this.newest}</p>
       ${this.trouble ? this.problem() : nothing}
       ${this.wasInside ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.outside()}
     `;
-  }
-
-  private standing(): string {
-    if (this.connection !== "lost" || !feed.nextPort) return t(WORDS[this.connection]);
-    return t("Dragoman does not answer here. Its port was changed to {port}, where it is after a restart: run `dragoman page` in a terminal for a link.", { port: feed.nextPort });
   }
 
   private readonly waits: Record<string, () => number> = { chat: () => approvals.waiting.length, canvas: () => news.count };
@@ -176,7 +176,7 @@ export class DragomanApp extends LitElement {
 
   /** A daemon that is there and has no such file is of another version than this page. */
   private unloaded() {
-    if (this.connection !== "connected") return html`<p class="empty">${t("This view is loaded as soon as Dragoman is there again.")}</p>`;
+    if (this.connection !== "connected") return html`<p class="empty">${t("This view cannot be loaded while Dragoman does not answer.")}</p>`;
     return html`<p class="empty">${t("This page is of another version of Dragoman than runs now.")}
       <button @click=${() => location.reload()}>${t("Load it again")}</button></p>`;
   }

@@ -1,8 +1,7 @@
 /** Expressions that a person keeps an eye on. They outlive the page: nothing typed is lost. */
+import { keepWatches, keptWatches, unlessAway } from "../link";
 import type { Node } from "./values";
 import { callIn } from "./tools";
-
-const KEY = "watches";
 
 export interface Spot {
   workspace: string;
@@ -11,10 +10,13 @@ export interface Spot {
 }
 
 export class Watches {
-  nodes: Node[] = load().map((name) => unread(name));
+  nodes: Node[] = [];
   private round = 0;
+  private readonly isLoaded: Promise<void>;
 
-  constructor(private readonly changed: () => void) {}
+  constructor(private readonly changed: () => void) {
+    this.isLoaded = this.keep((kept) => kept);
+  }
 
   /** At a stop of before nothing can be evaluated: what is so now is not shown as if it had been. */
   get unread(): Node[] {
@@ -23,12 +25,14 @@ export class Watches {
 
   add(expression: string): void {
     if (!expression) return;
-    const names = new Set([...this.nodes.map(({ name }) => name), ...load(), expression]); // another tab may have added some
-    this.keep([...names].map((name) => this.nodes.find((it) => it.name === name) ?? unread(name)));
+    this.show([...this.nodes.map(({ name }) => name), expression]);
+    void this.keep((kept) => [...kept, expression]);
   }
 
   remove(expression: string): void {
-    this.keep(this.nodes.filter(({ name }) => name !== expression));
+    this.nodes = this.nodes.filter(({ name }) => name !== expression);
+    this.changed();
+    void this.keep((kept) => kept.filter((name) => name !== expression));
   }
 
   forgetValues(): void {
@@ -37,6 +41,7 @@ export class Watches {
   }
 
   async evaluate(at: Spot | null): Promise<void> {
+    await this.isLoaded;
     if (!at || !this.nodes.length) return;
     const round = ++this.round; // what comes late, of an earlier stop, is not shown at this one
     const found = await Promise.all(this.nodes.map(({ name }) => evaluated(name, at)));
@@ -45,9 +50,20 @@ export class Watches {
     this.changed();
   }
 
-  private keep(nodes: Node[]): void {
-    this.nodes = nodes;
-    localStorage.setItem(KEY, JSON.stringify(nodes.map(({ name }) => name)));
+  /** From what is kept by now: another tab may have changed it. */
+  private async keep(change: (kept: string[]) => string[]): Promise<void> {
+    try {
+      const kept = await keptWatches();
+      const names = [...new Set(change(kept))];
+      if (names.length !== kept.length) await keepWatches(names);
+      this.show(names);
+    } catch (error) {
+      unlessAway(error);
+    }
+  }
+
+  private show(names: string[]): void {
+    this.nodes = [...new Set(names)].map((name) => this.nodes.find((it) => it.name === name) ?? unread(name));
     this.changed();
   }
 }
@@ -61,13 +77,4 @@ async function evaluated(name: string, { workspace, ...at }: Spot): Promise<Node
 
 function unread(name: string): Node {
   return { name, value: "", type: "", reference: 0 };
-}
-
-function load(): string[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((it) => typeof it === "string") : [];
-  } catch {
-    return [];
-  }
 }

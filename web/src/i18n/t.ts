@@ -1,19 +1,11 @@
 import { CHINESE } from "./chinese";
 
-const KEY = "language";
 export type Chosen = "" | "en" | "zh";
 
-/** What a person chose here; else the browser's. */
+/** What a person chose, as the daemon keeps it and says it with the page; else the browser's. */
 export function chosenLanguage(): Chosen {
-  const kept = localStorage.getItem(KEY);
+  const kept = document.documentElement.dataset["language"];
   return kept === "en" || kept === "zh" ? kept : "";
-}
-
-/** Counts for every tab of this browser, from its next load on. */
-export function chooseLanguage(chosen: Chosen): void {
-  if (chosen) localStorage.setItem(KEY, chosen);
-  else localStorage.removeItem(KEY);
-  location.reload();
 }
 
 export const language: "en" | "zh" = chosenLanguage() || (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");

@@ -2,7 +2,7 @@
 import { t } from "../i18n/t";
 
 export class Away extends Error {
-  constructor(message = t("Dragoman is not running, or does not answer. The page connects again by itself as soon as it is there.")) {
+  constructor(message = t("Dragoman is not running, or does not answer.")) {
     super(message);
   }
 }

@@ -1,12 +1,17 @@
-/** Plain requests, with the secret of this tab. */
+/** Requests to the daemon, all over one socket that it has proved to be its own. */
 import { language, t } from "../i18n/t";
 import { Away } from "./away";
+import type { Line } from "./proof";
+import { codeOfLink, dialHome, spend } from "./session";
 
-const KEY = "session";
+export { forgetSession, session } from "./session";
+
 /** How long a daemon that took the connection may say nothing before it counts as gone. */
-const REFUSAL_WITHIN_MS = 5000;
+const ANSWERS_WITHIN_MS = 5000;
 /** Of an answer in no form of ours. */
 const SHOWN = 200;
+/** What the daemon takes in one message. */
+const LARGEST = 1 << 20;
 
 /** What the daemon would not do, in its own words: what happened, and what to do next. */
 export class Refused extends Error {
@@ -26,54 +31,123 @@ export interface Answer {
   is_error: boolean;
 }
 
-export function session(): string | null {
-  return sessionStorage.getItem(KEY);
+export interface Wanted {
+  method?: "GET" | "POST";
+  body?: unknown;
+  signal?: AbortSignal;
 }
 
-export function forgetSession(): void {
-  sessionStorage.removeItem(KEY);
+interface Piece {
+  id: number;
+  status?: number;
+  text: string;
+  more: boolean;
 }
 
-/** Spends the code of the login link, which stands in the fragment so that no server ever logs it. */
-export async function spendCode(): Promise<void> {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (!code) return;
-  history.replaceState(null, "", location.pathname);
-  const spoken = { "Accept-Language": language };
-  const answer = await sent("/api/login", { method: "POST", body: JSON.stringify({ code }), headers: spoken });
-  const body = (await read(answer)) as { session: string };
-  sessionStorage.setItem(KEY, body.session);
+interface Exchange {
+  take(piece: Piece): void;
+  fail(error: Error): void;
 }
 
-export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
-  return (await read(await sent(path, { ...init, headers: headers() }))) as T;
-}
+/** The socket is opened when somebody asks, and again when it was lost: like plain requests, it is not kept up. */
+class Calls {
+  private line: Promise<Line> | null = null;
+  private readonly open = new Map<number, Exchange>();
+  private nextId = 1;
 
-/** What a browser says of a server that is gone ("Failed to fetch") helps nobody. */
-async function sent(path: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(path, init);
-  } catch (error) {
-    throw init.signal?.aborted ? error : new Away();
+  async begin(path: string, { method = "GET", body, signal }: Wanted, exchange: Exchange): Promise<() => void> {
+    const line = await (this.line ??= this.dial());
+    if (signal?.aborted) throw signal.reason;
+    const id = this.nextId++;
+    const frame = JSON.stringify({ id, method, path, language, body });
+    if (new TextEncoder().encode(frame).length > LARGEST) throw new Refused("body_too_large", t("This is too large to be sent."), "");
+    this.open.set(id, exchange);
+    line.send(frame);
+    return () => this.open.delete(id) && line.send(JSON.stringify({ id, cancel: true }));
+  }
+
+  private dial(): Promise<Line> {
+    return new Promise((settle, fail) => {
+      const closed = () => {
+        this.line = null;
+        fail(new Away());
+        for (const { fail: tell } of this.open.values()) tell(new Away());
+        this.open.clear();
+      };
+      const line = dialHome("/link/calls", { proved: settle, message: (data) => this.heard(JSON.parse(String(data)) as Piece), closed });
+      if (!line) closed();
+    });
+  }
+
+  private heard(piece: Piece): void {
+    const exchange = this.open.get(piece.id);
+    if (!piece.more) this.open.delete(piece.id);
+    exchange?.take(piece);
   }
 }
 
-/** In the language that the page speaks, which need not be the browser's. */
-function headers(): Record<string, string> {
-  return { Authorization: `Bearer ${session() ?? ""}`, "Accept-Language": language };
+const calls = new Calls();
+
+/** Spends the code of the login link, if there is one. */
+export async function spendCode(): Promise<void> {
+  const code = codeOfLink();
+  if (!code) return;
+  const outcome = await spend(code);
+  if (outcome === "unreachable") throw new Away();
+  if (outcome === "refused")
+    throw new Refused("code_spent", t("This login link was used already, or is older than two minutes."), t("Run `dragoman page` for a new one."));
+}
+
+export async function ask<T>(path: string, wanted: Wanted = {}): Promise<T> {
+  let text = "";
+  const pieces = answered(path, wanted);
+  let status = 0;
+  for await (const piece of pieces) {
+    status = piece.status ?? status;
+    text += piece.text;
+  }
+  return read(status, text) as T;
 }
 
 export function post<T>(path: string, body: unknown): Promise<T> {
-  return ask<T>(path, { method: "POST", body: JSON.stringify(body) });
+  return ask<T>(path, { method: "POST", body });
 }
 
 /** The pieces of an answer that comes bit by bit. */
 export async function* stream(path: string, body: unknown, signal: AbortSignal): AsyncGenerator<string> {
-  const answer = await sent(path, { method: "POST", body: JSON.stringify(body), headers: headers(), signal });
-  if (!answer.ok || !answer.body) await read(answer);
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  const next = () => reader.read().catch((error: unknown) => Promise.reject(signal.aborted ? error : new Away()));
-  for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
+  let refused = 0;
+  let text = "";
+  for await (const piece of answered(path, { method: "POST", body, signal })) {
+    if (piece.status !== undefined && piece.status >= 400) refused = piece.status;
+    if (refused) text += piece.text;
+    else if (piece.text) yield piece.text;
+  }
+  if (refused) read(refused, text);
+}
+
+/** Ends with the answer, or with whoever no longer wants it. */
+async function* answered(path: string, wanted: Wanted): AsyncGenerator<Piece> {
+  const waiting: (Piece | Error)[] = [];
+  let wake: () => void = () => undefined;
+  const put = (it: Piece | Error) => {
+    waiting.push(it);
+    wake();
+  };
+  const aborted = () => put(wanted.signal?.reason instanceof Error ? wanted.signal.reason : new Away());
+  wanted.signal?.addEventListener("abort", aborted);
+  const cancel = await calls.begin(path, wanted, { take: put, fail: put });
+  try {
+    for (;;) {
+      while (!waiting.length) await new Promise<void>((settle) => (wake = settle));
+      const next = waiting.shift()!;
+      if (next instanceof Error) throw next;
+      yield next;
+      if (!next.more) return;
+    }
+  } finally {
+    wanted.signal?.removeEventListener("abort", aborted);
+    cancel();
+  }
 }
 
 /** With `allWorkspaces`, what the record holds of any folder, not only of the daemon's own. */
@@ -84,30 +158,19 @@ export function call(tool: string, args: Record<string, unknown> = {}, allWorksp
 /** A process that hangs keeps its connections: only an answer, whichever, proves that it lives. */
 export async function answers(): Promise<boolean> {
   try {
-    await ask("/api/status", { signal: AbortSignal.timeout(REFUSAL_WITHIN_MS) });
+    await ask("/api/status", { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
   } catch (error) {
     return error instanceof Refused;
   }
   return true;
 }
 
-/** A refused upgrade tells a page nothing but that it failed: a plain request tells why. */
-export async function isRefused(): Promise<boolean> {
-  try {
-    await ask("/api/status", { signal: AbortSignal.timeout(REFUSAL_WITHIN_MS) });
-  } catch (error) {
-    return error instanceof Refused && error.code === "token_needed";
-  }
-  return false;
-}
-
-async function read(answer: Response): Promise<unknown> {
-  const text = await answer.text().catch(() => Promise.reject(new Away())); // it ended in the middle of it
+function read(status: number, text: string): unknown {
   const body = parsed(text);
-  if (answer.ok && body !== undefined) return body;
-  if (body === undefined) throw new Refused(String(answer.status), t("This was refused ({status}): {words}", { status: answer.status, words: text.slice(0, SHOWN) }), "");
+  if (status < 400 && body !== undefined) return body;
+  if (body === undefined) throw new Refused(String(status), t("This was refused ({status}): {words}", { status, words: text.slice(0, SHOWN) }), "");
   const error = (body as { error?: { code?: string; message?: string; hint?: string } }).error;
-  throw new Refused(error?.code ?? String(answer.status), error?.message ?? answer.statusText, error?.hint ?? "");
+  throw new Refused(error?.code ?? String(status), error?.message ?? String(status), error?.hint ?? "");
 }
 
 /** The server itself may refuse, in plain words. */

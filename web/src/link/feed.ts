@@ -1,5 +1,7 @@
 /** The live feed: a snapshot, then everything after it. One for the whole page, and it comes back by itself. */
-import { answers, forgetSession, isRefused, session } from "./calls";
+import { answers } from "./calls";
+import type { Line, Why } from "./proof";
+import { dialHome, forgetSession } from "./session";
 
 export interface Row {
   sequence: number;
@@ -22,8 +24,8 @@ export interface FeedListener {
 }
 
 /** `outside`: there is no session; `silent`: the connection stands, and nobody answers; `lost`: the daemon is not there,
- *  and is being tried again. */
-export type FeedState = "outside" | "connecting" | "connected" | "silent" | "lost";
+ *  and is being tried again; `stranger`: whoever answers now is not the daemon of this tab, so nothing is said to it. */
+export type FeedState = "outside" | "connecting" | "connected" | "silent" | "lost" | "stranger";
 
 type Message =
   | ({ type: "snapshot" | "erased" } & Snapshot)
@@ -31,18 +33,18 @@ type Message =
   | { type: "events"; events: Row[] };
 
 const ROTATED = 4401;
+const TOO_BUSY = 503;
 const LONGEST_MS = 5000;
 const ASK_EVERY_MS = 5000;
 
 class Feed extends EventTarget {
   state: FeedState = "connecting";
   snapshot: Snapshot | null = null;
-  /** The port that a restart moves it to; 0: none that we know of. */
-  nextPort = 0;
   /** Not begun yet. */
   isNew = true;
   private readonly listeners = new Set<{ kinds: string[]; listener: FeedListener }>();
   private attempt = 0;
+  private line: Line | null = null;
 
   /** Kinds are whole (`canvas.action_taken`) or a beginning (`canvas.`); none is all. Returns how to stop. */
   subscribe(kinds: string | string[], listener: FeedListener): () => void {
@@ -54,22 +56,21 @@ class Feed extends EventTarget {
 
   begin(): void {
     this.isNew = false;
-    if (!session()) {
-      this.become("outside");
-      return;
-    }
-    const socket = new WebSocket(`ws://${location.host}/api/feed`, ["dragoman.v1", `bearer.${session()}`]);
-    socket.onmessage = ({ data }: MessageEvent<string>) => this.heard(JSON.parse(data) as Message);
-    socket.onclose = ({ code }) => void this.closed(code);
-    socket.onopen = () => this.askNowAndThen(socket);
+    const line = dialHome("/link/feed", {
+      proved: (proved) => this.askNowAndThen((this.line = proved)),
+      message: (data) => this.heard(JSON.parse(String(data)) as Message),
+      closed: (why, code) => void this.closed(why, code),
+    });
+    if (!line) this.become("outside");
   }
 
-  private askNowAndThen(socket: WebSocket): void {
+  private askNowAndThen(line: Line): void {
     setTimeout(async () => {
+      if (line !== this.line) return;
       const now = (await answers()) ? "connected" : "silent";
-      if (socket.readyState !== WebSocket.OPEN) return;
+      if (line !== this.line) return;
       if (this.snapshot && now !== this.state) this.become(now);
-      this.askNowAndThen(socket);
+      this.askNowAndThen(line);
     }, ASK_EVERY_MS);
   }
 
@@ -98,11 +99,14 @@ class Feed extends EventTarget {
     }
   }
 
-  private async closed(code: number): Promise<void> {
-    this.snapshot = null;
-    if (code === ROTATED || (await isRefused())) {
+  /** A stranger is not tried again: while our daemon lives nobody else has its port, so it is gone, and the session
+   *  with it. */
+  private async closed(why: Why, code: number): Promise<void> {
+    this.snapshot = this.line = null;
+    const isStranger = why === "stranger" || (why === "unreachable" && (await isAnotherOnes()));
+    if (code === ROTATED || isStranger) {
       forgetSession();
-      this.become("outside");
+      this.become(isStranger ? "stranger" : "outside");
       return;
     }
     this.become("lost");
@@ -112,6 +116,17 @@ class Feed extends EventTarget {
   private become(state: FeedState): void {
     this.state = state;
     this.dispatchEvent(new Event("state"));
+  }
+}
+
+/** A refused upgrade tells a page nothing but that it failed. A plain request, which carries nothing, tells more: our
+ *  daemon has its own icon, and is at most too busy; another instance of it does not know the name of this page. */
+async function isAnotherOnes(): Promise<boolean> {
+  try {
+    const { ok, status } = await fetch("/icon.svg", { cache: "no-store", signal: AbortSignal.timeout(ASK_EVERY_MS) });
+    return !ok && status !== TOO_BUSY;
+  } catch {
+    return false; // nobody is there
   }
 }
 

@@ -1,7 +1,8 @@
-/** The chat's connection: the gateway protocol, version 4, with the secret of this tab. */
+/** The chat's connection: the gateway protocol, version 4, on a proved socket, so that it needs no token. */
 import { language, t } from "../i18n/t";
 import { Away } from "./away";
-import { session } from "./calls";
+import type { Line, Why } from "./proof";
+import { dialHome } from "./session";
 
 export interface GatewayEvent {
   event: string;
@@ -38,7 +39,7 @@ class Gateway extends EventTarget {
   connected = false;
   /** Why it is not, where somebody said so. */
   reason = "";
-  private socket: WebSocket | null = null;
+  private line: Line | null = null;
   private pending = new Map<string, Pending>();
   private readonly listeners = new Set<(event: GatewayEvent) => void>();
   private nextId = 1;
@@ -67,16 +68,14 @@ class Gateway extends EventTarget {
   }
 
   private open(): void {
-    if (!session()) {
-      this.begun = false;
-      return;
-    }
     this.lastSeq = 0;
     this.silentMs = WITHIN_MS;
-    this.watch();
-    this.socket = new WebSocket(`ws://${location.host}/gateway`);
-    this.socket.onmessage = ({ data }: MessageEvent<string>) => this.heard(JSON.parse(data) as Frame);
-    this.socket.onclose = ({ code }) => this.closed(code);
+    this.line = dialHome("/link/chat", {
+      proved: () => this.watch(),
+      message: (data) => this.heard(JSON.parse(String(data)) as Frame),
+      closed: (why, code) => this.closed(code, why),
+    });
+    this.begun = this.line !== null;
   }
 
   private send<T>(method: string, params: Record<string, unknown>): Promise<T> {
@@ -87,7 +86,7 @@ class Gateway extends EventTarget {
         reject(new Away(t("The daemon did not answer in time.")));
       }, WITHIN_MS);
       this.pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
-      this.socket?.send(JSON.stringify({ type: "req", id, method, params }));
+      this.line?.send(JSON.stringify({ type: "req", id, method, params }));
     });
   }
 
@@ -105,9 +104,7 @@ class Gateway extends EventTarget {
 
   /** Whoever says nothing would not say goodbye either. */
   private abandon(): void {
-    if (!this.socket) return;
-    this.socket.onmessage = this.socket.onclose = null;
-    this.socket.close();
+    this.line?.close();
     this.closed(SILENT);
   }
 
@@ -122,10 +119,9 @@ class Gateway extends EventTarget {
 
   private async greet(): Promise<void> {
     const client = { id: "openclaw-control-ui", version: "1", platform: "web", mode: "ui" };
-    const auth = { token: session() ?? "" };
     try {
       const { policy } = await this.send<{ policy?: { tickIntervalMs?: number } }>("connect", {
-        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], auth, locale: language,
+        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], locale: language,
       });
       this.silentMs = 2 * (policy?.tickIntervalMs ?? Infinity);
       this.watch();
@@ -150,7 +146,7 @@ class Gateway extends EventTarget {
     for (const listener of this.listeners) listener({ event, payload });
   }
 
-  private closed(code: number): void {
+  private closed(code: number, why: Why = "ended"): void {
     clearTimeout(this.watchdog);
     if (this.connected || !this.reason) this.reason = t(WHY[code] ?? "The daemon does not answer; it is tried again.");
     for (const { reject, timer } of this.pending.values()) {
@@ -158,8 +154,9 @@ class Gateway extends EventTarget {
       reject(new Away(t("The connection was lost before the answer came.")));
     }
     this.pending.clear();
+    this.begun = why !== "stranger";
     this.become(false);
-    setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
+    if (this.begun) setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
   }
 
   private become(connected: boolean): void {

@@ -42,7 +42,7 @@ export interface Line {
 
 const PROTOCOL = "dragoman proof 1";
 const PROVED_WITHIN_MS = 5000;
-/** How the daemon refuses who has not proved itself, or holds a key that is no longer one. */
+/** How the daemon refuses who proves nothing, or holds a key that is no longer one. */
 const UNPROVED = 4403;
 const FAILED = 1006;
 const ROOM_FOR_A_PROOF = 1024;

@@ -1,5 +1,6 @@
 /** What a terminal shows, as it shows it. Read only: nothing goes back but how much was drawn. */
-import { session } from "./calls";
+import type { Line, Why } from "./proof";
+import { dialHome } from "./session";
 
 export interface Shown {
   /** The screen is drawn anew from what follows; `missed` is how much was left out before. */
@@ -17,7 +18,7 @@ const OVER = new Set([1000, 4401, 4404]);
 const LONGEST_MS = 5000;
 
 export class Watching {
-  private socket: WebSocket | null = null;
+  private line: Line | null = null;
   private timer = 0;
   private attempt = 0;
   private isOver = false;
@@ -32,23 +33,24 @@ export class Watching {
   stop(): void {
     this.isOver = true;
     clearTimeout(this.timer);
-    this.socket?.close();
+    this.line?.close();
   }
 
   private open(): void {
     this.shown.state("connecting");
-    const socket = new WebSocket(`ws://${location.host}/api/terminal`, ["dragoman.v1", `bearer.${session() ?? ""}`]);
-    socket.onopen = () => socket.send(this.terminal);
-    this.socket = socket;
-    socket.binaryType = "arraybuffer";
-    socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => this.heard(socket, data);
-    socket.onclose = ({ code }) => this.closed(code);
+    this.line = dialHome("/link/terminal", {
+      proved: (line) => line.send(this.terminal),
+      message: (data) => this.heard(data),
+      closed: (why, code) => this.closed(why, code),
+    });
+    if (!this.line) this.closed("stranger", 0);
   }
 
-  private heard(socket: WebSocket, data: string | ArrayBuffer): void {
+  private heard(data: string | ArrayBuffer): void {
     if (this.isOver) return;
     if (typeof data !== "string") {
-      this.shown.data(new Uint8Array(data), () => socket.readyState === WebSocket.OPEN && socket.send(String(data.byteLength)));
+      const { line } = this;
+      this.shown.data(new Uint8Array(data), () => line?.send(String(data.byteLength)));
       return;
     }
     const told = JSON.parse(data) as Told;
@@ -58,10 +60,10 @@ export class Watching {
     this.shown.state("live");
   }
 
-  private closed(code: number): void {
+  private closed(why: Why, code: number): void {
     if (this.isOver) return;
-    this.isOver = OVER.has(code);
-    this.shown.state(this.isOver ? "ended" : "lost");
+    this.isOver = why === "stranger" || OVER.has(code);
+    this.shown.state(why !== "stranger" && this.isOver ? "ended" : "lost");
     if (!this.isOver) this.timer = window.setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
   }
 }

@@ -97,7 +97,6 @@ export class Desk implements ReactiveController {
   async change(key: string, value: string): Promise<string> {
     try {
       this.settings.set(key, await post<Setting>("/api/settings/change", { key, value }));
-      this.notePort();
       this.host.requestUpdate();
       return "";
     } catch (error) {
@@ -126,14 +125,7 @@ export class Desk implements ReactiveController {
     await this.attempt(async () => {
       const { server, file, settings, warnings, gateway } = await ask<Told>("/api/settings");
       Object.assign(this, { server, file, warnings, gateway, settings: new Map(settings.map((it) => [it.key, it])) });
-      this.notePort();
     });
-  }
-
-  /** After that restart nobody answers here any more: the frame can say why. */
-  private notePort(): void {
-    const port = this.settings.get("port");
-    feed.nextPort = port?.waits_for_restart ? Number(port.value) : 0;
   }
 
   private look(): Promise<void> {

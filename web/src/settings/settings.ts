@@ -3,7 +3,7 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { spoken } from "../app/spoken";
-import { chooseLanguage, chosenLanguage, t } from "../link";
+import { chosenLanguage, keepLanguage, t } from "../link";
 import { dayAndTime } from "../parts/clock";
 import "./chinese";
 import "./clients";
@@ -64,7 +64,7 @@ export class DragomanSettings extends LitElement {
     const choices = [["", t("as the browser says")], ["en", "English"], ["zh", "中文"]] as const;
     return html`<section aria-labelledby="speech"><h2 id="speech">${t("Language")}</h2>
       <label class="line">${t("Language of this page")}
-        <select id="language" @change=${(event: Event) => chooseLanguage((event.target as HTMLSelectElement).value as "" | "en" | "zh")}>
+        <select id="language" @change=${(event: Event) => void keepLanguage((event.target as HTMLSelectElement).value as "" | "en" | "zh")}>
           ${choices.map(([value, name]) => html`<option value=${value} ?selected=${value === chosen}>${name}</option>`)}</select></label></section>`;
   }
 

@@ -1,0 +1,47 @@
+/** What this tab may prove with: the session that its login link became. It lives in this tab, and in one daemon. */
+import { dial, sessionOf, type Key, type Line, type Listener, type Transcript } from "./proof";
+
+const KEY = "session";
+
+export function session(): Key | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? "null") as Key | null;
+  } catch {
+    return null;
+  }
+}
+
+export function forgetSession(): void {
+  sessionStorage.removeItem(KEY);
+}
+
+/** To the daemon that served this page; nothing where there is no session. */
+export function dialHome(path: string, listener: Listener): Line | null {
+  const key = session();
+  return key && dial(location.host.toLowerCase(), path, key, listener);
+}
+
+/** The code of the login link stands in the fragment, which no server sees. It is proved like any key, and never sent. */
+export function codeOfLink(): Key | null {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (!code) return null;
+  history.replaceState(null, "", location.pathname);
+  const [id = "", secret = ""] = code.split(".", 2);
+  return { id, secret };
+}
+
+/** Whether the code was taken; from then on there is a session. */
+export function spend(code: Key): Promise<"in" | "refused" | "unreachable"> {
+  return new Promise((settle) => {
+    const proved = async (line: Line, transcript: Transcript) => {
+      sessionStorage.setItem(KEY, JSON.stringify(await sessionOf(code.secret, transcript)));
+      line.close();
+      settle("in");
+    };
+    dial(location.host.toLowerCase(), "/link/calls", code, {
+      proved: (line, transcript) => void proved(line, transcript),
+      message: () => undefined,
+      closed: (why) => settle(why === "unreachable" ? "unreachable" : "refused"),
+    });
+  });
+}
