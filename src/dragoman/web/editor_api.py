@@ -1,7 +1,7 @@
 """The socket of an editor: it says who it is, then both sides ask and answer as JSON messages.
 
-`{id, method, params}` asks, `{id, result}` or `{id, error}` answers, `{method, params}` tells. The token comes with the
-upgrade and never in the address. It is one of the purpose's own: what a page holds lets nobody answer for a person.
+`{id, method, params}` asks, `{id, result}` or `{id, error}` answers, `{method, params}` tells. Its key is one
+of the purpose's own: what a page holds lets nobody answer for a person.
 """
 
 from __future__ import annotations
