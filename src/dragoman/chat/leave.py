@@ -189,7 +189,7 @@ TOOLS: Mapping[str, Judged] = {
     **dict.fromkeys(("show_canvas", "update_canvas"), Judged(_DRAWN)),
     "read_actions": Judged(frozenset({"surface_id", "timeout_s"})),
     "ask_user": Judged(frozenset({"title", "fields", "text", "timeout_s"})),
-    "ide_open": Judged(frozenset({"path", "line", "end_line"})),
-    "ide_diff": Judged(frozenset({"path", "text", "title", "timeout_s"})),
+    "ide_open": Judged(frozenset({"file_path", "line", "end_line"})),
+    "ide_diff": Judged(frozenset({"file_path", "text", "title", "timeout_s"})),
     "ide_notify": Judged(frozenset({"message", "level"})),
 }

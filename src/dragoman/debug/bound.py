@@ -15,6 +15,11 @@ from dragoman.wire.dap import bodies
 # The name of a sentence that js-debug has in no language: it stands in the place of the reason.
 _NAME_OF_A_SENTENCE = re.compile(r"[A-Za-z]+(?:\.[A-Za-z]+)+")
 
+_NO_CODE = say("There is no code at this line.")
+_NOT_LOADED = say("The debugger has not bound it: no code that is loaded now stands at this line.")
+UNBOUND_REASONS = (_NO_CODE, _NOT_LOADED)
+"""Ours, where an adapter gives none: a face shows them in its reader's language."""
+
 
 class Bound:
     """One numbering at the adapter for breakpoints of all kinds."""
@@ -61,7 +66,7 @@ class Bound:
 def _binding(answer: bodies.Breakpoint) -> Binding:
     """Line 0 is how debugpy says, of a line above all code, that it found none."""
     if answer.line == 0:
-        return Binding(message=answer.message or str(say("There is no code at this line.")))
+        return Binding(message=answer.message or str(_NO_CODE))
     said = "" if _NAME_OF_A_SENTENCE.fullmatch(answer.message or "") else answer.message
     return Binding(verified=answer.verified, line=answer.line, message=said or _why_not(answer))
 
@@ -70,4 +75,4 @@ def _why_not(answer: bodies.Breakpoint) -> str:
     """What is not bound always has a reason, though lldb-dap gives none."""
     if answer.verified:
         return ""
-    return str(say("The debugger has not bound it: no code that is loaded now stands at this line."))
+    return str(_NOT_LOADED)

@@ -354,7 +354,7 @@ class DebugService:
 
     def binding(self, client: Client, id: int) -> Binding:
         """As the first live session that has bound it says; none has: not verified."""
-        bound = [session.bindings.of(id) for session in self._register.live_of(client.place)]
+        bound = [it.bindings.of(id) for it in self._register.live_of(client.place) if not it.is_ending]
         return next((binding for binding in bound if binding.verified), bound[0] if bound else Binding())
 
     # Inside.
@@ -401,6 +401,8 @@ class DebugService:
         async with anyio.create_task_group() as group:
             group.cancel_scope.deadline = anyio.current_time() + _TAKEN_WITHIN_S
             for session in self._register.live_of(workspace):
+                if session.is_ending:
+                    continue
                 group.start_soon(self._update, session, workspace, group.cancel_scope)
 
     async def _update(self, session: Session, workspace: str, waiting: anyio.CancelScope) -> None:

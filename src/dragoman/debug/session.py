@@ -371,6 +371,11 @@ class Session:
             raise faults.already_ended()
         self._ending.ask(by)
 
+    @property
+    def is_ending(self) -> bool:
+        """Its end was asked for, or is under way: what it says of breakpoints concerns nobody any more."""
+        return self._ending.is_asked_for or self.state is State.TERMINATING
+
     async def begun(self) -> None:
         """It is starting, or further: there is a state to be told."""
         await self._life.begun()

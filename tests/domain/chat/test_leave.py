@@ -138,7 +138,7 @@ def test_which_hits_and_what_is_logged_is_judged_by_what_is_evaluated() -> None:
         ("continue_debugging", {"until": {"file_path": "a.py", "line_number": 3}}, None),
         ("restart_debugging", {}, None),
         ("show_canvas", {"components": [{"id": "a"}]}, None),
-        ("ide_diff", {"path": "a.py", "text": "x"}, None),
+        ("ide_diff", {"file_path": "a.py", "text": "x"}, None),
         ("a_tool_of_tomorrow", {"path": "x"}, '{"path": "x"}'),
     ],
 )  # fmt: skip

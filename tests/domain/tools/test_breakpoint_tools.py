@@ -406,3 +406,27 @@ async def test_what_an_adapter_out_of_reach_concerns_is_told_in_the_documents_wo
     assert set_["breakpoint"]["message"] == sentence("debug:get-breakpoints:error-adapter")
     assert [it["message"] for it in listed["breakpoints"]] == [sentence("debug:get-breakpoints:error-adapter")]
     assert [(it["verified"], "message" in it) for it in again["breakpoints"]] == [(True, False)] * 2
+
+
+async def test_the_lines_of_breakpoints_are_in_the_readers_language(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        first = await bench.call("set_breakpoint", language="zh", file_path="app.py", line_number=4, condition="n > 1")
+        listed = await bench.call("get_breakpoints", language="zh")
+        bench.adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 9, "verified": False, "line": 0}]}
+        await bench.started()
+        unbound = await bench.call("get_breakpoints", language="zh")
+    assert first.text == listed.text == "断点 1 已设置 app.py:4；等待会话；条件：n > 1"
+    assert unbound.text == "断点 1 未验证 app.py:4；条件：n > 1；调试器：这一行没有代码。"
+
+
+async def test_a_breakpoint_set_right_after_an_end_carries_nothing_of_the_dying_session(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        refused = DragomanError("adapter_gone", say("{text}", text="it is ending"))
+        bench.adapter.answers["setBreakpoints"] = lambda _: refused
+        await bench.call("stop_debugging")
+        answer = await bench.call("set_breakpoint", file_path="app.py", line_number=3)
+        listed = await bench.call("get_breakpoints")
+    assert "message" not in answer["breakpoint"]
+    assert answer.text == "breakpoint 1 set app.py:3; waits for a session"
+    assert "message" not in listed["breakpoints"][0]

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from dragoman.debug import faults
+from dragoman.errors import DragomanError
+from dragoman.tools.debug import never_began
 from dragoman.tools.debug.stops import FRAMES
 from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
 
@@ -339,3 +342,36 @@ async def test_a_tab_in_a_source_is_drawn_and_one_in_a_value_is_told(tmp_path: P
     assert "     2      return" in source.text.splitlines()
     assert r"  s = a\tb" in answer.text.splitlines()
     assert answer["stop_event_data"]["source_lines"]["lines"][1] == "\treturn"
+
+
+async def test_what_an_adapter_groups_its_own_entries_under_is_no_variable(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        with_variables(bench, variable("special variables", ""), variable("n", "1", type="int"))
+        shown = (await stopped(bench))["stop_event_data"]["top_frame_variables"]
+    assert [it["name"] for it in shown["variables"]] == ["n"]
+
+
+@pytest.mark.requirement("debug:stop-event:variables-null")
+async def test_a_frame_that_has_only_an_adapters_groups_has_no_variables(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        with_variables(bench, variable("special variables", ""))
+        assert (await stopped(bench))["stop_event_data"]["top_frame_variables"] is None
+
+
+@pytest.mark.parametrize(
+    ("printed", "place"),
+    [
+        ("/w/a.lua:2: unexpected symbol near '='", ("/w/a.lua", 2)),
+        ("lua: /w/a.lua:7: 'end' expected (to close 'if' at line 1) near <eof>", ("/w/a.lua", 7)),
+        ("/w/a.rb:3: syntax error, unexpected `end', expecting ')'", ("/w/a.rb", 3)),
+        ("file:///w/b.mjs:4\n\nSyntaxError: no\n    at a (node:x:1:2)\n\nNode.js v20\n", ("/w/b.mjs", 4)),
+        ("it went wrong", None),
+        ("/w/a.lua:2: attempt to index a nil value", None),
+    ],
+)  # fmt: skip
+def test_the_place_is_read_from_a_debuggers_last_words(printed: str, place: tuple[str, int] | None) -> None:
+    with pytest.raises(DragomanError) as caught, never_began.told():
+        raise faults.adapter_gone(printed)
+    details = getattr(caught.value, "details", {})
+    assert (details.get("path"), details.get("line")) == (place or (None, None))
+    assert caught.value.code == ("syntax_error" if place else "adapter_gone")

@@ -271,3 +271,43 @@ async def test_a_text_of_a_hundred_megabytes_is_cut_before_it_is_sent_whatever_t
             assert (answer["status"], len(answer["result"]), answer["truncated"]) == ("success", 2000, True)
         good = await agent.call("evaluate_expression", expression="n")
     assert good["result"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "error"),
+    [
+        ("x = 1\ndef f(:\n    pass\n", 2, "SyntaxError: "),
+        ("x = 1\n    y = 2\n", 2, "IndentationError: "),
+        ("if 1:\n        x = 1\n\ty = 2\n", 3, "TabError: "),
+        ("print('\n", 1, "SyntaxError: "),
+    ],
+)
+async def test_a_program_that_cannot_be_parsed_is_an_error_with_its_place(
+    tmp_path: Path, source: str, line: int, error: str
+) -> None:
+    (tmp_path / "broken.py").write_text(source)
+    async with agent_in(tmp_path) as agent:
+        answer = await agent.call("start_debugging", program="broken.py")
+    assert (answer["status"], answer["code"]) == ("error", "syntax_error")
+    told = answer["details"]
+    assert (told["path"], told["line"]) == (str(tmp_path / "broken.py"), line)
+    assert told["error"].startswith(error)
+    assert f"line {line} of " in answer["message"]
+
+
+async def test_a_module_that_is_not_there_is_an_error_and_a_program_that_fails_by_itself_is_not(tmp_path: Path) -> None:
+    (tmp_path / "fails.py").write_text("import sys\nprint('SyntaxError: not ours', file=sys.stderr)\nsys.exit(1)\n")
+    module = {"type": "debugpy", "request": "launch", "name": "x", "module": "no_such_module_anywhere"}
+    async with agent_in(tmp_path) as agent:
+        missing = await agent.call("start_debugging", configuration=module)
+        failed = await agent.call("start_debugging", program="fails.py")
+    assert (missing["status"], missing["code"]) == ("error", "program_not_found")
+    assert (failed["status"], failed["exit_code"]) == ("completed", 1)
+
+
+async def test_a_frame_without_variables_of_its_own_has_none(tmp_path: Path) -> None:
+    (tmp_path / "bare.py").write_text("import no_such_module_anywhere\n")
+    async with agent_in(tmp_path) as agent:
+        answer = await agent.call("start_debugging", program="bare.py")
+    assert answer["stop_event_data"]["exception"]["type"] == "ModuleNotFoundError"
+    assert answer["stop_event_data"]["top_frame_variables"] is None

@@ -26,7 +26,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
 def test_without_an_editor_every_tool_says_how_to_connect_one(place: Workplace) -> None:
     asked: dict[str, dict[str, Any]] = {
         "ide_open": {"path": "adding.py"},
-        "ide_diff": {"path": "adding.py", "text": ""},
+        "ide_diff": {"file_path": "adding.py", "text": ""},
         "ide_diagnostics": {},
         "ide_selection": {},
         "ide_open_files": {},
@@ -41,7 +41,7 @@ def test_without_an_editor_every_tool_says_how_to_connect_one(place: Workplace) 
 
 def test_a_file_is_opened_where_its_path_leads(place: Workplace) -> None:
     with fake_editor(place, {"open": lambda _: {}}) as editor:
-        assert place.tool("ide_open", path="adding.py", line=3)["status"] == "opened"
+        assert place.tool("ide_open", file_path="adding.py", line=3)["status"] == "opened"
         asked = editor.asked[0]["params"]
     assert (asked["path"], asked["line"], asked["end_line"]) == (str(place.folder / "adding.py"), 3, 3)
 

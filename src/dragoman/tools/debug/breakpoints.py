@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dragoman.clock import Clock
 from dragoman.debug import persons
+from dragoman.debug.bound import UNBOUND_REASONS
 from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.debug.model import Binding
 from dragoman.debug.service import Client, DebugService
@@ -102,11 +103,13 @@ class BreakpointTools:
         )
 
     def _has_sessions(self, client: Client) -> bool:
-        return any(session.state in _CONFIGURED for session in self.service.sessions(client))
+        return any(it.state in _CONFIGURED and not it.is_ending for it in self.service.sessions(client))
 
     def _require_conditions(self, client: Client) -> None:
         """A condition that the running debugger would ignore is refused: it would stop where nobody asked it to."""
         for session in self.service.sessions(client):
+            if session.is_ending:
+                continue
             if session.state in _CONFIGURED and not session.capabilities.has("supportsConditionalBreakpoints"):
                 raise ToolError(
                     "condition_unsupported",
@@ -116,9 +119,12 @@ class BreakpointTools:
 
     def _message(self, caller: Caller, binding: Binding) -> str | None:
         """The list is ours and does not fail by an adapter; that it cannot be reached is told of what it concerns."""
-        live = [it for it in self.service.sessions(client_of(caller)) if it.state in _CONFIGURED]
+        live = [it for it in self.service.sessions(client_of(caller)) if it.state in _CONFIGURED and not it.is_ending]
         if not binding.message and not binding.verified and any(it.bindings.is_out_of_reach for it in live):
             return say("The debug adapter cannot be reached.").in_language(caller.language)
+        own = next((it for it in UNBOUND_REASONS if str(it) == binding.message), None)
+        if own is not None:
+            return own.in_language(caller.language)
         return self.values.text(binding.message, _MESSAGE_CHARACTERS) or None
 
     def _answer(self, caller: Caller, breakpoint: Breakpoint, binding: Binding) -> answers.BreakpointAnswer:
@@ -188,22 +194,44 @@ def _line(breakpoint: answers.BreakpointAnswer, caller: Caller, *, waits: bool) 
     was asked about yet `waits` for a session: nothing is wrong with it."""
     waits = waits and not breakpoint.verified and breakpoint.enabled
     state = "verified" if breakpoint.verified else "set" if waits else "unverified"
+    head = _HEADS[state](breakpoint.id, _place_of(breakpoint, caller))
     moved = breakpoint.actual_line if breakpoint.actual_line != breakpoint.line else None
-    labels = {
-        "function": breakpoint.function_name,
-        "exception": breakpoint.exception,
-        "data": breakpoint.variable,
-        "access": breakpoint.access,
-        "bound to line": moved,
-        "if": breakpoint.condition,
-        "hits": breakpoint.hit_condition,
-        "log": breakpoint.log_message,
-    }
-    shown = [f"{label}: {one_line(str(value), _CONDITION_IN_TEXT)}" for label, value in labels.items() if value]
-    shown += [f"debugger says: {one_line(breakpoint.message)}"] if breakpoint.message else []
-    disabled = ["waits for a session"] if waits else [] if breakpoint.enabled else ["disabled"]
-    head = f"breakpoint {breakpoint.id} {state}{_place_of(breakpoint, caller)}"
-    return say("{text}", text="; ".join([head, *disabled, *shown]))
+    labels: list[tuple[str, object]] = [
+        ("function", breakpoint.function_name),
+        ("exception", breakpoint.exception),
+        ("data", breakpoint.variable),
+        ("access", breakpoint.access),
+        ("bound to line", moved),
+        ("if", breakpoint.condition),
+        ("hits", breakpoint.hit_condition),
+        ("log", breakpoint.log_message),
+    ]
+    shown = [_LABELS[label](one_line(str(value), _CONDITION_IN_TEXT)) for label, value in labels if value]
+    shown += [say("debugger says: {text}", text=one_line(breakpoint.message))] if breakpoint.message else []
+    disabled = [say("waits for a session")] if waits else [] if breakpoint.enabled else [say("disabled")]
+    return _joined([head, *disabled, *shown])
+
+
+def _joined(parts: Sequence[Phrase]) -> Phrase:
+    first, *rest = parts
+    return say("{first}; {rest}", first=first, rest=_joined(rest)) if rest else first
+
+
+_HEADS: Mapping[str, Callable[[int, str], Phrase]] = {
+    "verified": lambda number, place: say("breakpoint {id} verified{place}", id=number, place=place),
+    "set": lambda number, place: say("breakpoint {id} set{place}", id=number, place=place),
+    "unverified": lambda number, place: say("breakpoint {id} unverified{place}", id=number, place=place),
+}
+_LABELS: Mapping[str, Callable[[str], Phrase]] = {
+    "function": lambda text: say("function: {text}", text=text),
+    "exception": lambda text: say("exception: {text}", text=text),
+    "data": lambda text: say("data: {text}", text=text),
+    "access": lambda text: say("access: {text}", text=text),
+    "bound to line": lambda text: say("bound to line: {text}", text=text),
+    "if": lambda text: say("if: {text}", text=text),
+    "hits": lambda text: say("hits: {text}", text=text),
+    "log": lambda text: say("log: {text}", text=text),
+}
 
 
 def _place_of(breakpoint: answers.BreakpointAnswer, caller: Caller) -> str:

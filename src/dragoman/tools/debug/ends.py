@@ -11,6 +11,7 @@ from dragoman.debug.service import Happened
 from dragoman.debug.session import Session
 from dragoman.debug.states import State
 from dragoman.phrases import Phrase, say
+from dragoman.tools.debug import never_began
 from dragoman.tools.debug.answers import AlsoStarted, Awaited, NoteAnswer
 from dragoman.tools.debug.client import who
 from dragoman.tools.debug.failures import ToolError
@@ -145,6 +146,8 @@ class Ends:
     def _completed(self, caller: Caller, session: Session, ended: Ended, waited: Waited) -> Outcome:
         if ended.message:
             raise _broken(session, ended)
+        if (unbegun := never_began.reason(session, ended)) is not None:
+            raise unbegun
         message = _how(ended, waited.ends, caller)
         unbound = self.stops.unbound(session)
         answer = Awaited(

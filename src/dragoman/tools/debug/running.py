@@ -11,6 +11,7 @@ from dragoman.debug.model import Until
 from dragoman.debug.service import DebugService, Happened, Wish
 from dragoman.debug.session import Session
 from dragoman.phrases import say
+from dragoman.tools.debug import never_began
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.answers import StopRequested
 from dragoman.tools.debug.client import client_of, files_of_stacks, latest, live_besides
@@ -46,9 +47,10 @@ class Running:
     async def start(self, caller: Caller, wanted: take.Start) -> Outcome:
         began = self.clock.monotonic_s()
         client, waited = client_of(caller), Waited(STARTING, wanted.timeout_s, wait=wanted.wait)
-        first, *others = sessions = await self.service.launch(client, _wish(wanted))
-        begun = partial(self.service.begun, client, sessions, within_s=self._left_s(waited, began))
-        return await self._await(caller, Happened(first, None, tuple(others)), waited, begun)
+        with never_began.told():
+            first, *others = sessions = await self.service.launch(client, _wish(wanted))
+            begun = partial(self.service.begun, client, sessions, within_s=self._left_s(waited, began))
+            return await self._await(caller, Happened(first, None, tuple(others)), waited, begun)
 
     async def restart(self, caller: Caller, wanted: take.Acting) -> Outcome:
         """Also of a session that has ended: it keeps its id."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dragoman.debug import persons
-from dragoman.debug.model import Change, Frame, Raised, Stop
+from dragoman.debug.model import Change, Frame, Raised, Stop, Variable
 from dragoman.debug.session import Session
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
@@ -95,7 +95,10 @@ class Stops:
     def _locals(self, stop: Stop) -> answers.TopFrameVariables | None:
         if stop.top_locals is None:
             return None
-        variables = [self.values.variable(it, LOCAL_CHARACTERS) for it in stop.top_locals.variables]
+        own = [it for it in stop.top_locals.variables if not _is_group(it)]
+        if not own:
+            return None
+        variables = [self.values.variable(it, LOCAL_CHARACTERS) for it in own]
         return answers.TopFrameVariables(scope_name=name(stop.top_locals.scope_name), variables=variables)
 
     def _changed(self, stop: Stop) -> dict[str, str | None] | None:
@@ -125,6 +128,11 @@ class Stops:
 
     def _optional(self, text: str | None) -> str | None:
         return None if text is None else self.values.text(text, _MESSAGE_CHARACTERS)
+
+
+def _is_group(variable: Variable) -> bool:
+    """What an adapter puts its own entries under (`special variables`) is no variable of the frame's."""
+    return not variable.value and not variable.type
 
 
 def _without_underside(frames: Sequence[Frame]) -> tuple[Sequence[Frame], int]:

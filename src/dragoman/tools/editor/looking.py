@@ -22,7 +22,7 @@ class Looker:
     asker: Asker
 
     async def diagnostics(self, caller: Caller, wanted: p.ReadDiagnostics) -> Outcome:
-        path = self.asker.place(caller, wanted.path or ".")
+        path = self.asker.place(caller, wanted.file_path or ".")
         asked = {"path": path, "least": wanted.least, "most": _PROBLEMS}
         answer = await self.asker.ask(caller, "diagnostics", asked, told.ProblemsTold)
         seen = [self._problem(it) for it in answer.problems if self.asker.may_see(caller, it.path)]

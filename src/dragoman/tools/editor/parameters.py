@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dragoman.tools.operation import Parameters, Result
 
@@ -17,21 +17,32 @@ Path = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute
 Seconds = Annotated[float, Field(ge=0, le=3600, description="Wait so long for the person.")]
 
 
-class Open(Parameters):
-    path: Path
+class _OfFile(Parameters):
+    """Named as in every other tool; `path`, the name it had before, still works."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _earlier_name(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "path" in given and "file_path" not in given:
+            return {"file_path" if name == "path" else name: value for name, value in given.items()}
+        return given
+
+
+class Open(_OfFile):
+    file_path: Path
     line: Annotated[int, Field(ge=1, le=10_000_000)] = 1
     end_line: Annotated[int | None, Field(ge=1, le=10_000_000, description="Select up to the end of this one.")] = None
 
 
-class Diff(Parameters):
-    path: Path
+class Diff(_OfFile):
+    file_path: Path
     text: Annotated[str, Field(max_length=MOST_TEXT, description="The whole file as proposed.")]
     title: Annotated[str, Field(max_length=200, description="What the change is for.")] = ""
     timeout_s: Seconds = DEFAULT_WAIT_S
 
 
-class ReadDiagnostics(Parameters):
-    path: Annotated[str, Field(max_length=4096, description="Of this file or folder alone.")] = ""
+class ReadDiagnostics(_OfFile):
+    file_path: Annotated[str, Field(max_length=4096, description="Of this file or folder alone.")] = ""
     least: Annotated[Literal["error", "warning", "information", "hint"], Field(description="And worse.")] = "warning"
 
 

@@ -21,7 +21,7 @@ class Shower:
     asker: Asker
 
     async def open(self, caller: Caller, wanted: p.Open) -> Outcome:
-        path = self.asker.place(caller, wanted.path)
+        path = self.asker.place(caller, wanted.file_path)
         asked = {"path": path, "line": wanted.line, "end_line": max(wanted.end_line or wanted.line, wanted.line)}
         await self.asker.ask(caller, "open", asked, told.TerminalTold)
         data = p.Opened(status="opened", path=path, line=wanted.line)
@@ -29,7 +29,7 @@ class Shower:
 
     async def diff(self, caller: Caller, wanted: p.Diff) -> Outcome:
         """Who ran out of patience asks the same again: the comparison stays, and so does what was decided in it."""
-        path = self.asker.place(caller, wanted.path)
+        path = self.asker.place(caller, wanted.file_path)
         asked = {"path": path, "text": wanted.text, "title": showing.one_line(wanted.title)}
         try:
             answer = await self.asker.ask(caller, "diff", asked, told.DecisionTold, wanted.timeout_s)

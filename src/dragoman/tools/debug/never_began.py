@@ -1,0 +1,95 @@
+"""Programs that never began, by what their language printed: the file cannot be parsed, or there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from dragoman.debug.model import Ended
+from dragoman.debug.session import Session
+from dragoman.errors import DragomanError
+from dragoman.phrases import say
+from dragoman.tools.debug.failures import ToolError
+
+_LOOKED_AT = 8_000
+# Each is the end of what was printed, or stands before nothing but frames of the runtime's own.
+_PYTHON = (
+    r'^ +File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:[ \t].*\n){0,4}'  # without a function: nothing ran there
+    r"(?P<error>(?:SyntaxError|IndentationError|TabError): .*)\s*\Z"
+)
+_NODE = (
+    r"^(?:file://)?(?P<path>/[^\n]+?):(?P<line>\d+)\n(?:.*\n){1,6}(?P<error>SyntaxError: .*)\n"
+    r"(?: +at .*(?:node:|internal/).*\n)*\s*(?:Node\.js v\S+\s*)?\Z"
+)
+_RUBY = r"(?P<path>/[^\n:]+\.rb):(?P<line>\d+): (?P<error>syntax error.*)"
+_LUA = r"^(?:\S*lua\S*: )?(?P<path>[^\n:]+\.lua):(?P<line>\d+): (?P<error>.*(?: near | expected).*)"
+_UNPARSED = tuple(re.compile(pattern, re.MULTILINE) for pattern in (_PYTHON, _NODE, _RUBY, _LUA))
+_MISSING = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        r"^\S*python\S*: (?P<error>No module named \S+(?:;.*)?)\s*\Z",
+        r"^\S*python\S*: (?P<error>can't (?:open file|find '__main__' module).*)\s*\Z",
+        r"^(?P<error>Error: Cannot find module .*)\n(?:.*\n)*?.*requireStack: \[\]",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unparsed:
+    path: str
+    line: int
+    error: str
+
+
+def reason(session: Session, ended: Ended) -> ToolError | None:
+    """None for a program that ran: how it ended is its own affair."""
+    if not ended.exit_code or ended.by or session.last_stop:
+        return None
+    printed = ended.output[-_LOOKED_AT:]
+    if (unparsed := _unparsed(printed)) is not None:
+        return _not_parsed(unparsed, session_id=session.id, exit_code=ended.exit_code)
+    missing = next((found for pattern in _MISSING if (found := pattern.search(printed))), None)
+    return _not_found(missing["error"], session_id=session.id, exit_code=ended.exit_code) if missing else None
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Around a start: where a debugger runs within the program's own interpreter, it ends with a file that cannot be
+    parsed, and the place stands in its last words."""
+    try:
+        yield
+    except DragomanError as error:
+        words = str(error.message.values.get("words", "")) if error.code == "adapter_gone" else ""
+        unparsed = _unparsed(words)
+        if unparsed is None:
+            raise
+        raise _not_parsed(unparsed) from error
+
+
+def _unparsed(printed: str) -> _Unparsed | None:
+    found = next((found for pattern in _UNPARSED if (found := pattern.search(printed))), None)
+    return _Unparsed(found["path"], int(found["line"][:9]), found["error"].strip()) if found else None
+
+
+def _not_parsed(found: _Unparsed, **details: object) -> ToolError:
+    return ToolError(
+        "syntax_error",
+        say("The program did not start: line {line} of {path} has a syntax error.", line=found.line, path=found.path),
+        hint=say("Correct that line, then start it again."),
+        path=found.path,
+        line=found.line,
+        error=found.error,
+        **details,
+    )
+
+
+def _not_found(error: str, **details: object) -> ToolError:
+    return ToolError(
+        "program_not_found",
+        say("The program did not start: its interpreter cannot find it."),
+        hint=say("Check the name of the program or module, and the folder it is started in."),
+        error=error.strip(),
+        **details,
+    )
