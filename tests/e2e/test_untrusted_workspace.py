@@ -186,9 +186,15 @@ async def test_what_would_run_is_told_in_full_and_as_data(cli: Cli, hostile: Hos
 
 
 async def test_once_a_person_trusts_the_folder_every_hook_of_it_runs(cli: Cli, hostile: Hostile) -> None:
-    """All but what may never come from a folder: which adapter is started, and what an editor would run by itself."""
+    """All but what may never come from a folder: which adapter is started, and what an editor would run by itself; and
+    a program of another folder, which has a trust of its own."""
     assert cli("trust", str(hostile.folder)).returncode == 0
+    outside = hostile.folder.parent / "outside"
     async with session_of(cli, workspace=str(hostile.folder)) as agent:
+        refused = await asked(agent, "start_debugging", configuration_name="outside")
+        assert (refused["code"], f"dragoman trust {outside}" in refused["hint"]) == ("needs_trust", True)
+        assert hostile.found() == set()
+        assert cli("trust", str(outside)).returncode == 0
         for name in ("all", "python", "outside"):
             ended = await asked(agent, "start_debugging", configuration_name=name)
             assert (ended["status"], ended["exit_code"]) == ("completed", 0), ended
