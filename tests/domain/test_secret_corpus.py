@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import logging
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.daemon.logs import ForTerminal, JsonLines
 from dragoman.debug.output import Output
 from dragoman.events import Event
 from dragoman.redaction import Redactor
@@ -180,3 +184,10 @@ def test_a_value_is_told_by_every_name_in_its_expression(name: str, value: str, 
 )
 def test_an_event_hides_what_stands_under_or_beside_a_telling_name(document: dict[str, object]) -> None:
     assert "hunter22" not in str(REDACTOR.event(Event(kind="x.y", body=document)).body)
+
+
+@by_name
+def test_a_line_of_the_log_hides_it(form: SecretForm) -> None:
+    record = logging.LogRecord("dragoman", logging.WARNING, "", 0, "it said %s", (form.text,), None)
+    assert not seen(form, str(json.loads(JsonLines().format(record))["message"]))
+    assert not seen(form, ForTerminal().format(record))

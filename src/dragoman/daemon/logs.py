@@ -20,10 +20,13 @@ from pathlib import Path
 
 import anyio
 
+from dragoman.redaction import Redactor
 from dragoman.transport.private_files import ensure_private_folder, open_private
 from dragoman.visible import visible
 
 _BYTES_A_FILE = 5 << 20
+# A log is sent along with reports of errors: it holds no secret, whatever the settings show to agents.
+_REDACTOR = Redactor()
 _OLD_FILES = 3
 LINES_PER_SECOND = 20
 """Of one message template: a peer may cause the same event millions of times, and a person reads the first few."""
@@ -38,10 +41,10 @@ class JsonLines(logging.Formatter):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "from": record.name,
-            "message": record.getMessage(),
+            "message": _REDACTOR.text(record.getMessage()),
         }
         if record.exc_info:
-            line["exception"] = record.exc_text or self.formatException(record.exc_info)
+            line["exception"] = _REDACTOR.text(record.exc_text or self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False)
 
 
@@ -60,7 +63,7 @@ class ForTerminal(logging.Formatter):
     """What others sent must not move the cursor of the one who watches."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record))
+        return visible(_REDACTOR.text(super().format(record)))
 
 
 @dataclass(slots=True)

@@ -131,11 +131,11 @@ def test_history_is_listed_as_shells_list_it_and_filtered(here: Here) -> None:
 
 
 def test_columns_have_a_header_and_fit_the_window_of_a_person(cli: Cli, here: Here) -> None:
-    for command, title in (("history", "COMMAND"), ("terminals", "RUNS")):
-        header, *rows = in_a_terminal(cli, command).decode().splitlines()
+    for command, title in ((("history", "--all-workspaces"), "COMMAND"), (("terminals",), "RUNS")):
+        header, *rows = in_a_terminal(cli, *command).decode().splitlines()
         assert header.startswith("ID  ")
         assert header.endswith(title)
-        assert len(rows) == len(lines(here(command)))
+        assert len(rows) == len(lines(here(*command)))
     rows_of_two = [["ID", "COMMAND"], ["a:1", "echo 中文 and more"], ["b:10", "\x1b[2J"]]
     assert list(aligned(rows_of_two, 12)) == ["ID    COMMA…", "a:1   echo …", "b:10  \\x1b[…"]
     assert list(aligned(rows_of_two, None))[1] == "a:1   echo 中文 and more"
