@@ -21,12 +21,21 @@ test.each([
   ["connecting", false, ""],
   ["connected", true, ""],
   ["disconnected", false, "The daemon does not answer; it is tried again."],
-  ["error", false, "The daemon does not answer; it is tried again."],
+  ["error", false, "Gave up after ten attempts to reach the daemon. It is tried again when the daemon starts."],
 ])("%s", async (state, isConnected, reason) => {
   const { gateway } = (await import(VIEW)) as Viewed;
   gateway.begin();
   view.dispatchEvent(Object.assign(new Event("message"), { data: { type: "connection_state", state } }));
   expect([gateway.connected, gateway.reason]).toEqual([isConnected, reason]);
+});
+
+test("what another window says is not the extension's word", async () => {
+  const { gateway } = (await import(VIEW)) as Viewed;
+  gateway.begin();
+  const told = (state: string, origin?: string) => view.dispatchEvent(Object.assign(new Event("message"), { data: { type: "connection_state", state }, origin }));
+  told("connected");
+  told("error", "https://elsewhere.example");
+  expect(gateway.connected).toBe(true);
 });
 
 /** As the editor says them. */

@@ -1,7 +1,6 @@
 /** The page in a browser, where a browser can have it. */
 import * as vscode from "vscode";
 
-import { isWelcome } from "../daemon/welcome";
 import type { Server } from "./server";
 
 const t = vscode.l10n.t;
@@ -9,10 +8,18 @@ const t = vscode.l10n.t;
 export async function openPage(server: Server): Promise<void> {
   await server.with(async (dragoman) => {
     const link = vscode.Uri.parse((await dragoman.json<{ link: string }>(["page"])).link, true);
-    const outside = await vscode.env.asExternalUri(link);
-    if (await isWelcome(`${link.scheme}://${link.authority}`, outside.authority)) await vscode.env.openExternal(link);
+    if (await isInReach(link)) await vscode.env.openExternal(link);
     else await sayWhere(link);
   });
+}
+
+/** Whether a browser of the person's finds the server under the link's own name and port: on this machine, or through a
+ * port that the editor forwards under the same number. Another name is refused by the server, whoever listens there. */
+async function isInReach({ authority }: vscode.Uri): Promise<boolean> {
+  const [, name = "", port = ""] = /^(.*):(\d+)$/.exec(authority) ?? [];
+  if (!/^(127\.0\.0\.1|\[::1\]|(.+\.)?localhost)$/.test(name)) return true;
+  const outside = await vscode.env.asExternalUri(vscode.Uri.parse(`http://127.0.0.1:${port}`, true));
+  return [`127.0.0.1:${port}`, `localhost:${port}`].includes(outside.authority);
 }
 
 /** An editor in a browser leads to it by an address of its own, under which the server answers nobody. */

@@ -31,8 +31,10 @@ export function ask<T>(message: object): Promise<T> {
   });
 }
 
+/** The extension's words come from the editor's own frame around this one, of the same origin: no other window speaks here. */
 export function listen<Message>(heard: (message: Message) => void): void {
-  window.addEventListener("message", ({ data }: MessageEvent<Message | Answered>) => {
+  window.addEventListener("message", ({ data, origin }: MessageEvent<Message | Answered>) => {
+    if (origin !== window.origin) return;
     if ((data as Answered).type === "answer") settle(data as Answered);
     else heard(data as Message);
   });
