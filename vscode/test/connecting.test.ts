@@ -9,7 +9,7 @@ import { Gateway } from "../src/gateway/client";
 const view = new EventTarget();
 vi.stubGlobal("acquireVsCodeApi", () => ({ postMessage() {} }));
 vi.stubGlobal("window", view);
-vi.stubGlobal("localStorage", { getItem: () => "en" });
+vi.stubGlobal("document", { documentElement: { dataset: { language: "en" } } });
 
 /** By a name that is no literal: the view is checked with a browser's types, which are not here. */
 const VIEW = "../src/webview/gateway";

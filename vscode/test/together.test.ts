@@ -75,7 +75,7 @@ test("an attach to a program is none to a session, by the same words as the daem
   const { resolve } = registered();
   for (const key of PROGRAMS) expect(await resolve({ type: "dragoman", request: "attach", [key]: 1 })).not.toHaveProperty("session");
   const source = readFileSync("../src/dragoman/dap/wishes.py", "utf8");
-  const sets = [...source.matchAll(/^_(?:TARGETS|ATTACHED_TO) = frozenset\(\{(.*)\}\)/gm)].map(([, names]) => names);
+  const sets = [...source.matchAll(/^_(?:TARGETS|ATTACHED_TO) = frozenset\(\s*\{([^}]*)\}/gm)].map(([, names]) => names);
   const words = [...sets.join(",").matchAll(/"(\w+)"/g)].map(([, word]) => word);
   expect(words.sort()).toEqual([...PROGRAMS].sort());
 });

@@ -10,7 +10,7 @@ import type { Server } from "../manage/server";
 const t = vscode.l10n.t;
 export const TYPE = "dragoman";
 /** Of an attach: each names a program, and no session. */
-export const PROGRAMS = ["processId", "pid", "port", "connect", "listen", "program", "module", "code", "dragomanType", "configuration", "configurationName"];
+export const PROGRAMS = ["processId", "pid", "port", "connect", "listen", "connectionPort", "connectionIP", "VSCodeAsClient", "program", "module", "code", "dragomanType", "configuration", "configurationName"];
 
 export function registerDebugging(server: Server): vscode.Disposable {
   const provider: vscode.DebugConfigurationProvider = {
