@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+from dragoman.debug.backend import AdapterRefusedError
+from dragoman.debug.states import State
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.tools import Caller
-from tests.domain.tools.bench import frame, opened, stack_of
+from dragoman.tools.debug.client import client_of
+from tests.domain.tools.bench import frame, opened, stack_of, until
 from tests.requirements import sentence
 
 pytestmark = pytest.mark.anyio
@@ -419,14 +423,33 @@ async def test_the_lines_of_breakpoints_are_in_the_readers_language(tmp_path: Pa
     assert unbound.text == "断点 1 未验证 app.py:4；条件：n > 1；调试器：这一行没有代码。"
 
 
-async def test_a_breakpoint_set_right_after_an_end_carries_nothing_of_the_dying_session(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "said",
+    [
+        DragomanError("adapter_gone", say("{text}", text="it is ending")),
+        AdapterRefusedError("setBreakpoints", "it is ending"),
+        {"breakpoints": [{"id": 9, "verified": False, "message": "it is ending"}]},
+        {"breakpoints": [{"id": 9, "verified": True, "line": 3}]},
+    ],
+)
+async def test_a_breakpoint_set_right_after_an_end_carries_nothing_of_the_dying_session(
+    tmp_path: Path, said: object
+) -> None:
+    """Its debugger takes its time over `disconnect`, and has a last word on breakpoints meanwhile."""
+    left = anyio.Event()
     async with opened(tmp_path) as bench:
         await bench.started()
-        refused = DragomanError("adapter_gone", say("{text}", text="it is ending"))
-        bench.adapter.answers["setBreakpoints"] = lambda _: refused
+        bench.adapter.answers |= {"setBreakpoints": lambda _: said, "disconnect": lambda _: left}
         await bench.call("stop_debugging")
-        answer = await bench.call("set_breakpoint", file_path="app.py", line_number=3)
+        await until(lambda: bench.adapter.sent("disconnect"))
+        asked = len(bench.adapter.sent("setBreakpoints"))
+        answer = await bench.call("set_breakpoint", file_path="app.py", line_number=3, condition="n > 1")
         listed = await bench.call("get_breakpoints")
-    assert "message" not in answer["breakpoint"]
-    assert answer.text == "breakpoint 1 set app.py:3; waits for a session"
-    assert "message" not in listed["breakpoints"][0]
+        [session] = bench.service.sessions(client_of(bench.caller))
+        state = session.state
+        left.set()
+    assert state is State.TERMINATING
+    assert answer.text == listed.text == "breakpoint 1 set app.py:3; waits for a session; if: n > 1"
+    for shown in (answer["breakpoint"], listed["breakpoints"][0]):
+        assert (shown["verified"], "message" in shown) == (False, False)
+    assert len(bench.adapter.sent("setBreakpoints")) == asked
