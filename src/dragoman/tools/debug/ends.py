@@ -9,7 +9,7 @@ from dragoman.debug.launch import Note
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Happened
 from dragoman.debug.session import Session
-from dragoman.debug.states import State
+from dragoman.debug.states import LIVE, State
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import never_began
 from dragoman.tools.debug.answers import AlsoStarted, Awaited, NoteAnswer
@@ -133,6 +133,9 @@ class Ends:
         return NoteAnswer(message=note.message.in_language(caller.language), about=about)
 
     async def _stopped(self, caller: Caller, session: Session, stop: Stop, waited: Waited) -> Outcome:
+        if (unbegun := never_began.at_stop(session, stop)) is not None:
+            await _end(session)
+            raise unbegun
         data = await self.stops.data(caller, session, stop)
         answer = Awaited(
             status="stopped",
@@ -205,6 +208,12 @@ class Ends:
         )
         head = say("State: {state} ({session}).", state=session.state.value, session=session.id)
         return Outcome([head, message], answer)
+
+
+async def _end(session: Session) -> None:
+    """Of what never began, there is nothing to go on with."""
+    if session.state in LIVE and not session.is_ending:
+        await session.terminate()
 
 
 def _surroundings(happened: Happened) -> tuple[dict[str, object], list[Phrase]]:

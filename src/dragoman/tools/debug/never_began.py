@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from dragoman.debug.model import Ended
+from dragoman.debug.model import Ended, Stop
 from dragoman.debug.session import Session
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -26,6 +27,7 @@ _NODE = (
 _RUBY = r"(?P<path>/[^\n:]+\.rb):(?P<line>\d+): (?P<error>syntax error.*)"
 _LUA = r"^(?:\S*lua\S*: )?(?P<path>[^\n:]+\.lua):(?P<line>\d+): (?P<error>.*(?: near | expected).*)"
 _UNPARSED = tuple(re.compile(pattern, re.MULTILINE) for pattern in (_PYTHON, _NODE, _RUBY, _LUA))
+_NODE_BEGINS = "internal/main/run_main"  # the frame of node's own that loads a program, below all of the program's
 _MISSING = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
@@ -45,7 +47,9 @@ class _Unparsed:
 
 def reason(session: Session, ended: Ended) -> ToolError | None:
     """None for a program that ran: how it ended is its own affair."""
-    if not ended.exit_code or ended.by or session.last_stop:
+    if session.stop is not None:
+        return at_stop(session, session.stop)
+    if not ended.exit_code or ended.by:
         return None
     printed = ended.output[-_LOOKED_AT:]
     if (unparsed := _unparsed(printed)) is not None:
@@ -54,8 +58,18 @@ def reason(session: Session, ended: Ended) -> ToolError | None:
     return _not_found(missing["error"], session_id=session.id, exit_code=ended.exit_code) if missing else None
 
 
+def at_stop(session: Session, stop: Stop) -> ToolError | None:
+    """Where a debugger halts in the runtime's loader, as at any exception that nothing catches: none of the program's
+    own frames is there, and none ever will be."""
+    is_loading = any(_NODE_BEGINS in frame.path for frame in stop.frames) and all(it.is_library for it in stop.frames)
+    if not session.launch.is_launch or session.is_a_persons or stop.raised is None or not is_loading:
+        return None
+    unparsed = _unparsed(f"{stop.raised.type}: {stop.raised.message}\n"[-_LOOKED_AT:])
+    return _not_parsed(unparsed, session_id=session.id) if unparsed and stop.raised.uncaught else None
+
+
 @contextmanager
-def told() -> Iterator[None]:
+def told(program: Path | None = None) -> Iterator[None]:
     """Around a start: where a debugger runs within the program's own interpreter, it ends with a file that cannot be
     parsed, and the place stands in its last words."""
     try:
@@ -65,12 +79,18 @@ def told() -> Iterator[None]:
         unparsed = _unparsed(words)
         if unparsed is None:
             raise
-        raise _not_parsed(unparsed) from error
+        raise _not_parsed(replace(unparsed, path=_whole(unparsed.path, program))) from error
 
 
 def _unparsed(printed: str) -> _Unparsed | None:
     found = next((found for pattern in _UNPARSED if (found := pattern.search(printed))), None)
     return _Unparsed(found["path"], int(found["line"][:9]), found["error"].strip()) if found else None
+
+
+def _whole(path: str, program: Path | None) -> str:
+    """Of a long path, Lua prints the end behind three dots."""
+    is_its_end = path.startswith("...") and program is not None and str(program).endswith(path.removeprefix("..."))
+    return str(program) if is_its_end else path
 
 
 def _not_parsed(found: _Unparsed, **details: object) -> ToolError:

@@ -47,7 +47,7 @@ class Running:
     async def start(self, caller: Caller, wanted: take.Start) -> Outcome:
         began = self.clock.monotonic_s()
         client, waited = client_of(caller), Waited(STARTING, wanted.timeout_s, wait=wanted.wait)
-        with never_began.told():
+        with never_began.told(caller.workspace / str(wanted.program or wanted.configuration.get("program", ""))):
             first, *others = sessions = await self.service.launch(client, _wish(wanted))
             begun = partial(self.service.begun, client, sessions, within_s=self._left_s(waited, began))
             return await self._await(caller, Happened(first, None, tuple(others)), waited, begun)
@@ -57,8 +57,10 @@ class Running:
         began = self.clock.monotonic_s()
         client = client_of(caller)
         session = latest(self.service, client, wanted.session_id)
-        happened = await self.service.restart(client, session.id, within_s=0)
-        return await self._restarted(caller, happened, Waited(RESTARTING, wanted.timeout_s, wait=wanted.wait), began)
+        waited = Waited(RESTARTING, wanted.timeout_s, wait=wanted.wait)
+        with never_began.told():
+            happened = await self.service.restart(client, session.id, within_s=0)
+            return await self._restarted(caller, happened, waited, began)
 
     async def _restarted(self, caller: Caller, happened: Happened, waited: Waited, began_s: float) -> Outcome:
         """A restart itself cannot be broken off; only the wait after it."""
