@@ -16,6 +16,7 @@ from tests.page.tab import Tab
 from tests.page.talking import fresh, say, with_model
 
 pytestmark = pytest.mark.needs("chromium", "page")
+TITLED = re.compile(r"✓ done dragoman_status Looking at what Dragoman does .*\d m?s$")
 
 
 @pytest.mark.requirement(
@@ -26,14 +27,14 @@ def test_a_command_shows_its_tool_folded_and_its_answer_and_a_reload_keeps_both(
     say(chat, "/status")
     expect(chat.locator("article.user")).to_contain_text("/status")
     tool = chat.locator("details.tool.done")
-    expect(tool.locator("summary")).to_have_text(re.compile(r"✓ done dragoman_status .*\d m?s$"))
+    expect(tool.locator("summary")).to_have_text(TITLED)
     expect(chat.locator("article.assistant .prose")).not_to_be_empty()
     assert tool.get_attribute("open") is None
     expect(tool.locator("pre")).to_have_count(2)  # what it was given, what it gave
     answer = chat.locator("article.assistant .prose").inner_text()
     tab.page.reload()
     expect(chat.locator("details.tool.done pre")).to_have_count(2)
-    expect(tool.locator("summary")).to_have_text(re.compile(r"✓ done dragoman_status .*\d m?s$"))
+    expect(tool.locator("summary")).to_have_text(TITLED)
     expect(chat.locator("article.user")).to_have_count(1)
     assert chat.locator("article.assistant .prose").inner_text() == answer
 

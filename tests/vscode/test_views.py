@@ -37,7 +37,9 @@ def chat(running: Editor, first: Window) -> Frame:
 def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: Window, chat: Frame) -> None:
     _say(chat, "/status")
     expect(chat.locator("article.user").last).to_contain_text("/status")
-    expect(chat.locator("article.assistant").last.locator("details.tool.done")).to_contain_text("dragoman_status")
+    tool = chat.locator("article.assistant").last.locator("details.tool.done")
+    expect(tool).to_contain_text("dragoman_status")
+    expect(tool.locator(".title")).to_have_text("Looking at what Dragoman does")
     expect(chat.locator("article.assistant .prose").last).to_contain_text(str(running.cli.status()["port"]))
     colours = "(it) => [it, it.parentElement, document.body].map((one) => getComputedStyle(one).backgroundColor)"
     own, around, below = chat.locator("article.user").last.evaluate(colours)

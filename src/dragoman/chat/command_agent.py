@@ -15,6 +15,7 @@ from dragoman.chat.files import files_like
 from dragoman.chat.runs import Question
 from dragoman.chat.short_forms import ALSO, GROUPS, SHORT_FORMS, NotUnderstoodError, ShortForm, parsed
 from dragoman.chat.shown import fenced, for_people
+from dragoman.chat.tool_titles import title_of
 from dragoman.chat.toolbox import Offer, ToolAnswer, Toolbox
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
@@ -94,7 +95,8 @@ class CommandAgent:
 
     async def _call(self, tool: str, arguments: Mapping[str, Any], asked: Question, voice: Voice) -> ToolAnswer:
         """One call for the person, also where it waits for their word: a refusal that they lift is no failure."""
-        id = voice.begin_tool(new_id("call"), tool, title=tool, input=arguments)
+        title = title_of(tool, arguments, asked.language)
+        id = voice.begin_tool(new_id("call"), tool, title=title, input=arguments)
         call = partial(
             self._toolbox.call, tool, arguments, by=asked.by, workspace=asked.workspace, language=asked.language
         )

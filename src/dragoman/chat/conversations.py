@@ -42,6 +42,8 @@ class Called(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     tool: str
+    title: str = ""
+    """For people; none in what was kept before there were titles."""
     input: Any = None
     output: str = ""
     error: str | None = None

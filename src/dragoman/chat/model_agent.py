@@ -19,6 +19,7 @@ from dragoman.chat.approvals import STARTING, Approvals, Start
 from dragoman.chat.conversations import Said
 from dragoman.chat.leave import UNKNOWN, Evaluators, leave_for
 from dragoman.chat.runs import Question
+from dragoman.chat.tool_titles import title_of
 from dragoman.chat.toolbox import Offer, Toolbox
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
@@ -101,7 +102,7 @@ class ModelAgent:
     async def _act(self, asked: Question, call: ToolCall, voice: Voice) -> Turn:
         arguments = _arguments(call)
         given = call.arguments if arguments is None else arguments
-        id = voice.begin_tool(call.id, call.name, title=call.name, input=given)
+        id = voice.begin_tool(call.id, call.name, title=title_of(call.name, given, asked.language), input=given)
         text, is_error = await self._done(asked, call, arguments)
         voice.end_tool(id, text, error=text if is_error else None)
         return Turn(role="tool", text=_marked(text), call_id=call.id)

@@ -60,7 +60,7 @@ class Voice:
         if self._segments[-1]:
             self._segments.append("")
         raw = msgspec.Raw(msgspec.json.encode(input))
-        self._calls[id] = Called(id=id, tool=tool, input=input, after=after)
+        self._calls[id] = Called(id=id, tool=tool, title=title, input=input, after=after)
         self._began_s[id] = time.monotonic()
         self.open_calls.add(id)
         self._event(ToolStart(id=id, tool=tool, title=title, input=raw))

@@ -47,9 +47,12 @@ def message(said: Said, most_characters: int) -> Json:
 
 
 def _whose(said: Said) -> Json:
-    """With its run a client that lost the answer to `chat.send` sees whether its message came; of each call, where in
-    the text it was made and how long it took."""
-    calls = {call.id: {"after": _units(said.text[: call.after]), "tookMs": call.took_ms} for call in said.calls}
+    """With its run a client that lost the answer to `chat.send` sees whether its message came; of each call, its title,
+    where in the text it was made and how long it took."""
+    calls = {
+        call.id: {"title": call.title or call.tool, "after": _units(said.text[: call.after]), "tookMs": call.took_ms}
+        for call in said.calls
+    }
     known = {"by": said.by, "runId": said.run_id, "calls": calls}
     return {name: value for name, value in known.items() if value}
 
@@ -99,7 +102,7 @@ def in_flight(run: Run) -> Json:
 
 
 def _call_events(call: Called, text: str, *, is_open: bool) -> list[Json]:
-    named = {"name": call.tool, "toolCallId": call.id}
+    named = {"name": call.tool, "toolCallId": call.id, "title": call.title or call.tool}
     start = {"phase": "start", **named, "args": call.input or {}, "after": _units(text[: call.after])}
     content = [{"type": "text", "text": call.output or call.error or ""}]
     ended = {"isError": call.error is not None, "result": {"content": content}, "tookMs": call.took_ms}

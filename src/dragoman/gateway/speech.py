@@ -115,7 +115,7 @@ class Speech:
         title = event.title or event.tool
         self._names[event.id] = (event.tool, title)
         arguments = {} if event.input is UNSET else msgspec.json.decode(event.input)
-        call = {"phase": "start", "name": event.tool, "toolCallId": event.id, "args": arguments}
+        call = {"phase": "start", "name": event.tool, "toolCallId": event.id, "title": title, "args": arguments}
         return [
             self._item(event.id, "start", "running", now_ms),
             self._agent("tool", call, now_ms, needs=TOOL_EVENTS),

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from dragoman.chat.tool_titles import PLAIN
 from tests.daemons import Cli, cli_with_home
 from tests.faces.gateway.document_client import DocumentClient, document_client
 from tests.faces.mcp.conftest import ANY_PORT
@@ -186,6 +187,20 @@ async def test_what_a_person_typed_as_a_secret_is_not_told(daemon: Cli) -> None:
         assert "seen" in json.dumps(client.router.canvas)
 
 
+@pytest.mark.requirement("gateway:tool-start:title")
+async def test_every_tool_has_a_title_for_people_which_the_history_keeps(daemon: Cli) -> None:
+    key = f"acp:{uuid4()}"
+    async with at(daemon) as client, session_of(daemon) as agent:
+        tools = {tool.name for tool in (await agent.list_tools()).tools}
+        assert tools == set(PLAIN)
+        await client.chat_send(key, f"/get_source {json.dumps({'file_path': 'src/main.ts', 'line': 2})}")
+        await client.until_done()
+        (start,) = client.router.of("tool_start")
+        assert start["title"] == "Reading src/main.ts:2"
+        kept = [row["__openclaw"]["calls"] for row in await client.chat_history(key) if row["role"] == "assistant"]
+        assert [call["title"] for calls in kept for call in calls.values()] == ["Reading src/main.ts:2"]
+
+
 async def test_a_whole_chat_goes_through_it(daemon: Cli) -> None:
     key = f"acp:{uuid4()}"
     async with at(daemon) as client:
@@ -194,7 +209,8 @@ async def test_a_whole_chat_goes_through_it(daemon: Cli) -> None:
         run = await client.chat_send(key, "/dragoman_status")
         await client.until_done()
         (start,), (result,) = client.router.of("tool_start"), client.router.of("tool_result")
-        assert (start["tool"], start["title"], start["input"]) == ("dragoman_status", "dragoman_status", {})
+        assert (start["tool"], start["input"]) == ("dragoman_status", {})
+        assert start["title"] == "Looking at what Dragoman does"
         assert result["id"] == start["id"]
         assert "Dragoman" in client.router.text
         assert (await client.chat_abort(key, run["runId"]))["aborted"] is False

@@ -235,7 +235,7 @@ async def test_a_run_is_told_to_every_reader_and_is_in_the_history(tmp_path: Pat
 async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_so_far(tmp_path: Path) -> None:
     async def half(_: Question, voice: Voice) -> None:
         voice.say("I look. ")
-        voice.begin_tool("one", "look", input={"at": 1})
+        voice.begin_tool("one", "look", title="Looking at 1", input={"at": 1})
         voice.end_tool("one", "seen")
         voice.begin_tool("two", "wait")
         voice.say("Half")
@@ -250,6 +250,7 @@ async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_
         assert (run["runId"], run["text"]) == ("r1", "I look. \n\nHalf")
         phases = [(it["data"]["toolCallId"], it["data"]["phase"]) for it in run["events"]]
         assert phases == [("one", "start"), ("one", "result"), ("two", "start")]
+        assert [it["data"]["title"] for it in run["events"]] == ["Looking at 1", "Looking at 1", "wait"]
         await writer.ask("chat.abort", {"sessionKey": "main"})
         await writer.until(is_end)
         ended = (await writer.ask("chat.history", {"sessionKey": "main"}))["payload"]
@@ -332,7 +333,7 @@ async def test_a_run_is_stopped_at_once_and_only_through_its_own_session(tmp_pat
 
 async def test_frames_are_numbered_without_a_hole_and_tool_frames_go_to_who_asked_for_them(tmp_path: Path) -> None:
     async def script(asked: Question, voice: Voice) -> None:
-        voice.begin_tool("t1", "look", input={})
+        voice.begin_tool("t1", "look", title="Looking", input={})
         voice.end_tool("t1", "seen")
 
     async with house(tmp_path, script) as it, it.member(caps=["tool-events"]) as with_tools, it.member() as without:
@@ -341,6 +342,8 @@ async def test_frames_are_numbered_without_a_hole_and_tool_frames_go_to_who_aske
             frames = [frame async for frame in _frames(guest)]
             assert [frame["seq"] for frame in frames] == list(range(frames[0]["seq"], frames[0]["seq"] + len(frames)))
             assert {frame["payload"].get("stream") for frame in frames} & {"tool"} == streams
+            starts = [frame["payload"]["data"] for frame in frames if frame["payload"].get("stream") == "tool"][:1]
+            assert [start["title"] for start in starts] == ["Looking"] * len(streams)
 
 
 async def _frames(guest: Any) -> Any:

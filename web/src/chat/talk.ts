@@ -353,9 +353,9 @@ function one(role: Said["role"], message: Message): Said {
   const ended: Record<string, Said["state"]> = { aborted: "aborted", error: "failed" };
   const calls = (Array.isArray(message.content) ? (message.content as Json[]) : []).filter(({ type }) => type === "toolCall");
   const told = (message.__openclaw ?? {}) as Json;
-  const about = (told.calls ?? {}) as Record<string, { after?: number; tookMs?: number | null }>;
+  const about = (told.calls ?? {}) as Record<string, { title?: string; after?: number; tookMs?: number | null }>;
   const tools = calls.map((call): Tool => ({
-    kind: "tool", id: String(call.id), name: String(call.name), title: "", input: call.arguments, output: "", state: "done",
+    kind: "tool", id: String(call.id), name: String(call.name), title: about[String(call.id)]?.title ?? "", input: call.arguments, output: "", state: "done",
     startedMs: 0, endedMs: about[String(call.id)]?.tookMs ?? NaN,
   }));
   const after = new Map(tools.map(({ id }) => [id, about[id]?.after ?? 0]));
