@@ -45,8 +45,13 @@ TABLE: dict[str, str] = {
     "A person can look with `dragoman history --all-workspaces`.": (
         "用户可以用 `dragoman history --all-workspaces` 查看。"
     ),
-    "journal searched for secrets of older versions at {at}: {count} rows changed": (
-        "已于 {at} 检查日志中旧版本留下的机密：修改了 {count} 行"
+    "journal searched for secrets of older versions at {at}: {count} rows and {files} files changed": (
+        "已于 {at} 检查日志中旧版本留下的机密：修改了 {count} 行和 {files} 个文件"
+    ),
+    "a file of recorded output could not be searched for secrets: {path}": "无法检查一个终端记录文件中的机密：{path}",
+    "Check the disk and the file's owner, then run `dragoman restart`; or erase it with "
+    "`dragoman forget --session {session}`.": (
+        "请检查磁盘和文件的所有者，然后运行 `dragoman restart`；或用 `dragoman forget --session {session}` 清除它。"
     ),
     "the journal could not be searched for secrets of older versions ({code})": (
         "无法检查日志中旧版本留下的机密（{code}）"

@@ -27,6 +27,7 @@ from dragoman.transport.nodelay import obstacle
 from dragoman.transport.private_files import read_private
 
 _LEAST_FREE = 200 << 20
+_UNREAD_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +192,10 @@ def _journal(places: Places) -> Iterator[Finding]:
     if scrubbed["is_done"]:
         at = datetime.fromtimestamp(scrubbed["at_ns"] / 1e9, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         about = say(
-            "journal searched for secrets of older versions at {at}: {count} rows changed",
+            "journal searched for secrets of older versions at {at}: {count} rows and {files} files changed",
             at=at,
             count=scrubbed["changed"],
+            files=scrubbed["files"],
         )
         yield Finding("ok", about)
     elif scrubbed["failure"]:
@@ -207,6 +209,20 @@ def _journal(places: Places) -> Iterator[Finding]:
             "note",
             say("the journal is still being searched for secrets of older versions"),
             say("It goes on by itself. With `redact = false` it is not searched."),
+        )
+    for name in scrubbed["unread"][:_UNREAD_FILES]:
+        session, _, _ = name.partition("/")
+        yield Finding(
+            "bad",
+            say(
+                "a file of recorded output could not be searched for secrets: {path}",
+                path=places.journal_folder / "segments" / name,
+            ),
+            say(
+                "Check the disk and the file's owner, then run `dragoman restart`; or erase it with "
+                "`dragoman forget --session {session}`.",
+                session=session,
+            ),
         )
 
 

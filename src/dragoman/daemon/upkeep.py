@@ -55,7 +55,9 @@ async def scrub_once(journal: Journal, settings: Settings) -> None:
     except DragomanError as error:
         log.warning("the journal could not be searched for secrets of older versions: %s", error)
     else:
-        log.info("the journal was searched for secrets of older versions: %d rows changed", done.changed)
+        log.info("searched for secrets of older versions: %d rows, %d files changed", done.changed, done.files)
+        for name in done.unread:
+            log.warning("a file of recorded output could not be searched for secrets: %s", name)
 
 
 def _policy(settings: Settings) -> Retention:

@@ -8,10 +8,12 @@ from dragoman.journal.segment_files import Place, Reading, Record
 from dragoman.journal.segments import Span
 from dragoman.journal.stores import (
     Before,
+    Bulk,
     Everything,
     JsonStore,
     JsonText,
     OfSession,
+    Records,
     Scope,
     Scrub,
     Statement,
@@ -22,6 +24,7 @@ from dragoman.journal.stores import (
 __all__ = [
     "AppendBytes",
     "Before",
+    "Bulk",
     "Everything",
     "Gap",
     "Journal",
@@ -32,6 +35,7 @@ __all__ = [
     "ReadRecords",
     "Reading",
     "Record",
+    "Records",
     "Removed",
     "Retention",
     "Rows",

@@ -16,7 +16,7 @@ import msgspec
 from dragoman.clock import Clock, SystemClock
 from dragoman.errors import DragomanError
 from dragoman.events import Event, Recorded
-from dragoman.journal import faults, retention, words
+from dragoman.journal import faults, retention, segment_scrub, words
 from dragoman.journal import scrub as scrubbing
 from dragoman.journal.convoy import Convoy
 from dragoman.journal.ledger import Ledger
@@ -252,13 +252,16 @@ class Journal:
             raise
 
     async def _scrub(self, redactor: Redactor) -> Scrubbed:
-        steps: list[scrubbing.Step] = [scrubbing.events_step, *scrubbing.store_steps(self._ledger.stores)]
-        for step in steps:
-            while await self._work(partial(_stepped, step=step, redactor=redactor)):
-                pass
-        if (await self.scrubbed()).changed:
-            await self._work(retention.rewrite)
-        return await self._work(scrubbing.finish)
+        if await self._work(scrubbing.owes_rows):
+            steps: list[scrubbing.Step] = [scrubbing.events_step, *scrubbing.store_steps(self._ledger.stores)]
+            for step in steps:
+                while await self._work(partial(step, redactor=redactor)):
+                    pass
+            if (await self.scrubbed()).changed:
+                await self._work(retention.rewrite)
+            await self._work(scrubbing.finish_rows)
+        await segment_scrub.run(self._ledger, self._work, self._pack_thread, redactor)
+        return await self.scrubbed()
 
     async def scrubbed(self) -> Scrubbed:
         return await self._work(lambda ledger: scrubbing.standing(ledger.database.connection))
@@ -350,10 +353,6 @@ class Journal:
                 done.set_exception(faults.closed())
         self._finished.set()
         self._ring()
-
-
-def _stepped(ledger: Ledger, step: scrubbing.Step, redactor: Redactor) -> bool:
-    return step(ledger, redactor)
 
 
 def _ledger(

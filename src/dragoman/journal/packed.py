@@ -41,6 +41,8 @@ class PackedFile:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.size, self._starts = _table(file)
+        self.is_damaged = self._starts == [0]
+        """Whether something of it could not be unpacked so far."""
         self._at = 0
         self._number = -1
         self._block = b""
@@ -62,17 +64,19 @@ class PackedFile:
             start, end = self._starts[number], self._starts[number + 1]
             self._file.seek(start)
             whole = min(BLOCK_BYTES, self.size - number * BLOCK_BYTES)
-            self._number, self._block = number, _block(self._file.read(end - start), whole)
+            block = _block(self._file.read(end - start), whole)
+            self.is_damaged = self.is_damaged or block is None
+            self._number, self._block = number, bytes(whole) if block is None else block
         return self._block
 
 
-def _block(packed: bytes, length: int) -> bytes:
+def _block(packed: bytes, length: int) -> bytes | None:
     """Never more than the block's own length, whatever a damaged file says."""
     try:
         block = zlib.decompressobj().decompress(packed, length)
     except zlib.error:
-        return bytes(length)
-    return block if len(block) == length else bytes(length)
+        return None
+    return block if len(block) == length else None
 
 
 def _table(file: BinaryIO) -> tuple[int, list[int]]:

@@ -17,6 +17,13 @@ PACKED = ".segz"
 DRAFT = ".new"
 
 
+class Name(NamedTuple):
+    """Which file, raw or packed."""
+
+    number: int
+    stream: str
+
+
 class Place(NamedTuple):
     """Where a record stands in its stream; the order of places is the order of appending."""
 
@@ -47,6 +54,11 @@ def standing(folder: Path) -> dict[int, Path]:
     packed = {int(path.stem): path for path in folder.glob(f"*{PACKED}")}
     raw = {int(path.stem): path for path in folder.glob(f"*{RAW}")}
     return dict(sorted((packed | raw).items()))
+
+
+def is_as_it_was(path: Path, before: os.stat_result) -> bool:
+    now = path.stat() if path.exists() else None
+    return now is not None and (now.st_ctime_ns, now.st_ino) == (before.st_ctime_ns, before.st_ino)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from dragoman.journal import frames
 from dragoman.journal import segment_files as files
 from dragoman.journal.faults import io_failed, translated_os
 from dragoman.journal.packed import pack
-from dragoman.journal.segment_files import DRAFT, PACKED, RAW, Place, Reading
+from dragoman.journal.segment_files import DRAFT, PACKED, RAW, Name, Place, Reading
 from dragoman.journal.stores import Before, Everything, OfSession, Scope
 from dragoman.phrases import say
 from dragoman.transport.private_files import ensure_private_folder, open_private, sync_folder
@@ -68,7 +68,7 @@ class Segments:
     def __init__(self, folder: Path, clock: Clock, *, system: System, roll_bytes: int) -> None:
         self.folder = ensure_private_folder(folder)
         self._clock = clock
-        self._system = system
+        self.system = system
         self._roll_bytes = roll_bytes
         self._lock = threading.Lock()
         self._tails: dict[str, _Tail] = {}
@@ -163,7 +163,8 @@ class Segments:
                     folder.rmdir()
 
     def retire(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
+        with self._lock:  # what takes a file's place must not bring it back
+            path.unlink(missing_ok=True)
         with suppress(OSError):
             path.parent.rmdir()
 
@@ -173,6 +174,35 @@ class Segments:
             open_now = {tail.path for tail in self._tails.values()}
         found = [(path, path.stat()) for path in self._all_files() if path not in open_now]
         return sorted(found, key=lambda item: item[1].st_mtime_ns)
+
+    def earlier_files(self) -> list[tuple[Name, int]]:
+        """Files to which nobody writes, with their sizes, the newest first."""
+        with self._lock:
+            busy = {tail.path for tail in (*self._tails.values(), *self._owed)}
+        sizes: dict[Name, int] = {}
+        for path in self._all_files():
+            with suppress(FileNotFoundError):
+                if path not in busy:
+                    sizes[Name(int(path.stem), path.parent.name)] = path.lstat().st_size
+        return sorted(sizes.items(), reverse=True)
+
+    def drop_second_form(self, path: Path) -> None:
+        """Where packing was cut short, both forms stand, and the raw one is the truth."""
+        with self._lock:
+            if path.suffix == RAW and path.exists():
+                path.with_suffix(PACKED).unlink(missing_ok=True)
+
+    def exchange(self, path: Path, draft: Path, before: os.stat_result) -> bool:
+        """Put a file with the same lengths in the place of another; not if that was changed since it was read."""
+        with self._lock:
+            if not path.exists():
+                return not path.with_suffix(RAW).exists()
+            if not files.is_as_it_was(path, before):
+                return False
+            os.utime(draft, ns=(before.st_atime_ns, before.st_mtime_ns))
+            self.system.rename(draft, path)
+            sync_folder(path.parent, system=self.system)
+        return True
 
     def total_bytes(self) -> int:
         return sum(path.stat().st_size for path in self._all_files())
@@ -186,7 +216,7 @@ class Segments:
             return False
         draft = raw.with_suffix(DRAFT)
         try:
-            before = _pack_to(draft, raw, self._system)
+            before = _pack_to(draft, raw, self.system)
             with self._lock:
                 self._exchange(raw, draft, before)
         except OSError as error:
@@ -197,12 +227,11 @@ class Segments:
 
     def _exchange(self, raw: Path, draft: Path, before: os.stat_result) -> None:
         """Only if nobody erased in it since it was read; its time stays, which is what retention goes by."""
-        now = raw.stat() if raw.exists() else None
-        if now is None or (now.st_ctime_ns, now.st_ino) != (before.st_ctime_ns, before.st_ino):
+        if not files.is_as_it_was(raw, before):
             return
         os.utime(draft, ns=(before.st_atime_ns, before.st_mtime_ns))
-        self._system.rename(draft, raw.with_suffix(PACKED))
-        sync_folder(raw.parent, system=self._system)
+        self.system.rename(draft, raw.with_suffix(PACKED))
+        sync_folder(raw.parent, system=self.system)
         raw.unlink()
 
     def _all_files(self) -> list[Path]:
@@ -222,7 +251,7 @@ class Segments:
             tail = self._tail(folder, stream)
             span = span or Span(stream, tail.number, tail.size, len(data))
             record = frames.frame(data[start : start + _RECORD_BYTES], at_ns)
-            write_all(self._system, tail.descriptor, record)
+            write_all(self.system, tail.descriptor, record)
             tail.size += len(record)
         assert span is not None
         return span
@@ -239,7 +268,7 @@ class Segments:
         number = self._next_number(folder)
         path = self._path(stream, number)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW
-        tail = self._tails[stream] = _Tail(number, path, self._system.open(path, flags, 0o600))
+        tail = self._tails[stream] = _Tail(number, path, self.system.open(path, flags, 0o600))
         return tail
 
     def _next_number(self, folder: Path) -> int:
@@ -273,10 +302,10 @@ class Segments:
     def _sync(self, tail: _Tail, descriptor: int, size: int) -> None:
         """After a failed fsync the kernel may call lost pages clean: a second try that succeeds proves nothing."""
         try:
-            self._system.fsync(descriptor)
+            self.system.fsync(descriptor)
             if not tail.named:
-                sync_folder(tail.path.parent, system=self._system)
-                sync_folder(self.folder, system=self._system)
+                sync_folder(tail.path.parent, system=self.system)
+                sync_folder(self.folder, system=self.system)
                 tail.named = True
         except OSError:
             self._doubtful.add(tail.path)
@@ -292,13 +321,13 @@ class Segments:
 
     def _zero(self, path: Path, old: list[frames.Header]) -> None:
         """A packed file is unpacked for it: the raw one is the truth, and is packed again later."""
-        raw = path if path.suffix == RAW else _unpack(path, self._system)
-        descriptor = open_private(raw, os.O_WRONLY, system=self._system)
+        raw = path if path.suffix == RAW else _unpack(path, self.system)
+        descriptor = open_private(raw, os.O_WRONLY, system=self.system)
         try:
             for header in old:
                 os.lseek(descriptor, header.offset, os.SEEK_SET)
-                write_all(self._system, descriptor, frames.erased(header.length))
-            self._system.fsync(descriptor)
+                write_all(self.system, descriptor, frames.erased(header.length))
+            self.system.fsync(descriptor)
         finally:
             os.close(descriptor)
         raw.with_suffix(PACKED).unlink(missing_ok=True)

@@ -67,6 +67,23 @@ class Scrub(NamedTuple):
     """Of a key and its new value."""
 
 
+class Records(NamedTuple):
+    """The records of a segment file, and those of the files before and after it: a secret may run over their ends."""
+
+    before: Sequence[bytes]
+    payloads: Sequence[bytes]
+    after: Sequence[bytes]
+
+
+class Bulk(NamedTuple):
+    """How secrets are found in the segment files that a store's rows point into."""
+
+    masked: Callable[[Records, Redactor], list[bytes]]
+    """A file's records, secrets masked and every length kept. Of the file after it, they may be masked already."""
+    changed: Callable[[], None]
+    """Files were masked: what is derived from them has to be made again. Called in a thread."""
+
+
 class Store(ABC):
     """Own tables. `migrations` only ever grows: entry n brings the tables from version n to n + 1."""
 
@@ -81,6 +98,10 @@ class Store(ABC):
     def scrubs(self) -> Iterable[Scrub]:
         """What is searched once more for secrets; nothing where it has to be used again as it is."""
         return ()
+
+    def bulk(self) -> Bulk | None:
+        """Of the store whose rows point into segment files."""
+        return None
 
 
 class JsonStore(Store, Generic[Value]):

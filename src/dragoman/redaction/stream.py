@@ -25,6 +25,7 @@ _CUT_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8})?\Z")
 # What a program tells the terminal in words: titles, folders, links, marks.
 _WORDS = re.compile(rb"(\x1b\][0-9]{0,4};?)([^\x07\x1b]{0,4096})(\x07|\x1b\\)")
 _CUT_WORDS = re.compile(rb"\x1b\][^\x07\x1b]{0,4096}\x1b?\Z")
+_STANDING_WORDS = re.compile(rb"(\x1b\][0-9]{0,4};?)([^\x07\x1b]{0,4096})(\x07|\x1b\\|\x1b?\Z)")
 # Shells put the command there, cut to some length: the rest of a secret is one that nothing knows.
 _TITLES = frozenset({b"\x1b]0;", b"\x1b]1;", b"\x1b]2;"})
 # What a shell echoes comes in small pieces.
@@ -32,14 +33,20 @@ _ECHO_BYTES = 8_192
 _WORDS_BYTES = 4_200
 _LINE_BYTES = 1_200
 _MARK = b"<redacted "
+# Lines stay lines.
+_MASKED = re.compile(rb"[^\r\n]")
 # So much of a secret that was begun and not gone on with is taken for one.
 _TELLING_BYTES = 8
 
 
 class SecretStream:
-    def __init__(self, shapes: Shapes | None) -> None:
-        """Without shapes nothing is looked for, and every byte passes as it is."""
+    def __init__(self, shapes: Shapes | None, *, in_place: bool = False) -> None:
+        """Without shapes nothing is looked for, and every byte passes as it is.
+
+        `in_place`: as many bytes come out as went in, with stars for secrets, for what others point into by offset.
+        """
         self._shapes = shapes
+        self._in_place = in_place
         self._held = b""
         self._context = b""
 
@@ -92,7 +99,10 @@ class SecretStream:
             cut = view.cut(hold)
         self._remember(view, begun, hold)
         self._held = view.raw[cut:]
-        return _unspoken(shapes, view.redacted([span for span in secrets if span[1] <= hold], cut))
+        found = [span for span in secrets if span[1] <= hold]
+        if self._in_place:
+            return _unspoken_in_place(shapes, view.masked(found, cut))
+        return _unspoken(shapes, view.redacted(found, cut))
 
     def _remember(self, view: _View, begun: Begun | None, upto: int) -> None:
         """What was let through of the line, from where a secret may have begun."""
@@ -132,6 +142,19 @@ class _View:
             done = after
         return b"".join([*pieces, self.raw[done:cut]])
 
+    def masked(self, secrets: list[Span], cut: int) -> bytes:
+        """Escape sequences inside a secret stay where they are."""
+        shown = bytearray(self.raw[:cut])
+        for start, end in secrets:
+            if _is_mark(self.text[start:end]):
+                continue
+            first, after = self._raw_at(start), self._raw_at(end - 1) + 1
+            inside = [edge for gap in self._gaps if first <= gap[0] and gap[1] <= after for edge in gap]
+            edges = [first, *inside, after]
+            for low, high in zip(edges[::2], edges[1::2], strict=True):
+                shown[low:high] = _stars(bytes(shown[low:high]))
+        return bytes(shown)
+
     def _without_gaps(self) -> bytes:
         edges = [0, *(edge for gap in self._gaps for edge in gap), self._end]
         return b"".join(self.raw[low:high] for low, high in zip(edges[::2], edges[1::2], strict=True))
@@ -164,9 +187,33 @@ def _words_kept(shapes: Shapes, found: re.Match[bytes]) -> bytes:
     return bytes(head + words + end)
 
 
+def _unspoken_in_place(shapes: Shapes, data: bytes) -> bytes:
+    """A title is masked whole where it holds a secret or the beginning of one."""
+    return _STANDING_WORDS.sub(lambda found: _words_masked(shapes, found), data) if b"\x1b]" in data else data
+
+
+def _words_masked(shapes: Shapes, found: re.Match[bytes]) -> bytes:
+    head, words, end = found.groups()
+    secrets = shapes.secrets(words)
+    if head in _TITLES or not end.strip(b"\x1b"):
+        begun = shapes.begun(words)
+        secrets = [(0, len(words))] if secrets or (begun and begun.likely) else []
+    for start, after in secrets:
+        words = words[:start] + _stars(words[start:after]) + words[after:]
+    return bytes(head + words + end)
+
+
+def _stars(secret: bytes) -> bytes:
+    return _MASKED.sub(b"*", secret)
+
+
+def _is_mark(secret: bytes) -> bool:
+    return secret.startswith(_MARK) or _MARK.startswith(secret)
+
+
 def mark(secret: bytes) -> bytes:
     """In place of a secret; a mark that was cut in two stays one."""
-    if secret.startswith(_MARK) or _MARK.startswith(secret):
+    if _is_mark(secret):
         return secret
     return _MARK + b"%d chars>" % len(secret.decode("utf-8", "replace"))
 

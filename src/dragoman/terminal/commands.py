@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from dragoman.journal import (
     Before,
+    Bulk,
     Everything,
     OfSession,
     Place,
@@ -23,6 +25,7 @@ from dragoman.journal import (
 )
 from dragoman.journal.records import split_words
 from dragoman.journal.stores import Scalar
+from dragoman.terminal import secret_mask
 from dragoman.terminal.model import Command, Terminal
 from dragoman.terminal.told import CommandFilter
 
@@ -77,6 +80,8 @@ class CommandStore(Store):
     def __init__(self) -> None:
         self.on_forget: list[Callable[[Scope], None]] = []
         """Told by the journal's thread, so that what is derived from the record goes with it."""
+        self.on_mask: list[Callable[[], None]] = []
+        """Told, in a thread, when recorded bytes were masked: what is derived from them is made again."""
 
     def forget(self, scope: Scope) -> Iterable[Statement]:
         for told in self.on_forget:
@@ -93,6 +98,20 @@ class CommandStore(Store):
             lambda line, redactor: redactor.line(line),
             _line_again,
         )
+        for column in ("cwd", "summary"):
+            yield Scrub(
+                f"select started_ns, {column} from commands where started_ns > ? order by started_ns limit ?",  # noqa: S608
+                -1,
+                lambda text, redactor: redactor.line(text),
+                partial(_column_again, column),
+            )
+
+    def bulk(self) -> Bulk:
+        return Bulk(secret_mask.masked, self._masked)
+
+    def _masked(self) -> None:
+        for told in self.on_mask:
+            told()
 
     def put_terminal(self, terminal: Terminal, *, at_ns: int) -> Statement:
         attributes = msgspec.json.encode(terminal.attributes).decode()
@@ -165,6 +184,10 @@ def _line_again(row: int, line: str) -> list[Statement]:
         Statement("update commands set line = ?, words = ? where started_ns = ?", (line, split_words(line), row)),
         Statement("insert into command_words (rowid, words) values (?, ?)", (row, split_words(line))),
     ]
+
+
+def _column_again(column: str, row: int, text: str) -> list[Statement]:
+    return [Statement(f"update commands set {column} = ? where started_ns = ?", (text, row))]  # noqa: S608
 
 
 def command_of(row: tuple[Any, ...]) -> Command:

@@ -32,8 +32,10 @@ class Keeping:
         self._loop = asyncio.get_running_loop()
         self._forgotten_alive: list[Known] = []
         store.on_forget.append(self._forget)
+        store.on_mask.append(index.throw_away)
 
     def close(self) -> None:
+        self._store.on_mask.remove(self._index.throw_away)
         self._store.on_forget.remove(self._forget)
 
     async def run(self) -> None:

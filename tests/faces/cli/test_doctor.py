@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dragoman.cli.doctor import doctor
+from dragoman.cli import doctor as doctor_module
+from dragoman.cli.doctor import Finding, doctor
 from dragoman.extras import install_command
+from dragoman.places import find_places
+from dragoman.transport.control_link import ControlLink
 
 
 def findings(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -61,3 +66,51 @@ def test_a_missing_extra_is_noted_with_how_it_comes_into_this_environment(
 )
 def test_a_package_is_added_by_whoever_made_the_environment(prefix: str, command: str) -> None:
     assert install_command("pyte", prefix=prefix, python="/my venv/python") == command
+
+
+class Answering:
+    """A daemon's answer to one question."""
+
+    def __init__(self, **answer: Any) -> None:
+        none = {"is_done": False, "at_ns": 0, "changed": 0, "files": 0, "unread": [], "failure": ""}
+        self.answer = none | answer
+
+    def call(self, _: str, *, within_s: float) -> dict[str, Any]:
+        assert within_s
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            {"is_done": True, "at_ns": 1_700_000_000_000_000_000, "changed": 3, "files": 2},
+            ["ok journal searched for secrets of older versions at 2023-11-14T22:13:20Z: 3 rows and 2 files changed"],
+        ),
+        ({}, ["note the journal is still being searched for secrets of older versions"]),
+        (
+            {"failure": "disk_full"},
+            ["bad the journal could not be searched for secrets of older versions (disk_full)"],
+        ),
+        (
+            {"is_done": True, "unread": ["ab12/0000000000000007"]},
+            [
+                "ok journal searched for secrets of older versions at 1970-01-01T00:00:00Z: 0 rows and 0 files changed",
+                "bad a file of recorded output could not be searched for secrets: {folder}/ab12/0000000000000007",
+            ],
+        ),
+    ],
+    ids=["done", "pending", "failed", "unread"],
+)
+def test_what_became_of_the_search_for_older_secrets(
+    home: Path, monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any], told: list[str]
+) -> None:
+    monkeypatch.setattr(doctor_module, "is_held", lambda _: True)
+    monkeypatch.setattr(ControlLink, "open", lambda *_, **__: nullcontext(Answering(**answer)))
+    found: list[Finding] = list(doctor_module._journal(find_places()))
+    assert [f"{it.level} {it.about}" for it in found] == [
+        line.replace("{folder}", str(home / "state/journal/segments")) for line in told
+    ]
+    assert all(it.mend for it in found if it.level != "ok")
+    if answer.get("unread"):
+        assert "dragoman forget --session ab12" in str(found[-1].mend)
