@@ -1,8 +1,9 @@
 """The table of secrets: every form that is known, as data.
 
 A secret is known by its own shape (`ghp_…`), by the name beside it (`password=…`) or by the command it is given to
-(`curl -u user:…`). Every form names a literal that must be in the text: a search for a literal runs at gigabytes per
-second, a pattern at tens of megabytes. Every quantifier is bounded: a program must not be able to make the search slow.
+(`curl -u user:…`). Every form names a literal that must be in the text, and a hint of what stands from there on:
+whether a text has a hint is known at gigabytes per second, a pattern takes tens of megabytes. Every quantifier of a
+pattern is bounded: a program must not be able to make the search slow. Hints are searched in linear time.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ class Form(NamedTuple):
     before: re.Pattern[bytes] | None = None
     """What must stand right before the literal."""
     accepts: Accepts | None = None
-    needs: bytes = b""
-    """What else the text must have; a character alone is found far faster than a word."""
     likely: bool = True
     """Whether a long beginning is taken for a secret when nothing more comes."""
     gate: re.Pattern[bytes] | None = None
     """Tried before the patterns of all forms that share it."""
+    hint: str = ""
+    """What the text must have, in lower case and in the syntax of `presence`; otherwise the gate, or the literal."""
 
 
 class Token(NamedTuple):
@@ -50,6 +51,11 @@ class Token(NamedTuple):
     @property
     def whole(self) -> str:
         return f"{self.head}{self.body}{{{self.least},{self.most}}}{self.end}"
+
+    @property
+    def hints(self) -> list[tuple[str, str]]:
+        """Each literal, and what stands from it on: the rest of the head is of the body's characters, too."""
+        return [(it, f"{re.escape(it)}{self.body}{{{min(self.least, 16)}}}") for it in self.literals.split()]
 
     @property
     def begun(self) -> str:
@@ -108,7 +114,7 @@ TOKENS = (
     Token("AA", "(?<=[0-9]{8}:)AA", _WORD, 33, 33, r"\b"),
     Token(".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.", _WORD, 50),
     Token(
-        "eyJ", "eyJ", r"(?:[\w-]{8,2000}(?:\.[\w-]{0,4000}){2,4})", 1, 1,
+        "eyJ", "eyJ", _WORD, 8, 2000, r"(?:\.[\w-]{0,4000}){2,4}",
         cut=r"[\w-]{1,2000}(?:\.[\w-]{0,4000}){0,4}",
     ),
 )  # fmt: skip
@@ -224,10 +230,14 @@ _REGISTRY = re.compile(rb"\b(?:docker|podman|buildah|registry|az|oc|cf|npm|argoc
 _USER_OPTION = r"(?:-[a-zA-Z]{0,8}u[ \t]{0,3}|--(?:proxy-)?user[ =]{1,3})"
 
 
+def _with_option(command: str) -> str:
+    return rf"{command}[^\r\n]*[ \t]-"
+
+
 def _command(literal: str, name: str, option: str, before: re.Pattern[bytes] = _NO_WORD) -> Form:
     return _form(
         literal, f"{name}{_ARGUMENTS}{option}{_OPENED}", _ARGUMENT, 1, 300,
-        fold=False, before=before, accepts=values.is_argument, needs=b" -",
+        fold=False, before=before, accepts=values.is_argument, hint=_with_option(literal),
     )  # fmt: skip
 
 
@@ -241,22 +251,25 @@ COMMANDS = (
     _command("sqlcmd", "sqlcmd", r"-P[ \t]{0,3}"),
     _form(
         "curl", rf"curl{_ARGUMENTS}{_USER_OPTION}{_OPENED}[^\s:'\"]{{0,100}}:",
-        _ARGUMENT, 1, 300, fold=False, before=_NO_WORD, accepts=values.is_value, needs=b" -",
+        _ARGUMENT, 1, 300, fold=False, before=_NO_WORD, accepts=values.is_value, hint=_with_option("curl"),
     ),
     _form(
         "smbclient", rf"smbclient{_ARGUMENTS}-U[ \t]{{0,3}}{_OPENED}[^\s%'\"]{{1,80}}%", _ARGUMENT, 1, 300,
-        fold=False, accepts=values.is_value, needs=b" -",
+        fold=False, accepts=values.is_value, hint=_with_option("smbclient"),
     ),
     _form(
         "pass", rf"pass{_ARGUMENTS}-p[ \t]{{0,3}}{_OPENED}", _ARGUMENT, 1, 300,
-        fold=False, before=re.compile(rb"\bssh\Z"), accepts=values.is_argument,
+        fold=False, before=re.compile(rb"\bssh\Z"), accepts=values.is_argument, gate=re.compile(rb"pass[ \t]"),
     ),
-    _form("pass", r"pass:", _BARE, 4, 300, before=re.compile(rb"-pass(?:in|out)?[ \t]\Z"), accepts=values.is_value),
+    _form(
+        "pass", r"pass:", _BARE, 4, 300,
+        before=re.compile(rb"-pass(?:in|out)?[ \t]\Z"), accepts=values.is_value, gate=re.compile(b"pass:"),
+    ),
     _form(
         "echo", rf"echo[ \t]{{1,3}}(?:-\w{{1,3}}[ \t]{{1,3}})?{_OPENED}", _ARGUMENT, 1, 300,
         r"['\"]?[ \t]{0,3}\|[ \t]{0,3}(?:sudo|chpasswd|passwd|su|cryptsetup|docker login)\b",
         cut_end=r"['\"]?[ \t]{0,3}(?:\|[ \t]{0,3}[a-z ]{0,12})?",
-        fold=False, before=_NO_WORD, accepts=values.is_value, needs=b"|", likely=False,
+        fold=False, before=_NO_WORD, accepts=values.is_value, hint=r"echo[^\r\n]*\|", likely=False,
     ),
 )  # fmt: skip
 
@@ -265,31 +278,46 @@ COMMANDS = (
 
 _KEY_BLOCK = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S]){0,8000}"
 _SCHEME = r"authorization\\?['\"]?[:=] {0,3}\\?['\"]?(?:basic|token|apikey|api-key|key|bot|digest|negotiate) {1,3}"
+_BEFORE_HOST = r"://[^ \t\n\r\x0b\x0c/]*@"
+_PASSWORD_SPACE = re.compile(rb"password[ \t]", re.IGNORECASE)
 PLACES = (
     Form(
         b"-----begin",
         re.compile(f"(?P<secret>{_KEY_BLOCK}(?:-----END [A-Z0-9 ]{{0,40}}-----)?)".encode()),
         re.compile(f"(?P<secret>{_KEY_BLOCK}(?:-----END[A-Z0-9 -]{{0,44}})?)\\Z".encode()),
+        hint="-----begin [a-z0-9 ]*private key",
     ),
     _form("bearer ", "bearer {1,3}", r"[^\s'\"\\]", 6, 2000, accepts=values.is_credential),
     _form(
         "auth", _SCHEME, r"[^\s'\"\\,]", 4, 2000,
         accepts=values.is_credential, gate=re.compile(b"authorization", re.IGNORECASE),
     ),
-    _form("cookie", rf"cookie\\?['\"]?:{_SPACES}\\?['\"]?", r"[^\r\n'\"\\]", 6, 4000, accepts=values.is_cookie),
+    _form(
+        "cookie", rf"cookie\\?['\"]?:{_SPACES}\\?['\"]?", r"[^\r\n'\"\\]", 6, 4000,
+        accepts=values.is_cookie, hint=r"cookie\\?['\"]?:",
+    ),
     _form(
         "://", r"://[^\s/:@'\"]{0,100}:", r"[^\s/@'\"]", 1, 1000, "@",
-        accepts=values.is_value, needs=b"@", likely=False,
+        accepts=values.is_value, hint=_BEFORE_HOST, likely=False,
     ),
-    _form("://", "://", _WORD, 20, 300, "@", accepts=values.is_opaque, needs=b"@", likely=False),
-    _form("pass", r"password[ \t]{1,20}", r"[^\s'\"]", 3, 300, before=_NETRC, accepts=values.is_value),
-    _form("pass", r"password[ \t]{1,3}(?P<quote>['\"])", _QUOTED, 4, 300, "(?P=quote)", accepts=values.is_value),
+    _form("://", "://", _WORD, 20, 300, "@", accepts=values.is_opaque, hint=_BEFORE_HOST, likely=False),
+    _form(
+        "pass", r"password[ \t]{1,20}", r"[^\s'\"]", 3, 300,
+        before=_NETRC, accepts=values.is_value, gate=_PASSWORD_SPACE,
+    ),
+    _form(
+        "pass", r"password[ \t]{1,3}(?P<quote>['\"])", _QUOTED, 4, 300, "(?P=quote)",
+        accepts=values.is_value, gate=_PASSWORD_SPACE,
+    ),
     _form(
         "identified by", r"identified by[ \t]{1,3}(?P<quote>['\"])", _QUOTED, 1, 300, "(?P=quote)",
-        accepts=values.is_value, needs=b"'",
+        accepts=values.is_value, hint=r"identified by[ \t]{1,3}['\"]",
     ),
-    _form("sig", r"sig(?:nature)?=", r"[^\s'\"&]", 16, 1000, before=re.compile(rb"(?:[?&]|X-Amz-)\Z"), needs=b"&"),
-    _form("hooks", r"hooks(?:\.slack\.com/services|/\d{15,22})/", r"[\w/-]", 20, 200, needs=b"://"),
+    _form(
+        "sig", r"sig(?:nature)?=", r"[^\s'\"&]", 16, 1000,
+        before=re.compile(rb"(?:[?&]|X-Amz-)\Z"), hint="sig(?:nature)?=",
+    ),
+    _form("hooks", r"hooks(?:\.slack\.com/services|/\d{15,22})/", r"[\w/-]", 20, 200, hint=r"hooks(?:\.slack|/[0-9])"),
 )  # fmt: skip
 
 FORMS = (*PLACES, *(form for name in NAMES for form in named(name)), *COMMANDS)

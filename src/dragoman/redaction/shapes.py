@@ -1,4 +1,4 @@
-"""The search for secrets in bytes: literals first, patterns only where their literal stands."""
+"""The search for secrets in bytes: hints first, patterns only where their literal stands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dragoman.redaction.forms import FORMS, TOKENS, Form, Name, named
-from dragoman.redaction.presence import MANY_BYTES, contains
+from dragoman.redaction.presence import literal_pattern, presence, readable
 
 LONGEST_BYTES = 9_000
 BEFORE_BYTES = 160
@@ -17,7 +17,16 @@ _RUN_CHARACTER = re.compile(rb"[\w.-]")
 _RUNS = bytes(ord("a") if _RUN_CHARACTER.match(bytes([code])) else ord(" ") for code in range(256))
 
 _FREE = "(?<![A-Za-z0-9_])"
-_HEADS = [literal.encode() for token in TOKENS for literal in token.literals.split()]
+_HINTS = [hint for token in TOKENS for hint in token.hints]
+_HEADS = [literal.encode() for literal, _ in _HINTS]
+# Apart, since a search for many literals is as fast as the shortest of them lets it be.
+_LONG_HEAD = 4
+_LONG = [it for it in _HINTS if len(it[0]) >= _LONG_HEAD]
+_SHORT = [it for it in _HINTS if len(it[0]) < _LONG_HEAD]
+_has_long_token, _has_short_token = (presence([f"(?-u:{hint})" for _, hint in hints]) for hints in (_LONG, _SHORT))
+_has_long_head, _has_short_head = (
+    presence([literal_pattern(literal.encode()) for literal, _ in hints]) for hints in (_LONG, _SHORT)
+)
 _WHOLE = re.compile(f"{_FREE}(?:{'|'.join(token.whole for token in TOKENS)})".encode())
 _BEGUN = re.compile(f"{_FREE}(?:{'|'.join(token.begun for token in TOKENS)})\\Z".encode())
 _PLAIN_HEADS = tuple(head for head in _HEADS if head.isalnum())
@@ -40,28 +49,42 @@ class Shapes:
     """The forms known everywhere, and the names that a user added."""
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
-        own = [form for name in names for form in named(Name(name.casefold(), re.escape(name)))]
+        own = [
+            form._replace(hint=literal_pattern(form.literal))
+            for name in names
+            for form in named(Name(name.casefold(), re.escape(name)))
+        ]
         self._forms: dict[bytes, dict[Gate, list[Form]]] = {}
-        self._literals: dict[bytes, list[bytes]] = {}
+        hints: dict[bytes, set[str]] = {}
         for form in (*FORMS, *own):
-            if form.literal not in self._forms:
-                self._literals.setdefault(form.needs, []).append(form.literal)
             self._forms.setdefault(form.literal, {}).setdefault(form.gate, []).append(form)
+            hints.setdefault(form.literal, set()).add(_hint(form))
         self._gates = {literal: _any_of(list(forms)) for literal, forms in self._forms.items()}
+        self._hints = {literal: presence(sorted(its)) for literal, its in hints.items()}
+        self._has_hint = presence(sorted({hint for its in hints.values() for hint in its}))
+        self._has_literal = presence([literal_pattern(literal) for literal in hints])
 
     def secrets(self, view: bytes) -> list[Span]:
         """Where secrets stand, in order and apart, without what was replaced before."""
-        found = [match.span("secret") for _, match in self._found(view, whole=True)]
-        found += _tokens(view)
+        text = readable(view)
+        found = self._named(view, text.lower())
+        if _has_long_token(text) or _has_short_token(text):
+            found += _tokens(view)
         return _unmarked(view, apart(found)) if found else found
+
+    def _named(self, view: bytes, folded: str) -> list[Span]:
+        if not self._has_hint(folded):
+            return []
+        literals = [literal for literal, stands in self._hints.items() if stands(folded)]
+        return [match.span("secret") for _, match in self._found(literals, view, whole=True)]
 
     def begun(self, view: bytes) -> Begun | None:
         """The earliest secret that the end of the view may have cut off."""
         found = [
             (match.start(), match.start("secret"), _likely(form, match))
-            for form, match in self._found(view, whole=False)
+            for form, match in self._found(self._standing(view), view, whole=False)
         ]
-        if token := _BEGUN.search(view, view.translate(_RUNS).rfind(b" ") + 1):
+        if token := _begun_token(view):
             found.append((token.start(), token.start(token.lastindex or 0), True))
         if not found:
             return None
@@ -70,17 +93,19 @@ class Shapes:
             min(start for start, _, _ in found), min(likely or [secret for _, secret, _ in found]), bool(likely)
         )
 
-    def _found(self, view: bytes, *, whole: bool) -> Iterator[tuple[Form, re.Match[bytes]]]:
+    def _standing(self, view: bytes) -> list[bytes]:
+        """The literals that the view has: what is cut off may not have come to what the hints ask for."""
         folded = view.lower()
-        for literal in self._standing(view, folded):
+        return [it for it in self._forms if it in folded] if self._has_literal(readable(folded)) else []
+
+    def _found(self, literals: list[bytes], view: bytes, *, whole: bool) -> Iterator[tuple[Form, re.Match[bytes]]]:
+        folded = view.lower() if literals else b""
+        for literal in literals:
             yield from _matches(literal, self._forms[literal], self._gates[literal], view, folded, whole)
 
-    def _standing(self, view: bytes, folded: bytes) -> list[bytes]:
-        """The literals that the text has, looked for only where it also has what they need."""
-        if len(view) < MANY_BYTES:
-            return [literal for literal in self._forms if literal in folded]
-        groups = [group for needs, group in self._literals.items() if not needs or contains(view, needs)]
-        return [literal for group in groups for literal in group if contains(folded, literal)]
+
+def _hint(form: Form) -> str:
+    return form.hint or (f"(?-u:{form.gate.pattern.decode()})" if form.gate else literal_pattern(form.literal))
 
 
 def _any_of(gates: list[Gate]) -> Gate:
@@ -123,11 +148,7 @@ def _likely(form: Form, match: re.Match[bytes]) -> bool:
 
 def _tokens(view: bytes) -> list[Span]:
     """Long words alone can be tokens; most texts have few of them, and fewer that begin like one."""
-    if len(view) < len(_SHORTEST_RUN):
-        return []
     runs = view.translate(_RUNS)
-    if not contains(runs, _SHORTEST_RUN):
-        return []
     words: list[Span] = []
     at = runs.find(_SHORTEST_RUN)
     while at >= 0:
@@ -135,13 +156,19 @@ def _tokens(view: bytes) -> list[Span]:
         words.append((at, end if end >= 0 else len(view)))
         at = runs.find(_SHORTEST_RUN, end) if end >= 0 else -1
     joined = b" ".join([word for start, end in words if _may_be_token(word := view[start:end])])
-    heads = [head for head in _HEADS if contains(joined, head)]
+    heads = [head for head in _HEADS if head in joined]
     return [
         match.span()
         for start, end in words
         if any(view.find(head, start, end) >= 0 for head in heads)
         for match in _WHOLE.finditer(view, start, end + _PAST_WORD_BYTES)
     ]
+
+
+def _begun_token(view: bytes) -> re.Match[bytes] | None:
+    start = view.translate(_RUNS).rfind(b" ") + 1
+    word = readable(view[start:])
+    return _BEGUN.search(view, start) if word and (_has_long_head(word) or _has_short_head(word)) else None
 
 
 def _may_be_token(word: bytes) -> bool:
