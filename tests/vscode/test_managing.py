@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,7 +17,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from dragoman.access.proof import Session
 from tests.daemons import PATIENCE, daemons_of, eventually
+from tests.proving import Proof, StrangerError, from_link
 from tests.raw_http import Ask, ask
 from tests.vscode.conftest import RUNNING
 from tests.vscode.editor import Editor, free_port
@@ -121,6 +124,7 @@ def test_a_take_over_leaves_no_old_token_alive(running: Editor, first: Window) -
     """One that was rotated stays dead in the server that takes over, and of the old server nothing is left."""
     before, old = running.cli.status(), {purpose: running.cli.token(purpose) for purpose in ("page", "editor")}
     assert _status_with(before["port"], old["page"]) == 200
+    assert _is_proved_with(before["port"], old["editor"])
     for purpose in old:
         assert running.cli("token", "rotate", purpose).returncode == 0
     first.expect_status(f"Dragoman {before['port']}")  # it came back by itself, with the new one from the file
@@ -130,6 +134,8 @@ def test_a_take_over_leaves_no_old_token_alive(running: Editor, first: Window) -
     assert _status_with(after["port"], old["page"]) == 401
     assert _status_with(after["port"], running.cli.token("page")) == 200
     assert [_editor_with(after["port"], token) for token in (old["editor"], running.cli.token("page"))] == [401, 401]
+    assert not _is_proved_with(after["port"], old["editor"])
+    assert _is_proved_with(after["port"], running.cli.token("editor"))
     assert len(daemons_of(running.cli.home)) == 1
 
 
@@ -143,6 +149,14 @@ def _editor_with(port: int, token: str) -> int:
     upgrade = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")]
     key = [("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="), ("Authorization", f"Bearer {token}")]
     return ask(port, Ask("/api/editor", headers=[("Host", f"127.0.0.1:{port}"), *upgrade, *key])).status
+
+
+def _is_proved_with(port: int, token: str) -> bool:
+    """Whether that key opens the socket by which windows come."""
+    with contextlib.suppress(StrangerError):
+        Proof(Session("editor", token), f"127.0.0.1:{port}").open("/link/editor").socket.close()
+        return True
+    return False
 
 
 def _status_with(port: int, token: str) -> int:
@@ -248,11 +262,14 @@ def _write_for(window: Window, typed: str, label: str) -> None:
 
 def test_a_page_that_a_browser_elsewhere_cannot_have_is_said_to_be_where_it_is(running: Editor, first: Window) -> None:
     """This editor leads to other ports by an address of its own, under which the server answers nobody."""
+    status = running.cli.status()
+    page = f"{status['instance']}.localhost:{status['port']}"
     first.clear_toasts()
     first.command("Dragoman: Open the page")
-    told = first.toast(f"at 127.0.0.1:{running.cli.status()['port']}. Open it there, or forward that port")
+    told = first.toast(f"at {page}. Open it there, or forward that port")
     told.get_by_role("button", name="Copy the link").click()
-    eventually(lambda: first.clipboard().startswith(running.cli.status()["address"]))
+    eventually(lambda: first.clipboard().startswith(f"http://{page}/#code="))
+    from_link(first.clipboard()).log_in()  # as it was copied it opens the page
 
 
 def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(

@@ -16,21 +16,33 @@ interface Gateway extends EventTarget {
 }
 
 const posted: { type: string; id?: number }[] = [];
-const view = new EventTarget();
+const ORIGIN = "vscode-webview://of-this-view";
+const view = Object.assign(new EventTarget(), { origin: ORIGIN });
 let gateway: Gateway;
 
 beforeAll(async () => {
   vi.stubGlobal("acquireVsCodeApi", () => ({ postMessage: (message: { type: string }) => posted.push(message) }));
   vi.stubGlobal("window", view);
-  vi.stubGlobal("localStorage", { getItem: () => "en" });
+  vi.stubGlobal("document", { documentElement: { dataset: { language: "en" } } });
   vi.stubGlobal("navigator", { language: "en" });
   ({ gateway } = (await import(VIEW)) as { gateway: Gateway });
   gateway.begin();
 });
 
-function tell(data: object): void {
-  view.dispatchEvent(Object.assign(new Event("message"), { data }));
+function tell(data: object, origin = ORIGIN): void {
+  view.dispatchEvent(Object.assign(new Event("message"), { data, origin }));
 }
+
+test("what a window of another origin says is not heard", () => {
+  const heard: unknown[] = [];
+  const stop = gateway.subscribe((event) => heard.push(event));
+  const started = { kind: "tool_start", id: "t0", tool: "readFile", runId: "r" };
+  for (const origin of ["https://evil.example", "null", ""]) tell(started, origin);
+  expect(heard).toEqual([]);
+  tell(started);
+  stop();
+  expect(heard).toHaveLength(1);
+});
 
 test("an error that the extension tells is handed to who shows it", () => {
   const shown: string[] = [];
