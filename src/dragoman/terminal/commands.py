@@ -60,14 +60,16 @@ alter table commands add column line_told integer not null default 1;
 alter table commands add column claimed_ns integer;
 update commands set line_told = 0 where line = '';
 """
+_ARRIVED = "alter table commands add column arrived_ns integer"
 _ADD = """insert into commands values (
     iif(exists (select 1 from commands where started_ns = ?1),
         (select max(started_ns) + 1 from commands where started_ns < ?1 + 1000000), ?1),
-    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+    ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
     on conflict (id) do nothing"""
+# What is old is told by our own clock, as it is for their events and bytes: a client may say any time.
 _FORGET = {
-    "terminals": {"session": "id = ?", "before": "coalesce(ended_ns, started_ns) < ?"},
-    "commands": {"session": "terminal = ?", "before": "started_ns < ?"},
+    "terminals": {"session": "id = ?", "before": "changed_ns < ?"},
+    "commands": {"session": "terminal = ?", "before": "coalesce(arrived_ns, started_ns) < ?"},
 }
 _BELOW = re.compile(r"/+$")
 
@@ -75,7 +77,7 @@ _BELOW = re.compile(r"/+$")
 class CommandStore(Store):
     name = "terminal"
     tables = ("terminals", "commands")
-    migrations = (_SCHEMA, _AS_TOLD)
+    migrations = (_SCHEMA, _AS_TOLD, _ARRIVED)
 
     def __init__(self) -> None:
         self.on_forget: list[Callable[[Scope], None]] = []
@@ -118,7 +120,7 @@ class CommandStore(Store):
         row = (terminal.id, terminal.parent, attributes, terminal.started_ns, terminal.ended_ns, terminal.exit_code)
         return Statement("replace into terminals values (?, ?, ?, ?, ?, ?, ?)", (*row, at_ns))
 
-    def add(self, command: Command, until: Place | None) -> Statement:
+    def add(self, command: Command, until: Place | None, *, arrived_ns: int) -> Statement:
         """`until` is where the stream went on after it."""
         span = command.output
         place = (span.stream, span.segment, span.offset, span.length) if span else (None,) * 4
@@ -126,7 +128,7 @@ class CommandStore(Store):
         ended = (split_words(command.line), command.cwd, command.ended_ns, command.exit_code, command.verified)
         counts = (command.output_bytes, command.lost_bytes, *(until or (None, None)))
         as_told = (command.summary, command.line_told, command.claimed_ns)
-        return Statement(_ADD, (*told, *ended, *place, *counts, *as_told))
+        return Statement(_ADD, (*told, *ended, *place, *counts, *as_told, arrived_ns))
 
     def terminals(self) -> Statement:
         return Statement(

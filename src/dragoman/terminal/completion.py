@@ -33,6 +33,8 @@ _ARRIVED = 10_000
 _SURE = 0.5
 _FROM_A_MODEL = 0.3
 _WAIT_FOR_MODEL_S = 0.3
+_EARLIEST_S = 1_600_000_000
+"""Nothing was recorded before: an earlier time is of a clock that was not set. Beside it, all others would be new."""
 
 
 class Suggestion(msgspec.Struct, frozen=True):
@@ -127,7 +129,7 @@ class Completions:
             return
         moment = Moment(command.cwd, self._last.pop(command.terminal, ""))
         guesses = self._guesses if command.verified else self._session_guesses(command.terminal)
-        guesses.learn(line, moment, command.started_ns / 1e9, command.exit_code)
+        guesses.learn(line, moment, max(command.started_ns / 1e9, _EARLIEST_S), command.exit_code)
         self._last[command.terminal] = line
         if len(self._last) > _TERMINALS:
             self._last.popitem(last=False)

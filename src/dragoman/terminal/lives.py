@@ -71,6 +71,11 @@ class Life:
         return commands[0].line if commands else ""
 
     @property
+    def last_started_ms(self) -> int:
+        """A clock may be set back: what ran last would then be listed before what ran earlier."""
+        return self.recent[-1].started_ns // 1_000_000 if self.recent else 0
+
+    @property
     def broken(self) -> bool:
         """Nothing more is taken: its client must come back and go on from what is in the record."""
         return self.resends and self.recorder.failed

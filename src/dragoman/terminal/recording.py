@@ -31,6 +31,7 @@ _LINE_CHARACTERS = 32_000
 _ATTRIBUTES = 100
 _VALUE_CHARACTERS = 4_000
 _MS = 1_000_000
+_LATEST_MS = (1 << 63) // _MS - 1  # what the record's nanoseconds can hold
 _PRIVATE_KEY, _KEPT_BACK = "PRIVATE KEY", "<redacted private key>"
 
 
@@ -263,7 +264,7 @@ class Recording:
 
     def _command(self, life: Life, name: str, told: CommandTold) -> Command:
         line = life.running.line if told.line is None and life.running else self._text(told.line or "")
-        started_ms = self._not_ahead(told.started_ms)
+        started_ms = max(self._not_ahead(told.started_ms), life.last_started_ms)
         return Command(
             id=name,
             terminal=life.known.terminal.id,
@@ -275,7 +276,7 @@ class Recording:
             verified=life.verifies and not name.endswith(UNVERIFIED),
             summary="" if life.private else self._summary(told.summary),
             line_told=told.line is not None,
-            claimed_ns=None if started_ms == told.started_ms else told.started_ms * _MS,
+            claimed_ns=None if started_ms == told.started_ms else min(told.started_ms, _LATEST_MS) * _MS,
         )
 
     async def _save(self, life: Life, command: Command, told: CommandTold) -> Command:
@@ -287,7 +288,7 @@ class Recording:
         command = msgspec.structs.replace(
             command, output=stretch.span, output_bytes=stretch.output_bytes, lost_bytes=stretch.lost_bytes
         )
-        await self._append(life, command, self._store.add(command, boundary.place))
+        await self._append(life, command, self._store.add(command, boundary.place, arrived_ns=self._clock.wall_ns()))
         life.unsaved = {}
         life.recent.append(command)
         life.known.commands += 1

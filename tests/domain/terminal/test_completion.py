@@ -13,6 +13,7 @@ from dragoman.models.choosing import chosen_model
 from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
 from dragoman.terminal.completion import Completions
+from dragoman.terminal.model import VERIFIES
 from dragoman.terminal.suggesting.guesses import Guesses, Moment
 from dragoman.terminal.told import CommandTold
 from dragoman.testing.fake_model import Ends, FakeModel, Refuses, Says, Step, Waits
@@ -270,3 +271,14 @@ async def test_a_command_of_the_far_future_does_not_keep_later_ones_from_being_l
     completions = await loaded(record)
     await record.run("git stash")
     assert "git stash" in await lines(completions, "git")
+
+
+async def test_a_command_of_a_clock_that_was_not_set_leaves_others_their_age(record: Recorded) -> None:
+    told = CommandTold(id="t1:unset", terminal="t1", line="git unset", started_ms=1, ended_ms=1, exit_code=0)
+    await record.service.begin("t1", parent="", at_ms=1, attributes={VERIFIES: "1"})
+    await record.service.command_ended(told)
+    for _ in range(3):
+        await record.run("git old")
+    record.clock.advance(400 * 86_400)
+    await record.run("git new")
+    assert (await lines(await loaded(record), "git"))[:2] == ["git new", "git old"]

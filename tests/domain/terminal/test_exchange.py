@@ -7,6 +7,7 @@ import io
 import json
 import os
 import struct
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,17 @@ async def test_what_goes_out_comes_in_with_its_stream_and_its_commands(
         outputs = [(await service.output(it.id)).data for it in (one, other)]
         assert outputs[0] == outputs[1]
         assert not other.verified
+
+
+async def test_a_recording_of_the_far_future_comes_in_as_of_now(service: TerminalService, tmp_path: Path) -> None:
+    far = 1 << 53
+    ended = {"kind": "ended", "id": "far:1", "line": "ls", "started_ms": far, "ended_ms": far, "exit_code": 0}
+    place = tmp_path / "far.jsonl"
+    head = {"format": "dragoman.terminal/1", "id": "far", "started_ms": far, "columns": 80, "rows": 24}
+    place.write_text("".join(json.dumps(line) + "\n" for line in (head, ended)))
+    terminal = await brought_in(service, place)
+    [command] = await service.commands(CommandFilter(terminal=terminal))
+    assert command.started_ns <= time.time_ns() < (command.claimed_ns or 0)
 
 
 @pytest.mark.parametrize("version", [2, 3])

@@ -383,6 +383,16 @@ async def test_a_clock_that_was_set_back_does_not_turn_the_stream_round(tmp_path
         assert [piece.at_ms async for piece in service.pieces("t")] == [NOON_MS, NOON_MS, NOON_MS + 10]
 
 
+async def test_a_clock_that_was_set_back_does_not_hide_what_ran_last(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        for number, started_ms in enumerate((NOON_MS, NOON_MS - 3_600_000, 1)):
+            told = CommandTold(id=f"t:{number}", terminal="t", line=f"echo {number}", started_ms=started_ms)
+            await service.command_ended(told)
+        newest_first = await service.commands(CommandFilter(terminal="t"))
+        assert [it.line for it in newest_first] == ["echo 2", "echo 1", "echo 0"]
+        assert [it.claimed_ns for it in newest_first] == [1_000_000, (NOON_MS - 3_600_000) * 1_000_000, None]
+
+
 async def test_what_comes_late_leaves_an_ended_terminal_ended_and_a_new_start_opens_it(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)

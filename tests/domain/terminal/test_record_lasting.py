@@ -18,7 +18,7 @@ import pytest
 from dragoman.errors import DragomanError
 from dragoman.journal import Before, Everything, OfSession, Retention, Scope
 from dragoman.terminal.model import Command
-from dragoman.terminal.told import CommandFilter, PatternSeen
+from dragoman.terminal.told import CommandFilter, CommandTold, PatternSeen
 from dragoman.testing.faults import FaultySystem
 from dragoman.transport.system import System
 from tests.domain.journal.support import files_with, require_sound
@@ -94,6 +94,22 @@ async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, scope: Scope, pac
         assert await output_of(service, again) == b"new\r\n", "a terminal that lives goes on"
         assert files_with(tmp_path, WORD) == []
     assert files_with(tmp_path, WORD) == []
+
+
+async def test_what_came_today_is_not_forgotten_for_the_time_that_it_claims(tmp_path: Path) -> None:
+    async with recorded(tmp_path) as service:
+        began_ns = time.time_ns()
+        told = CommandTold(id="unset:1", terminal="unset", line="make", started_ms=1, ended_ms=2)
+        await service.begin("unset", parent="", at_ms=1, attributes={})
+        command = await service.command_ended(told)
+        await service.end("unset", 3, 0)
+        await service._journal.forget(Before(began_ns))
+        assert (await service.command(command.id)).line == "make"
+    async with recorded(tmp_path) as service:
+        assert service.terminal("unset").terminal.exit_code == 0
+        await service._journal.forget(Before(time.time_ns()))
+        with pytest.raises(DragomanError, match="No command"):
+            await service.command(command.id)
 
 
 async def test_packed_files_read_alike_and_search_alike(tmp_path: Path) -> None:
