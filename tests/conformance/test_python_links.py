@@ -20,6 +20,7 @@ from dragoman.debug.service import Client, DebugService, Wish
 from dragoman.errors import DragomanError
 from dragoman.transport.peers import processes_at
 from tests.conformance.test_python import at, client_of, end_of, eventually, service_in, sleepers, stop_of, values
+from tests.requirements import sentence
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -205,6 +206,20 @@ async def test_a_port_that_accepts_and_says_nothing_is_told_within_seconds(
             await service.start(client_of(tmp_path), attaching(connect=where), within_s=45)
         group.cancel_scope.cancel()
     assert caught.value.code == "attach_timeout"
+
+
+@pytest.mark.requirement("debug:start:error-attach-timeout")
+async def test_a_port_where_nobody_takes_the_connection_is_told_within_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.debug.adapters.links._REACH_WITHIN_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        where = {"port": listener.getsockname()[1]}
+        async with service_in(tmp_path) as service:
+            with anyio.fail_after(10), pytest.raises(DragomanError) as caught:
+                await service.start(client_of(tmp_path), attaching(connect=where), within_s=45)
+    assert caught.value.code == "attach_timeout"
+    assert caught.value.message.in_language("zh") == sentence("debug:start:error-attach-timeout")
 
 
 async def _say_nothing(stream: anyio.abc.SocketStream) -> None:

@@ -375,3 +375,21 @@ def test_the_place_is_read_from_a_debuggers_last_words(printed: str, place: tupl
     details = getattr(caught.value, "details", {})
     assert (details.get("path"), details.get("line")) == (place or (None, None))
     assert caught.value.code == ("syntax_error" if place else "adapter_gone")
+
+
+@pytest.mark.requirement("debug:stop-event:text")
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ({"description": "boom", "text": "ValueError"}, "ValueError: boom"),  # debugpy
+        ({"description": "Paused on exception", "text": "boom"}, "boom"),  # js-debug
+        ({"text": "ValueError: boom"}, "ValueError: boom"),
+        ({}, "boom"),
+    ],
+)
+async def test_the_text_of_an_exception_says_what_it_says(tmp_path: Path, said: dict[str, str], text: str) -> None:
+    info = {"exceptionId": "ValueError", "breakMode": "unhandled", "details": {"message": "boom"}}
+    async with opened(tmp_path) as bench:
+        bench.adapter.can("supportsExceptionInfoRequest")
+        bench.adapter.answers["exceptionInfo"] = lambda _: info
+        assert (await stopped(bench, "exception", **said))["stop_event_data"]["text"] == text

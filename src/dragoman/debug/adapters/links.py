@@ -20,7 +20,8 @@ from msgspec import UNSET
 from dragoman.debug.adapters.output_events import left_out
 from dragoman.debug.adapters.spec import Address
 from dragoman.debug.backend import AdapterRefusedError
-from dragoman.errors import RemoteProtocolError
+from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.phrases import say
 from dragoman.transport.dap_driver import DapDriver, OnRequest
 from dragoman.transport.dap_events import Delivered, OutputLeftOut
 from dragoman.transport.streams import (
@@ -171,7 +172,23 @@ class PortMeeting(Meeting):
 async def connect_to(address: Address, of: Pids | None = None, *, users: frozenset[int] = frozenset()) -> ByteStream:
     """An adapter that listens already: a port where nobody does is told at once, with the reason."""
     within_s = _REACH_WITHIN_S
-    return await connect_tcp(address.host, address.port, deadline_s=within_s, retry=False, of=of, users=users)
+    try:
+        return await connect_tcp(address.host, address.port, deadline_s=within_s, retry=False, of=of, users=users)
+    except DragomanError as error:
+        if error.code == "no_answer":
+            raise attach_timed_out(within_s) from error
+        raise
+
+
+def attach_timed_out(within_s: float) -> DragomanError:
+    return DragomanError(
+        "attach_timeout",
+        say("Attaching to the process took too long."),
+        hint=say(
+            "Nothing answered within {seconds} seconds. Check that the program runs, and that no debugger has it yet.",
+            seconds=f"{within_s:g}",
+        ),
+    )
 
 
 def _reason_of(answer: Response) -> str:

@@ -17,7 +17,7 @@ import psutil
 from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.debug import faults
-from dragoman.debug.adapters.links import DapLink
+from dragoman.debug.adapters.links import DapLink, attach_timed_out
 from dragoman.debug.adapters.output_events import without_noise
 from dragoman.debug.adapters.place import Foreign, Own
 from dragoman.debug.adapters.run_in_terminal import exited, with_signal
@@ -121,7 +121,7 @@ class SpawnedAdapter:
             return await self._family.request(command, arguments, timeout_s=within_s)
         except DragomanError as error:
             if command in self._hurried and error.code == "adapter_silent":
-                raise _attach_timed_out(within_s) from error
+                raise attach_timed_out(within_s) from error
             raise
 
     async def events(self) -> AsyncIterator[Event]:
@@ -251,17 +251,6 @@ class SpawnedAdapter:
 
 def _is_the_program(pid: int) -> Event:
     return made("process", name="", systemProcessId=pid)
-
-
-def _attach_timed_out(within_s: float) -> DragomanError:
-    return DragomanError(
-        "attach_timeout",
-        say("Attaching to the process took too long."),
-        hint=say(
-            "Nothing answered within {seconds} seconds. Check that the program runs, and that no debugger has it yet.",
-            seconds=f"{within_s:g}",
-        ),
-    )
 
 
 def _resident(pid: int) -> int | None:

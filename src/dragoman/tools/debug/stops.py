@@ -59,7 +59,7 @@ class Stops:
             reason=name(stop.reason),
             thread_id=stop.thread_id,
             description=self._optional(stop.description),
-            text=self._optional(stop.text if stop.text is not None or not stop.raised else stop.raised.message),
+            text=self._optional(_text(stop)),
             all_threads_stopped=stop.all_threads_stopped,
             source=_source(frame),
             line=frame.line if frame and frame.path and frame.line else None,
@@ -128,6 +128,14 @@ class Stops:
 
     def _optional(self, text: str | None) -> str | None:
         return None if text is None else self.values.text(text, _MESSAGE_CHARACTERS)
+
+
+def _text(stop: Stop) -> str | None:
+    """What the exception says: debugpy has its type alone there, others its message alone, or nothing."""
+    raised = stop.raised
+    if raised is None or not raised.message or raised.message in (stop.text or ""):
+        return stop.text
+    return f"{raised.type}: {raised.message}" if stop.text else raised.message
 
 
 def _is_group(variable: Variable) -> bool:
