@@ -273,7 +273,7 @@ class _Parts:
         served = Served(
             api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor, PreferencesApi(places.preferences_file)
         )
-        prover = Prover(self._keys, links, state.instance, names.dialled)
+        prover = Prover(self._keys, links, state.instance, names.dialled, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
         debugged_of = DebugMethods(debugger.reports).table()
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of}

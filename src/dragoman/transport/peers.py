@@ -69,6 +69,15 @@ def peer_of(connection: socket.socket) -> Peer:
     return Peer(None, is_unaccepted=True) if found.inode == 0 else Peer(found.uid)
 
 
+def is_caller_admitted(ours: tuple[str, int], theirs: tuple[str, int], users: frozenset[int]) -> bool:
+    """As `is_admitted`, of a connection that somebody else holds, by the names of its ends. Over loopback alone: who
+    calls from another address is on another machine, or could be."""
+    if sys.platform != "linux" or not _end(theirs)[0].is_loopback:
+        return True
+    found = _between(theirs, ours)
+    return found is not None and found.inode != 0 and found.uid in {os.getuid(), *users}
+
+
 def is_admitted(connection: socket.socket, users: frozenset[int] = frozenset()) -> bool:
     """Whether who called is this user, one of `users`, or on another machine, where a port is open to those at all.
 
@@ -183,11 +192,14 @@ def _other_end(connection: socket.socket) -> KernelSocket | None:
         ours, theirs = connection.getsockname(), connection.getpeername()
     except OSError:  # reset before it was looked at
         return None
+    return _between(theirs, ours, interface=theirs[3] if len(theirs) > 3 else 0)
+
+
+def _between(local: tuple[str, int], remote: tuple[str, int], *, interface: int = 0) -> KernelSocket | None:
     try:
-        scope = theirs[3] if len(theirs) > 3 else 0
-        found = find_socket(_end(theirs), _end(ours), interface=scope)
+        found = find_socket(_end(local), _end(remote), interface=interface)
     except NoSockDiagError:
-        found = _in_proc(_end(theirs), _end(ours))
+        found = _in_proc(_end(local), _end(remote))
     return found if found is not None and found.state != TIME_WAIT else None
 
 

@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
 import anyio
+import anyio.to_thread
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from dragoman.access.keys import Keyring
 from dragoman.access.links import Links
 from dragoman.access.proof import PROVED, Handshake, Key, Transcript, UnprovedError
 from dragoman.access.tokens import Purpose
+from dragoman.transport.peers import is_caller_admitted
 from dragoman.web.sockets import CLOSE_ROTATED, accept, close
 
 log = logging.getLogger(__name__)
@@ -33,6 +35,8 @@ class Prover:
     instance: str
     addresses: Collection[str]
     """Where this daemon listens, as clients dial it."""
+    users: frozenset[int] = frozenset()
+    """Who besides this user may be at the other end: forwarders, by their uid."""
     _unproved: dict[anyio.CancelScope, None] = field(default_factory=dict)
 
     def guard(self, handler: Handler, *purposes: Purpose) -> Handler:
@@ -41,7 +45,7 @@ class Prover:
 
         async def serve(socket: WebSocket) -> None:
             await accept(socket)
-            proved = await self._prove(socket, purposes)
+            proved = await self._prove(socket, purposes) if await self._is_users_own(socket) else CLOSE_UNPROVED
             if isinstance(proved, int):
                 await close(socket, proved, "not proved")
                 return
@@ -69,6 +73,15 @@ class Prover:
                 await close(socket, CLOSE_ROTATED, "the token was rotated")
 
         return serve
+
+    async def _is_users_own(self, socket: WebSocket) -> bool:
+        """A login link stands in the command line of the program that opens it, where every user of the machine can
+        read it: so on Linux whoever dials over loopback must be this user, whatever it knows. Root is one who reads
+        any file of ours anyway, and who forwards ports for containers."""
+        client, server = socket.scope.get("client"), socket.scope.get("server")
+        if client is None or server is None:
+            return False
+        return await anyio.to_thread.run_sync(is_caller_admitted, tuple(server), tuple(client), self.users | {0})
 
     async def _prove(self, socket: WebSocket, purposes: Collection[Purpose]) -> tuple[Key, Transcript] | int:
         """Whoever says nothing holds a socket for seconds only; of too many, the one that has waited longest goes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -189,3 +190,24 @@ def _rotate(victim: Attacked, proof: Proof, held: list[WebSocket], editor: WebSo
     assert editor.receive() == (10, b"still here?")
     call(victim.places, "token_rotate", {"purpose": "editor"})
     assert editor.close_code() == 4401
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
+@pytest.mark.parametrize(("uid", "opens"), [(65534, False), (0, True)])
+def test_whoever_reads_a_link_in_a_command_line_cannot_use_it_as_another_user(
+    victim: Attacked, uid: int, opens: bool
+) -> None:
+    link = from_link(str(call(victim.places, "login_link")["link"]))
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.setgroups([])
+            os.setuid(uid)
+            link.log_in()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == (0 if opens else 1)
+    if not opens:  # it spent nothing either
+        link.log_in()
