@@ -40,6 +40,7 @@ NESTED = """view => {
 }"""
 """What scrolls inside of what scrolls, so that a finger moves now the one and now the other."""
 BUSY = "task queue exceeded allotted deadline"
+GIVEN_UP = "WebSocket is closed before the connection is established."
 """What xterm.js writes down where the machine is busy."""
 
 
@@ -89,7 +90,8 @@ class Tab:
         return {"id": key.id, "secret": key.secret}
 
     def hear(self, complaint: str) -> None:
-        if not complaint.startswith(BUSY):
+        """What the browser says of a socket that the page itself gave up while it was being opened is no fault."""
+        if not complaint.startswith(BUSY) and not complaint.endswith(GIVEN_UP):
             self.complaints.append(complaint)
 
     def link(self) -> str:

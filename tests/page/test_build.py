@@ -1,4 +1,4 @@
-"""What a browser has to load: little before anything is seen, and the terminals' emulator only for who watches one."""
+"""What a browser has to load: little before anything is seen, and nothing more once the page is there."""
 
 from __future__ import annotations
 
@@ -33,18 +33,28 @@ def test_the_page_without_terminal_and_editor_is_within_its_bound() -> None:
     assert sum(size for name, size in sizes.items() if name not in apart) <= WHOLE
 
 
-def test_what_is_loaded_before_anything_is_seen_is_small() -> None:
+def test_what_is_run_before_anything_is_seen_is_small() -> None:
+    """The scripts and styles that the page begins with, and what these import; the views are only fetched by then."""
     index = BUILT.joinpath("index.html").read_text()
-    first = re.findall(r'(?:src|href)="/assets/([^"]+)"', index)
-    assert first
-    assert sum(zipped()[name] for name in first) <= FIRST
+    first = re.findall(r'<script[^>]* src="/assets/([^"]+)"|rel="stylesheet"[^>]* href="/assets/([^"]+)"', index)
+    needed = [name for pair in first for name in pair if name]
+    assert needed
+    for name in needed:
+        text = BUILT.joinpath("assets", name).read_text()
+        needed += [it for it in re.findall(r'(?:from|import)"\./([^"]+)"', text) if it not in needed]
+    assert sum(zipped()[name] for name in needed) <= FIRST
 
 
-def test_the_emulator_is_loaded_when_a_screen_is_shown_and_not_before(tab: Tab) -> None:
+def test_all_code_comes_with_the_page_and_none_later(tab: Tab) -> None:
+    """What were fetched when a view is first shown could come from whoever has the port by then."""
+    tab.assert_connected()
+    tab.page.wait_for_load_state("networkidle")
+    fetched = len(tab.requests)
     for view in ("Chat", "Canvas", "Debugger", "Terminals", "Activity", "Settings"):
         tab.show(view)
         expect(tab.page.locator(f"dragoman-{view.lower()}")).to_be_visible()
-    assert not [url for url in tab.requests if "/screen-" in url]
+    assert [url for url in tab.requests[fetched:] if "/assets/" in url] == []
+    assert {name for name in zipped() if name.endswith(".js")} <= {url.rpartition("/")[2] for url in tab.requests}
 
 
 def test_the_first_paint_comes_within_a_second(browser: Browser, daemon: Attacked) -> None:

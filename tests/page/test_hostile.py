@@ -126,6 +126,7 @@ def test_what_a_terminal_is_called_and_shows_is_text(tab: Tab, place: Workplace)
     imported = call(place.daemon.places, "terminal_import", {"path": recording(place.folder.parent)})["terminal"]
     view = tab.show("Terminals")
     expect(view.locator("#terminals .item")).to_have_count(3)
+    view.locator("#everywhere").check()
     expect(view.locator("#commands .command").first).to_contain_text(IMAGE)  # the folder it ran in
     view.locator("#commands .command").last.click()
     expect(view.locator("#output")).to_contain_text("window.pwned")
