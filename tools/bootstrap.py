@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def build_page() -> None:
-    """Without Node the daemon shows its plain page, which says how to build this one."""
+    """Without Node the daemon shows a notice in its place, which says how to build it."""
     if can_build() and build():
         return
     told = "The page of the browser is not built: that needs Node 18.18 or newer with npm, and its packages."
