@@ -302,7 +302,8 @@ async def test_the_journal_and_the_status_show_what_others_said_as_data(tmp_path
     status = {"version": "1", "address": "a", "pid": 1, "workspace": "/w", "started_at": "2026", "uptime_s": 1}
     status |= {"sessions": [live], "journal_sequence": 1}
     async with opened(tmp_path) as bench, Journal.open(tmp_path / "other") as journal:
-        await journal.append([Event(kind="debug.stopped", text=CANARY, body={"value": [CANARY], CANARY: 1})])
+        body, workspace = {"value": [CANARY], CANARY: 1}, str(bench.caller.workspace)
+        await journal.append([Event(kind="debug.stopped", text=CANARY, body=body, workspace=workspace)])
         toolbox = build_toolbox(lambda: status, journal)
         for tool, arguments in (("search_journal", {"words": "obey"}), ("dragoman_status", {})):
             outcome = await toolbox.call(tool, arguments, bench.caller)
