@@ -3,18 +3,30 @@
 A secret is known by its own shape (`ghp_…`), by the name beside it (`password=…`) or by the command it is given to
 (`curl -u user:…`). Every form names a literal that must be in the text, and a hint of what stands from there on:
 whether a text has a hint is known at gigabytes per second, a pattern takes tens of megabytes. Every quantifier of a
-pattern is bounded: a program must not be able to make the search slow. Hints are searched in linear time.
+pattern is bounded and none goes back over what it took: a program must not be able to make the search slow. What
+stands before a name is told by a pattern that reads from the name backwards, so that it begins at one place alone.
+Hints are searched in linear time.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from dragoman.redaction import values
 
 Accepts = Callable[[bytes], bool]
+
+
+class Run(NamedTuple):
+    """A secret that goes on as long as its characters do."""
+
+    others: bytes
+    """A table that writes a space over what does not belong to it."""
+    least: int
+    most: int
 
 
 class Form(NamedTuple):
@@ -25,7 +37,7 @@ class Form(NamedTuple):
     begun: re.Pattern[bytes]
     """The same, cut off by the end of what has come so far."""
     before: re.Pattern[bytes] | None = None
-    """What must stand right before the literal."""
+    """What must stand right before the literal, read backwards and in lower case."""
     accepts: Accepts | None = None
     likely: bool = True
     """Whether a long beginning is taken for a secret when nothing more comes."""
@@ -33,6 +45,12 @@ class Form(NamedTuple):
     """Tried before the patterns of all forms that share it."""
     hint: str = ""
     """What the text must have, in lower case and in the syntax of `presence`; otherwise the gate, or the literal."""
+    starts: bytes = b""
+    """Of which one follows the name, as the last group of the gate tells; anything may where this is empty."""
+    command: re.Pattern[bytes] | None = None
+    """Stands at the literal, and the patterns are of an option that follows among its arguments."""
+    run: Run | None = None
+    """The secret, where the patterns end right before it."""
 
 
 class Token(NamedTuple):
@@ -59,10 +77,12 @@ class Token(NamedTuple):
 
     @property
     def begun(self) -> str:
-        return f"{self.head}({self.cut or f'{self.body}{{1,{self.most}}}'})"
+        return f"{self.head}({self.cut or f'{self.body}{{1,{self.most}}}+'})"
 
 
-_ALNUM, _WORD = "[A-Za-z0-9]", r"[\w-]"
+# A set of plain characters is searched several times as fast as one with \w or \s in it.
+_SPACE = r" \t\n\r\x0b\x0c"
+_ALNUM, _WORD = "[A-Za-z0-9]", "[A-Za-z0-9_-]"
 TOKENS = (
     Token("ghp_ gho_ ghu_ ghs_ ghr_", "gh[pousr]_", _ALNUM, 30),
     Token("github_pat_", "github_pat_", r"\w", 30),
@@ -114,21 +134,36 @@ TOKENS = (
     Token("AA", "(?<=[0-9]{8}:)AA", _WORD, 33, 33, r"\b"),
     Token(".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.", _WORD, 50),
     Token(
-        "eyJ", "eyJ", _WORD, 8, 2000, r"(?:\.[\w-]{0,4000}){2,4}",
-        cut=r"[\w-]{1,2000}(?:\.[\w-]{0,4000}){0,4}",
+        "eyJ", "eyJ", _WORD, 8, 2000, rf"+(?:\.{_WORD}{{0,4000}}+){{2,4}}",
+        cut=rf"{_WORD}{{1,2000}}+(?:\.{_WORD}{{0,4000}}+){{0,4}}+",
     ),
 )  # fmt: skip
 
 
 def _form(
     literal: str, head: str, body: str, least: int, most: int, end: str = "",
-    *, cut_end: str = "", fold: bool = True, **more: Any,
+    *, cut_end: str = "", fold: bool = True, taken: str = "+", **more: Any,
 ) -> Form:  # fmt: skip
-    """`head`, then a secret of so many `body`, then `end`; `cut_end` is what of the end may have come."""
+    """`head`, then a secret of so many `body`, then `end`; `cut_end` is what of the end may have come.
+
+    As much of the body as there is `taken` for good, unless the end may begin with what the body has.
+    """
     flags = re.IGNORECASE if fold else 0
-    whole = re.compile(f"{head}(?P<secret>{body}{{{least},{most}}}){end}".encode(), flags)
-    begun = re.compile(f"{head}(?P<secret>{body}{{1,{most}}}){cut_end}\\Z".encode(), flags)
+    whole = re.compile(f"{head}(?P<secret>{body}{{{least},{most}}}{taken}){end}".encode(), flags)
+    begun = re.compile(f"{head}(?P<secret>{body}{{1,{most}}}{taken}){cut_end}\\Z".encode(), flags)
     return Form(literal.encode(), whole, begun, **more)
+
+
+@cache
+def _others(body: str) -> bytes:
+    belongs = re.compile(body.encode())
+    return bytes(ord("a") if belongs.match(bytes([code])) else ord(" ") for code in range(256))
+
+
+def _running(literal: str, head: str, body: str, least: int, most: int, **more: Any) -> Form:
+    """As `_form`, with nothing after the secret: what has many heads and one long body would be read many times."""
+    pattern = re.compile(head.encode(), re.IGNORECASE)
+    return Form(literal.encode(), pattern, pattern, run=Run(_others(body), least, most), **more)
 
 
 # Names, and the ways in which a value stands beside one.
@@ -138,13 +173,10 @@ _QUOTE = rf"\\?['\"]?\]?{_SPACES}(?:=>|[!:=]{{1,3}}){_SPACES}[bru]{{0,2}}(?P<quo
 _QUOTED = r"(?:\\[^\r\n]|(?!(?P=quote))[^\r\n\\])"
 _ESCAPED_QUOTE = rf"\\{{1,3}}['\"]{_SPACES}[:=]{_SPACES}(?P<quote>\\{{1,3}}['\"])"
 _UP_TO_QUOTE = r"(?:(?!(?P=quote))[^\r\n])"
-_BARE = r"[^\s'\"]"
-_FLAG = re.compile(rb"(?:^|\s)--?[\w-]{0,30}\Z")
-_SETTER = re.compile(
-    rb"(?:\bset(?:env)?(?: -\w{1,4}){0,3}|\bconfig(?: --\w{1,10}){0,2})[ \t]{1,3}[\w.:/-]{0,40}\Z", re.IGNORECASE
-)
-_LINE_START = re.compile(rb"(?:\A|[\r\n])[\w.-]{0,30}\Z")
-_NETRC = re.compile(rb"\b(?:login|account|machine|default)\s{1,3}(?:\S{1,60}\s{1,20}){0,2}\Z", re.IGNORECASE)
+_BARE = rf"[^{_SPACE}'\"]"
+_FLAG = re.compile(rb"[\w-]{1,32}+(?<=-)(?:\s|\Z)")
+_SETTER = re.compile(rb"[\w.:/-]{0,40}+[ \t]{1,3}+(?:(?:\w{1,4}- ){0,3}(?:vne)?tes|(?:\w{1,10}-- ){0,2}gifnoc)\b")
+_NETRC = re.compile(rb"(?:\s{1,20}\S{1,60}){0,2}\s{1,3}(?:nigol|tnuocca|enihcam|tluafed)\b")
 
 
 class Name(NamedTuple):
@@ -152,6 +184,8 @@ class Name(NamedTuple):
     name: str
     before: str = ""
     """What must stand before it; anything may where this is empty."""
+    backwards: str = ""
+    """The same, read backwards."""
     accepts: Accepts = values.is_value
 
 
@@ -169,63 +203,78 @@ _PASS_OF = (
 )
 NAMES = (
     Name("pass", "pass(?:word|wd|phrase|code)"),
-    Name("pass", "pass", rf"(?:{_PASS_OF})[_-]?"),
-    Name("pwd", "pwd", r"(?:[_;]|;\s)", values.is_no_path),
+    Name("pass", "pass", rf"(?:{_PASS_OF})[_-]?", rf"[_-]?(?:{_PASS_OF[::-1]})"),
+    Name("pwd", "pwd", r"(?:[_;]|;\s)", r"(?:[_;]|\s;)", values.is_no_path),
     Name("secret", "secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?"),
-    Name("key", "key(?:[_-]?(?:data|base64|pem))?", rf"(?:{_KEY_OF})[_-]?", values.is_no_path),
-    Name("token", "token", rf"(?:(?:{_TOKEN_OF})[_-]?|_|(?<![A-Za-z0-9-]))"),
-    Name("credential", "credentials?", "", values.is_no_path),
+    Name(
+        "key", "key(?:[_-]?(?:data|base64|pem))?",
+        rf"(?:{_KEY_OF})[_-]?", rf"[_-]?(?:{_KEY_OF[::-1]})", values.is_no_path,
+    ),
+    Name(
+        "token", "token",
+        rf"(?:(?:{_TOKEN_OF})[_-]?|_|(?<![A-Za-z0-9-]))", rf"(?:[_-]?(?:{_TOKEN_OF[::-1]})|_|(?![A-Za-z0-9-]))",
+    ),
+    Name("credential", "credentials?", accepts=values.is_no_path),
     Name("auth", "authorization"),
-    Name("auth", "auth", r"[_'\"]", values.is_opaque),
-)
+    Name("auth", "auth", r"[_'\"]", r"[_'\"]", values.is_opaque),
+)  # fmt: skip
 
 
 def named(one: Name) -> Iterator[Form]:
     """A name and its value: quoted, assigned bare, told after a colon or a space, or given to an option."""
-    gate = re.compile(rf"{one.name}(?:[\\'\"\]:=!,\s]|\w{{0,20}}>)".encode(), re.IGNORECASE)
+    gate = re.compile(rf"{one.name}(?:([\\'\"\]:=!,\s])|\w{{0,20}}(>))".encode(), re.IGNORECASE)
     yield from (form._replace(gate=gate) for form in _ways(one))
 
 
 def _ways(one: Name) -> Iterator[Form]:
-    before = re.compile(f"(?:{one.before})\\Z".encode(), re.IGNORECASE) if one.before else None
-    yield _form(one.literal, one.name + _QUOTE, _QUOTED, 4, 1000, "(?P=quote)", before=before, accepts=one.accepts)
+    before = re.compile(one.backwards.encode()) if one.backwards else None
     yield _form(
-        one.literal, one.name + _ESCAPED_QUOTE, _UP_TO_QUOTE, 4, 1000, "(?P=quote)", before=before, accepts=one.accepts
-    )
-    ways: tuple[tuple[str, int, re.Pattern[bytes] | None, Accepts], ...] = (
-        (r"['\"]?\]?=", 4, before, values.is_assigned),
-        (rf"['\"]?:{_SPACES}", 6, before, values.is_telling),
-        (r"[ \t]{1,20}=[ \t]{1,20}", 4, before, values.is_configured),
-        (r"[ ]{1,3}", 4, _FLAG, values.is_argument),
-        (r"[ \t]{1,3}", 4, _SETTER, values.is_argument),
-        (r"['\"]?[,\s]{1,20}['\"]?value['\"]?[ \t]{0,3}[:=][ \t]{0,3}['\"]?", 4, before, values.is_value),
-    )
-    for between, least, earlier, accepts in ways:
-        yield _form(
-            one.literal, one.name + between, _BARE, least, 1000, before=earlier, accepts=_both(one.accepts, accepts)
-        )
-    yield _form(
-        one.literal, rf"{one.name}[ =]{{1,3}}(?P<quote>['\"])", _QUOTED, 4, 1000, "(?P=quote)",
-        before=_FLAG, accepts=one.accepts,
+        one.literal, one.name + _QUOTE, _QUOTED, 4, 1000, "(?P=quote)",
+        before=before, accepts=one.accepts, starts=b"\\'\"] \t=!:",
     )  # fmt: skip
     yield _form(
-        one.literal, rf"{one.name}\w{{0,20}}>", r"[^<\s]", 4, 300, "</", cut_end="<?",
-        before=before, accepts=one.accepts, likely=False,
+        one.literal, one.name + _ESCAPED_QUOTE, _UP_TO_QUOTE, 4, 1000, "(?P=quote)",
+        before=before, accepts=one.accepts, starts=b"\\",
+    )  # fmt: skip
+    ways: tuple[tuple[bytes, str, int, re.Pattern[bytes] | None, Accepts], ...] = (
+        (b"'\"]=", r"['\"]?\]?=", 4, before, values.is_assigned),
+        (b"'\":", rf"['\"]?:{_SPACES}", 6, before, values.is_telling),
+        (b" \t", r"[ \t]{1,20}=[ \t]{1,20}", 4, before, values.is_configured),
+        (b" ", r"[ ]{1,3}", 4, _FLAG, values.is_argument),
+        (b" \t", r"[ \t]{1,3}", 4, _SETTER, values.is_argument),
+        (
+            b"'\", \t\r\n\v\f", r"['\"]?[,\s]{1,20}['\"]?value['\"]?[ \t]{0,3}[:=][ \t]{0,3}['\"]?", 4,
+            before, values.is_value,
+        ),
+    )  # fmt: skip
+    for starts, between, least, earlier, accepts in ways:
+        yield _running(
+            one.literal, one.name + between, _BARE, least, 1000,
+            before=earlier, accepts=_both(one.accepts, accepts), starts=starts,
+        )  # fmt: skip
+    yield _form(
+        one.literal, rf"{one.name}[ =]{{1,3}}(?P<quote>['\"])", _QUOTED, 4, 1000, "(?P=quote)",
+        before=_FLAG, accepts=one.accepts, starts=b" =",
+    )  # fmt: skip
+    yield _form(
+        one.literal, rf"{one.name}\w{{0,20}}>", f"[^<{_SPACE}]", 4, 300, "</", cut_end="<?",
+        before=before, accepts=one.accepts, likely=False, starts=b">",
     )  # fmt: skip
 
 
 def _both(one: Accepts, other: Accepts) -> Accepts:
-    return lambda value: one(value) and other(value)
+    return lambda value: other(value) and one(value)
 
 
 # Command lines.
 
-_ARGUMENTS = r"(?:[ \t][^\r\n|;&]{0,300}?)?[ \t]"
+ARGUMENTS_BYTES = 301
+ARGUMENTS_END = re.compile(rb"[\r\n|;&]")
 _OPENED = r"(?:(?P<quote>['\"])|(?!['\"]))"
-_ARGUMENT = r"(?(quote)(?:(?!(?P=quote))[^\r\n])|[^\s'\"])"
-_NO_WORD = re.compile(rb"(?<![\w-])\Z")
-_REGISTRY = re.compile(rb"\b(?:docker|podman|buildah|registry|az|oc|cf|npm|argocd)[ \t]{1,3}\Z")
-
+_ARGUMENT = r"(?(quote)(?:(?!(?P=quote))[^\r\n])|[^ \t\n\r\x0b\x0c'\"])"
+_NO_WORD = re.compile(rb"(?![\w-])")
+_REGISTRIES = "docker|podman|buildah|registry|az|oc|cf|npm|argocd"
+_REGISTRY = re.compile(rf"[ \t]{{1,3}}(?:{_REGISTRIES[::-1]})\b".encode())
 
 _USER_OPTION = r"(?:-[a-zA-Z]{0,8}u[ \t]{0,3}|--(?:proxy-)?user[ =]{1,3})"
 
@@ -234,42 +283,41 @@ def _with_option(command: str) -> str:
     return rf"{command}[^\r\n]*[ \t]-"
 
 
-def _command(literal: str, name: str, option: str, before: re.Pattern[bytes] = _NO_WORD) -> Form:
+def _command(
+    literal: str, name: str, option: str, before: re.Pattern[bytes] | None = _NO_WORD,
+    *, accepts: Accepts = values.is_argument, **more: Any,
+) -> Form:  # fmt: skip
     return _form(
-        literal, f"{name}{_ARGUMENTS}{option}{_OPENED}", _ARGUMENT, 1, 300,
-        fold=False, before=before, accepts=values.is_argument, hint=_with_option(literal),
+        literal, f"[ \\t]{option}", _ARGUMENT, 1, 300, fold=False, before=before, accepts=accepts,
+        command=re.compile(f"{name}(?=[ \\t])".encode()), **{"hint": _with_option(literal), **more},
     )  # fmt: skip
 
 
 COMMANDS = (
-    _command("mysql", r"mysql\w{0,12}", "-p"),
-    _command("mariadb", r"mariadb[\w-]{0,12}", "-p"),
-    _command("redis-cli", "redis-cli", r"-a[ \t]{1,3}"),
-    _command("login", "login", r"-p[ \t]{1,3}", _REGISTRY),
-    _command("mongo", r"mongo\w{0,12}", r"-p[ \t]{1,3}"),
-    _command("ldap", r"ldap\w{1,12}", r"-w[ \t]{0,3}"),
-    _command("sqlcmd", "sqlcmd", r"-P[ \t]{0,3}"),
-    _form(
-        "curl", rf"curl{_ARGUMENTS}{_USER_OPTION}{_OPENED}[^\s:'\"]{{0,100}}:",
-        _ARGUMENT, 1, 300, fold=False, before=_NO_WORD, accepts=values.is_value, hint=_with_option("curl"),
+    _command("mysql", r"mysql\w{0,12}", rf"-p{_OPENED}"),
+    _command("mariadb", r"mariadb[\w-]{0,12}", rf"-p{_OPENED}"),
+    _command("redis-cli", "redis-cli", rf"-a[ \t]{{1,3}}{_OPENED}"),
+    _command("login", "login", rf"-p[ \t]{{1,3}}{_OPENED}", _REGISTRY),
+    _command("mongo", r"mongo\w{0,12}", rf"-p[ \t]{{1,3}}{_OPENED}"),
+    _command("ldap", r"ldap\w{1,12}", rf"-w[ \t]{{0,3}}{_OPENED}"),
+    _command("sqlcmd", "sqlcmd", rf"-P[ \t]{{0,3}}{_OPENED}"),
+    _command("curl", "curl", rf"{_USER_OPTION}{_OPENED}[^\s:'\"]{{0,100}}:", accepts=values.is_value),
+    _command(
+        "smbclient", "smbclient", rf"-U[ \t]{{0,3}}{_OPENED}[^\s%'\"]{{1,80}}%", None, accepts=values.is_value,
     ),
-    _form(
-        "smbclient", rf"smbclient{_ARGUMENTS}-U[ \t]{{0,3}}{_OPENED}[^\s%'\"]{{1,80}}%", _ARGUMENT, 1, 300,
-        fold=False, accepts=values.is_value, hint=_with_option("smbclient"),
+    _command(
+        "pass", "pass", rf"-p[ \t]{{0,3}}{_OPENED}", re.compile(rb"hss\b"), gate=re.compile(rb"pass[ \t]"), hint="",
     ),
-    _form(
-        "pass", rf"pass{_ARGUMENTS}-p[ \t]{{0,3}}{_OPENED}", _ARGUMENT, 1, 300,
-        fold=False, before=re.compile(rb"\bssh\Z"), accepts=values.is_argument, gate=re.compile(rb"pass[ \t]"),
-    ),
-    _form(
+    _running(
         "pass", r"pass:", _BARE, 4, 300,
-        before=re.compile(rb"-pass(?:in|out)?[ \t]\Z"), accepts=values.is_value, gate=re.compile(b"pass:"),
+        before=re.compile(rb"[ \t](?:ni|tuo)?ssap-"), accepts=values.is_value, gate=re.compile(b"pass:"),
     ),
     _form(
         "echo", rf"echo[ \t]{{1,3}}(?:-\w{{1,3}}[ \t]{{1,3}})?{_OPENED}", _ARGUMENT, 1, 300,
         r"['\"]?[ \t]{0,3}\|[ \t]{0,3}(?:sudo|chpasswd|passwd|su|cryptsetup|docker login)\b",
         cut_end=r"['\"]?[ \t]{0,3}(?:\|[ \t]{0,3}[a-z ]{0,12})?",
         fold=False, before=_NO_WORD, accepts=values.is_value, hint=r"echo[^\r\n]*\|", likely=False,
+        taken="",
     ),
 )  # fmt: skip
 
@@ -287,21 +335,21 @@ PLACES = (
         re.compile(f"(?P<secret>{_KEY_BLOCK}(?:-----END[A-Z0-9 -]{{0,44}})?)\\Z".encode()),
         hint="-----begin [a-z0-9 ]*private key",
     ),
-    _form("bearer ", "bearer {1,3}", r"[^\s'\"\\]", 6, 2000, accepts=values.is_credential),
-    _form(
+    _running("bearer ", "bearer {1,3}", r"[^\s'\"\\]", 6, 2000, accepts=values.is_credential),
+    _running(
         "auth", _SCHEME, r"[^\s'\"\\,]", 4, 2000,
         accepts=values.is_credential, gate=re.compile(b"authorization", re.IGNORECASE),
     ),
-    _form(
-        "cookie", rf"cookie\\?['\"]?:{_SPACES}\\?['\"]?", r"[^\r\n'\"\\]", 6, 4000,
+    _running(
+        "cookie", rf"cookie\\?['\"]?:{_SPACES}\\?['\"]?", r"[^\r\n'\"\\]", 3, 4000,
         accepts=values.is_cookie, hint=r"cookie\\?['\"]?:",
     ),
     _form(
-        "://", r"://[^\s/:@'\"]{0,100}:", r"[^\s/@'\"]", 1, 1000, "@",
+        "://", r"://[^\s/:@'\"]{0,100}:", rf"[^{_SPACE}/@'\"]", 1, 1000, "@",
         accepts=values.is_value, hint=_BEFORE_HOST, likely=False,
     ),
     _form("://", "://", _WORD, 20, 300, "@", accepts=values.is_opaque, hint=_BEFORE_HOST, likely=False),
-    _form(
+    _running(
         "pass", r"password[ \t]{1,20}", r"[^\s'\"]", 3, 300,
         before=_NETRC, accepts=values.is_value, gate=_PASSWORD_SPACE,
     ),
@@ -313,9 +361,9 @@ PLACES = (
         "identified by", r"identified by[ \t]{1,3}(?P<quote>['\"])", _QUOTED, 1, 300, "(?P=quote)",
         accepts=values.is_value, hint=r"identified by[ \t]{1,3}['\"]",
     ),
-    _form(
-        "sig", r"sig(?:nature)?=", r"[^\s'\"&]", 16, 1000,
-        before=re.compile(rb"(?:[?&]|X-Amz-)\Z"), hint="sig(?:nature)?=",
+    _running(
+        "sig", r"sig(?:nature)?=", rf"[^{_SPACE}'\"&]", 16, 1000,
+        before=re.compile(rb"[?&]|-zma-x"), hint="sig(?:nature)?=",
     ),
     _form("hooks", r"hooks(?:\.slack\.com/services|/\d{15,22})/", r"[\w/-]", 20, 200, hint=r"hooks(?:\.slack|/[0-9])"),
 )  # fmt: skip

@@ -8,6 +8,7 @@ breakpoint's condition in its store). What was replaced once stays as it is, how
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -136,10 +137,12 @@ def _apart(items: Sequence[str], shapes: Shapes) -> list[str]:
     words = [item.encode("utf-8", "surrogatepass") for item in items]
     found = shapes.secrets(b" ".join(words))
     shown: list[str] = []
+    starts, ends = [low for low, _ in found], [high for _, high in found]
     at = 0
     for word in words:
         end = at + len(word)
-        inside = [(max(low, at) - at, min(high, end) - at) for low, high in found if low < end and high > at]
+        some = found[bisect_right(ends, at) : bisect_left(starts, end)]
+        inside = [(max(low, at) - at, min(high, end) - at) for low, high in some]
         shown.append((_replaced(word, inside) if inside else word).decode("utf-8", "surrogatepass"))
         at = end + 1
     return shown

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from dragoman.redaction.forms import FORMS, TOKENS, Form, Name, named
+from dragoman.redaction.forms import ARGUMENTS_BYTES, ARGUMENTS_END, FORMS, TOKENS, Form, Name, Run, named
 from dragoman.redaction.presence import literal_pattern, presence, readable
 
 LONGEST_BYTES = 9_000
@@ -28,6 +29,8 @@ _has_long_head, _has_short_head = (
     presence([literal_pattern(literal.encode()) for literal, _ in hints]) for hints in (_LONG, _SHORT)
 )
 _WHOLE = re.compile(f"{_FREE}(?:{'|'.join(token.whole for token in TOKENS)})".encode())
+# A web token has two dots at least; the search for its long parts is left out where they cannot be.
+_WITHOUT_DOTS = re.compile(f"{_FREE}(?:{'|'.join(it.whole for it in TOKENS if it.literals != 'eyJ')})".encode())
 _BEGUN = re.compile(f"{_FREE}(?:{'|'.join(token.begun for token in TOKENS)})\\Z".encode())
 _PLAIN_HEADS = tuple(head for head in _HEADS if head.isalnum())
 # A few tokens go on with characters that no word has.
@@ -35,6 +38,8 @@ _PAST_WORD_BYTES = 256
 
 Span = tuple[int, int]
 Gate = re.Pattern[bytes] | None
+Following = dict[bytes, list[tuple[re.Pattern[bytes] | None, list[Form]]]]
+"""By what the gate found after the name: what must stand before it, and the forms that ask for that."""
 
 
 class Begun(NamedTuple):
@@ -43,6 +48,12 @@ class Begun(NamedTuple):
     start: int
     secret: int
     likely: bool
+
+
+class Found(NamedTuple):
+    start: int
+    secret: Span
+    end: int
 
 
 class Shapes:
@@ -59,6 +70,10 @@ class Shapes:
         for form in (*FORMS, *own):
             self._forms.setdefault(form.literal, {}).setdefault(form.gate, []).append(form)
             hints.setdefault(form.literal, set()).add(_hint(form))
+        self._following = {
+            literal: [(gate, _following(group)) for gate, group in groups.items()]
+            for literal, groups in self._forms.items()
+        }
         self._gates = {literal: _any_of(list(forms)) for literal, forms in self._forms.items()}
         self._hints = {literal: presence(sorted(its)) for literal, its in hints.items()}
         self._has_hint = presence(sorted({hint for its in hints.values() for hint in its}))
@@ -76,13 +91,13 @@ class Shapes:
         if not self._has_hint(folded):
             return []
         literals = [literal for literal, stands in self._hints.items() if stands(folded)]
-        return [match.span("secret") for _, match in self._found(literals, view, whole=True)]
+        return [found.secret for _, found in self._found(literals, view, whole=True)]
 
     def begun(self, view: bytes) -> Begun | None:
         """The earliest secret that the end of the view may have cut off."""
         found = [
-            (match.start(), match.start("secret"), _likely(form, match))
-            for form, match in self._found(self._standing(view), view, whole=False)
+            (one.start, one.secret[0], _likely(form, view[slice(*one.secret)]))
+            for form, one in self._found(self._standing(view), view, whole=False)
         ]
         if token := _begun_token(view):
             found.append((token.start(), token.start(token.lastindex or 0), True))
@@ -98,10 +113,96 @@ class Shapes:
         folded = view.lower()
         return [it for it in self._forms if it in folded] if self._has_literal(readable(folded)) else []
 
-    def _found(self, literals: list[bytes], view: bytes, *, whole: bool) -> Iterator[tuple[Form, re.Match[bytes]]]:
-        folded = view.lower() if literals else b""
-        for literal in literals:
-            yield from _matches(literal, self._forms[literal], self._gates[literal], view, folded, whole)
+    def _found(self, literals: list[bytes], view: bytes, *, whole: bool) -> Iterator[tuple[Form, Found]]:
+        if literals:
+            search = _Search(view, whole=whole)
+            for literal in literals:
+                yield from search.found(literal, self._following[literal], self._gates[literal])
+
+
+class _Search:
+    """Through one view, whose every part is looked at a bounded number of times."""
+
+    def __init__(self, view: bytes, *, whole: bool) -> None:
+        self._view = view
+        self._whole = whole
+        self._folded = view.lower()
+        self._backwards = self._folded[::-1]
+        self._runs: dict[int, bytes] = {}
+        self._next: dict[re.Pattern[bytes], re.Match[bytes] | None] = {}
+
+    def found(
+        self, literal: bytes, following: list[tuple[Gate, Following]], gate: Gate
+    ) -> Iterator[tuple[Form, Found]]:
+        at = self._folded.find(literal)
+        while at >= 0:
+            after = at + len(literal)
+            if gate is None or gate.match(self._view, at):
+                for form in self._possible(following, at):
+                    for found in self._fitting(form, at):
+                        after = max(after, found.end)
+                        yield form, found
+            at = self._folded.find(literal, after)
+
+    def _possible(self, following: list[tuple[Gate, Following]], at: int) -> list[Form]:
+        """The forms whose gate is open, of them those that go on with what stands there, and what stands before."""
+        possible: list[Form] = []
+        behind = len(self._view) - at
+        for gate, groups in following:
+            opened = gate.match(self._view, at) if gate else None
+            if gate and not opened:
+                continue
+            for before, forms in groups.get(opened[opened.lastindex] if opened and opened.lastindex else b"", ()):
+                if before is None or before.match(self._backwards, behind):
+                    possible += forms
+        return possible
+
+    def _fitting(self, form: Form, at: int) -> Iterator[Found]:
+        pattern = form.whole if self._whole else form.begun
+        matches = self._options(form.command, pattern, at) if form.command else (pattern.match(self._view, at),)
+        for match in matches:
+            secret = match and (self._run(form.run, match.end()) if form.run else match.span("secret"))
+            if match and secret and self._accepted(form, secret):
+                yield Found(at, secret, max(match.end(), secret[1]))
+
+    def _accepted(self, form: Form, secret: Span) -> bool:
+        return not self._whole or form.accepts is None or form.accepts(self._view[secret[0] : secret[1]])
+
+    def _run(self, run: Run, start: int) -> Span | None:
+        others = self._runs.get(id(run.others))
+        if others is None:
+            others = self._runs[id(run.others)] = self._view.translate(run.others)
+        most = start + run.most
+        end = others.find(b" ", start, most)
+        end = min(most, len(others)) if end < 0 else end
+        is_one = end - start >= run.least if self._whole else start < end == len(others)
+        return (start, end) if is_one else None
+
+    def _options(
+        self, command: re.Pattern[bytes], pattern: re.Pattern[bytes], at: int
+    ) -> Iterator[re.Match[bytes] | None]:
+        """Right after the command, and the next one: that is looked for once for all commands that stand before it."""
+        name = command.match(self._view, at)
+        if not name:
+            return
+        end = name.end()
+        yield pattern.match(self._view, end)
+        option = self._next.get(pattern)
+        if pattern not in self._next or (option and option.start() <= end):
+            option = self._next[pattern] = pattern.search(self._view, end + 1)
+        if option and option.start() - end <= ARGUMENTS_BYTES:
+            yield None if ARGUMENTS_END.search(self._view, end, option.start()) else option
+
+
+def _following(forms: list[Form]) -> Following:
+    following: Following = {}
+    for key in {bytes([code]) for form in forms for code in form.starts} or {b""}:
+        groups: dict[re.Pattern[bytes] | None, list[Form]] = {}
+        for form in forms:
+            if not form.starts or key in form.starts:
+                groups.setdefault(form.before, []).append(form)
+        following[key] = list(groups.items())
+    return following
 
 
 def _hint(form: Form) -> str:
@@ -109,41 +210,13 @@ def _hint(form: Form) -> str:
 
 
 def _any_of(gates: list[Gate]) -> Gate:
-    """One pattern for the gates of all forms of a literal; none where a form has none."""
+    """One pattern for the gates of all forms of a literal; none where a form has none, or all have the same."""
     patterns = [gate.pattern for gate in gates if gate]
-    return re.compile(b"|".join(patterns), re.IGNORECASE) if len(patterns) == len(gates) else None
+    return re.compile(b"|".join(patterns), re.IGNORECASE) if len(patterns) == len(gates) > 1 else None
 
 
-def _matches(
-    literal: bytes, forms: dict[Gate, list[Form]], gate: Gate, view: bytes, folded: bytes, whole: bool
-) -> Iterator[tuple[Form, re.Match[bytes]]]:
-    at = folded.find(literal)
-    while at >= 0:
-        after = at + len(literal)
-        if gate is None or gate.match(view, at):
-            for form, match in _matching(forms, view, at, whole):
-                after = max(after, match.end())
-                yield form, match
-        at = folded.find(literal, after)
-
-
-def _matching(
-    forms: dict[Gate, list[Form]], view: bytes, at: int, whole: bool
-) -> Iterator[tuple[Form, re.Match[bytes]]]:
-    for form in [form for gate, group in forms.items() if gate is None or gate.match(view, at) for form in group]:
-        match = (form.whole if whole else form.begun).match(view, at)
-        if match and _fits(form, view, match, whole):
-            yield form, match
-
-
-def _fits(form: Form, view: bytes, match: re.Match[bytes], whole: bool) -> bool:
-    if form.before and not form.before.search(view[max(0, match.start() - BEFORE_BYTES) : match.start()]):
-        return False
-    return not whole or form.accepts is None or form.accepts(match["secret"])
-
-
-def _likely(form: Form, match: re.Match[bytes]) -> bool:
-    return form.likely and (form.accepts is None or form.accepts(match["secret"]))
+def _likely(form: Form, secret: bytes) -> bool:
+    return form.likely and (form.accepts is None or form.accepts(secret))
 
 
 def _tokens(view: bytes) -> list[Span]:
@@ -161,7 +234,8 @@ def _tokens(view: bytes) -> list[Span]:
         match.span()
         for start, end in words
         if any(view.find(head, start, end) >= 0 for head in heads)
-        for match in _WHOLE.finditer(view, start, end + _PAST_WORD_BYTES)
+        for pattern in [_WHOLE if view.count(b".", start, end) > 1 else _WITHOUT_DOTS]
+        for match in pattern.finditer(view, start, end + _PAST_WORD_BYTES)
     ]
 
 
@@ -191,15 +265,18 @@ def _unmarked(view: bytes, spans: list[Span]) -> list[Span]:
     if b"<redacted " not in view:
         return spans
     marks = [mark.span() for mark in _MARK.finditer(view)]
-    return [piece for span in spans for piece in _outside(span, marks)]
+    ends = [high for _, high in marks]
+    return [piece for span in spans for piece in _outside(span, marks, bisect_right(ends, span[0]))]
 
 
-def _outside(span: Span, marks: list[Span]) -> Iterator[Span]:
+def _outside(span: Span, marks: list[Span], first: int) -> Iterator[Span]:
     start, end = span
-    for low, high in marks:
-        if low < end and high > start:
-            if start < low:
-                yield start, low
-            start = max(start, high)
+    for at in range(first, len(marks)):
+        low, high = marks[at]
+        if low >= end:
+            break
+        if start < low:
+            yield start, low
+        start = high
     if start < end:
         yield start, end

@@ -8,6 +8,8 @@ is held back until more comes, the line goes on otherwise, or somebody flushes. 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 
 from dragoman.redaction.shapes import BEFORE_BYTES, LONGEST_BYTES, Begun, Shapes, Span, apart
 
@@ -124,6 +126,9 @@ class _View:
             found = _cut_words(raw) or _CUT_ESCAPE.search(raw, max(0, len(raw) - 80))
             self._end = found.start() if found else len(raw)
             self._gaps = [match.span() for match in _NOISE.finditer(raw, 0, self._end)]
+        # How much is not read before each gap, and where each stands in what is read.
+        self._unread = [0, *accumulate(high - low for low, high in self._gaps)]
+        self._read = [low - unread for (low, _), unread in zip(self._gaps, self._unread, strict=False)]
         self.text = context + self._without_gaps() if context or self._gaps or self._end < len(raw) else raw
 
     def cut(self, at: int) -> int:
@@ -137,7 +142,7 @@ class _View:
         done = 0
         for start, end in secrets:
             first, after = self._raw_at(start), self._raw_at(end - 1) + 1
-            inside = b"".join(self.raw[low:high] for low, high in self._gaps if first <= low and high <= after)
+            inside = b"".join(self.raw[low:high] for low, high in self._inside(first, after))
             pieces += [self.raw[done:first], mark(self.text[start:end]), inside]
             done = after
         return b"".join([*pieces, self.raw[done:cut]])
@@ -149,7 +154,7 @@ class _View:
             if _is_mark(self.text[start:end]):
                 continue
             first, after = self._raw_at(start), self._raw_at(end - 1) + 1
-            inside = [edge for gap in self._gaps if first <= gap[0] and gap[1] <= after for edge in gap]
+            inside = [edge for gap in self._inside(first, after) for edge in gap]
             edges = [first, *inside, after]
             for low, high in zip(edges[::2], edges[1::2], strict=True):
                 shown[low:high] = _stars(bytes(shown[low:high]))
@@ -161,11 +166,10 @@ class _View:
 
     def _raw_at(self, position: int) -> int:
         at = position - self.old
-        for low, high in self._gaps:
-            if low > at:
-                break
-            at += high - low
-        return at
+        return at + self._unread[bisect_right(self._read, at)]
+
+    def _inside(self, first: int, after: int) -> list[Span]:
+        return self._gaps[bisect_left(self._gaps, (first, first)) : bisect_right(self._gaps, (after, 0))]
 
 
 def _cut_words(raw: bytes) -> re.Match[bytes] | None:
