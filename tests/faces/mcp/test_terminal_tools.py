@@ -35,13 +35,13 @@ def agent(running: Cli, workspace: Path) -> Iterator[RawClient]:
 
 
 @pytest.fixture(scope="module")
-def person(running: Cli, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pane]:
-    """Somebody's wrapped shell, in a terminal that tmux draws."""
+def person(running: Cli, workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pane]:
+    """Somebody's wrapped shell in the agent's workspace, in a terminal that tmux draws."""
     home = tmp_path_factory.mktemp("t")
     (home / ".bashrc").write_text("PS1='$ '\n")
     variables = {**SHELL_VARIABLES, "DRAGOMAN_HOME": str(running.home), "DRAGOMAN_LANG": "en", "HOME": str(home)}
     words = [f"{name}={value}" for name, value in variables.items()]
-    with pane(home, "env", *words, *running.command("shell", "--", "bash"), columns=90, rows=20) as made:
+    with pane(home, "env", "-C", str(workspace), *words, *running.command("shell", "--", "bash"), columns=90, rows=20) as made:
         made.wait_for("$")
         yield made
 
