@@ -34,9 +34,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_is_pure_python_and_carries_the_page(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    static = {name.rpartition("/")[2] for name in names if "/web/static/" in name}
+    page = {name for name in names if name.startswith("dragoman/web/")}
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert {"index.html", "page.js", "page.css"} <= static
+    assert {"dragoman/web/static/icon.svg", "dragoman/web/built/index.html"} <= page
+    assert [name for name in page if name.startswith("dragoman/web/built/assets/") and name.endswith(".js")]
     assert {"dragoman/py.typed", "dragoman/lua/dragoman.lua"} <= set(names)
     assert [name for name in names if name.startswith("dragoman/debug/luapanda/helper/") and name.endswith(".lua")]
     assert [name for name in names if not name.startswith(("dragoman/", "dragoman-"))] == []

@@ -105,7 +105,7 @@ async def debugging(
                 yield
 
         kept = keeping(redactor.value)
-        service = DebugService(group, book, runs, journal, clock, lived, redactor.value, kept, redactor.stream)
+        service = DebugService(group, book, runs, journal, clock, lived, redactor.value, kept, redactor.program_output)
         lending = Lending(editors, service, group, adapters, launches)
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.clean_up, service)

@@ -92,6 +92,10 @@ class Redactor:
         """For bytes that come in any pieces."""
         return SecretStream(_shapes(self.names) if self.enabled else None)
 
+    def program_output(self) -> SecretStream:
+        """As `stream`, for what a program under the debugger prints: all of it is text there, titles too."""
+        return SecretStream(_shapes(self.names) if self.enabled else None, keeps_titles=True)
+
     def mask(self) -> SecretStream:
         """For bytes that stand in a file already and are pointed into: their number stays the same."""
         return SecretStream(_shapes(self.names) if self.enabled else None, in_place=True)

@@ -42,13 +42,15 @@ _TELLING_BYTES = 8
 
 
 class SecretStream:
-    def __init__(self, shapes: Shapes | None, *, in_place: bool = False) -> None:
+    def __init__(self, shapes: Shapes | None, *, in_place: bool = False, keeps_titles: bool = False) -> None:
         """Without shapes nothing is looked for, and every byte passes as it is.
 
         `in_place`: as many bytes come out as went in, with stars for secrets, for what others point into by offset.
+        `keeps_titles`: for a program's output, where a title is not a command that a shell has put there.
         """
         self._shapes = shapes
         self._in_place = in_place
+        self._keeps_titles = keeps_titles
         self._held = b""
         self._context = b""
 
@@ -104,7 +106,7 @@ class SecretStream:
         found = [span for span in secrets if span[1] <= hold]
         if self._in_place:
             return _unspoken_in_place(shapes, view.masked(found, cut))
-        return _unspoken(shapes, view.redacted(found, cut))
+        return _unspoken(shapes, view.redacted(found, cut), keeps_titles=self._keeps_titles)
 
     def _remember(self, view: _View, begun: Begun | None, upto: int) -> None:
         """What was let through of the line, from where a secret may have begun."""
@@ -177,14 +179,16 @@ def _cut_words(raw: bytes) -> re.Match[bytes] | None:
     return _CUT_WORDS.match(raw, at) if at >= 0 else None
 
 
-def _unspoken(shapes: Shapes, data: bytes) -> bytes:
+def _unspoken(shapes: Shapes, data: bytes, *, keeps_titles: bool) -> bytes:
     """Without the words of titles, and with marks for secrets in what else is not shown as text."""
-    return _WORDS.sub(lambda found: _words_kept(shapes, found), data) if b"\x1b]" in data else data
+    if b"\x1b]" not in data:
+        return data
+    return _WORDS.sub(lambda found: _words_kept(shapes, found, keeps_titles=keeps_titles), data)
 
 
-def _words_kept(shapes: Shapes, found: re.Match[bytes]) -> bytes:
+def _words_kept(shapes: Shapes, found: re.Match[bytes], *, keeps_titles: bool) -> bytes:
     head, words, end = found.groups()
-    if head in _TITLES:
+    if head in _TITLES and not keeps_titles:
         return bytes(head + end)
     for start, after in reversed(shapes.secrets(words)):
         words = words[:start] + mark(words[start:after]) + words[after:]

@@ -86,7 +86,7 @@ def test_the_banner_has_the_page_and_the_lines_that_connect_clients(cli: Cli, tm
         text = foreground.banner()
         status = cli.status()
         assert f"is running for {tmp_path}." in text
-        assert f"Page:        {status['address']}/#code=" in text
+        assert f"Page:        http://{status['instance']}.localhost:{status['port']}/#code=" in text
         assert f"claude mcp add -s user dragoman -e DRAGOMAN_HOME={cli.home} -- " in text
         assert "client-config cursor --write" in text
         assert status["pid"] == foreground.process.pid, "no second process to watch over"

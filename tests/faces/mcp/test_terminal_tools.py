@@ -41,7 +41,9 @@ def person(running: Cli, workspace: Path, tmp_path_factory: pytest.TempPathFacto
     (home / ".bashrc").write_text("PS1='$ '\n")
     variables = {**SHELL_VARIABLES, "DRAGOMAN_HOME": str(running.home), "DRAGOMAN_LANG": "en", "HOME": str(home)}
     words = [f"{name}={value}" for name, value in variables.items()]
-    with pane(home, "env", "-C", str(workspace), *words, *running.command("shell", "--", "bash"), columns=90, rows=20) as made:
+    with pane(
+        home, "env", "-C", str(workspace), *words, *running.command("shell", "--", "bash"), columns=90, rows=20
+    ) as made:
         made.wait_for("$")
         yield made
 
