@@ -409,4 +409,5 @@ def _first_of(errors: BaseExceptionGroup[BaseException]) -> BaseException:
 
 def _told(kind: str, state: DaemonState) -> Event:
     text = f"{kind.replace('.', ' ')} at {state.address}"
-    return Event(kind=kind, text=text, body={"pid": state.pid, "version": state.version})
+    body = {"pid": state.pid, "version": state.version}
+    return Event(kind=kind, text=text, body=body, workspace=state.workspace)

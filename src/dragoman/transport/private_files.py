@@ -32,6 +32,8 @@ def ensure_private_folder(path: Path) -> Path:
     try:
         fd = os.open(path, _FOLDER_FLAGS)
     except OSError as error:
+        if error.errno not in _IN_THE_WAY:
+            raise
         raise _unsafe(path, say("it is not a folder, or a symbolic link stands there")) from error
     try:
         _require_own(path, os.fstat(fd))
