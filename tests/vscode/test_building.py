@@ -132,8 +132,11 @@ def test_the_daemons_files_are_looked_for_where_it_puts_them(
     told = subprocess.run([node(), "--input-type=module", "-e", tell], capture_output=True, check=True)
     wanted = find_places(os.environ)
     assert json.loads(told.stdout) == {
-        "stateFile": str(wanted.state_file), "tokensFolder": str(wanted.tokens_folder), "logFile": str(wanted.log_file)
-    }  # fmt: skip
+        "stateFile": str(wanted.state_file),
+        "controlSocket": str(wanted.socket),
+        "tokensFolder": str(wanted.tokens_folder),
+        "logFile": str(wanted.log_file),
+    }
 
 
 def test_a_developer_starts_it_with_one_key() -> None:
