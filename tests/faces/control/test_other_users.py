@@ -133,5 +133,5 @@ def test_over_http_another_user_needs_the_token(victim: Attacked) -> None:
 def test_nothing_but_our_own_port_listens_and_only_on_loopback(victim: Attacked) -> None:
     tree = [victim.process, *victim.process.children(recursive=True)]
     listening = [it.laddr for one in tree for it in one.net_connections("inet") if it.status == psutil.CONN_LISTEN]
-    assert listening == [("127.0.0.1", victim.port)]
+    assert {(it.ip, it.port) for it in listening} == {("127.0.0.1", victim.port), ("::1", victim.port)}
     assert not [it for one in tree for it in one.net_connections("udp")]
