@@ -26,7 +26,7 @@ def test_tail_search_and_export_show_a_row_in_the_same_shape(cli: Cli) -> None:
         exported = [it.value for it in link.stream("journal_export") if isinstance(it, Item)]
         found = link.call("journal_search", {"words": "daemon started", "limit": 1})["events"]
     assert tailed == exported[-1:] == found
-    assert set(tailed[0]) == {"sequence", "at_ns", "kind", "session", "cause", "text", "body"}
+    assert set(tailed[0]) == {"sequence", "at_ns", "kind", "session", "cause", "workspace", "text", "body"}
 
 
 def test_a_follower_sits_still_after_everything_was_erased(cli: Cli) -> None:

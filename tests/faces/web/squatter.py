@@ -14,6 +14,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dragoman.access.proof import Transcript
@@ -23,6 +24,7 @@ NOBODY = 65534
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 ADDRESSES = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
 LARGEST = 1 << 20
+LISTENS = b"listens\n"
 
 Answer = Callable[[str, dict[str, Any]], str]
 """What it says to a client's first message on a WebSocket, by the socket's path; empty is nothing."""
@@ -76,7 +78,7 @@ def squatter(port: int, answer: Answer = lies, pages: dict[str, tuple[str, str]]
             _serve(port, record, answer, pages or {})
         os._exit(1)
     try:
-        eventually(lambda: _answers(port))
+        eventually(lambda: LISTENS in os.pread(record, LARGEST, 0))
         yield Squatter(record)
     finally:
         os.kill(child, signal.SIGKILL)
@@ -84,17 +86,20 @@ def squatter(port: int, answer: Answer = lies, pages: dict[str, tuple[str, str]]
         os.close(record)
 
 
-def _answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
-
-
 def _serve(port: int, record: int, answer: Answer, pages: dict[str, tuple[str, str]]) -> None:
     for family, host in ADDRESSES:
-        listener = socket.create_server((host, port), family=family)
+        listener = eventually(partial(_bound, port, family, host))
         threading.Thread(target=_accept, args=(listener, record, answer, pages), daemon=True).start()
+    os.write(record, LISTENS)
     threading.Event().wait()
+
+
+def _bound(port: int, family: socket.AddressFamily, host: str) -> socket.socket | None:
+    """A killed daemon's threads may hold its sockets a moment longer than its main thread lives."""
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError:
+        return None
 
 
 def _accept(listener: socket.socket, record: int, answer: Answer, pages: dict[str, tuple[str, str]]) -> None:
