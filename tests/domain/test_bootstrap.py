@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import importlib
 import os
 import re
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import build_page
 import install_editor
@@ -79,7 +82,7 @@ def test_a_machine_that_has_all_needs_no_network(tmp_path: Path, monkeypatch: py
     digest = bootstrap.digest_of("pyproject.toml", "requirements-dev.txt")
     (tmp_path / ".dragoman-test").write_text(digest)
     monkeypatch.setattr(bootstrap, "is_there", lambda _: True)
-    monkeypatch.setattr(build_page, "is_built", lambda _: True)
+    monkeypatch.setattr(build_page, "is_built", lambda: True)
     monkeypatch.setattr(subprocess, "call", lambda *_, **__: pytest.fail("something was started"))
     monkeypatch.setattr(sys, "argv", ["bootstrap.py", "test"])
     bootstrap.main()
@@ -87,7 +90,7 @@ def test_a_machine_that_has_all_needs_no_network(tmp_path: Path, monkeypatch: py
 
 # Packages of Python: by their hashes, and nothing that is built.
 
-FILES = ("requirements.txt", "requirements-dev.txt")
+FILES = ("requirements.txt", "requirements-dev.txt", "requirements-page.txt")
 
 
 def locked(name: str) -> dict[str, str]:
@@ -106,13 +109,20 @@ def wanted_by_project() -> tuple[set[str], set[str]]:
     return set(map(plain_name, needed)), {plain_name(it) for it in groups["dev"] if isinstance(it, str)}
 
 
+def page_packages() -> list[str]:
+    """What brings Node to a machine without it."""
+    packages: list[str] = tomllib.loads((bootstrap.ROOT / "pyproject.toml").read_text())["dependency-groups"]["page"]
+    return packages
+
+
 def plain_name(requirement: str) -> str:
     return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
 
 
 def test_every_package_that_is_asked_for_is_locked_once() -> None:
-    run, dev = map(locked, FILES)
+    run, dev, page = map(locked, FILES)
     needed, for_tests = wanted_by_project()
+    assert [f"{name}=={version}" for name, version in page.items()] == page_packages()
     assert needed <= run.keys()
     assert for_tests <= dev.keys()
     assert run.items() <= dev.items()
@@ -147,3 +157,57 @@ def test_a_package_of_another_content_is_refused(
     ran = subprocess.run([*command, *there], capture_output=True, text=True, check=False)
     assert (ran.returncode == 0, (tmp_path / "installed" / "plain.py").exists()) == (not is_tampered, not is_tampered)
     assert ("DO NOT MATCH" in ran.stderr) == is_tampered
+
+
+# The page, which comes with the package.
+
+
+@pytest.fixture
+def hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Of a clone in which nothing was built yet."""
+    monkeypatch.syspath_prepend(bootstrap.ROOT)
+    from hatchling.bridge.app import Application
+
+    hatch_build = importlib.import_module("hatch_build")
+
+    monkeypatch.setattr(build_page, "is_built", lambda: False)
+    monkeypatch.setattr(build_page, "BUILT", tmp_path / "built")
+    return hatch_build.PageHook(str(bootstrap.ROOT), {}, None, None, str(tmp_path), "wheel", Application())
+
+
+def with_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    for name, said in (("node", version), ("npm", "")):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {said}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.mark.parametrize(("version", "is_enough"), [("v18.20.4", False), ("v20.0.0", True), ("v24.1.0", True)])
+def test_a_machine_without_a_new_node_builds_the_page_with_one_from_a_package(
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, is_enough: bool
+) -> None:
+    with_node(tmp_path, monkeypatch, version)
+    assert hook.dependencies() == ([] if is_enough else page_packages())
+
+
+def test_a_package_without_the_page_is_not_built_and_the_reason_is_told(
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_node(tmp_path, monkeypatch, "v18.20.4")
+    with pytest.raises(SystemExit):
+        hook.initialize("standard", {})
+    assert "The page needs Node 20 or newer" in capsys.readouterr().err
+    hook.initialize("editable", {})
+
+
+@pytest.mark.parametrize("has_page", [False, True])
+def test_a_source_archive_carries_the_page_or_says_that_it_lacks_it(
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_page: bool
+) -> None:
+    monkeypatch.setattr(build_page, "PAGE", tmp_path / "web")
+    if has_page:
+        build_page.BUILT.mkdir()
+        (build_page.BUILT / "index.html").touch()
+    with contextlib.nullcontext() if has_page else pytest.raises(SystemExit):
+        hook.initialize("standard", {})
+    assert hook.dependencies() == []

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -162,6 +163,17 @@ def _screens(_: Places) -> Iterator[Finding]:
         )
 
 
+def _page(_: Places) -> Iterator[Finding]:
+    if files("dragoman.web").joinpath("built", "index.html").is_file():
+        yield Finding("ok", say("the page is installed"))
+    else:
+        yield Finding(
+            "bad",
+            say("the page is missing, so the browser shows a notice in its place"),
+            say("In a checkout run `make page`; otherwise install Dragoman again."),
+        )
+
+
 def _daemon(places: Places) -> Iterator[Finding]:
     try:
         with ControlLink.open(places, within_s=3) as link:
@@ -248,6 +260,7 @@ _CHECKS: tuple[Callable[[Places], Iterator[Finding]], ...] = (
     _tokens,
     _debugging,
     _screens,
+    _page,
     _daemon,
     _journal,
 )

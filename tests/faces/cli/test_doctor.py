@@ -55,6 +55,20 @@ def test_a_missing_extra_is_noted_with_how_it_comes_into_this_environment(
     assert f"Where they are wanted: {install_command('pyte')}" in told
 
 
+def test_a_page_that_was_not_installed_is_wrong(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "built").mkdir()
+    monkeypatch.setattr(doctor_module, "files", lambda _: tmp_path)
+    status, told = findings(capsys)
+    assert status == 1
+    assert "WRONG the page is missing" in told
+    (tmp_path / "built" / "index.html").touch()
+    status, told = findings(capsys)
+    assert status == 0
+    assert "ok    the page is installed" in told
+
+
 @pytest.mark.parametrize(
     ("prefix", "command"),
     [
