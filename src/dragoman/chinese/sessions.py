@@ -10,6 +10,14 @@ TABLE: dict[str, str] = {
     "The debugger ended before the program was started. Its last words: {words}": "调试器在程序启动之前就结束了。它最后的话：{words}",
     "Check that the program exists and can be run by itself.": "请检查程序是否存在且能单独运行。",
     "There is no live debug session in this workspace.": "此工作区没有活动的调试会话。",
+    "{count} debug sessions are live, and this client has been shown none of them.": (
+        "有 {count} 个活动的调试会话，但此客户端还没有看到过其中任何一个。"
+    ),
+    "Name the session that is meant: {known}.": "请指明要操作的会话：{known}。",
+    "Several debug sessions are live.": "有多个活动的调试会话。",
+    "Choose one with `--session ID`; `dragoman debug sessions` lists them.": (
+        "请用 `--session ID` 选择一个；`dragoman debug sessions` 可列出所有会话。"
+    ),
     "Start one with start_debugging.": "请用 start_debugging 启动一个。",
     "Start one with start_debugging, or one that has ended with restart_debugging: {ended}.": "请用 start_debugging 启动一个，或用 restart_debugging 重新启动已结束的：{ended}。",
     "There is no session {id} in this workspace.": "此工作区中没有会话 {id}。",

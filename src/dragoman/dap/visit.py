@@ -192,7 +192,7 @@ class Visit:
     def _active(self, given: Mapping[str, Any]) -> str:
         """Of the folder; where that has none, the only one that there is: an editor may be opened in a folder below."""
         try:
-            return self._service.find(self._guest.at(given.get("workspace")).client(self._id)).id
+            return self._service.newest(self._guest.at(given.get("workspace")).client(self._id)).id
         except DragomanError:
             lives = self._service.live()
             if len(lives) != 1:

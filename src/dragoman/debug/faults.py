@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from dragoman.debug import persons
 from dragoman.debug.launch.faults import LaunchError
@@ -21,7 +22,9 @@ def not_stopped(state: State) -> DragomanError:
     return DragomanError(
         "not_stopped",
         say("The program is not stopped: the session is {state}.", state=state.value),
-        hint=say("Wait for a stop, set a breakpoint where it will come by, or pause it."),
+        hint=say("It is still starting: wait_for_stop waits again, stop_debugging ends it.")
+        if state is State.STARTING
+        else say("Wait for a stop, set a breakpoint where it will come by, or pause it."),
     )
 
 
@@ -127,6 +130,19 @@ def no_session(ended: Sequence[str]) -> DragomanError:
         say("There is no live debug session in this workspace."),
         hint=again if ended else say("Start one with start_debugging."),
     )
+
+
+class WhichSessionError(DragomanError):
+    """`details` has each live session with the stop it stands at, for the client to choose from."""
+
+    def __init__(self, sessions: Sequence[Mapping[str, Any]]) -> None:
+        named = ", ".join(str(it["session_id"]) for it in sessions[:_SESSIONS_NAMED])
+        super().__init__(
+            "which_session",
+            say("{count} debug sessions are live, and this client has been shown none of them.", count=len(sessions)),
+            hint=say("Name the session that is meant: {known}.", known=named),
+        )
+        self.details: Mapping[str, Any] = {"sessions": list(sessions[:_NAMED])}
 
 
 def unknown_session(session_id: str, known: Sequence[str]) -> DragomanError:

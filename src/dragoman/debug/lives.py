@@ -69,6 +69,7 @@ class Lives:
             self._register.require_room(len(preparation.sessions))
             sessions = [self._made(new_id("debug"), client, prepared, probe=probe) for prepared in preparation.sessions]
         kept = [self._register.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
+        self._register.show(client, sessions[0])
         for prepared in preparation.sessions:
             if prepared.newcomers is not None:
                 self._group.start_soon(self._welcome, client, prepared.newcomers)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 
 import anyio
 
@@ -49,12 +50,12 @@ class Register:
         self._clock = clock
         self._by_id: dict[str, Kept] = {}
         self._told_stop: dict[tuple[str, str], int] = {}
-        self._turned_to_at_ns: dict[tuple[str, str], int] = {}
+        self._shown: dict[tuple[str, str], int] = {}
+        self._showings = count(1)
 
     def add(self, session: Session, prepared: Prepared, client: Client) -> Kept:
         kept = Kept(session, prepared, client.place, client.id, self._clock.monotonic_s())
         self._by_id[session.id] = kept
-        self._turned_to(client, session)
         return kept
 
     def by_id(self, id: str) -> Kept:
@@ -64,7 +65,7 @@ class Register:
         kept = self._by_id.get(id)
         if kept is None or kept.workspace != client.place:
             raise faults.unknown_session(id, self.ids(client))
-        self._turned_to(client, kept.session)
+        self.show(client, kept.session)
         return self.used(kept)
 
     def anywhere(self, id: str) -> Kept:
@@ -74,19 +75,32 @@ class Register:
             raise faults.unknown_session(id, list(self._by_id))
         return self._by_id[id]
 
-    def active(self, client: Client) -> Kept:
-        """Where this client turned last, or what stopped since then; else anyone's."""
-        found = self._latest(client, lambda kept: kept.session.state in LIVE)
-        if found is None:
+    def meant(self, client: Client) -> Kept:
+        """Without an id: the only live session, else the last one that this client was shown. A guess could step or end
+        a program that the client knows nothing of."""
+        live = self._live(client)
+        if not live:
             raise faults.no_session(self.ids(client))
-        return found
+        shown = [kept for kept in live if self._showing(client, kept)]
+        if len(live) > 1 and not shown:
+            raise faults.WhichSessionError([_choice(kept.session) for kept in live])
+        return self.used(max(shown or live, key=lambda kept: self._showing(client, kept)))
 
-    def active_or_last(self, client: Client) -> Kept:
-        """What can be started again: also one that has ended."""
-        found = self._latest(client, lambda kept: kept.session.state in LIVE) or self._latest(client, lambda _: True)
-        if found is None:
+    def meant_or_last(self, client: Client) -> Kept:
+        """What can be started again, or read: also one that has ended."""
+        if self._live(client):
+            return self.meant(client)
+        found = [kept for kept in self._by_id.values() if kept.workspace == client.place]
+        if not found:
             raise faults.no_session(self.ids(client))
-        return found
+        return self.used(max(found, key=lambda it: (self._showing(client, it), it.session.changed_at_ns)))
+
+    def newest(self, client: Client) -> Kept:
+        """For who only watches: what stopped last, else what changed last."""
+        live = self._live(client)
+        if not live:
+            raise faults.no_session(self.ids(client))
+        return max(live, key=lambda it: (it.session.state is State.STOPPED, it.session.changed_at_ns))
 
     def of(self, client: Client) -> list[Session]:
         """Live ones, and ended ones for ten minutes."""
@@ -142,28 +156,22 @@ class Register:
 
     def told(self, client: Client, session: Session, number: int) -> None:
         self._told_stop[client.id, session.id] = number
-        self._turned_to(client, session)
 
     def seen(self, client: Client, session: Session) -> int | None:
         """A client that was never told of a stop decides on what it finds."""
         return self._told_stop.get((client.id, session.id))
 
-    def _latest(self, client: Client, which: Callable[[Kept], bool]) -> Kept | None:
-        found = [kept for kept in self._by_id.values() if kept.workspace == client.place and which(kept)]
-        if not found:
-            return None
-        return self.used(max(found, key=lambda kept: self._nearness(client, kept)))
+    def show(self, client: Client, session: Session) -> None:
+        """The client is told of this session now: what it asks without an id means this one."""
+        self._shown[client.id, session.id] = next(self._showings)
 
-    def _turned_to(self, client: Client, session: Session) -> None:
-        self._turned_to_at_ns[client.id, session.id] = self._clock.wall_ns()
+    def _showing(self, client: Client, kept: Kept) -> int:
+        return self._shown.get((client.id, kept.session.id), 0)
 
-    def _nearness(self, client: Client, kept: Kept) -> tuple[bool, bool, int, int]:
-        """One that began to run, or goes on by itself, is no reason to leave the one that stopped."""
-        session = kept.session
-        stopped_ns = session.changed_at_ns if session.state is State.STOPPED else 0
-        turned_ns = self._turned_to_at_ns.get((client.id, session.id), 0)
-        is_staying = session.state is not State.TERMINATING
-        return is_staying, kept.client == client.id, max(stopped_ns, turned_ns), session.changed_at_ns
+    def _live(self, client: Client) -> list[Kept]:
+        """One that ends already counts only where there is no other."""
+        live = [it for it in self._by_id.values() if it.workspace == client.place and it.session.state in LIVE]
+        return [it for it in live if it.session.state is not State.TERMINATING] or live
 
     def _drop_old(self) -> None:
         now = self._clock.wall_ns()
@@ -171,7 +179,7 @@ class Register:
             if kept.session.ended is not None and now - kept.session.changed_at_ns > ENDED_KEPT_S * 1e9:
                 del self._by_id[id]
                 self._told_stop = {key: stop for key, stop in self._told_stop.items() if key[1] != id}
-                self._turned_to_at_ns = {key: at for key, at in self._turned_to_at_ns.items() if key[1] != id}
+                self._shown = {key: at for key, at in self._shown.items() if key[1] != id}
 
 
 def _is_leased(kept: Kept) -> bool:
@@ -179,3 +187,14 @@ def _is_leased(kept: Kept) -> bool:
     if kept.session.is_a_persons:
         return False
     return kept.session.state in _LEASED or (kept.session.state is State.STARTING and kept.begins is not None)
+
+
+def _choice(session: Session) -> dict[str, object]:
+    """What tells a session from the others: where it stands, if it does."""
+    choice: dict[str, object] = {"session_id": session.id, "name": session.title, "state": session.state.value}
+    stop = session.stop if session.state is State.STOPPED else None
+    if stop is None:
+        return choice
+    frame = stop.frame
+    place = {"at": f"{frame.path}:{frame.line}", "function_name": frame.name} if frame and frame.path else {}
+    return {**choice, "stop_number": stop.number, "reason": stop.reason, **place}

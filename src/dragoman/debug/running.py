@@ -18,6 +18,7 @@ from dragoman.wire.dap import Response, answers, bodies, read_body
 
 _ANSWERED_WITHIN_S = 10.0
 
+_BEFORE_ITS_FIRST_STOP = frozenset({State.IDLE, State.STARTING})
 _NO_MORE: Mapping[str, Any] = {}
 _STEPS: Mapping[StepKind, str] = {"over": "next", "into": "stepIn", "out": "stepOut"}
 
@@ -121,6 +122,8 @@ class Running:
             self._tell("debug.resumed", command, {"command": command, "thread": thread, "by": by})
             await self._send_on(command, thread, more)
 
+        if self._life.state in _BEFORE_ITS_FIRST_STOP:
+            raise faults.not_stopped(self._life.state)  # else it would lie in the mailbox until the start is over
         await self._mailbox.perform(perform)
 
     async def _decided(self, thread_id: int | None, seen_stop: int | None) -> int:

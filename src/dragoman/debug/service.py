@@ -159,7 +159,7 @@ class DebugService:
 
     async def restart(self, client: Client, session_id: str, *, within_s: float) -> Happened:
         """Under the same id, with the same breakpoints; one that has ended can be started again as well."""
-        kept = self._register.known(client, session_id) if session_id else self._register.active_or_last(client)
+        kept = self._register.known(client, session_id) if session_id else self._register.meant_or_last(client)
         session, deadline_s = kept.session, self._clock.monotonic_s() + within_s
         if session.restarts_in_place and session.ended is None:
             return await self._performed(client, session, session.restart(by=client.id), within_s)
@@ -222,9 +222,18 @@ class DebugService:
         return session
 
     def find(self, client: Client, session_id: str = "") -> Session:
-        """By id; without one, the workspace's active session: last used by this client, else by anyone."""
-        kept = self._register.known(client, session_id) if session_id else self._register.active(client)
+        """By id; without one, the only live session of the workspace, or the last one that this client was shown."""
+        kept = self._register.known(client, session_id) if session_id else self._register.meant(client)
         return kept.session
+
+    def find_or_last(self, client: Client, session_id: str = "") -> Session:
+        """For what can be asked of an ended session too."""
+        kept = self._register.known(client, session_id) if session_id else self._register.meant_or_last(client)
+        return kept.session
+
+    def newest(self, client: Client) -> Session:
+        """Of the workspace, whoever was shown it: for an editor that wants to watch."""
+        return self._register.newest(client).session
 
     def sessions(self, client: Client) -> list[Session]:
         """Live ones, and ended ones for ten minutes."""
@@ -387,6 +396,7 @@ class DebugService:
                     break
         if isinstance(outcome, Ended):
             await self._lives.require_begun(kept)
+        self._register.show(client, kept.session)
         if isinstance(outcome, Stop):
             self._register.told(client, kept.session, outcome.number)
         return Happened(kept.session, outcome)

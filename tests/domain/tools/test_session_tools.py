@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from dragoman.phrases import say
 from dragoman.tools import Caller
 from dragoman.tools.debug import Configurations
 from dragoman.tools.debug.client import client_of
-from tests.domain.tools.bench import Bench, opened
+from tests.domain.tools.bench import Bench, opened, until
 
 pytestmark = pytest.mark.anyio
 
@@ -246,7 +247,7 @@ async def test_of_sessions_that_have_ended_the_newest_are_listed(tmp_path: Path)
     assert answer.text.splitlines()[-1] == "2 older ones that have ended are not listed."
 
 
-async def test_what_stopped_last_is_meant_where_no_session_is_named(tmp_path: Path) -> None:
+async def test_the_session_that_was_shown_last_is_meant_where_none_is_named(tmp_path: Path) -> None:
     async with opened(tmp_path, adapters=2) as bench:
         first, second = bench.adapters
         bench.starter.together = 2
@@ -289,3 +290,75 @@ async def test_ending_one_names_those_that_are_left_and_starting_one_those_that_
     assert refused.text.startswith("not_stopped: ")
     assert f"({newer['session_id']}, Running)" in refused.text
     assert went_on["session_id"] == older["session_id"]
+
+
+async def test_a_stop_that_was_never_shown_is_not_acted_on(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=2) as bench:
+        first, second = bench.adapters
+        bench.starter.together = 2
+        first.when("configurationDone", lambda: first.stop("breakpoint"))
+        start = await bench.call("start_debugging", program="app.py")
+        bench.clock.advance(1)
+        second.stop("breakpoint")  # later, and this client does not know
+        hidden = start["other_sessions"][0]["session_id"]
+        await until_stopped(bench, hidden)
+        ended = await bench.call("stop_debugging")
+        await until(lambda: first.ended)
+        left = await bench.call("wait_for_stop")
+    assert ended["session_id"] == start["session_id"]
+    assert left["session_id"] == hidden  # the only one
+
+
+async def test_of_several_sessions_that_a_client_was_never_shown_it_must_name_one(tmp_path: Path) -> None:
+    async with opened(tmp_path, adapters=2) as bench:
+        first, second = bench.adapters
+        stopped = await bench.started()
+        running = await bench.running()
+        stranger = replace(bench.caller, id="agent-2")
+        calls: dict[str, dict[str, Any]] = {
+            "continue_debugging": {},
+            "step_execution": {"step_type": "over"},
+            "stop_debugging": {},
+            "pause_debugging": {},
+            "restart_debugging": {},
+            "wait_for_stop": {},
+            "get_scopes": {},
+            "get_output": {},
+            "evaluate_expression": {"expression": "1"},
+            "set_variable": {"name": "x", "value": "1"},
+        }
+        refused = [await bench.call(tool, caller=stranger, **more) for tool, more in calls.items()]
+        listed = await bench.call("list_sessions", caller=stranger)
+        named = await bench.call("get_output", caller=stranger, session_id=stopped["session_id"])
+        meant = await bench.call("get_output", caller=stranger)
+    assert {it["code"] for it in refused} == {"which_session"}
+    assert all("state" not in it.data and "session_id" not in it.data for it in refused)
+    assert refused[0]["details"]["sessions"] == [
+        {
+            "session_id": stopped["session_id"], "name": "app.py", "state": "Stopped", "stop_number": 1,
+            "reason": "breakpoint", "at": f"{bench.file}:5", "function_name": "total",
+        },
+        {"session_id": running["session_id"], "name": "app.py", "state": "Running"},
+    ]  # fmt: skip
+    assert f"session_id: {stopped['session_id']}, name: app.py, state: Stopped, stop_number: 1" in refused[0].text
+    assert [it["active"] for it in listed["sessions"]] == [False, False]
+    assert named["session_id"] == meant["session_id"] == stopped["session_id"]
+    assert first.sent("continue") == first.sent("next") == second.sent("pause") == []
+
+
+async def until_stopped(bench: Bench, id: str) -> None:
+    (session,) = (it for it in bench.service.sessions(client_of(bench.caller)) if it.id == id)
+    await until(lambda: session.state is State.STOPPED)
+
+
+@pytest.mark.parametrize(("tool", "more"), [("step_execution", {"step_type": "over"}), ("continue_debugging", {})])
+async def test_a_step_on_a_session_that_is_still_starting_is_answered_at_once(
+    tmp_path: Path, tool: str, more: dict[str, Any]
+) -> None:
+    async with opened(tmp_path) as bench:
+        bench.adapter.answers["launch"] = lambda _: None
+        started = await bench.call("start_debugging", program="app.py", timeout_s=0.1)
+        with anyio.fail_after(1):
+            refused = await bench.call(tool, timeout_s=30, **more)
+    assert (started["state"], refused["code"], refused["state"]) == ("Starting", "not_stopped", "Starting")
+    assert refused["hint"] == "It is still starting: wait_for_stop waits again, stop_debugging ends it."

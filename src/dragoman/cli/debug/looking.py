@@ -106,7 +106,7 @@ def threads(*, session: take.Session = None, workspace: take.Workspace = None, j
         return tell_outcome(told, as_json=json)
     chosen = [it for it in told.data["sessions"] if (it["session_id"] == session if session else it["active"])]
     if not chosen:
-        raise _no_session()
+        raise _no_session() if session or not _are_several_live(told) else _which_session()
     show_lines([_thread(it, chosen[0].get("thread_id")) for it in chosen[0].get("threads", ())])
     return ExitCode.OK
 
@@ -161,6 +161,19 @@ def _thread(thread: dict[str, Any], stopped: int | None) -> str:
     place = f"{thread['file_path']}:{thread.get('line_number', 0)}" if thread.get("file_path") else ""
     words = [str(thread["thread_id"]), thread["state"], thread["name"], place, thread.get("function_name", "")]
     return f"{mark} " + "  ".join(word for word in words if word)
+
+
+def _are_several_live(told: Told) -> bool:
+    live = [it for it in told.data["sessions"] if it["state"] != "Terminated"]
+    return len(live) > 1
+
+
+def _which_session() -> DragomanError:
+    return DragomanError(
+        "which_session",
+        say("Several debug sessions are live."),
+        hint=say("Choose one with `--session ID`; `dragoman debug sessions` lists them."),
+    )
 
 
 def _no_session() -> DragomanError:

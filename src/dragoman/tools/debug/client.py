@@ -9,6 +9,7 @@ from dragoman.debug.lives import OURSELVES
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE, State
+from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.tools.operation import Caller
 
@@ -40,15 +41,13 @@ def files_of_stacks(service: DebugService, client: Client) -> frozenset[str]:
 def live_besides(service: DebugService, client: Client, but: Collection[str]) -> list[Session]:
     """The others of the workspace, the one that is meant without an id first."""
     live = [it for it in service.sessions(client) if it.state in LIVE - {State.TERMINATING} and it.id not in but]
-    if not live:
-        return []
-    active = service.find(client)
-    return sorted(live, key=lambda it: it is not active)
+    meant = meant_without_id(service, client)
+    return sorted(live, key=lambda it: it.id != meant)
 
 
-def latest(service: DebugService, client: Client, session_id: str) -> Session:
-    """For what can be asked of an ended session too: without an id the active one, else the one that ended last."""
-    known = service.sessions(client)
-    if session_id or not known or any(session.state in LIVE for session in known):
-        return service.find(client, session_id)
-    return max(known, key=lambda session: session.changed_at_ns)
+def meant_without_id(service: DebugService, client: Client) -> str:
+    """Its id; empty where a call has to name one."""
+    try:
+        return service.find(client).id
+    except DragomanError:
+        return ""

@@ -52,7 +52,9 @@ class Failures:
         said = self._others(error)
         message = _sentence(tool, arguments, error, said)
         details: dict[str, Any] = through(getattr(error, "details", {}), self._detail)
-        session_id, state = self._state(caller, tool, details.pop("session_id", arguments.get("session_id")))
+        session_id, state = (None, None)
+        if error.code != "which_session":
+            session_id, state = self._state(caller, tool, details.pop("session_id", arguments.get("session_id")))
         failure = Failure(
             status="error",
             message=message.in_language(caller.language),

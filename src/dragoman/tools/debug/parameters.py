@@ -26,7 +26,7 @@ MOST_NAMED = 1000
 
 Place = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Number = Annotated[int, Field(ge=0, le=2**53)]
-SessionId = Annotated[str, Field(max_length=100, description="Default: the active session.")]
+SessionId = Annotated[str, Field(max_length=100, description="Default: the only live session, or the last shown.")]
 Thread = Annotated[Maybe[Number], Field(description="Default: the stopped thread.")]
 Frame = Annotated[Maybe[Number], Field(description="From call_stack. Default: the top frame.")]
 Text = Annotated[str, Field(max_length=10_000)]
@@ -105,7 +105,7 @@ class SetBreakpoint(Parameters):
     variable: Annotated[str, Field(max_length=1000, description="For data: stop when it changes.")] = ""
     variables_reference: Annotated[Maybe[Number], Field(description="What holds it. Default: the top frame.")] = None
     access: Literal["write", "read", "readWrite"] = "write"
-    session_id: Annotated[str, Field(max_length=100, description="For data. Default: the active session.")] = ""
+    session_id: Annotated[str, Field(max_length=100, description="For data. Default: as elsewhere.")] = ""
     condition: Annotated[Text, Field(description="Stop only if this expression is true.")] = ""
     hit_condition: Annotated[
         str, Field(max_length=100, description="Which hits stop: 3, == 3, > 5, >= 8, % 2 == 0.")

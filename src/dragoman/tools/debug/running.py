@@ -14,7 +14,7 @@ from dragoman.phrases import say
 from dragoman.tools.debug import never_began
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.answers import StopRequested
-from dragoman.tools.debug.client import client_of, files_of_stacks, latest, live_besides
+from dragoman.tools.debug.client import client_of, files_of_stacks, live_besides
 from dragoman.tools.debug.ends import (
     CONTINUING,
     PAUSING,
@@ -56,7 +56,7 @@ class Running:
         """Also of a session that has ended: it keeps its id."""
         began = self.clock.monotonic_s()
         client = client_of(caller)
-        session = latest(self.service, client, wanted.session_id)
+        session = self.service.find_or_last(client, wanted.session_id)
         waited = Waited(RESTARTING, wanted.timeout_s, wait=wanted.wait)
         with never_began.told():
             happened = await self.service.restart(client, session.id, within_s=0)
@@ -102,7 +102,7 @@ class Running:
     async def wait(self, caller: Caller, wanted: take.Waiting) -> Outcome:
         """A program that has stopped already, or ended, is told of at once."""
         client = client_of(caller)
-        session = latest(self.service, client, wanted.session_id)
+        session = self.service.find_or_last(client, wanted.session_id)
         waited = Waited(WAITING, wanted.timeout_s)
         if session.stands:
             return await self._present(caller, session, waited)

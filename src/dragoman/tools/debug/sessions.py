@@ -20,7 +20,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
-from dragoman.tools.debug.client import client_of, latest, who
+from dragoman.tools.debug.client import client_of, meant_without_id, who
 from dragoman.tools.debug.threads import ThreadList, thread_answers
 from dragoman.tools.debug.values import Values, name, timestamp
 from dragoman.tools.operation import Caller, Outcome
@@ -74,7 +74,7 @@ class SessionTools:
 
     async def sessions(self, caller: Caller, _: take.Nothing) -> Outcome:
         client = client_of(caller)
-        active = self._active(client)
+        active = meant_without_id(self.service, client)
         sessions, left_out = _listed(self.service.sessions(client))
         seen = await self._seen(client, sessions)
         found = [_session(session, active, seen[session.id], caller) for session in sessions]
@@ -105,7 +105,7 @@ class SessionTools:
         return seen
 
     async def output(self, caller: Caller, wanted: take.GetOutput) -> Outcome:
-        session = latest(self.service, client_of(caller), wanted.session_id)
+        session = self.service.find_or_last(client_of(caller), wanted.session_id)
         categories = frozenset({wanted.category}) if wanted.category else frozenset[str]()
         read = self._onward if wanted.cursor is not None else self._newest
         shown, seen = read(session.output, wanted, categories)
@@ -132,12 +132,6 @@ class SessionTools:
             if len(shown) <= wanted.max_chars or most == 1:
                 return shown, seen
             most = max(1, most // 2)
-
-    def _active(self, client: Client) -> str:
-        try:
-            return self.service.find(client).id
-        except DragomanError:
-            return ""
 
 
 def _not_lent_lines(names: Sequence[str]) -> list[Phrase]:
