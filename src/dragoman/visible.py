@@ -11,6 +11,7 @@ BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U00013441\U00013442\U00016fe4"
     "\U0001bc9d\U0001d159\U000e0100-\U000e01ef]"
 )
+_COLOURS = re.compile(r"\x1b\[[\d;:]*m")
 _LONG_BLANK = re.compile(r"[ \t]{40,}|(?:[ \t]*\n){8,}")
 """More than code is indented by or set apart with: what follows would be out of sight."""
 _MARKS_TOGETHER = 4
@@ -22,6 +23,11 @@ _OVERLAY = 1
 def visible(text: str) -> str:
     """For any text: pictures and accents stay as they are."""
     return "".join(c if c.isprintable() or c in "\n\t" else code_point(c) for c in text)
+
+
+def without_colours(text: str) -> str:
+    """As a program prints it where its output is no terminal."""
+    return _COLOURS.sub("", text) if "\x1b" in text else text
 
 
 def spelled_out(text: str) -> str:

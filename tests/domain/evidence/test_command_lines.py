@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.debug.evidence.command_lines import Runnable, read_command
+from dragoman.debug.evidence.node_commands import command_of_test
 from dragoman.errors import DragomanError
 
 
@@ -43,7 +44,6 @@ NODE: dict[str, Any] = {"type": "pwa-node"}
         ("node --test a.js", "node", NODE | {"program": "{cwd}/a.js", "runtimeArgs": [], "args": [], "skipFiles": []}),
         ("node -r x a.js -y", "", NODE | {"program": "{cwd}/a.js", "runtimeArgs": ["-r", "x"], "args": ["-y"]}),
         ("python app.py '' a", "", PY | {"program": "{cwd}/app.py", "args": ["", "a"]}),
-        ("pytest --cov=app", "pytest", PY | {"module": "pytest", "args": ["--cov=app", "--no-cov"]}),
         (
             "go test -v -run '^TestSum$' ./sums",
             "go",
@@ -78,10 +78,61 @@ def test_of_many_packages_the_one_that_has_tests(tmp_path: Path) -> None:
     assert facts(read("go test ./...", tmp_path))["program"] == str(tmp_path / "sums")
 
 
-def test_coverage_is_switched_off_where_the_project_asks_for_it(tmp_path: Path) -> None:
-    (tmp_path / "setup.cfg").write_text("[tool:pytest]\naddopts = --cov\n")
+def interpreter(folder: Path, *installed: str, settings: str = "") -> Path:
+    site = folder / "lib/python3.11/site-packages"
+    for name in installed:
+        (site / name).mkdir(parents=True)
+    (folder / "bin").mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text(settings)
+    python = folder / "bin/python"
+    python.write_text("")
+    python.chmod(0o755)
+    return python
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("[tool:pytest]\naddopts = --cov\n", "pytest t.py"),
+        ("[tool:pytest]\naddopts =\n  -q\n  --cov=app\ntestpaths = tests\n", "pytest t.py"),
+        ("", "pytest t.py --cov=app"),
+        ("", "PYTEST_ADDOPTS=--cov pytest t.py"),
+    ],
+)
+def test_coverage_is_switched_off_where_it_is_measured_and_only_where_it_could_be(
+    tmp_path: Path, written: str, line: str
+) -> None:
+    (tmp_path / "setup.cfg").write_text(written)
     (tmp_path / "sub").mkdir()
-    assert facts(read("cd sub && pytest t.py", tmp_path))["args"] == ["t.py", "--no-cov"]
+    has, lacks = interpreter(tmp_path / "has", "pytest", "pytest_cov"), interpreter(tmp_path / "lacks", "pytest")
+    system = interpreter(tmp_path / "v", settings=f"home = {has.parent}\ninclude-system-site-packages = true\n")
+    for python, is_off in ((has, True), (lacks, False), (system, True)):
+        args = facts(read(f"cd sub && {line.replace('pytest t', f'{python} -m pytest t')}", tmp_path))["args"]
+        assert ("--no-cov" in args) is is_off
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("[testenv]\ncommands = pytest --cov=app\n", "pytest"),
+        ("[tool:pytest]\naddopts = -q\n[coverage:run]\nsource = --cov\n", "pytest"),
+        ("[tool:pytest]\naddopts = --cov\n", "pytest -p no:cov"),
+        ("[tool:pytest]\naddopts = --cov\n", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 pytest"),
+        ("", "pytest --cover"),
+    ],
+)
+def test_coverage_that_is_not_measured_is_not_switched_off(tmp_path: Path, written: str, line: str) -> None:
+    (tmp_path / "setup.cfg").write_text(written)
+    python = interpreter(tmp_path / ".venv", "pytest", "pytest_cov")
+    assert "--no-cov" not in facts(read(line.replace("pytest", f"{python} -m pytest", 1), tmp_path))["args"]
+
+
+def test_the_interpreter_of_the_workspace_is_asked_whether_it_measures(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --cov\n")
+    interpreter(tmp_path / ".venv", "pytest_cov")
+    found = read_command("pytest", tmp_path / "sub", {"PATH": ""}, workspace=tmp_path)
+    assert facts(found)["args"] == ["--no-cov"]
 
 
 def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Path) -> None:
@@ -103,9 +154,15 @@ def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Pat
         ("a | python app.py", "another command"),
         ("./prog || true", "more than one command"),
         ("make && pytest", "more than one command"),
+        ("npm run nothing", "no script 'nothing'"),
+        ("npm run round", "nothing of the project"),
+        ("npm install", "nothing of the project"),
+        ("npx", "nothing of the project"),
+        ("yarn nothing", "no script 'nothing'"),
+        ("node --test empty", "holds no tests"),
         ("python 'app.py", "does not end"),
         ("go vet ./...", "Of go"),
-        ("node --test", "names no file"),
+        ("node", "names no file"),
         ("node -e 1 app.js", "names no file"),
         ("go test ./...", "2 packages"),
         ("  ", "no command"),
@@ -113,9 +170,104 @@ def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Pat
 )
 def test_what_cannot_be_debugged_is_refused_with_the_reason_and_what_can(tmp_path: Path, line: str, why: str) -> None:
     (tmp_path / "script.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "package.json").write_text('{"scripts": {"round": "npm run round"}}')
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "x_test.go").touch()
     with pytest.raises(DragomanError) as refused:
         read(line, tmp_path)
     assert (refused.value.code, why in str(refused.value), bool(refused.value.hint)) == ("cannot_debug", True, True)
+
+
+PACKAGE = """{
+  "scripts": {"test": "jest", "unit": "cross-env A=1 mocha -p --reporter dot", "e2e": "npm run unit -- e2e.js",
+              "node": "node --test test/", "all": "vitest watch --coverage"},
+  "devDependencies": {"vitest": "1"}
+}"""
+PATIENCE = {"jest": "--testTimeout=30000", "vitest": "--testTimeout=30000", "mocha": "--timeout=30000"}
+ALONE = {
+    "jest": ["--runInBand", "--coverage=false", PATIENCE["jest"]],
+    "vitest": ["--run", "--no-file-parallelism", "--coverage.enabled=false", PATIENCE["vitest"]],
+    "mocha": ["--no-parallel", PATIENCE["mocha"]],
+}
+
+
+def project(folder: Path) -> Path:
+    """With the commands of its packages as npm links them, and one as pnpm writes it."""
+    (folder / "package.json").write_text(PACKAGE)
+    commands = folder / "node_modules" / ".bin"
+    commands.mkdir(parents=True)
+    for runner in ALONE:
+        script = folder / "node_modules" / runner / "bin" / f"{runner}.js"
+        script.parent.mkdir(parents=True)
+        script.write_text("#!/usr/bin/env node\n")
+    for runner in ("jest", "mocha"):
+        (commands / runner).symlink_to(f"../{runner}/bin/{runner}.js")
+    (commands / "vitest").write_text('#!/bin/sh\nexec node  "$basedir/../vitest/bin/vitest.js" "$@"\n')
+    (folder / "sub").mkdir()
+    for name in ("a.test.js", "b.mjs", "helper.txt"):
+        (folder / "test").mkdir(exist_ok=True)
+        (folder / "test" / name).touch()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("line", "runner", "args", "env"),
+    [
+        ("npx jest a.js", "jest", ["a.js"], None),
+        ("npx --yes -p jest jest@29 --watch -w 4 --maxWorkers=2 -t adds", "jest", ["-t", "adds"], None),
+        ("npm test", "jest", [], None),
+        ("npm t -- -t adds", "jest", ["-t", "adds"], None),
+        ("npm run --silent e2e", "mocha", ["--reporter", "dot", "e2e.js"], {"A": "1"}),
+        ("npm --prefix . run unit x.js --ignored", "mocha", ["--reporter", "dot", "x.js"], {"A": "1"}),
+        ("yarn unit --bail", "mocha", ["--reporter", "dot", "--bail"], {"A": "1"}),
+        ("yarn mocha --bail", "mocha", ["--bail"], None),
+        ("pnpm exec vitest", "vitest", [], None),
+        ("pnpm all a", "vitest", ["a"], None),
+        ("cd sub && npx vitest related x.ts", "vitest", ["related", "x.ts"], None),
+        ("node --inspect-brk ./node_modules/.bin/jest a.js", "jest", ["a.js"], None),
+        ("./node_modules/.bin/mocha a.js", "mocha", ["a.js"], None),
+        ("mocha -j 2 a.js", "mocha", ["a.js"], None),
+    ],
+)
+def test_runners_of_javascript_run_alone_and_to_their_end(
+    tmp_path: Path, line: str, runner: str, args: list[str], env: dict[str, str] | None
+) -> None:
+    found = read(line, project(tmp_path))
+    told = facts(found)
+    assert (found.runner, told["args"], told.get("env")) == (runner, [*args, *ALONE[runner]], env)
+    assert (told["program"], told["skipFiles"], told["runtimeArgs"]) == (
+        str(tmp_path / f"node_modules/{runner}/bin/{runner}.js"),
+        [],
+        [],
+    )
+
+
+def test_what_somebody_says_of_patience_and_processes_stands(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    given = "jest -i --testTimeout=5", "mocha -t 5", "vitest run --testTimeout 5"
+    assert [facts(read(f"npx {it}", folder))["args"] for it in given] == [
+        ["-i", "--testTimeout=5", "--coverage=false"],
+        ["-t", "5", "--no-parallel"],
+        ["run", "--testTimeout", "5", "--no-file-parallelism", "--coverage.enabled=false"],
+    ]
+
+
+@pytest.mark.parametrize("line", ["node --test test/", "npm run node", "node --test --watch test"])
+def test_the_files_of_a_folder_of_tests_are_found_for_any_version_of_node(tmp_path: Path, line: str) -> None:
+    found = read(line, project(tmp_path))
+    files = [str(tmp_path / "test" / name) for name in ("a.test.js", "b.mjs")]
+    told = facts(found)
+    assert (found.runner, told["runtimeArgs"], "program" in told) == ("node", ["--test", *files], False)
+
+
+def test_without_a_file_node_looks_for_tests_by_itself(tmp_path: Path) -> None:
+    assert facts(read("node --test", tmp_path))["runtimeArgs"] == ["--test"]
+
+
+def test_the_id_of_a_javascript_test_is_run_by_what_its_project_has(tmp_path: Path) -> None:
+    folder = project(tmp_path)
+    (folder / "own.test.js").write_text("import test from 'node:test'")
+    assert command_of_test("a.test.js", folder) == "npx vitest run {id}"
+    assert command_of_test("own.test.js", folder) == "node --test {id}"

@@ -79,7 +79,7 @@ async def test_unittest_by_the_id_of_a_test(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("javascript")
-async def test_node_where_the_runner_catches_what_is_thrown(tmp_path: Path, home: Path) -> None:
+async def test_node_where_the_runner_catches_what_is_thrown_in_any_of_its_processes(tmp_path: Path, home: Path) -> None:
     give_adapters(home)
     text = """\
 const test = require("node:test"), assert = require("node:assert");
@@ -90,11 +90,17 @@ test("sum", () => {
 });
 """
     async with agent_in(tmp_path) as agent:
-        agent.write("sum.test.js", text)
-        answer = await agent.call("debug_test", test="sum.test.js")
-    assert (answer["verdict"], answer["failed"]) == ("failed", ["sum"])
-    (failure,) = answer["failures"]
-    assert (failure["frames"][0]["line"], failure["frames"][0]["locals"]["got"]) == (5, "-1")
+        (tmp_path / "test").mkdir()
+        agent.write("package.json", '{"scripts": {"test": "FORCE_COLOR=1 node --test test/"}}')
+        agent.write("test/sum.test.js", text)
+        agent.write("test/well.test.mjs", 'import test from "node:test";\ntest("well", () => {});\n')
+        alone = await agent.call("debug_test", test="test/sum.test.js")
+        all_of_them = await agent.call("debug_test", command="npm test")
+    for answer in (alone, all_of_them):
+        assert (answer["verdict"], answer["failed"][:1]) == ("failed", ["sum"])
+        (failure,) = answer["failures"]
+        assert (failure["frames"][0]["line"], failure["frames"][0]["locals"]["got"]) == (5, "-1")
+        assert "x1b" not in answer["ended"]["output"]
 
 
 @pytest.mark.needs("go")

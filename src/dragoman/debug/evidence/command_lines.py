@@ -7,25 +7,35 @@ from __future__ import annotations
 
 import glob
 import re
-import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from dragoman.debug.evidence.node_commands import (
+    MANAGERS,
+    NodeRunner,
+    NoScript,
+    PackageLine,
+    command_file,
+    node_script,
+    npx_line,
+    package_line,
+    runner_arguments,
+    runner_of,
+    test_files,
+)
+from dragoman.debug.evidence.pytest_coverage import has_plugin, measures_coverage
+from dragoman.debug.evidence.shell_words import cannot_debug, commands_of
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import say
+from dragoman.workspace.interpreter import find_interpreter
 
-Runner = Literal["", "pytest", "unittest", "node", "go"]
+Runner = Literal["", "pytest", "unittest", "node", "go"] | NodeRunner
 
-_OPERATORS = "();<>|&"
-_COMPUTED = re.compile(r"\$[\w({]|`")
-_SINGLE_QUOTED = re.compile(r"'[^']*'")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-# They show what a program prints, and change nothing about it.
-_VIEWERS = frozenset({"tail", "head", "grep", "less", "more", "cat", "tee", "sort", "uniq", "wc", "rg", "sed", "awk"})
 # Before a command, with the words that belong to them.
 _BEFORE: Mapping[tuple[str, ...], int] = {
     ("uv", "run"): 0,
@@ -40,13 +50,21 @@ _BEFORE: Mapping[tuple[str, ...], int] = {
     ("command",): 0,
     ("timeout",): 1,
     ("nice",): 0,
+    ("cross-env",): 0,
+    ("c8",): 0,
+    ("nyc",): 0,
 }
 _PYTHON = re.compile(r"python(\d(\.\d+)?)?")
 _PYTHON_WITH_VALUE = frozenset({"-W", "-X"})
 _GO_WITH_VALUE = frozenset({"-run", "-count", "-timeout", "-bench", "-cpu", "-parallel", "-skip"})
-_NODE_WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "-C", "--conditions", "--env-file"})
-# Where a project says how pytest is called.
-_PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_NODE_WITH_VALUE = frozenset(
+    {"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file"}
+    | {"--test-name-pattern", "--test-skip-pattern", "--test-reporter", "--test-reporter-destination"}
+    | {"--test-concurrency", "--test-timeout", "--test-shard"}
+)
+# A debugger of its own, and what never ends.
+_NOT_FOR_NODE = re.compile(r"--inspect(?:-\w+)*(?:=.*)?|--watch(?:-path=.*)?|--watch-preserve-output")
+_MOST_SCRIPTS = 8  # each of which runs another
 _ELF = b"\x7fELF"
 
 
@@ -61,21 +79,28 @@ class _Situation:
     """What stood before the command, as far as it matters for it."""
 
     cwd: Path
+    workspace: Path
     environment: Mapping[str, str]
     env: Mapping[str, str] = field(default_factory=dict)
     python: str = ""
+    scripts: int = 0
+    """How many package scripts led here."""
 
 
 def read_command(
-    line: str, cwd: Path, environment: Mapping[str, str], env: Mapping[str, str] | None = None
+    line: str,
+    cwd: Path,
+    environment: Mapping[str, str],
+    env: Mapping[str, str] | None = None,
+    *,
+    workspace: Path | None = None,
 ) -> Runnable:
     """`environment` is where it would have been run, `env` what it is given besides."""
-    if _COMPUTED.search(_SINGLE_QUOTED.sub("", line)):
-        raise cannot_debug(
-            say("Its words are computed by the shell."), say("Give the command with the words filled in.")
-        )
-    situation = _Situation(cwd, environment, env or {})
-    *before, words = _parts(line)
+    return _read(line, _Situation(cwd, workspace or cwd, environment, env or {}))
+
+
+def _read(line: str, situation: _Situation) -> Runnable:
+    *before, words = commands_of(line)
     for part in before:
         situation = _prepared(situation, part)
     situation, words = _stripped(situation, words)
@@ -84,57 +109,7 @@ def read_command(
     return _chosen(situation, words)
 
 
-def cannot_debug(why: Phrase, hint: Phrase) -> DragomanError:
-    return DragomanError(
-        "cannot_debug", say("This command cannot be run under the debugger: {why}", why=why), hint=hint
-    )
-
-
-# From a line to words.
-
-
-def _parts(line: str) -> list[list[str]]:
-    """Commands joined by `&&` or `;`; of the last, without what only shows or redirects its output."""
-    reader = shlex.shlex(line, posix=True, punctuation_chars=_OPERATORS)
-    reader.whitespace_split = True
-    reader.commenters = ""
-    try:
-        words = list(reader)
-    except ValueError as error:
-        raise cannot_debug(say("A quotation in it does not end."), say("Close the quotation.")) from error
-    parts: list[list[str]] = [[]]
-    at = 0
-    while at < len(words):
-        word = words[at]
-        if word in {"&&", ";"}:
-            parts.append([])
-        elif word == "|":
-            _require_viewers(words[at + 1 :])
-            break
-        elif set(word) <= set("<>&") and word:
-            at += 1  # with the file that it names, or the other stream
-            _drop_stream(parts[-1])
-        elif word and set(word) <= set(_OPERATORS):
-            raise cannot_debug(say("It is more than one command."), say("Give the one that fails."))
-        else:
-            parts[-1].append(word)
-        at += 1
-    return [part for part in parts if part] or [[]]
-
-
-def _drop_stream(words: list[str]) -> None:
-    """Of `2>&1`, the 2."""
-    if words and words[-1] in {"1", "2"}:
-        words.pop()
-
-
-def _require_viewers(words: Sequence[str]) -> None:
-    commands = [words[0], *(words[at + 1] for at, word in enumerate(words[:-1]) if word == "|")] if words else [""]
-    if not _VIEWERS.issuperset(commands):
-        raise cannot_debug(
-            say("Its output goes to another command."),
-            say("Give the first command alone, with what it reads in `stdin`."),
-        )
+# What stands before a command.
 
 
 def _prepared(situation: _Situation, words: Sequence[str]) -> _Situation:
@@ -213,16 +188,21 @@ def _module(situation: _Situation, name: Sequence[str], args: Sequence[str]) -> 
         raise cannot_debug(say("It names no module."), say("Give the name of the module after -m."))
     runners: Mapping[str, Runner] = {"pytest": "pytest", "py.test": "pytest", "unittest": "unittest"}
     runner = runners.get(name[0], "")
-    # What measures coverage takes the place of a debugger.
-    more = ["--no-cov"] if runner == "pytest" and _measures_coverage(situation.cwd, args) else []
+    more = ["--no-cov"] if runner == "pytest" and _is_measured(situation, args) else []
     wish = _wish(situation, type="debugpy", module=name[0], args=[*args, *more])
     return Runnable(wish, runner)
 
 
-def _measures_coverage(cwd: Path, args: Sequence[str]) -> bool:
-    files = [file for folder in (cwd, *cwd.parents) for name in _PYTEST_FILES if (file := folder / name).is_file()]
-    told = files[0].read_text("utf-8", "replace") if files else ""
-    return "--cov" in f"{told} {' '.join(args)}"
+def _is_measured(situation: _Situation, args: Sequence[str]) -> bool:
+    """Without its plugin nothing measures, and pytest does not know `--no-cov`."""
+    environment = {**situation.environment, **situation.env}
+    if not measures_coverage(situation.cwd, args, environment):
+        return False
+    try:
+        python = Path(situation.python or find_interpreter(situation.workspace, environment).path)
+    except DragomanError:
+        return False
+    return has_plugin(situation.cwd / python, environment)
 
 
 def _pytest(situation: _Situation, words: Sequence[str]) -> Runnable:
@@ -244,16 +224,64 @@ def _shebang(script: Path) -> str:
 
 def _node(situation: _Situation, words: Sequence[str]) -> Runnable:
     flags, rest = _node_words(words[1:])
+    flags = [it for it in flags if not _NOT_FOR_NODE.fullmatch(it)]
     is_test = "--test" in flags
-    if not rest or not {"-e", "--eval", "-p", "--print"}.isdisjoint(flags):
+    if not (rest or is_test) or not {"-e", "--eval", "-p", "--print"}.isdisjoint(flags):
         raise cannot_debug(say("It names no file."), say("Give the file, such as `node --test test/app.test.js`."))
-    if is_test and len(rest) == 1:  # a file of tests runs them by itself, without a process more for each
+    if is_test:
+        return _node_test(situation, flags, rest)
+    script = node_script(situation.cwd / rest[0])
+    runner = runner_of(script) if script else None
+    given: dict[str, Any] = {"program": str(situation.cwd / rest[0]), "args": rest[1:]}
+    if script and runner:
+        given = {"program": str(script), "args": runner_arguments(runner, rest[1:]), **_SKIPS_NOTHING}
+    return Runnable(_wish(situation, type="pwa-node", runtimeArgs=flags, **given), runner or "")
+
+
+# What is thrown in Node's own `assert` is not told where its files are skipped.
+_SKIPS_NOTHING: Mapping[str, Any] = {"skipFiles": []}
+
+
+def _node_test(situation: _Situation, flags: list[str], rest: Sequence[str]) -> Runnable:
+    """Files of tests, each in a process of its own; one alone runs its tests by itself."""
+    named = [found for it in rest for found in _test_files(situation.cwd, it)]
+    if len(named) == 1:
         flags.remove("--test")
-    program = str(situation.cwd / rest[0])
-    # What is thrown in Node's own `assert` is not told where its files are skipped.
-    skipped: dict[str, Any] = {"skipFiles": []} if is_test else {}
-    wish = _wish(situation, type="pwa-node", program=program, runtimeArgs=flags, args=rest[1:], **skipped)
-    return Runnable(wish, "node" if is_test else "")
+        given: dict[str, Any] = {"program": named[0], "runtimeArgs": flags, "args": []}
+    else:
+        given = {"runtimeArgs": [*flags, *named]}
+    return Runnable(_wish(situation, type="pwa-node", **given, **_SKIPS_NOTHING), "node")
+
+
+def _test_files(cwd: Path, named: str) -> list[str]:
+    folder = cwd / named
+    if not folder.is_dir():
+        return [str(folder)]
+    found = test_files(folder)
+    if not found:
+        raise cannot_debug(
+            say("{folder} holds no tests.", folder=ascii(named)[:80]),
+            say("Give the file, such as `node --test test/app.test.js`."),
+        )
+    return found
+
+
+def _package(situation: _Situation, words: Sequence[str]) -> Runnable:
+    """npm, npx and their like: the line that they run."""
+    command = Path(words[0]).name
+    manager = MANAGERS.get(command)
+    found = package_line(manager, words, situation.cwd) if manager else npx_line(words, situation.cwd)
+    if isinstance(found, PackageLine) and situation.scripts < _MOST_SCRIPTS:
+        return _read(found.line, replace(situation, cwd=found.folder, scripts=situation.scripts + 1))
+    if isinstance(found, NoScript):
+        raise cannot_debug(
+            say("package.json has no script {name}.", name=ascii(found.name)[:80]),
+            say("It has: {known}.", known=", ".join(found.known)[:400] or "-"),
+        )
+    raise cannot_debug(
+        say("{command} runs nothing of the project here.", command=command),
+        say("Give the command that it runs in the end, such as `jest test/app.test.js`."),
+    )
 
 
 def _node_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -268,7 +296,7 @@ def _go(situation: _Situation, words: Sequence[str]) -> Runnable:
     match list(words[1:]):
         case ["test", *rest]:
             flags, packages = _go_words(rest)
-            package = _package(situation.cwd, packages)
+            package = _go_package(situation.cwd, packages)
             return Runnable(_wish(situation, type="go", mode="test", program=package, args=flags), "go")
         case ["run", *rest]:
             files = [it for it in rest if it.endswith(".go") or it.startswith(".")]
@@ -279,7 +307,7 @@ def _go(situation: _Situation, words: Sequence[str]) -> Runnable:
             raise cannot_debug(say("Of go, `test` and `run` can be."), say("Give `go test -run NAME ./package`."))
 
 
-def _package(cwd: Path, named: Sequence[str]) -> str:
+def _go_package(cwd: Path, named: Sequence[str]) -> str:
     """The one that has tests, where a pattern fits several: a debugger runs one."""
     folders = [cwd / it.removesuffix("/...") for it in named or ["."]]
     patterns = ["**/*_test.go" if it.endswith("/...") else "*_test.go" for it in named or ["."]]
@@ -319,6 +347,9 @@ def _of_files(situation: _Situation, words: Sequence[str]) -> Runnable:
 def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
     path = situation.cwd / Path(words[0]).expanduser()
     found = path if "/" in words[0] else Path(shutil.which(words[0], path=situation.environment.get("PATH")) or path)
+    script = command_file(words[0], situation.cwd) or node_script(found)
+    if script is not None:
+        return _node(situation, ["node", str(script), *words[1:]])
     try:
         with found.open("rb") as file:
             first = file.read(4)
@@ -362,5 +393,6 @@ _BY_COMMAND: Mapping[str, Callable[[_Situation, Sequence[str]], Runnable]] = {
     "node": _node,
     "nodejs": _node,
     "go": _go,
+    **dict.fromkeys(("npx", "pnpx", *MANAGERS), _package),
     **dict.fromkeys(("lua", "lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit", "ruby", "tsx", "ts-node"), _of_files),
 }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Literal
+from typing import Any, Literal
 
 from dragoman.clock import Clock
 from dragoman.debug.evidence.command_lines import Runnable, Runner
@@ -16,6 +16,7 @@ from dragoman.debug.evidence.probing import Probing
 from dragoman.debug.evidence.run import End, Evidence, Run, Subject
 from dragoman.debug.evidence.sheet import Limits, Sheet
 from dragoman.debug.service import Client
+from dragoman.visible import without_colours
 from dragoman.workspace.breakpoints import Breakpoint
 
 FAILURES = 5
@@ -35,15 +36,39 @@ class _Way:
     names: re.Pattern[str]
     fails_in: str = ""
     stops_at_caught: bool = False
+    caught_if: str = ""
+    """Of what is caught, what to stop at: a condition of the language."""
 
 
+# Runners and loaders of modules catch hundreds. An assertion is told, also one that waited for a promise and whose test
+# has left the stack; of all else, what is thrown below a file of the user's.
+_BELOW_OWN_CODE = """((error) => {
+  if (error && (error.matcherResult || /Assert/.test(error.name))) return true;
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  const isOwn = (file) => /^(?:file:\\/\\/)?\\//.test(file || "") && !/\\/node_modules\\//.test(file);
+  try {
+    Error.stackTraceLimit = 200;
+    Error.prepareStackTrace = (_, sites) => sites.some((site) => isOwn(site.getFileName()));
+    return new Error().stack === true;
+  } finally { Object.assign(Error, { stackTraceLimit, prepareStackTrace }); }
+})(error)"""
+
+
+def _way(names: str, **seen: Any) -> _Way:
+    return _Way(re.compile(names, re.MULTILINE), **seen)
+
+
+_CAUGHT_IN_NODE: Mapping[str, Any] = {"stops_at_caught": True, "caught_if": _BELOW_OWN_CODE}
 _WAYS: Mapping[Runner, _Way] = {
-    "pytest": _Way(re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$", re.MULTILINE)),
+    "pytest": _way(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$"),
     # A subtest is caught in the frame of its test, so that nothing leaves the user's code.
-    "unittest": _Way(re.compile(r"^(?:FAIL|ERROR): (.+)$", re.MULTILINE), stops_at_caught=True),
-    "go": _Way(re.compile(r"^\s*--- FAIL: (\S+)", re.MULTILINE), fails_in="testing.(*common).Fail"),
-    "node": _Way(re.compile(r"^\s*(?:not ok \d+ - |✖ )(.+?)(?: \([\d.]+ms\))?$", re.MULTILINE), stops_at_caught=True),
-    "": _Way(re.compile(r"(?!)")),
+    "unittest": _way(r"^(?:FAIL|ERROR): (.+)$", stops_at_caught=True),
+    "go": _way(r"^\s*--- FAIL: (\S+)", fails_in="testing.(*common).Fail"),
+    "node": _way(r"^\s*(?:not ok \d+ - |✖ )(.+?)(?: \([\d.]+ms\))?$", **_CAUGHT_IN_NODE),
+    "jest": _way(r"^ *● (?!Console$)(\S.*)$", **_CAUGHT_IN_NODE),
+    "vitest": _way(r"^ *FAIL +(\S.*)$", **_CAUGHT_IN_NODE),
+    "mocha": _way(r"^ +\d+\) (.+(?:\n {5,}\S.*?)*?):$", **_CAUGHT_IN_NODE),
+    "": _way(r"(?!)"),
 }
 
 
@@ -75,12 +100,12 @@ async def tested(
     limits = Limits(hits=_HITS, seconds=seconds, rows=1)
     probing = Probing(points, Sheet(limits), goes_on=lambda _: False, by_stops=True)
     if way.stops_at_caught:
-        probing.watched = Breakpoint(id=id_of(_EXCEPTIONS), kind="exception", filter="raised")
+        probing.watched = Breakpoint(id=id_of(_EXCEPTIONS), kind="exception", filter="raised", condition=way.caught_if)
     began_s = clock.monotonic_s()
     async with evidence.run(client, Subject(wish=what.wish), probing) as run:
         found, end = await _failures(run, lines)
-        output = run.session.output.since(0, most=_OUTPUT)[0]
-    names = tuple(dict.fromkeys(way.names.findall(output)))
+        output = without_colours(run.session.output.since(0, most=_OUTPUT)[0])
+    names = tuple(dict.fromkeys(" ".join(it.split()) for it in way.names.findall(output)))
     code = end.ended.exit_code if end.ended is not None else None
     is_failure = bool(code) if end.ended is not None else True
     return Tested(

@@ -14,6 +14,7 @@ from dragoman.tools.debug.values import Values, name
 from dragoman.tools.evidence.answers import ExceptionSeen, FrameSeen, RunEnd
 from dragoman.tools.operation import Caller
 from dragoman.tools.showing import one_line
+from dragoman.visible import without_colours
 
 _FRAMES = 8
 _MESSAGE = 400
@@ -43,7 +44,7 @@ class Ends:
             signal=(end.ended.signal or None) if end.ended else None,
             exception=self._exception(raised) if raised else None,
             frames=frames_seen(end.frames, caller.workspace),
-            output=self.values.tail(end.output, _OUTPUT) or None,
+            output=self.values.tail(without_colours(end.output), _OUTPUT) or None,
         )
 
     def _exception(self, raised: Raised) -> ExceptionSeen:

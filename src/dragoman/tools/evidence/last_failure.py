@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from dragoman.debug.evidence.command_lines import Runnable, cannot_debug, read_command
+from dragoman.debug.evidence.command_lines import Runnable, read_command
 from dragoman.debug.evidence.run import Subject
+from dragoman.debug.evidence.shell_words import cannot_debug
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.terminal.model import Command
@@ -74,7 +75,8 @@ def _readable(command: Command, caller: Caller) -> Runnable:
             say("Its line holds a secret, or was not kept."),
             say("Give its program to explain_crash, with what it needs in `env`."),
         )
-    return read_command(command.line, Path(command.cwd or caller.cwd), caller.environment)
+    cwd = Path(command.cwd or caller.cwd)
+    return read_command(command.line, cwd, caller.environment, workspace=caller.workspace)
 
 
 def _outcome(command: Command, found: TestSeen | CrashSeen, lines: list[Phrase], *, is_well: bool) -> Outcome:

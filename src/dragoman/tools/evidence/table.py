@@ -89,8 +89,9 @@ TOOLS = (
         "debug_test",
         "Debug a test",
         (
-            "Run a test by its id, or a command that runs tests (pytest, unittest, node --test, go test), under the "
-            "debugger: the failing assertion, compared values, the user's frames with locals. Or that it passed."
+            "Run a test by its id, or a command that runs tests (pytest, unittest, jest, vitest, mocha, node --test, "
+            "go test; also by npx or npm), under the debugger: the failing assertion, compared values, the user's "
+            "frames with locals. Or that it passed."
         ),
         take.TestWanted,
         answers.TestSeen,

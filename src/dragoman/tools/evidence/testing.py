@@ -12,6 +12,7 @@ from dragoman.clock import Clock
 from dragoman.debug.evidence.command_lines import Runnable, read_command
 from dragoman.debug.evidence.crash import Crash
 from dragoman.debug.evidence.failing_test import Tested, tested
+from dragoman.debug.evidence.node_commands import command_of_test
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.failures import ToolError
@@ -29,10 +30,10 @@ _NAMES = 100
 _NAMES_IN_TEXT = 10
 _MESSAGE_IN_TEXT = 600
 
+_OF_JAVASCRIPT = re.compile(r".+\.(?:test|spec)\.[cm]?[jt]sx?")
 # How the id of a test says whose it is: the first that fits.
 _BY_ID: Mapping[str, str] = {
     r".+\.py(::.+)?": "pytest {id}",
-    r".+\.(test|spec)\.[cm]?[jt]s": "node --test {id}",
     r"(Test|Example|Fuzz|Benchmark)\w+(/.+)?": "go test -run ^{id}$ .",
     r"[A-Za-z_]\w*(\.\w+)+": "python -m unittest {id}",
 }
@@ -87,11 +88,13 @@ def runnable(caller: Caller, wanted: TestWanted) -> Runnable:
             hint=say("`test` is an id such as tests/test_app.py::test_it; `command` a line such as `go test ./...`."),
         )
     cwd = Path(caller.cwd) / Path(wanted.cwd).expanduser() if wanted.cwd else caller.cwd
-    return read_command(wanted.command or _command(wanted.test), cwd, caller.environment, wanted.env)
+    line = wanted.command or _command(wanted.test, cwd)
+    return read_command(line, cwd, caller.environment, wanted.env, workspace=caller.workspace)
 
 
-def _command(id: str) -> str:
-    template = next((it for pattern, it in _BY_ID.items() if re.fullmatch(pattern, id)), "")
+def _command(id: str, cwd: Path) -> str:
+    template = command_of_test(id, cwd) if _OF_JAVASCRIPT.fullmatch(id) else ""
+    template = template or next((it for pattern, it in _BY_ID.items() if re.fullmatch(pattern, id)), "")
     if not template:
         raise ToolError(
             "unknown_test",

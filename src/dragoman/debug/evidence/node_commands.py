@@ -1,0 +1,266 @@
+"""npx, package scripts and the commands of packages, as what node runs in the end. Nothing here is run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+NodeRunner = Literal["jest", "vitest", "mocha"]
+
+_MOST_BYTES = 1 << 20
+_SCRIPTS = frozenset({".js", ".cjs", ".mjs"})
+_NODE_SHEBANG = re.compile(rb"#!\s*\S*(?:/env\s+(?:-S\s+)?)?\bnode\b")
+_NODE_SHIM = re.compile(r'"\$basedir/([^"]+\.[cm]?js)"')  # as pnpm writes one for each command
+_TEST_FILE = re.compile(r"(?:test|test-.+|.+[._-]test)\.[cm]?js")
+_PATIENCE_MS = 30_000  # a test that a debugger looks into takes longer than its runner expects
+
+
+# Package managers: from words to a line and the folder that it is run in.
+
+
+@dataclass(frozen=True, slots=True)
+class PackageManager:
+    runs: frozenset[str] = frozenset({"run", "run-script"})
+    executes: frozenset[str] = frozenset({"exec"})
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Scripts that are run by a word of their own."""
+    any_script: bool = False
+    """Any other word is a script, or a command of a package."""
+    keeps_flags: bool = True
+    """Flags behind a script are the script's, also without `--`."""
+    folder_flags: frozenset[str] = frozenset()
+
+
+MANAGERS: Mapping[str, PackageManager] = {
+    "npm": PackageManager(
+        executes=frozenset({"exec", "x"}),
+        aliases={"test": "test", "t": "test", "tst": "test", "start": "start"},
+        keeps_flags=False,
+        folder_flags=frozenset({"--prefix", "-C"}),
+    ),
+    "yarn": PackageManager(any_script=True, folder_flags=frozenset({"--cwd"})),
+    "pnpm": PackageManager(aliases={"t": "test"}, any_script=True, folder_flags=frozenset({"--dir", "-C", "--prefix"})),
+}
+_NPX_WITH_VALUE = frozenset({"-p", "--package"})
+
+
+@dataclass(frozen=True, slots=True)
+class PackageLine:
+    folder: Path
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoScript:
+    """A script that package.json does not have, or no package.json: what there is instead."""
+
+    name: str
+    known: tuple[str, ...] = ()
+
+
+def npx_line(words: Sequence[str], cwd: Path) -> PackageLine | None:
+    """None: it names no command."""
+    rest = list(words[1:])
+    while rest and rest[0].startswith("-"):
+        if rest[0] in {"-c", "--call"} and len(rest) > 1:
+            return PackageLine(cwd, rest[1])
+        dropped = 2 if rest[0] in _NPX_WITH_VALUE else 1
+        is_end = rest[0] == "--"
+        rest = rest[dropped:]
+        if is_end:
+            break
+    return PackageLine(cwd, shlex.join([rest[0].partition("@")[0] or rest[0], *rest[1:]])) if rest else None
+
+
+def package_line(manager: PackageManager, words: Sequence[str], cwd: Path) -> PackageLine | NoScript | None:
+    """What `npm test`, `yarn NAME` and the like stand for; None: for nothing of the project's."""
+    rest, cwd = _options_taken(manager, list(words[1:]), cwd)
+    if not rest:
+        return None
+    if rest[0] in manager.executes:
+        return npx_line(rest, cwd)
+    is_run = rest[0] in manager.runs
+    if is_run:
+        rest, cwd = _options_taken(manager, rest[1:], cwd)
+    name = rest[0] if is_run and rest else manager.aliases.get(rest[0] if rest else "", "")
+    if not name and not (manager.any_script and rest):
+        return None
+    return _script(name or rest[0], _arguments(manager, rest[1:]), cwd, is_certain=bool(name))
+
+
+def _options_taken(manager: PackageManager, words: list[str], cwd: Path) -> tuple[list[str], Path]:
+    while words and words[0].startswith("-"):
+        flag, _, value = words.pop(0).partition("=")
+        if flag in manager.folder_flags and (value or words):
+            cwd = cwd / (value or words.pop(0))
+    return words, cwd
+
+
+def _arguments(manager: PackageManager, words: Sequence[str]) -> list[str]:
+    at = words.index("--") if "--" in words else len(words)
+    own = [it for it in words[:at] if manager.keeps_flags or not it.startswith("-")]
+    return [*own, *words[at + 1 :]]
+
+
+def _script(name: str, arguments: Sequence[str], cwd: Path, *, is_certain: bool) -> PackageLine | NoScript:
+    folder = next((it for it in (cwd, *cwd.parents) if (it / "package.json").is_file()), None)
+    scripts = package_of(folder).get("scripts") if folder else None
+    lines = {str(key): it for key, it in scripts.items() if isinstance(it, str)} if isinstance(scripts, dict) else {}
+    if folder is not None and name in lines:
+        return PackageLine(folder, f"{lines[name]} {shlex.join(arguments)}".strip())
+    if is_certain or command_file(name, cwd) is None:
+        return NoScript(name, tuple(lines))
+    return PackageLine(cwd, shlex.join([name, *arguments]))
+
+
+def package_of(folder: Path) -> dict[str, Any]:
+    """Its package.json; of one that cannot be read, nothing."""
+    try:
+        with (folder / "package.json").open("rb") as file:
+            found = json.loads(file.read(_MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+# Commands of packages.
+
+
+def command_file(name: str, cwd: Path) -> Path | None:
+    """The script behind a command of the packages that are installed at or above a folder."""
+    for folder in (cwd, *cwd.parents):
+        found = folder / "node_modules" / ".bin" / name
+        if "/" not in name and found.is_file():
+            return node_script(found)
+    return None
+
+
+def node_script(file: Path) -> Path | None:
+    """The file of JavaScript that a command is, or stands for."""
+    real = file.resolve()
+    try:
+        with real.open("rb") as opened:
+            text = opened.read(4096)
+    except OSError:
+        return None
+    if real.suffix in _SCRIPTS or _NODE_SHEBANG.match(text):
+        return real
+    shim = _NODE_SHIM.search(text.decode("utf-8", "replace"))
+    return (file.parent / shim[1]).resolve() if shim else None
+
+
+# Test runners.
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    packages: frozenset[str]
+    added: Mapping[str, frozenset[str]]
+    """What makes it run in one process, to its end, with patience; unless one of the words beside is given."""
+    dropped: Mapping[str, int]
+    """What stands in the way of that, and how many words belong to it."""
+    by_id: str
+
+
+_RUNNERS: Mapping[NodeRunner, _Runner] = {
+    "vitest": _Runner(
+        frozenset({"vitest"}),
+        {
+            "--run": frozenset({"run", "--run"}),
+            "--no-file-parallelism": frozenset({"--no-file-parallelism"}),
+            "--coverage.enabled=false": frozenset(),
+            f"--testTimeout={_PATIENCE_MS}": frozenset({"--testTimeout", "--test-timeout"}),
+        },
+        {"watch": 0, "dev": 0, "--watch": 0, "-w": 0, "--coverage": 0, "--ui": 0},
+        "npx vitest run {id}",
+    ),
+    "jest": _Runner(
+        frozenset({"jest", "jest-cli"}),
+        {
+            "--runInBand": frozenset({"--runInBand", "--run-in-band", "-i"}),
+            "--coverage=false": frozenset(),
+            f"--testTimeout={_PATIENCE_MS}": frozenset({"--testTimeout"}),
+        },
+        {"--watch": 0, "--watchAll": 0, "--coverage": 0, "--maxWorkers": 1, "-w": 1},
+        "npx jest --runTestsByPath {id}",
+    ),
+    "mocha": _Runner(
+        frozenset({"mocha"}),
+        {
+            "--no-parallel": frozenset({"--no-parallel"}),
+            f"--timeout={_PATIENCE_MS}": frozenset({"--timeout", "--timeouts", "-t", "--no-timeout", "--no-timeouts"}),
+        },
+        {"--watch": 0, "-w": 0, "--parallel": 0, "-p": 0, "--jobs": 1, "-j": 1},
+        "npx mocha {id}",
+    ),
+}
+
+
+def runner_of(script: Path) -> NodeRunner | None:
+    """By the package that a script is of."""
+    parts = script.parts
+    at = len(parts) - 1 - parts[::-1].index("node_modules") if "node_modules" in parts else len(parts)
+    package = next(iter(parts[at + 1 : at + 2]), "")
+    return next((name for name, it in _RUNNERS.items() if package in it.packages), None)
+
+
+def runner_arguments(runner: NodeRunner, words: Sequence[str]) -> list[str]:
+    how = _RUNNERS[runner]
+    at = words.index("--") if "--" in words else len(words)
+    kept = list(_kept(words[:at], how.dropped))
+    given = {it.partition("=")[0] for it in kept}
+    added = [flag for flag, instead in how.added.items() if given.isdisjoint(instead)]
+    return [*kept, *added, *words[at:]]
+
+
+def _kept(words: Sequence[str], dropped: Mapping[str, int]) -> Iterator[str]:
+    left = 0
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if left:
+            left -= 1
+        elif name in dropped:
+            left = 0 if equals else dropped[name]
+        else:
+            yield word
+
+
+def command_of_test(file: str, cwd: Path) -> str:
+    """By what the file asks for, and else by what its project has: a template with `id`."""
+    path = cwd / file
+    try:
+        with path.open("rb") as opened:
+            text = opened.read(_MOST_BYTES)
+    except OSError:
+        text = b""
+    if b"node:test" in text:
+        return "node --test {id}"
+    for folder in path.parents:
+        package = package_of(folder)
+        known = {str(name) for key in ("dependencies", "devDependencies") for name in package.get(key) or ()}
+        for runner, how in _RUNNERS.items():
+            if not how.packages.isdisjoint(known) or (folder / "node_modules" / runner).is_dir():
+                return how.by_id
+    return "node --test {id}"
+
+
+def test_files(folder: Path) -> list[str]:
+    """Those that `node --test FOLDER` runs, which only some versions of node look for by themselves."""
+    return sorted(str(it) for it in _test_files(folder, is_test=folder.name == "test"))
+
+
+def _test_files(folder: Path, *, is_test: bool) -> Iterator[Path]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir() and not entry.is_symlink() and entry.name != "node_modules":
+            yield from _test_files(entry, is_test=is_test or entry.name == "test")
+        elif entry.suffix in _SCRIPTS and (is_test or _TEST_FILE.fullmatch(entry.name)):
+            yield entry
