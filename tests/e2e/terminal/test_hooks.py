@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -198,6 +199,29 @@ def test_a_persons_own_zsh_works_as_without_us(what: str, tmp_path: Path) -> Non
         terminal.run(line)
         assert shown in terminal.plain()[seen:].decode()
         assert finish(both).lines()[1:] == [line, "exit"]
+
+
+_FISH_PROMPT = 'echo -n "[$status/$pipestatus/$_x]prompt> "'
+FISH_SET_UPS = {
+    "a status in the prompt": (f"function fish_prompt; {_FISH_PROMPT}; end", "[1/1 0 1/]prompt> "),
+    "a status that a hook kept": (
+        f'function p --on-event fish_prompt; set -g _x "$status $pipestatus"; end; '
+        f"function fish_prompt; {_FISH_PROMPT}; end",
+        "[1/1 0 1/1 1 0 1]prompt> ",
+    ),
+    "a prompt of two lines": (f"function fish_prompt; echo two; {_FISH_PROMPT}; end", "two\r\n[0/0/]prompt> "),
+}
+
+
+@pytest.mark.parametrize("what", FISH_SET_UPS)
+def test_a_persons_own_fish_works_as_without_us(what: str, tmp_path: Path) -> None:
+    rc, shown = FISH_SET_UPS[what]
+    with opened("fish", tmp_path, rc=rc + "\n") as both:
+        terminal = both[0]
+        seen = len(terminal.plain())
+        terminal.run(_STATUS)
+        assert shown in re.sub(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\(B)", "", terminal.plain()[seen:].decode())
+        assert finish(both).lines() == [_STATUS, "exit"]
 
 
 def test_what_bash_keeps_out_of_its_history_does_not_leave(tmp_path: Path) -> None:

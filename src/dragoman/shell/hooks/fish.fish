@@ -35,10 +35,14 @@ function __dragoman_prompt --on-event fish_prompt
     if not functions fish_prompt | string match -q '*__dragoman_person_prompt*'
         functions -e __dragoman_person_prompt
         functions -c fish_prompt __dragoman_person_prompt
+        # The person's prompt comes first: `set` leaves $status and $pipestatus as the last command left them, and any
+        # other builtin would not. fish reads a prompt by its lines, so that nothing is lost by reading it so here.
         function fish_prompt
-            printf '\e]133;A%s\a' $__dragoman_tail
-            __dragoman_person_prompt
-            printf '\e]133;B%s\a' $__dragoman_tail
+            set -l shown (__dragoman_person_prompt)
+            set -q shown[1]; or set shown ''
+            set shown[1] \e']133;A'$__dragoman_tail\a$shown[1]
+            set shown[-1] $shown[-1]\e']133;B'$__dragoman_tail\a
+            string join \n -- $shown
         end
     end
     printf '\e]633;P;Cwd=%s;nonce=%s\a' "$(__dragoman_quote $PWD)" $__dragoman_nonce
