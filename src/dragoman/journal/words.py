@@ -6,6 +6,7 @@ Words are all wanted, "quoted words" are a phrase, a closing `*` finds beginning
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from dragoman.errors import DragomanError
 from dragoman.journal.records import split_words
@@ -17,28 +18,49 @@ _TERM = re.compile(r'"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+)')
 
 
 def expression(query: str) -> str:
+    return " AND ".join(_expressions(_terms(query)))
+
+
+def parts(query: str, shortest: int) -> tuple[str, str]:
+    """For a search that finds parts of words: the terms an index of parts can find, which has none shorter than
+    `shortest`, and the rest as beginnings of words. Either may be empty, never both."""
+    terms = _terms(query)
+    long = [it for it in terms if len(_literal(it)) >= shortest and not _is_beginning(it)]
+    rest = [it for it in terms if it not in long]
+    quoted = ['"{}"'.format(_literal(it).replace('"', '""')) for it in long]
+    return " AND ".join(quoted), " AND ".join(_expressions(rest, begins=True))
+
+
+def _expressions(terms: Iterable[re.Match[str]], *, begins: bool = False) -> list[str]:
+    return [
+        f'"{split_words(_literal(it)).strip()}"' + ("*" if _is_beginning(it) or (begins and it["word"]) else "")
+        for it in terms
+    ]
+
+
+def _terms(query: str) -> list[re.Match[str]]:
     if len(query) > QUERY_LIMIT_CHARACTERS:
         raise _bad(say("it is longer than {limit} characters", limit=QUERY_LIMIT_CHARACTERS))
-    terms = [term for match in _TERM.finditer(_plain(query)) if (term := _term(match))]
+    terms = [it for it in _TERM.finditer(_plain(query)) if any(each.isalnum() for each in _literal(it))]
     if not terms:
         raise _bad(say("it contains no word"))
     if len(terms) > _TERM_LIMIT:
         raise _bad(say("it has more than {limit} words", limit=_TERM_LIMIT))
-    return " AND ".join(terms)
+    return terms
 
 
 def _plain(query: str) -> str:
     return query.encode("utf-8", "replace").decode().replace("\0", " ")
 
 
-def _term(match: re.Match[str]) -> str:
-    phrase = match["phrase"]
-    raw = phrase if phrase is not None else match["word"]
-    words = split_words(raw)
-    if not any(character.isalnum() for character in words):
-        return ""
-    prefix = phrase is None and raw.endswith("*") and raw[-2].isalnum()
-    return f'"{words.strip()}"*' if prefix else f'"{words.strip()}"'
+def _literal(term: re.Match[str]) -> str:
+    phrase = term["phrase"]
+    return phrase if phrase is not None else term["word"].removesuffix("*") if _is_beginning(term) else term["word"]
+
+
+def _is_beginning(term: re.Match[str]) -> bool:
+    word = term["word"] or ""
+    return len(word) > 1 and word.endswith("*") and word[-2].isalnum()
 
 
 def _bad(reason: object) -> DragomanError:

@@ -61,6 +61,18 @@ alter table commands add column claimed_ns integer;
 update commands set line_told = 0 where line = '';
 """
 _ARRIVED = "alter table commands add column arrived_ns integer"
+# The second index has every three characters in a row: it finds `python` in `python3`, and `test` in `pytest`.
+_PARTS = """
+create virtual table command_parts using fts5 (line, content='commands', content_rowid='started_ns',
+    tokenize='trigram');
+insert into command_parts (command_parts, rank) values ('secure-delete', 1);
+insert into command_parts (command_parts) values ('rebuild');
+create trigger command_parts_added after insert on commands begin
+    insert into command_parts (rowid, line) values (new.started_ns, new.line); end;
+create trigger command_parts_removed after delete on commands begin
+    insert into command_parts (command_parts, rowid, line) values ('delete', old.started_ns, old.line); end;
+"""
+_SHORTEST_PART = 3
 _ADD = """insert into commands values (
     iif(exists (select 1 from commands where started_ns = ?1),
         (select max(started_ns) + 1 from commands where started_ns < ?1 + 1000000), ?1),
@@ -71,13 +83,14 @@ _FORGET = {
     "terminals": {"session": "id = ?", "before": "changed_ns < ?"},
     "commands": {"session": "terminal = ?", "before": "coalesce(arrived_ns, started_ns) < ?"},
 }
+_BEGINS = "exists (select 1 from command_words b where b.command_words match ? and b.rowid = c.started_ns)"
 _BELOW = re.compile(r"/+$")
 
 
 class CommandStore(Store):
     name = "terminal"
     tables = ("terminals", "commands")
-    migrations = (_SCHEMA, _AS_TOLD, _ARRIVED)
+    migrations = (_SCHEMA, _AS_TOLD, _ARRIVED, _PARTS)
 
     def __init__(self) -> None:
         self.on_forget: list[Callable[[Scope], None]] = []
@@ -90,7 +103,8 @@ class CommandStore(Store):
             told(scope)
         for table in self.tables:
             yield Statement(f"delete from {table}{_scoped(table, scope)}", _bound(scope))  # noqa: S608
-        yield Statement("insert into command_words (command_words) values ('optimize')")
+        for index in ("command_words", "command_parts"):
+            yield Statement(f"insert into {index} ({index}) values ('optimize')")  # noqa: S608
 
     def scrubs(self) -> Iterable[Scrub]:
         yield json_column("terminals", "id", "attributes")
@@ -142,12 +156,15 @@ class CommandStore(Store):
     def chosen(self, wanted: CommandFilter, *, limit: int, before_ns: int | None) -> Statement:
         """Newest first. A word's hits are walked in the order of their rows, so that a common one costs no sorting."""
         conditions, values = _conditions(wanted, before_ns)
+        table, order = "commands c", "c.started_ns"
         if wanted.text:
-            table = "command_words w cross join commands c on c.started_ns = w.rowid"
-            conditions, values = ["w.command_words match ?", *conditions], [words.expression(wanted.text), *values]
-            order = "w.rowid"
-        else:
-            table, order = "commands c", "c.started_ns"
+            parts, beginnings = words.parts(wanted.text, _SHORTEST_PART)
+            index, match = ("command_parts", parts) if parts else ("command_words", beginnings)
+            table, order = f"{index} w cross join commands c on c.started_ns = w.rowid", "w.rowid"
+            conditions, values = [f"w.{index} match ?", *conditions], [match, *values]
+            if parts and beginnings:
+                conditions.append(_BEGINS)
+                values.append(beginnings)
         columns = ", ".join(f"c.{name.strip()}" for name in _COLUMNS.split(","))
         where = f" where {' and '.join(conditions)}" if conditions else ""
         return Statement(f"select {columns} from {table}{where} order by {order} desc limit ?", (*values, limit))  # noqa: S608
@@ -180,11 +197,20 @@ class CommandStore(Store):
 
 def _line_again(row: int, line: str) -> list[Statement]:
     """The index knows rows by what stood in them: out with the old words, in with the new."""
-    unindex = "insert into command_words (command_words, rowid, words) select 'delete', started_ns, words from commands"
+    indexes = {"command_words": "words", "command_parts": "line"}
+    again = "started_ns, {column} from commands where started_ns = ?"
     return [
-        Statement(f"{unindex} where started_ns = ?", (row,)),
+        *(
+            Statement(
+                f"insert into {index} ({index}, rowid, {column}) select 'delete', {again.format(column=column)}", (row,)
+            )
+            for index, column in indexes.items()
+        ),
         Statement("update commands set line = ?, words = ? where started_ns = ?", (line, split_words(line), row)),
-        Statement("insert into command_words (rowid, words) values (?, ?)", (row, split_words(line))),
+        *(
+            Statement(f"insert into {index} (rowid, {column}) select {again.format(column=column)}", (row,))
+            for index, column in indexes.items()
+        ),
     ]
 
 

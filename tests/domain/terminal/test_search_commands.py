@@ -45,6 +45,31 @@ async def test_all_that_is_wanted_must_hold(tmp_path: Path) -> None:
         assert await lines(service, text='"test make"') == []
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("python", ["pytest -k python", "python3 app.py"]),
+        ("PYTHON3", ["python3 app.py"]),
+        ("test", ["pytest -k python"]),
+        ("py", ["pytest -k python", "python3 app.py"]),
+        ("app.p", ["python3 app.py"]),
+        ("on3 app", ["python3 app.py"]),
+        ('"on3 ap"', ["python3 app.py"]),
+        ("test -k", ["pytest -k python"]),
+        ("pyt* ap", ["python3 app.py"]),
+        ("yth*", []),
+        ("docker", []),
+    ],
+)
+async def test_a_part_of_a_word_finds_it(tmp_path: Path, text: str, found: list[str]) -> None:
+    async with recorded(tmp_path) as service:
+        shell = Shell(service)
+        await shell.begin()
+        for line in ("python3 app.py", "ls -l", "pytest -k python"):
+            await shell.run(line)
+        assert await lines(service, text=text) == found
+
+
 async def test_pages_follow_each_other_without_gap_or_double_even_within_one_millisecond(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)

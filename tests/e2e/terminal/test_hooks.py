@@ -205,8 +205,8 @@ _FISH_PROMPT = 'echo -n "[$status/$pipestatus/$_x]prompt> "'
 FISH_SET_UPS = {
     "a status in the prompt": (f"function fish_prompt; {_FISH_PROMPT}; end", "[1/1 0 1/]prompt> "),
     "a status that a hook kept": (
-        f'function p --on-event fish_prompt; set -g _x "$status $pipestatus"; end; '
-        f"function fish_prompt; {_FISH_PROMPT}; end",
+        f"""function p --on-event fish_prompt; set -g _x "$status $pipestatus"; end
+        function fish_prompt; {_FISH_PROMPT}; end""",
         "[1/1 0 1/1 1 0 1]prompt> ",
     ),
     "a prompt of two lines": (f"function fish_prompt; echo two; {_FISH_PROMPT}; end", "two\r\n[0/0/]prompt> "),
