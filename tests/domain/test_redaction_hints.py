@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dragoman.redaction import Redactor
-from dragoman.redaction.forms import TOKENS, Token
 from dragoman.redaction.presence import literal_pattern, presence, readable
+from dragoman.redaction.tokens import TOKENS, Token
 
 # Hypothesis cannot draw what looks behind itself, and hardly draws one of the few heads that `gl[a-z]{2,5}-` means.
 DRAWN = [token for token in TOKENS if "(?<" not in token.head and "{2,5}" not in token.head]

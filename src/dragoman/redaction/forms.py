@@ -53,91 +53,9 @@ class Form(NamedTuple):
     """The secret, where the patterns end right before it."""
 
 
-class Token(NamedTuple):
-    """A word of at least 20 characters that is a secret by its own shape."""
-
-    literals: str
-    """Of which one stands in it."""
-    head: str
-    body: str
-    least: int
-    most: int = 255
-    end: str = ""
-    cut: str = ""
-    """The body as it stands while it is not whole, where that is not some of the body."""
-
-    @property
-    def whole(self) -> str:
-        return f"{self.head}{self.body}{{{self.least},{self.most}}}{self.end}"
-
-    @property
-    def hints(self) -> list[tuple[str, str]]:
-        """Each literal, and what stands from it on: the rest of the head is of the body's characters, too."""
-        return [(it, f"{re.escape(it)}{self.body}{{{min(self.least, 16)}}}") for it in self.literals.split()]
-
-    @property
-    def begun(self) -> str:
-        return f"{self.head}({self.cut or f'{self.body}{{1,{self.most}}}+'})"
-
-
 # A set of plain characters is searched several times as fast as one with \w or \s in it.
 _SPACE = r" \t\n\r\x0b\x0c"
-_ALNUM, _WORD = "[A-Za-z0-9]", "[A-Za-z0-9_-]"
-TOKENS = (
-    Token("ghp_ gho_ ghu_ ghs_ ghr_", "gh[pousr]_", _ALNUM, 30),
-    Token("github_pat_", "github_pat_", r"\w", 30),
-    Token("glpat- glptt- gldt- glrt- glcbt- glsoat- glft- glagent-", "gl[a-z]{2,5}-", r"[\w.-]", 20),
-    Token("xox", r"xox(?:e\.xox)?[abeprs]-", _WORD, 15),
-    Token("xapp-", "xapp-", _WORD, 20),
-    Token("sk-", "sk-(?:[a-z]{2,10}[0-9]{0,2}-){0,3}", _WORD, 20),
-    Token("k_live_ k_test_", "[rs]k_(?:live|test)_", r"\w", 16),
-    Token("whsec_", "whsec_", r"[\w+/=]", 24),
-    Token("AIza", "AIza", _WORD, 35, 35),
-    Token("ya29.", r"ya29\.", r"[\w.-]", 20, 2000),
-    Token("GOCSPX-", "GOCSPX-", _WORD, 20),
-    Token("npm_", "npm_", _ALNUM, 36, 36, r"\b"),
-    Token("pypi-", "pypi-", _WORD, 50),
-    Token("rubygems_", "rubygems_", "[0-9a-f]", 40),
-    Token("cio", "cio", _ALNUM, 32, 32, r"\b"),
-    Token("oy2", "oy2", "[a-z0-9]", 43, 43, r"\b"),
-    Token("dckr_", "dckr_[po]at_", _WORD, 20),
-    Token("AKIA ASIA ABIA ACCA", "(?:AKIA|ASIA|ABIA|ACCA)", "[0-9A-Z]", 16, 16, r"\b"),
-    Token("hf_", "hf_", _ALNUM, 30),
-    Token("gsk_", "gsk_", _ALNUM, 30),
-    Token("xai-", "xai-", _ALNUM, 40),
-    Token("r8_", "r8_", _ALNUM, 30),
-    Token("pplx-", "pplx-", _ALNUM, 40),
-    Token("nvapi-", "nvapi-", _WORD, 40),
-    Token("SG.", r"SG\.", r"[\w.-]", 50),
-    Token("key-", "key-", "[0-9a-f]", 32, 32, r"\b"),
-    Token("SK", "SK", "[0-9a-f]", 32, 32, r"\b"),
-    Token("_v1_", "do[opr]_v1_", "[0-9a-f]", 60),
-    Token("shpat_ shpca_ shppa_ shpss_", "shp(?:at|ca|pa|ss)_", "[0-9a-fA-F]", 32),
-    Token("sq0", "sq0(?:atp|csp)-", _WORD, 22),
-    Token("EAAA", "EAAA[AE]", _WORD, 50),
-    Token("hvs. hvb. hvr.", r"hv[sbr]\.", _WORD, 20),
-    Token("lin_api_", "lin_api_", _ALNUM, 30),
-    Token("figd_", "figd_", _WORD, 30),
-    Token("PMAK-", "PMAK-", _WORD, 30),
-    Token("ntn_", "ntn_", _ALNUM, 40),
-    Token("ATATT3", "ATATT3", r"[\w=-]", 40),
-    Token("NRAK-", "NRAK-", "[A-Z0-9]", 27),
-    Token("dapi", "dapi", "[0-9a-f]", 32, 34, r"\b"),
-    Token("sbp_", "sbp_", "[0-9a-f]", 40),
-    Token("pscale_", "pscale_(?:tkn|pw|oauth)_", r"[\w.-]", 30),
-    Token("glsa_ glc_", "gl(?:sa|c)_", r"[\w+/=-]", 30),
-    Token("sntrys_ sntryu_", "sntry[su]_", r"[\w+/=-]", 40),
-    Token("pul-", "pul-", "[0-9a-f]", 40),
-    Token("AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1", "[0-9A-Z]", 50),
-    Token("tskey-", "tskey-", _WORD, 20),
-    Token("CCIPAT_", "CCIPAT_", r"\w", 30),
-    Token("AA", "(?<=[0-9]{8}:)AA", _WORD, 33, 33, r"\b"),
-    Token(".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.", _WORD, 50),
-    Token(
-        "eyJ", "eyJ", _WORD, 8, 2000, rf"+(?:\.{_WORD}{{0,4000}}+){{2,4}}",
-        cut=rf"{_WORD}{{1,2000}}+(?:\.{_WORD}{{0,4000}}+){{0,4}}+",
-    ),
-)  # fmt: skip
+_WORD = "[A-Za-z0-9_-]"
 
 
 def _form(
@@ -169,7 +87,9 @@ def _running(literal: str, head: str, body: str, least: int, most: int, **more: 
 # Names, and the ways in which a value stands beside one.
 
 _SPACES = r"[ \t]{0,3}"
-_QUOTE = rf"\\?['\"]?\]?{_SPACES}(?:=>|[!:=]{{1,3}}){_SPACES}[bru]{{0,2}}(?P<quote>['\"`])"
+# A value may stand in a wrapper of its language, or beside its type as PHP dumps it.
+_WRAPPED = r"(?:(?:some|just|string|secret(?:str|string|bytes)?)\(|\s{1,10}string\(\d{1,6}\) |[bru]{1,2})?"
+_QUOTE = rf"\\?['\"]?\]?{_SPACES}(?:=>|[!:=]{{1,3}}){_SPACES}{_WRAPPED}(?P<quote>['\"`])"
 _QUOTED = r"(?:\\[^\r\n]|(?!(?P=quote))[^\r\n\\])"
 _ESCAPED_QUOTE = rf"\\{{1,3}}['\"]{_SPACES}[:=]{_SPACES}(?P<quote>\\{{1,3}}['\"])"
 _UP_TO_QUOTE = r"(?:(?!(?P=quote))[^\r\n])"
@@ -199,11 +119,12 @@ _TOKEN_OF = (
 )
 _PASS_OF = (
     "db|database|user|mail|email|smtp|root|admin|mysql|pg|postgres|redis|ftp|ssh|sudo|vnc|ldap|proxy|http|store|key|"
-    "trust|login|app|svc|service|api|rabbitmq|mqtt|basic|wifi"
+    "trust|login|app|svc|service|api|rabbitmq|mqtt|basic|wifi|become|sasl|imap|bind|sip|cert"
 )
 NAMES = (
     Name("pass", "pass(?:word|wd|phrase|code)"),
     Name("pass", "pass", rf"(?:{_PASS_OF})[_-]?", rf"[_-]?(?:{_PASS_OF[::-1]})"),
+    Name("psk", "psk", r"(?<![A-Za-z0-9])", r"(?![a-z0-9])", values.is_opaque),
     Name("pwd", "pwd", r"(?:[_;]|;\s)", r"(?:[_;]|\s;)", values.is_no_path),
     Name("secret", "secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?"),
     Name(
@@ -222,7 +143,7 @@ NAMES = (
 
 def named(one: Name) -> Iterator[Form]:
     """A name and its value: quoted, assigned bare, told after a colon or a space, or given to an option."""
-    gate = re.compile(rf"{one.name}(?:([\\'\"\]:=!,\s])|\w{{0,20}}(>))".encode(), re.IGNORECASE)
+    gate = re.compile(rf"{one.name}(?:([\\'\"\]:=!,%<\s])|\w{{0,20}}(>))".encode(), re.IGNORECASE)
     yield from (form._replace(gate=gate) for form in _ways(one))
 
 
@@ -242,6 +163,10 @@ def _ways(one: Name) -> Iterator[Form]:
         (b" \t", r"[ \t]{1,20}=[ \t]{1,20}", 4, before, values.is_configured),
         (b" ", r"[ ]{1,3}", 4, _FLAG, values.is_argument),
         (b" \t", r"[ \t]{1,3}", 4, _SETTER, values.is_argument),
+        (b"%", "%3d", 4, before, values.is_assigned),
+        (b"'\":", r"['\"]?:[ \t]{1,3}[|>][+-]?[ \t]{0,3}\r?\n[ \t]{1,20}", 4, before, values.is_value),
+        (b" \t=", rf"{_SPACES}={_SPACES}(?:\"{{3}}|'{{3}})(?:\r?\n)?", 4, before, values.is_value),
+        (b"<", r"</key>\s{0,40}<string>", 4, before, values.is_value),
         (
             b"'\", \t\r\n\v\f", r"['\"]?[,\s]{1,20}['\"]?value['\"]?[ \t]{0,3}[:=][ \t]{0,3}['\"]?", 4,
             before, values.is_value,
@@ -276,6 +201,7 @@ _NO_WORD = re.compile(rb"(?![\w-])")
 _REGISTRIES = "docker|podman|buildah|registry|az|oc|cf|npm|argocd"
 _REGISTRY = re.compile(rf"[ \t]{{1,3}}(?:{_REGISTRIES[::-1]})\b".encode())
 
+_ONE_BEFORE = r"[ \t]{1,3}[^\s'\"]{1,100}+[ \t]{1,3}"
 _USER_OPTION = r"(?:-[a-zA-Z]{0,8}u[ \t]{0,3}|--(?:proxy-)?user[ =]{1,3})"
 
 
@@ -293,11 +219,42 @@ def _command(
     )  # fmt: skip
 
 
+def _piped(command: str, options: str) -> Form:
+    """What a command says to one that reads a password."""
+    return _form(
+        command, rf"{command}[ \t]{{1,3}}{options}{_OPENED}", _ARGUMENT, 1, 300,
+        r"['\"]?[ \t]{0,3}\|[ \t]{0,3}(?:sudo|chpasswd|passwd|su|cryptsetup|docker login)\b",
+        cut_end=r"['\"]?[ \t]{0,3}(?:\|[ \t]{0,3}[a-z ]{0,12})?",
+        fold=False, before=_NO_WORD, accepts=values.is_value, hint=rf"{command}[^\r\n]*\|", likely=False,
+        taken="",
+    )  # fmt: skip
+
+
 COMMANDS = (
     _command("mysql", r"mysql\w{0,12}", rf"-p{_OPENED}"),
     _command("mariadb", r"mariadb[\w-]{0,12}", rf"-p{_OPENED}"),
     _command("redis-cli", "redis-cli", rf"-a[ \t]{{1,3}}{_OPENED}"),
     _command("login", "login", rf"-p[ \t]{{1,3}}{_OPENED}", _REGISTRY),
+    _command("lftp", "lftp", rf"-u[ \t]{{1,3}}{_OPENED}[^\s,'\"]{{1,80}},", accepts=values.is_value),
+    _command("http", "https?", rf"-a[ \t]{{1,3}}{_OPENED}[^\s:'\"]{{1,100}}:", hint=r"https?[ \t](?:[^\r\n]*[ \t])?-a"),
+    _command("htpasswd", "htpasswd", rf"-(?=\w{{0,6}}n)\w{{0,6}}b\w{{0,6}}{_ONE_BEFORE}{_OPENED}"),
+    _command(
+        "htpasswd", "htpasswd",
+        rf"-(?!\w{{0,6}}n)\w{{0,6}}b\w{{0,6}}[ \t]{{1,3}}[^\s'\"]{{1,100}}+{_ONE_BEFORE}{_OPENED}",
+    ),
+    _command("user", "user(?:add|mod)", rf"-p[ \t]{{1,3}}{_OPENED}", hint=_with_option("user(?:add|mod)")),
+    _command("zip", "zip", rf"-P[ \t]{{0,3}}{_OPENED}", None, hint=r"zip[ \t][^\r\n]*-p"),
+    _command("7z", "7z[azr]?", rf"-p{_OPENED}"),
+    _command("ssh-keygen", "ssh-keygen", rf"-[NP][ \t]{{0,3}}{_OPENED}"),
+    _command("mosquitto_", r"mosquitto_\w{2,4}", rf"-P[ \t]{{1,3}}{_OPENED}"),
+    _command("freerdp", r"freerdp\d?", rf"/p:{_OPENED}", None, hint=r"freerdp[^\r\n]*[ \t]/p:"),
+    _command("sqlplus", "sqlplus", rf"{_OPENED}[^\s/'\"-][^\s/'\"]{{0,60}}/", hint=r"sqlplus[ \t]"),
+    _command("nmcli", "nmcli", rf"password[ \t]{{1,3}}{_OPENED}", hint=r"nmcli[^\r\n]*[ \t]password"),
+    _command("sudo", r"sudo[ \t]{1,3}-S", rf"<<<[ \t]{{0,3}}{_OPENED}", hint=r"sudo[^\r\n]*[ \t]<<<"),
+    _command("chpasswd", "chpasswd", rf"<<<[ \t]{{0,3}}{_OPENED}[^\s:'\"]{{1,80}}:", hint=r"chpasswd[^\r\n]*[ \t]<<<"),
+    _running(
+        "from-literal", r"from-literal[= ]['\"]?[^\s='\"]{1,80}=", _BARE, 1, 1000, accepts=values.is_value,
+    ),
     _command("mongo", r"mongo\w{0,12}", rf"-p[ \t]{{1,3}}{_OPENED}"),
     _command("ldap", r"ldap\w{1,12}", rf"-w[ \t]{{0,3}}{_OPENED}"),
     _command("sqlcmd", "sqlcmd", rf"-P[ \t]{{0,3}}{_OPENED}"),
@@ -312,13 +269,8 @@ COMMANDS = (
         "pass", r"pass:", _BARE, 4, 300,
         before=re.compile(rb"[ \t](?:ni|tuo)?ssap-"), accepts=values.is_value, gate=re.compile(b"pass:"),
     ),
-    _form(
-        "echo", rf"echo[ \t]{{1,3}}(?:-\w{{1,3}}[ \t]{{1,3}})?{_OPENED}", _ARGUMENT, 1, 300,
-        r"['\"]?[ \t]{0,3}\|[ \t]{0,3}(?:sudo|chpasswd|passwd|su|cryptsetup|docker login)\b",
-        cut_end=r"['\"]?[ \t]{0,3}(?:\|[ \t]{0,3}[a-z ]{0,12})?",
-        fold=False, before=_NO_WORD, accepts=values.is_value, hint=r"echo[^\r\n]*\|", likely=False,
-        taken="",
-    ),
+    _piped("echo", r"(?:-\w{1,3}[ \t]{1,3})?"),
+    _piped("printf", r"(?:['\"]?%s(?:\\n)?['\"]?[ \t]{1,3})?"),
 )  # fmt: skip
 
 
@@ -327,7 +279,11 @@ COMMANDS = (
 _KEY_BLOCK = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S]){0,8000}"
 _SCHEME = r"authorization\\?['\"]?[:=] {0,3}\\?['\"]?(?:basic|token|apikey|api-key|key|bot|digest|negotiate) {1,3}"
 _BEFORE_HOST = r"://[^ \t\n\r\x0b\x0c/]*@"
+_SLASH_BEFORE_HOST = r"://[^ \t\n\r\x0b\x0c/]*:[^ \t\n\r\x0b\x0c@]*@"
+# A digest stands after the name of an image.
+_HOST = r"@(?!sha\d)"
 _PASSWORD_SPACE = re.compile(rb"password[ \t]", re.IGNORECASE)
+_PASS_ALONE = re.compile(rb"pass['\"]?[ \t]{0,3}[:=]", re.IGNORECASE)
 PLACES = (
     Form(
         b"-----begin",
@@ -345,10 +301,16 @@ PLACES = (
         accepts=values.is_cookie, hint=r"cookie\\?['\"]?:",
     ),
     _form(
-        "://", r"://[^\s/:@'\"]{0,100}:", rf"[^{_SPACE}/@'\"]", 1, 1000, "@",
+        "://", r"://[^\s/:'\"]{0,100}:", rf"[^{_SPACE}/@'\"]", 1, 1000, _HOST,
         accepts=values.is_value, hint=_BEFORE_HOST, likely=False,
     ),
-    _form("://", "://", _WORD, 20, 300, "@", accepts=values.is_opaque, hint=_BEFORE_HOST, likely=False),
+    # A slash in a password should be escaped, and often is not; after a port a path begins.
+    _form(
+        "://", r"://[^\s/:@'\"]{1,100}:(?!\d{1,5}/)", rf"[^{_SPACE}@'\"]", 1, 300, _HOST,
+        accepts=values.is_value, hint=_SLASH_BEFORE_HOST, likely=False,
+    ),
+    _form("thin:", r"thin:[^\s/@'\"]{1,60}/", rf"[^{_SPACE}/@'\"]", 1, 300, "@", hint="thin:[^@ \t]*@", likely=False),
+    _form("://", "://", _WORD, 20, 300, _HOST, accepts=values.is_opaque, hint=_BEFORE_HOST, likely=False),
     _running(
         "pass", r"password[ \t]{1,20}", r"[^\s'\"]", 3, 300,
         before=_NETRC, accepts=values.is_value, gate=_PASSWORD_SPACE,
@@ -358,14 +320,70 @@ PLACES = (
         accepts=values.is_value, gate=_PASSWORD_SPACE,
     ),
     _form(
-        "identified by", r"identified by[ \t]{1,3}(?P<quote>['\"])", _QUOTED, 1, 300, "(?P=quote)",
-        accepts=values.is_value, hint=r"identified by[ \t]{1,3}['\"]",
+        "pass", r"password\((?P<quote>['\"])", _QUOTED, 4, 300, "(?P=quote)",
+        before=re.compile(rb"\s{0,3}="), accepts=values.is_value, gate=re.compile(rb"password\(", re.IGNORECASE),
+    ),
+    _form(
+        "pass", rf"pass['\"]?{_SPACES}[:=]>?{_SPACES}(?P<quote>['\"])", _QUOTED, 8, 300, "(?P=quote)",
+        before=_NO_WORD, accepts=values.is_opaque, gate=_PASS_ALONE,
     ),
     _running(
-        "sig", r"sig(?:nature)?=", rf"[^{_SPACE}'\"&]", 16, 1000,
-        before=re.compile(rb"[?&]|-zma-x"), hint="sig(?:nature)?=",
+        "pass", r"pass[ \t]{1,3}=[ \t]{1,3}", _BARE, 8, 300,
+        before=_NO_WORD, accepts=_both(values.is_opaque, values.is_configured), gate=_PASS_ALONE,
+    ),
+    _form(
+        "identified ", r"identified (?:with \S{1,60} )?by[ \t]{1,3}(?P<quote>['\"])", _QUOTED, 1, 300, "(?P=quote)",
+        accepts=values.is_value, hint=r"identified (?:with [^ ]{1,60} )?by[ \t]{1,3}['\"]",
+    ),
+    *(
+        _running(
+            literal, literal, rf"[^{_SPACE}'\"&]", 16, 1000,
+            before=re.compile(rb"[?&]|-zma-x"), accepts=accepts, hint=rf"[?&-]{literal}",
+        )
+        for literal, accepts in (
+            ("sig=", None), ("signature=", None), ("key=", values.is_opaque), ("code=", values.is_opaque),
+        )
+    ),
+    _form(
+        "securestring", r"securestring[ \t]{1,3}(?:-string[ \t]{1,3})?(?P<quote>['\"])", _QUOTED, 4, 300, "(?P=quote)",
+        accepts=values.is_value,
+    ),
+    *(
+        _running(it, rf"{it}[ \t]{{1,3}}", _BARE, 4, 300, accepts=values.is_value)
+        for it in ("requirepass", "masterauth")
+    ),
+    _form(
+        '"d"', rf"\"d\"{_SPACES}:{_SPACES}(?P<quote>\")", _WORD, 40, 1000, "(?P=quote)", accepts=values.is_opaque,
     ),
     _form("hooks", r"hooks(?:\.slack\.com/services|/\d{15,22})/", r"[\w/-]", 20, 200, hint=r"hooks(?:\.slack|/[0-9])"),
 )  # fmt: skip
 
-FORMS = (*PLACES, *(form for name in NAMES for form in named(name)), *COMMANDS)
+# Files of passwords, and what takes a password's place in them.
+
+_HOST_ALONE = re.compile(rb"[^\s:]{1,120}+(?=\s|\Z)")
+_CRYPTED = ("$1$", "$5$", "$6$", "$7$", "$y$", "$gy$", "$apr1$", "$argon2", "pbkdf2", "scrypt:")
+
+
+def _hash(literal: str, head: str = "", least: int = 20) -> Form:
+    """A password's hash, with the salt and the costs that stand before it."""
+    return _running(
+        literal, re.escape(literal) + head, r"[A-Za-z0-9+/=._$,:-]", least, 300, accepts=values.is_hash,
+        hint=re.escape(literal) + "[a-z0-9+/=._$,:{}-]{16}",
+    )  # fmt: skip
+
+
+HASHES = (
+    *map(_hash, _CRYPTED),
+    *(_hash(f"$2{kind}$", r"\d\d\$", 50) for kind in "abxy"),
+    *(_hash(kind, r"\d{0,3}\}") for kind in ("{ssha", "{sha", "{smd5")),
+    *(
+        _running(
+            port, rf"{re.escape(port)}[^\s:]{{1,63}}+:[^\s:*]{{1,63}}+:", _BARE, 4, 300,
+            before=_HOST_ALONE, accepts=values.is_value,
+        )
+        for port in (":5432:", ":5433:", ":6432:", ":*:")
+    ),
+)  # fmt: skip
+
+FAMILIES = (tuple(form for name in NAMES for form in named(name)), PLACES, HASHES, COMMANDS)
+"""Apart, since most texts have a hint of few of them: each is searched by itself only where one of its own stands."""

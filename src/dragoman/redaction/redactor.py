@@ -22,7 +22,7 @@ from dragoman.redaction.forms import NAMES
 from dragoman.redaction.shapes import Shapes, Span
 from dragoman.redaction.stream import SecretStream, mark
 
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 """Raised when more secrets are known: what older ones left on the disk is then scrubbed once more."""
 
 _SHORTEST = 4

@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
-from dragoman.redaction.forms import ARGUMENTS_BYTES, ARGUMENTS_END, FORMS, TOKENS, Form, Name, Run, named
+from dragoman.redaction.forms import ARGUMENTS_BYTES, ARGUMENTS_END, FAMILIES, Form, Name, Run, named
 from dragoman.redaction.presence import literal_pattern, presence, readable
+from dragoman.redaction.tokens import TOKENS
 
 LONGEST_BYTES = 9_000
 BEFORE_BYTES = 160
 _MARK = re.compile(rb"<redacted \d{1,9} chars>")
 _SHORTEST_RUN = b"a" * 20
 _RUN_CHARACTER = re.compile(rb"[\w.-]")
+# A few tokens are written in base 64.
+_CUT_CHARACTER = re.compile(rb"[\w.+/=-]")
+_CUT_RUNS = bytes(ord("a") if _CUT_CHARACTER.match(bytes([code])) else ord(" ") for code in range(256))
 _RUNS = bytes(ord("a") if _RUN_CHARACTER.match(bytes([code])) else ord(" ") for code in range(256))
 
 _FREE = "(?<![A-Za-z0-9_])"
@@ -56,6 +61,22 @@ class Found(NamedTuple):
     end: int
 
 
+class _Family:
+    """Forms of one kind, and whether a text hints at one of them."""
+
+    def __init__(self, forms: Iterable[Form]) -> None:
+        hints: dict[bytes, set[str]] = {}
+        for form in forms:
+            hints.setdefault(form.literal, set()).add(_hint(form))
+        self._hints = {literal: presence(sorted(its)) for literal, its in hints.items()}
+        self._has_hint = presence(sorted({hint for its in hints.values() for hint in its}))
+
+    def hinted(self, folded: str) -> list[bytes]:
+        if not self._has_hint(folded):
+            return []
+        return [literal for literal, stands in self._hints.items() if stands(folded)]
+
+
 class Shapes:
     """The forms known everywhere, and the names that a user added."""
 
@@ -66,18 +87,16 @@ class Shapes:
             for form in named(Name(name.casefold(), re.escape(name)))
         ]
         self._forms: dict[bytes, dict[Gate, list[Form]]] = {}
-        hints: dict[bytes, set[str]] = {}
-        for form in (*FORMS, *own):
+        families = (*FAMILIES, own) if own else FAMILIES
+        for form in chain.from_iterable(families):
             self._forms.setdefault(form.literal, {}).setdefault(form.gate, []).append(form)
-            hints.setdefault(form.literal, set()).add(_hint(form))
         self._following = {
             literal: [(gate, _following(group)) for gate, group in groups.items()]
             for literal, groups in self._forms.items()
         }
         self._gates = {literal: _any_of(list(forms)) for literal, forms in self._forms.items()}
-        self._hints = {literal: presence(sorted(its)) for literal, its in hints.items()}
-        self._has_hint = presence(sorted({hint for its in hints.values() for hint in its}))
-        self._has_literal = presence([literal_pattern(literal) for literal in hints])
+        self._families = [_Family(forms) for forms in families]
+        self._has_literal = presence([literal_pattern(literal) for literal in self._forms])
 
     def secrets(self, view: bytes) -> list[Span]:
         """Where secrets stand, in order and apart, without what was replaced before."""
@@ -88,10 +107,8 @@ class Shapes:
         return _unmarked(view, apart(found)) if found else found
 
     def _named(self, view: bytes, folded: str) -> list[Span]:
-        if not self._has_hint(folded):
-            return []
-        literals = [literal for literal, stands in self._hints.items() if stands(folded)]
-        return [found.secret for _, found in self._found(literals, view, whole=True)]
+        literals = dict.fromkeys(literal for family in self._families for literal in family.hinted(folded))
+        return [found.secret for _, found in self._found(list(literals), view, whole=True)]
 
     def begun(self, view: bytes) -> Begun | None:
         """The earliest secret that the end of the view may have cut off."""
@@ -240,7 +257,7 @@ def _tokens(view: bytes) -> list[Span]:
 
 
 def _begun_token(view: bytes) -> re.Match[bytes] | None:
-    start = view.translate(_RUNS).rfind(b" ") + 1
+    start = view.translate(_CUT_RUNS).rfind(b" ") + 1
     word = readable(view[start:])
     return _BEGUN.search(view, start) if word and (_has_long_head(word) or _has_short_head(word)) else None
 

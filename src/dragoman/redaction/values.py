@@ -13,6 +13,9 @@ _STANDS_FOR = re.compile(
     rb"(?:\$[A-Za-z_{(]|<redacted|<[^<>]{0,60}>$|\*+$|%[sdrx(]|%\w{1,60}%$|\{[^{}]{0,60}\}|\\+[nrt]?$)"
 )
 _CODE = re.compile(rb"\(|[A-Za-z_][\w.]{0,200}[(\[]|(?:[A-Za-z_]\w{0,60}\.){1,10}[A-Za-z_]\w{0,60}[,;:)\]}]{0,5}$")
+_RANDOM_BYTES = 16
+_HASH_BYTES = 20
+_SPOKEN = re.compile(rb"(?:[A-Za-z][a-z]{2,30}+|[A-Z]{1,30}(?![a-z])|[0-9]{1,6}|[^A-Za-z0-9])*+")
 _TELLING = re.compile(
     rb"(?:\w{0,40}_)?(?:pass(?:word|wd)?|secret|token|key|credentials?|auth|pwd)s?[,;:)\]}]{1,5}$", re.IGNORECASE
 )
@@ -42,7 +45,15 @@ def is_value(value: bytes) -> bool:
 
 def is_assigned(value: bytes) -> bool:
     """`password=…` stands in calls of a program as well: another variable is no secret."""
-    return is_value(value) and not _CODE.match(value) and not _TELLING.match(value)
+    return is_value(value) and not _is_code(value) and not _TELLING.match(value)
+
+
+def _is_code(value: bytes) -> bool:
+    """A call or a member, unless a part of it looks drawn at random: `s.9qsWIY17fyCr1y5eBM` is a token."""
+    return bool(_CODE.match(value)) and not any(
+        b"(" not in value and len(part) >= _RANDOM_BYTES and is_opaque(part) and not _SPOKEN.fullmatch(part)
+        for part in value.split(b".")
+    )
 
 
 def is_telling(value: bytes) -> bool:
@@ -80,3 +91,8 @@ def is_credential(value: bytes) -> bool:
 
 def is_cookie(value: bytes) -> bool:
     return b"=" in value and is_value(value)
+
+
+def is_hash(value: bytes) -> bool:
+    """Its last part, behind salt and costs, has as many characters as the shortest hash."""
+    return len(value.rsplit(b"$", 1)[-1].split(b":", 1)[0]) >= _HASH_BYTES and is_opaque(value)
