@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, SkipJsonSchema
+
+_T = TypeVar("_T")
+# A client may send null for what it leaves out; the schema does not spend characters on saying so, and Gemini's
+# subset has no union with null. Bounds belong inside (`Maybe[Number]`): beside the union pydantic publishes `ge`.
+Maybe = Annotated[_T | SkipJsonSchema[None], "null means: not given"]
+# The same for an empty text instead of one of several words: Gemini refuses a list of values with an empty one.
+OrEmpty = Annotated[_T | SkipJsonSchema[Literal[""]], "empty means: not given"]
+# More than nothing, as an inclusive bound: Gemini's subset has no exclusive ones.
+LEAST_S = 0.001
 
 # Bounds from here on are met by no honest call: they are checked, but not told.
 _BOUNDS = {"maximum": 1_000_000, "maxLength": 100, "maxItems": 100, "maxProperties": 100}
@@ -61,7 +70,11 @@ def _said(schema: dict[str, Any]) -> dict[str, Any]:
 def _says_nothing(key: str, value: Any) -> bool:
     if key in _BOUNDS:
         return isinstance(value, int | float) and value >= _BOUNDS[key]
-    return key == "title" or (key == "default" and value in (None, ""))
+    return (
+        key == "title"
+        or (key == "default" and value in (None, ""))
+        or (key == "additionalProperties" and value is True)
+    )
 
 
 def _shorter(schema: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from dragoman.tools.operation import Parameters, Result
+from dragoman.tools.schemas import Maybe, OrEmpty
 
 DEFAULT_WAIT_S = 45.0
 MOST_WAIT_S = 3600.0
@@ -36,7 +37,7 @@ class Drawing(Parameters):
 class Show(Drawing):
     title: Annotated[str, Field(max_length=200)] = ""
     subject: Annotated[
-        Literal["", "stop", "failure"],
+        OrEmpty[Literal["stop", "failure"]],
         Field(description="Where the debugged program stands, or the last command that failed; `components` go below."),
     ] = ""
     subject_id: Annotated[str, Field(max_length=100, description="Its session or command; default: the last.")] = ""
@@ -66,7 +67,7 @@ class Question(Parameters):
     label: Annotated[str, Field(max_length=1000)] = ""
     kind: Literal["text", "long_text", "number", "yes_no", "choice", "choices", "secret"] = "text"
     options: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(default_factory=list, max_length=200)]
-    value: str | float | bool | list[str] | None = None
+    value: Maybe[str | float | bool | list[str]] = None
     required: bool = False
 
 

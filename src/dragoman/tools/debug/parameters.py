@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
 from dragoman.debug.model import StepKind
 from dragoman.tools.operation import Parameters
-
-_T = TypeVar("_T")
-# A client may send null for what it leaves out; the schema does not spend characters on saying so.
-Maybe = Annotated[_T | SkipJsonSchema[None], "null means: not given"]
+from dragoman.tools.schemas import LEAST_S, Maybe, OrEmpty
 
 DEFAULT_WAIT_S = 45.0
 PATIENCE_OF_CLIENTS_S = 60.0
@@ -146,7 +142,7 @@ class Evaluate(OfSession):
     thread_id: Thread = None
     frame_id: Frame = None
     context: Literal["watch", "repl", "hover", "clipboard"] = "repl"
-    timeout_s: Annotated[float, Field(gt=0, le=300)] = 15.0
+    timeout_s: Annotated[float, Field(ge=LEAST_S, le=300)] = 15.0
     max_chars: Characters = VALUE_CHARACTERS
 
 
@@ -165,8 +161,8 @@ class GetSource(Parameters):
 
 
 class GetOutput(OfSession):
-    cursor: Annotated[
-        Maybe[int], Field(ge=0, le=2**53, description="From here on; 0: from the start. Default: the newest.")
-    ] = None
-    category: Annotated[Literal["", "stdout", "stderr", "console"], Field(description="Only this kind.")] = ""
+    cursor: Annotated[Maybe[Number], Field(description="From here on; 0: from the start. Default: the newest.")] = None
+    category: Annotated[
+        OrEmpty[Literal["stdout", "stderr", "console"]], Field(description="Only this kind. Default: all.")
+    ] = ""
     max_chars: Annotated[int, Field(ge=1, le=MOST_CHARACTERS)] = OUTPUT_CHARACTERS

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from dragoman.tools.operation import Parameters, Result
+from dragoman.tools.schemas import Maybe
 
 DEFAULT_WAIT_S = 45.0
 MOST_TEXT = 400_000
@@ -14,6 +15,7 @@ MOST_COMMAND = 500
 """What a person is asked about is seen whole: an editor cuts a notification at a thousand characters."""
 
 Path = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute, or relative to the workspace.")]
+Line = Annotated[int, Field(ge=1, le=10_000_000)]
 Seconds = Annotated[float, Field(ge=0, le=3600, description="Wait so long for the person.")]
 
 
@@ -30,8 +32,8 @@ class _OfFile(Parameters):
 
 class Open(_OfFile):
     file_path: Path
-    line: Annotated[int, Field(ge=1, le=10_000_000)] = 1
-    end_line: Annotated[int | None, Field(ge=1, le=10_000_000, description="Select up to the end of this one.")] = None
+    line: Line = 1
+    end_line: Annotated[Maybe[Line], Field(description="Select up to the end of this one.")] = None
 
 
 class Diff(_OfFile):

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dragoman.debug.evidence.sheet import Limits
-from dragoman.tools.debug.parameters import MOST_NAMED, MOST_STDIN, Maybe, Text
+from dragoman.tools.debug.parameters import MOST_NAMED, MOST_STDIN, Text
 from dragoman.tools.evidence.place import OfPlace
 from dragoman.tools.evidence.subject import OfSubject
 from dragoman.tools.operation import Parameters
+from dragoman.tools.schemas import LEAST_S, Maybe
 
 MOST_HITS = 100_000
 MOST_CHARACTERS = 200_000
@@ -21,7 +22,7 @@ MOST_EXPRESSIONS = 20
 Expression = Annotated[str, Field(min_length=1, max_length=2000)]
 Expressions = Annotated[list[Expression], Field(default_factory=list, max_length=MOST_EXPRESSIONS)]
 Hits = Annotated[int, Field(ge=1, le=MOST_HITS)]
-Seconds = Annotated[float, Field(gt=0, le=MOST_S)]
+Seconds = Annotated[float, Field(ge=LEAST_S, le=MOST_S)]
 Condition = Annotated[Text, Field(description="Only hits where this holds.")]
 
 

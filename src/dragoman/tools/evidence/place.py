@@ -13,11 +13,12 @@ from dragoman.debug.service import DebugService
 from dragoman.phrases import say
 from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.failures import ToolError
-from dragoman.tools.debug.parameters import Maybe, Place
+from dragoman.tools.debug.parameters import Place
 from dragoman.tools.debug.places import Places
 from dragoman.tools.evidence.functions import first_line_of, is_searched
 from dragoman.tools.evidence.subject import OfSubject
 from dragoman.tools.operation import Caller, Parameters
+from dragoman.tools.schemas import Maybe
 
 
 class OfPlace(Parameters):

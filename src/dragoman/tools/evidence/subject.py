@@ -10,8 +10,9 @@ from dragoman.debug.evidence.run import Subject
 from dragoman.debug.service import Wish
 from dragoman.phrases import say
 from dragoman.tools.debug.failures import ToolError
-from dragoman.tools.debug.parameters import MOST_NAMED, MOST_STDIN, Maybe, Text
+from dragoman.tools.debug.parameters import MOST_NAMED, MOST_STDIN, Text
 from dragoman.tools.operation import Parameters
+from dragoman.tools.schemas import Maybe
 
 WAYS = ("configuration_name", "configuration", "program", "session_id")
 _OF_A_START = ("args", "cwd", "env", "stdin")

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from dragoman.terminal.screen import MOST_SCROLLBACK
 from dragoman.tools.operation import Parameters
+from dragoman.tools.schemas import Maybe
 
 DEFAULT_WAIT_S = 45.0
 MOST_WAIT_S = 3600.0
@@ -19,6 +20,7 @@ MOST_TYPED = 100_000
 TerminalId = Annotated[str, Field(max_length=200)]
 CommandId = Annotated[str, Field(max_length=300)]
 Folder = Annotated[str, Field(max_length=4096, description="This folder and those below it.")]
+Offset = Annotated[int, Field(ge=0, le=2**53)]
 Seconds = Annotated[float, Field(ge=0, le=MOST_WAIT_S)]
 
 
@@ -42,9 +44,7 @@ class GetCommandOutput(Parameters):
     part: Annotated[
         Literal["tail", "head", "errors"], Field(description="Its end, its beginning, or its error lines.")
     ] = "tail"
-    offset: Annotated[int | None, Field(ge=0, le=2**53, description="Instead of part: next_offset of an answer.")] = (
-        None
-    )
+    offset: Annotated[Maybe[Offset], Field(description="Instead of part: next_offset of an answer.")] = None
     limit: Annotated[int, Field(ge=100, le=MOST_OUTPUT_BYTES, description="Bytes of the record.")] = OUTPUT_BYTES
 
 
