@@ -44,7 +44,7 @@ class Resources:
                 raise _unknown_address()
             text = await self._readings.read(self._caller, found[1], found[2])
         except DragomanError as error:
-            raise self._refusal(error) from error
+            raise self._refusal(error, uri) from error
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type=_MEDIA_TYPE, text=text)]
         )
@@ -68,11 +68,12 @@ class Resources:
             mime_type=_MEDIA_TYPE,
         )
 
-    def _refusal(self, error: DragomanError) -> MCPError:
+    def _refusal(self, error: DragomanError, uri: str) -> MCPError:
+        """With the address in `data`, as every revision of MCP asks: a client has many requests open at once."""
         language = self._caller.language
         words = [error.message, *([error.hint] if error.hint else [])]
         text = " ".join(phrase.in_language(language) for phrase in words)
-        return MCPError(types.INVALID_PARAMS, text, {"code": error.code})
+        return MCPError(types.INVALID_PARAMS, text, {"code": error.code, "uri": uri})
 
 
 def _unknown_address() -> DragomanError:

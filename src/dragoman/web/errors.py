@@ -40,6 +40,15 @@ _REFUSALS: dict[str, Phrase] = {
 }
 
 
+# The same at every address, so that it does not say which ones there are.
+_HINTS: dict[str, Phrase] = {
+    "token_needed": say(
+        "Send `Authorization: Bearer TOKEN`. `dragoman token show mcp` prints the token for MCP clients, "
+        "`dragoman page` a link for the browser."
+    ),
+}
+
+
 def language_of(connection: HTTPConnection) -> Language:
     return "zh" if connection.headers.get("accept-language", "").lower().startswith("zh") else "en"
 
@@ -80,6 +89,11 @@ async def answer_fault(request: Request, _: Exception) -> Response:
 
 
 def refusal_response(refusal: Refusal, language: Language) -> Response:
-    body = {"code": refusal.code, "message": _REFUSALS[refusal.code].in_language(language), "hint": ""}
+    hint = _HINTS.get(refusal.code)
+    body = {
+        "code": refusal.code,
+        "message": _REFUSALS[refusal.code].in_language(language),
+        "hint": hint.in_language(language) if hint else "",
+    }
     headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
     return JSONResponse({"error": body}, status_code=refusal.status, headers=headers)

@@ -202,3 +202,4 @@ async def test_an_address_that_is_none_is_refused(tmp_path: Path, uri: str) -> N
         with pytest.raises(MCPError) as refused:
             await client.read_resource(uri)
     assert code_of(refused.value) in {"unknown_resource", "unknown_session"}
+    assert refused.value.error.data["uri"] == uri

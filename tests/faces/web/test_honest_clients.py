@@ -89,6 +89,18 @@ def test_errors_speak_the_readers_language(victim: Attacked) -> None:
         for language in ("zh-CN,zh;q=0.9", "en")
     }
     assert [it["error"]["message"] for it in told.values()] == ["需要令牌。", "A token is needed."]
+    assert ["令牌" in it["error"]["hint"] for it in told.values()] == [True, False]
+
+
+def test_who_comes_without_a_token_learns_how_to_get_one_and_not_what_there_is(victim: Attacked) -> None:
+    answers = [
+        ask(victim.port, Ask(path, headers=[victim.host])) for path in ("/mcp", "/api/status", "/no/such/address")
+    ]
+    assert [it.status for it in answers] == [401, 401, 401]
+    told, *others = [it.json()["error"] for it in answers]
+    assert others == [told, told]
+    for words in ("Authorization: Bearer", "`dragoman token show mcp`", "`dragoman page`"):
+        assert words in told["hint"]
 
 
 def test_a_feed_is_asked_for_by_subprotocol_as_a_browser_must(victim: Attacked) -> None:
