@@ -30,6 +30,8 @@ for number = 1, 4 do
 end
 """
 IN_LOOP, IN_FUNCTION = 8, 2
+# For programs that nobody starts for us: whoever is first, runtime or debugger, the other comes while it runs.
+LASTING_PROGRAM = PROGRAM.replace("1, 4 do", "1, 2000 do os.execute('sleep 0.02') os.clock()")
 
 
 @pytest.fixture
@@ -101,6 +103,7 @@ def test_data_is_watched_and_loaded_sources_are_listed(agent: Agent, editor: Edi
 def test_an_editor_attaches_to_a_lua_program_by_luapandas_own_keys(
     editor: Editor, lua: Path, tmp_path: Path, is_client: bool
 ) -> None:
+    lua.write_text(LASTING_PROGRAM)
     port, own = free_port(), {"VSCodeAsClient": True} if is_client else {}
     editor.initialize()
     asked = {"type": "lua", "connectionPort": port, "workspace": str(tmp_path), **own}
@@ -111,7 +114,7 @@ def test_an_editor_attaches_to_a_lua_program_by_luapandas_own_keys(
         editor.ask("configurationDone")
         editor.answer(begun)
         thread = editor.event("stopped")["threadId"]
-        assert editor.locals(editor.frames(thread)[0]["id"])["value"] == "1"
+        assert int(editor.locals(editor.frames(thread)[0]["id"])["value"]) >= 1
         editor.ask("disconnect")
         program.kill()
 
