@@ -77,6 +77,8 @@ class Dialect:
     """The local in which a frame has what it raised, where no request says what that was."""
     shows_raised: str = ""
     """A pattern of how that local is shown, with the `message` in it."""
+    thread_dump: str = ""
+    """An expression that is evaluated in a running program, beside its threads: where each is and what it waits for."""
     build_failed: str = ""
     """A pattern in its refusal to launch that says that the program could not be built: its output has the reason."""
     ready_within_s: float = 30.0

@@ -20,7 +20,7 @@ from dragoman.debug.latecomers import Latecomers
 from dragoman.debug.link import Link
 from dragoman.debug.member_ids import Threads
 from dragoman.debug.member_lists import LISTS, MemberLists
-from dragoman.debug.member_requests import MemberRequests
+from dragoman.debug.member_requests import EVALUATE_IN_EACH, MemberRequests
 from dragoman.debug.members import Join, Member, Members
 from dragoman.debug.messages import answer, fields, made
 from dragoman.debug.turns import Turns
@@ -226,6 +226,8 @@ class Family:
         if command == "initialize":
             self._members.hello = {**(arguments or {}), **_SERVED}
             return await self._root.link.request(command, self._members.hello, timeout_s=timeout_s)
+        if command == EVALUATE_IN_EACH:
+            return await self._requests.in_each(arguments or {}, timeout_s)
         if command == "threads":
             return await self._requests.all_threads(timeout_s)
         if command == "disconnect":

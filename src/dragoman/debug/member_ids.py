@@ -37,6 +37,10 @@ class Threads:
     def of(self, member: int) -> list[int]:
         return [ours for ours, (owner, _) in self._theirs.items() if owner == member]
 
+    def numbers(self, member: int) -> dict[int, int]:
+        """Our numbers by the member's own."""
+        return {theirs: ours for ours, (owner, theirs) in self._theirs.items() if owner == member}
+
     def forget(self, ours: int) -> None:
         key = self._theirs.pop(ours, None)
         if key is not None:

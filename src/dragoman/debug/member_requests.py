@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
+import anyio
 import msgspec
 from msgspec import UNSET
 
@@ -11,8 +13,11 @@ from dragoman.debug.member_ids import Threads, lowered, named_member, raised
 from dragoman.debug.members import ROOT, Member, Members
 from dragoman.debug.messages import answer
 from dragoman.debug.turns import Turns
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.wire.dap import Response, read_body
+
+EVALUATE_IN_EACH = "dragomanEvaluateInEach"
+"""A request of ours: the same expression in every process, with our numbers of its threads."""
 
 
 class MemberRequests:
@@ -43,6 +48,21 @@ class MemberRequests:
             found += await self._threads_of(member, timeout_s)
         return answer("threads", {"threads": found})
 
+    async def in_each(self, arguments: dict[str, Any], timeout_s: float) -> Response:
+        """One that does not answer is left out; the others have answered meanwhile."""
+        found: list[dict[str, Any]] = []
+
+        async def ask(member: Member) -> None:
+            with contextlib.suppress(DragomanError, RemoteProtocolError):
+                response = await member.link.request("evaluate", arguments, timeout_s=timeout_s)
+                result = read_body(response, _EvaluateBody).result
+                found.append({"result": result, "threads": self._threads.numbers(member.place)})
+
+        async with anyio.create_task_group() as group:
+            for member in list(self._members.present.values()):
+                group.start_soon(ask, member)
+        return answer(EVALUATE_IN_EACH, {"answers": found})
+
     def _first_with_threads(self) -> int:
         """A root that only asks for children has nothing to evaluate in."""
         return next((place for place in self._members.present if self._threads.of(place)), ROOT)
@@ -58,6 +78,10 @@ class MemberRequests:
         return [
             {**it, "id": self._threads.ours(member.place, it["id"]), "name": _name_of(it, member)} for it in threads
         ]
+
+
+class _EvaluateBody(msgspec.Struct):
+    result: str = ""
 
 
 class _ThreadsBody(msgspec.Struct):

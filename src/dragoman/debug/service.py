@@ -48,6 +48,7 @@ _ANSWERED_AT_LEAST_WITHIN_S = 1.0  # also for who does not wait: a refusal is wo
 # A session takes breakpoints in milliseconds; one that hangs must not hold up whoever sets them for the others.
 _TAKEN_WITHIN_S = 2.0
 _PAUSED_WITHIN_S = 4.0  # Lua programs look for messages every two seconds
+_BLOCKED_AFTER_S = 0.7  # a thread that runs halts within milliseconds
 _TAKEN_AFTER_ANOTHER_WITHIN_S = 0.5
 _ADOPTED_WITHIN_S = 10.0
 _EXPRESSION_IN_RECORD = 200
@@ -201,11 +202,15 @@ class DebugService:
         return await self._performed(client, session, stepped, within_s)
 
     async def pause(self, client: Client, session_id: str, *, within_s: float) -> Happened:
-        """Asked for once more where nothing came of it: js-debug loses one that overtakes the continue before it."""
+        """Asked for once more where nothing came of it: js-debug loses one that overtakes the continue before it.
+
+        A program that waits in native code halts when it comes back from there, perhaps never. Where a thread dump says
+        what it waits for, that is the answer, and nobody is kept waiting for more."""
         session, deadline_s = self.find(client, session_id), self._clock.monotonic_s() + within_s
-        first_s = min(within_s, _PAUSED_WITHIN_S)
+        first_s = min(within_s, _BLOCKED_AFTER_S if session.sees_running else _PAUSED_WITHIN_S)
         happened = await self._performed(client, session, session.pause(by=client.id), first_s)
-        if happened.outcome is not None or session.state is not State.RUNNING or within_s == first_s:
+        is_over = session.sees_running or within_s == first_s
+        if happened.outcome is not None or session.state is not State.RUNNING or is_over:
             return happened
         return await self._performed(client, session, session.pause(by=client.id), self._left_s(deadline_s))
 

@@ -35,6 +35,7 @@ from dragoman.debug.pulse import Pulse
 from dragoman.debug.running import Running, Tell
 from dragoman.debug.states import LIVE, Happening, State
 from dragoman.debug.stopping import Moment, Stopping
+from dragoman.debug.thread_dump import ThreadDump, ThreadDumper
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.redaction import SecretStream
@@ -105,6 +106,7 @@ class Session:
         self.looks = Looks(
             self._asking, self._life, self._threads, self._opening, launch, self._hearing.program, self._now
         )
+        self._dumper = ThreadDumper(backend, launch.dialect)
         self._until: Until | None = None
         self._wanted: tuple[Breakpoint, ...] = ()
         self._set_probe(probe)
@@ -165,6 +167,20 @@ class Session:
     def sent_on_by(self) -> tuple[str, str]:
         """Who sent it on last, and with which command."""
         return self._running.by, self._running.command
+
+    @property
+    def sees_running(self) -> bool:
+        """Whether a thread dump can be had of it while it runs."""
+        return self._dumper.sees_running
+
+    async def thread_dump(self) -> ThreadDump:
+        """Where each thread is and what it waits for, within two seconds; empty where that cannot be learned."""
+        if self.state is State.RUNNING or (self.state is State.STOPPED and self.sees_running):
+            return await self._dumper.running()
+        moment = self._arriving.moment
+        if self.state is not State.STOPPED or moment is None:
+            return ThreadDump()
+        return await self._dumper.stopped(await self.looks.threads(placed=False), moment.looking.stack)
 
     def note_name(self, id: str, name: str) -> None:
         """Of who acts next; of so many that no person could tell them apart, the first are known."""

@@ -51,6 +51,13 @@ _LAUNCHER = {
     "debugLauncherPath": str(Path(__file__).with_name("debugpy_launcher.py")),
 }
 
+# One expression: debugpy evaluates it in a thread of its own, whatever the program's threads wait for.
+_THREAD_DUMP = (
+    "(lambda names: (exec({source!r}, names), names['survey']())[1])({{'__name__': 'dragoman_thread_dump'}})".format(
+        source=Path(__file__).with_name("python_threads.py").read_text(encoding="utf-8")
+    )
+)
+
 _CONDITION_FAILED = (
     r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"
 )
@@ -186,6 +193,7 @@ PYTHON = AdapterSpec(
         # For a clipboard a value is sent whole, and of an answer over 16 MB the adapter dies without a word.
         contexts={"clipboard": "watch"},
         is_interrupted=True,
+        thread_dump=_THREAD_DUMP,
     ),
     exception_filters=("uncaught",),
     more_filters=_filters_for_tests,

@@ -255,6 +255,24 @@ class StopEventData(Result):
     sent_on_by: Maybe[str] = None
 
 
+class DumpedThreadAnswer(Result):
+    """A thread, a goroutine or an asyncio task; its place is the innermost one in the user's own code."""
+
+    model_config = ConfigDict(json_schema_extra=_required_alone)
+
+    name: str
+    state: str
+    thread_id: Maybe[int] = None
+    process_id: Maybe[int] = None
+    function_name: Maybe[str] = None
+    file_path: Maybe[str] = None
+    line_number: Maybe[int] = None
+    waits_for: Maybe[str] = None
+    held_by: Maybe[str] = None
+    held_at: Maybe[str] = None
+    call: Maybe[str] = None
+
+
 class NoteAnswer(Result):
     """`about` is in the words of the file that it speaks of."""
 
@@ -272,7 +290,8 @@ class Awaited(Result):
     """What came of a waiting tool; which fields there are follows from `status`.
 
     `runs_with` says in the first answer of a session which interpreter and which adapter it got, `notes` what of its
-    configuration may not be as it was meant, `live_sessions` which were there before.
+    configuration may not be as it was meant, `live_sessions` which were there before. `threads` and `tasks` say after a
+    pause or a timeout where each is and what it waits for.
     """
 
     status: Literal["stopped", "completed", "timeout", "interrupted", "success"]
@@ -284,6 +303,10 @@ class Awaited(Result):
     signal: Maybe[str] = None
     output: Maybe[str] = None
     unbound_breakpoints: Maybe[list[UnboundBreakpoint]] = None
+    threads: Maybe[list[DumpedThreadAnswer]] = None
+    tasks: Maybe[list[DumpedThreadAnswer]] = None
+    threads_left_out: Maybe[int] = None
+    deadlock: Maybe[str] = None
     runs_with: Maybe[dict[str, str]] = None
     other_sessions: Maybe[list[AlsoStarted]] = None
     live_sessions: Maybe[list[AlsoStarted]] = None

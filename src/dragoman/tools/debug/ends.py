@@ -10,6 +10,7 @@ from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Happened
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE, State
+from dragoman.debug.thread_dump import ThreadDump
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import never_began
 from dragoman.tools.debug.answers import AlsoStarted, Awaited, NoteAnswer
@@ -17,6 +18,7 @@ from dragoman.tools.debug.client import who
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import PATIENCE_OF_CLIENTS_S
 from dragoman.tools.debug.stops import Stops, output_lines, stop_lines, unbound_lines
+from dragoman.tools.debug.thread_dumps import dump_fields, dump_lines, thread_dump
 from dragoman.tools.debug.values import name
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
@@ -66,6 +68,10 @@ PAUSING = Sentences(
 RESTARTING = Sentences("restart_debugging", _ENDED, STARTING.timeout, STARTING.interrupted)
 WAITING = Sentences("wait_for_stop", _ENDED, CONTINUING.timeout, CONTINUING.interrupted)
 
+BLOCKED = say(
+    "The program cannot be halted where it is: no thread runs code that the debugger can stop in. It halts as soon as "
+    "one does."
+)
 _GOES_ON = say("The program goes on: wait_for_stop waits again, pause_debugging halts it, stop_debugging ends it.")
 _STARTS = say("It is still starting: wait_for_stop waits again, stop_debugging ends it.")
 PATIENCE = say("Many clients give up after 60 seconds; `wait: false`, then wait_for_stop, is safer.")
@@ -108,7 +114,7 @@ class Ends:
             case Ended() as ended:
                 return self._completed(caller, happened.session, ended, waited)
             case None if waited.wait:
-                return self._going_on(caller, happened.session, "timeout", waited.ends.timeout)
+                return await self._timed_out(caller, happened.session, waited)
         return self._unwaited(caller, happened.session)
 
     def interrupted(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
@@ -137,14 +143,17 @@ class Ends:
             await _end(session)
             raise unbegun
         data = await self.stops.data(caller, session, stop)
+        dump = await thread_dump(session) if waited.ends is PAUSING else ThreadDump()
         answer = Awaited(
             status="stopped",
             session_id=session.id,
             state=session.state.value,
             stop_event_data=data,
             hint=_said(waited.hint, caller),
+            **dump_fields(dump, caller),
         )
-        return Outcome([*stop_lines(data, stop, caller.workspace), *_also(waited.hint)], answer)
+        lines = [*stop_lines(data, stop, caller.workspace), *dump_lines(dump, caller.workspace)]
+        return Outcome([*lines, *_also(waited.hint)], answer)
 
     def _completed(self, caller: Caller, session: Session, ended: Ended, waited: Waited) -> Outcome:
         if ended.message:
@@ -167,6 +176,14 @@ class Ends:
         head = say("completed: {message} ({session})", message=message, session=session.id)
         lines = [head, *output_lines(answer.output), *unbound_lines(unbound, caller.workspace)]
         return Outcome([*lines, *_also(waited.hint)], answer)
+
+    async def _timed_out(self, caller: Caller, session: Session, waited: Waited) -> Outcome:
+        """With what the program does instead: where each of its threads is, and what it waits for."""
+        dump = await thread_dump(session) if session.state is State.RUNNING else ThreadDump()
+        is_blocked = waited.ends is PAUSING and dump and session.sees_running
+        outcome = self._going_on(caller, session, "timeout", BLOCKED if is_blocked else waited.ends.timeout)
+        data = outcome.data.model_copy(update=dump_fields(dump, caller))
+        return replace(outcome, lines=[*outcome.lines, *dump_lines(dump, caller.workspace)], data=data)
 
     def _going_on(self, caller: Caller, session: Session, status: str, message: Phrase) -> Outcome:
         hint = _STARTS if session.state is State.STARTING else _GOES_ON
@@ -193,7 +210,7 @@ class Ends:
 
     def _why_it_goes_on(self, session: Session, message: Phrase) -> str | None:
         """What a debugger says of a program that it cannot halt."""
-        if message is not PAUSING.timeout:
+        if message not in (PAUSING.timeout, BLOCKED):
             return None
         said, _ = session.output.since(0, most=_OUTPUT_CHARACTERS, categories=_IMPORTANT)
         return self.stops.values.tail(said, _OUTPUT_CHARACTERS) or None

@@ -129,7 +129,7 @@ TOOLS = (
     Tool(
         "pause_debugging",
         "Pause",
-        "Halt the running program wherever it is; answers like start_debugging.",
+        "Halt the running program; says where each thread is and what it waits for. Answers like start_debugging.",
         take.Acting,
         answers.Resumed,
         _CHANGES,

@@ -1,0 +1,88 @@
+"""Takes a thread dump of a session: by code inside the program while it runs, by its stacks where it stands."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import anyio
+import msgspec
+
+from dragoman.debug.backend import Answering
+from dragoman.debug.dialect import Dialect
+from dragoman.debug.member_requests import EVALUATE_IN_EACH
+from dragoman.debug.model import Frame, ThreadSeen
+from dragoman.debug.thread_dump import model
+from dragoman.debug.thread_dump.frame_waits import first_own, wait_of
+from dragoman.debug.thread_dump.model import DumpedThread, ThreadDump
+from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.wire.dap import read_body
+
+log = logging.getLogger(__name__)
+
+_ANSWERED_WITHIN_S = 1.0
+_STACKS_WITHIN_S = 1.5
+_STACKS = 64  # each costs a question
+_LEVELS = 12
+
+Stack = Callable[[int, int], Awaitable[tuple[Sequence[Frame], int]]]
+
+
+class ThreadDumper:
+    def __init__(self, backend: Answering, dialect: Dialect) -> None:
+        self._backend = backend
+        self._dialect = dialect
+
+    @property
+    def sees_running(self) -> bool:
+        """Whether a program can be looked at without being halted."""
+        return bool(self._dialect.thread_dump)
+
+    async def running(self) -> ThreadDump:
+        """Of every process of the session; empty where nothing can be learned in time."""
+        if not self.sees_running:
+            return ThreadDump()
+        asked = {"expression": self._dialect.thread_dump, "context": "repl"}
+        try:
+            response = await self._backend.request(EVALUATE_IN_EACH, asked, timeout_s=_ANSWERED_WITHIN_S)
+            answers = read_body(response, _Answers).answers
+        except (DragomanError, RemoteProtocolError) as error:
+            log.info("no thread dump: %s", error)
+            return ThreadDump()
+        return model.together(_read(answer) for answer in answers)
+
+    async def stopped(self, threads: Sequence[ThreadSeen], stack: Stack) -> ThreadDump:
+        """By the stacks of a program that stands; of what the time did not suffice for, the names alone."""
+        found = [DumpedThread(name=it.name, id=it.id) for it in threads]
+        with anyio.move_on_after(_STACKS_WITHIN_S):
+            for place, thread in enumerate(threads[:_STACKS]):
+                try:
+                    frames, _ = await stack(thread.id, _LEVELS)
+                except (DragomanError, RemoteProtocolError):
+                    continue
+                found[place] = _of_frames(thread, frames)
+        return ThreadDump(threads=tuple(found[:_STACKS]), total=len(threads))
+
+
+class _Answer(msgspec.Struct):
+    result: str
+    threads: dict[int, int] = msgspec.field(default_factory=dict)
+
+
+class _Answers(msgspec.Struct):
+    answers: list[_Answer]
+
+
+def _read(answer: _Answer) -> ThreadDump:
+    try:
+        return model.of_process(answer.result, answer.threads)
+    except ValueError as error:
+        log.info("a thread dump cannot be read: %s", error)
+        return ThreadDump()
+
+
+def _of_frames(thread: ThreadSeen, frames: Sequence[Frame]) -> DumpedThread:
+    own = first_own(frames)
+    place: dict[str, Any] = {"path": own.path, "line": own.line, "function": own.name} if own else {}
+    return DumpedThread(name=thread.name, id=thread.id, kind=wait_of(frames), **place)

@@ -1,0 +1,141 @@
+"""A thread dump as data: places, waits and deadlocks. Names and texts in it are the program's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+_NAMED = 160
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """Who has what a thread waits for, and where."""
+
+    name: str
+    is_itself: bool = False
+    path: str = ""
+    line: int = 0
+
+
+class DumpedThread(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread, a goroutine or an asyncio task. `path` and `line` are its innermost place in the user's own code."""
+
+    name: str
+    id: int | None = None
+    path: str = ""
+    line: int = 0
+    function: str = ""
+    runs: bool = False
+    kind: str = ""
+    """What it waits for: a key of the table of waits. Neither this nor `runs`: it is not known."""
+    target: str = ""
+    """The call that it waits in, as written in the source, or the name of what it waits for."""
+    held: Held | None = None
+    process: int = 0
+    is_task: bool = False
+
+
+class ThreadDump(msgspec.Struct, frozen=True, kw_only=True):
+    threads: tuple[DumpedThread, ...] = ()
+    total: int = 0
+    deadlocks: tuple[tuple[str, ...], ...] = ()
+    """Each a circle of names: every thread waits for what the next one has, the last for the first one's."""
+    native: bool = False
+    """Read from outside, because the interpreter does not answer: native code has not returned to it."""
+
+    def __bool__(self) -> bool:
+        return bool(self.threads)
+
+
+class _Place(msgspec.Struct):
+    file: str = ""
+    line: int = 0
+
+
+class _Seen(msgspec.Struct):
+    name: str
+    id: int | None = None
+    ident: int | None = None
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    runs: bool = False
+    kind: str = ""
+    target: str = ""
+    holder: int | None = None
+    holder_name: str = ""
+    held_at: _Place | None = None
+
+
+class _Process(msgspec.Struct):
+    pid: int
+    threads: list[_Seen]
+    tasks: list[_Seen] = msgspec.field(default_factory=list)
+    total_threads: int = 0
+    total_tasks: int = 0
+
+
+def of_process(text: str, numbers: Mapping[int, int]) -> ThreadDump:
+    """From what the code inside a program says; `numbers` are our numbers for its debugger's. Raises `ValueError`."""
+    try:
+        seen = msgspec.json.decode(text, type=_Process)
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from error
+    threads = [_dumped(it, seen.pid, numbers) for it in seen.threads]
+    tasks = [msgspec.structs.replace(_dumped(it, seen.pid, {}), is_task=True) for it in seen.tasks]
+    total = max(seen.total_threads, len(threads)) + max(seen.total_tasks, len(tasks))
+    return ThreadDump(threads=(*threads, *tasks), total=total, deadlocks=tuple(_circles(seen.threads)))
+
+
+def together(dumps: Iterable[ThreadDump]) -> ThreadDump:
+    """Of all processes of a session. A process id is told where there are several."""
+    found = list(dumps)
+    threads = [it for dump in found for it in dump.threads]
+    if len({it.process for it in threads}) < 2:
+        threads = [msgspec.structs.replace(it, process=0) for it in threads]
+    return ThreadDump(
+        threads=tuple(threads),
+        total=sum(it.total for it in found),
+        deadlocks=tuple(circle for it in found for circle in it.deadlocks),
+        native=any(it.native for it in found),
+    )
+
+
+def _dumped(seen: _Seen, process: int, numbers: Mapping[int, int]) -> DumpedThread:
+    return DumpedThread(
+        name=seen.name[:_NAMED],
+        id=numbers.get(seen.id, seen.id) if seen.id is not None else None,
+        path=seen.file,
+        line=seen.line,
+        function=seen.function[:_NAMED],
+        runs=seen.runs,
+        kind=seen.kind,
+        target=seen.target[:_NAMED],
+        held=_held(seen),
+        process=process,
+    )
+
+
+def _held(seen: _Seen) -> Held | None:
+    if not seen.holder_name:
+        return None
+    place: dict[str, Any] = {"path": seen.held_at.file, "line": seen.held_at.line} if seen.held_at else {}
+    is_itself = seen.holder is not None and seen.holder == seen.ident
+    return Held(name=seen.holder_name[:_NAMED], is_itself=is_itself, **place)
+
+
+def _circles(threads: Iterable[_Seen]) -> Iterable[tuple[str, ...]]:
+    """Each once. A thread waits for one other at most, so following them finds every circle."""
+    by_ident = {it.ident: it for it in threads if it.ident is not None}
+    told: set[int] = set()
+    for start in by_ident:
+        path: list[int] = []
+        at: int | None = start
+        while at in by_ident and at not in path and at not in told:
+            path.append(at)
+            at = by_ident[at].holder
+        if at in path:
+            yield tuple(by_ident[it].name[:_NAMED] for it in path[path.index(at) :])
+        told.update(path)
