@@ -107,7 +107,12 @@ def run_npm(*words: str) -> bool:
     if not command:
         return False
     path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", "")])
-    return subprocess.call([*command, *words], cwd=PAGE, env={**os.environ, "PATH": path}) == 0
+    ran = subprocess.run(
+        [*command, *words], cwd=PAGE, env={**os.environ, "PATH": path}, stdout=subprocess.PIPE, check=False
+    )
+    if ran.returncode != 0:  # else its lists of files and packages tell a person nothing
+        sys.stderr.buffer.write(ran.stdout)
+    return ran.returncode == 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How a package that is not needed by all comes into the environment that we run in."""
+"""How a package comes into the environment that we run in, and how ours leaves it."""
 
 from __future__ import annotations
 
@@ -15,3 +15,12 @@ def install_command(package: str, *, prefix: str = sys.prefix, python: str = sys
     if (maker, kind) == ("uv", "tools"):
         return f"uv pip install --python {shlex.quote(python)} {package}"
     return f"{shlex.quote(python)} -m pip install {package}"
+
+
+def uninstall_command(*, prefix: str = sys.prefix, python: str = sys.executable) -> str:
+    *_, maker, kind, name = ("", "", *PurePath(prefix).parts)
+    if (maker, kind) == ("pipx", "venvs"):
+        return f"pipx uninstall {shlex.quote(name)}"
+    if (maker, kind) == ("uv", "tools"):
+        return f"uv tool uninstall {shlex.quote(name)}"
+    return f"{shlex.quote(python)} -m pip uninstall dragoman"

@@ -111,6 +111,12 @@ def find_setting(key: str) -> Setting:
         ) from None
 
 
+def choices(key: str) -> tuple[str, ...]:
+    """What a setting may be, where it is one of a few; nothing of others, and of what is no setting."""
+    schema = Settings.model_json_schema()["properties"].get(key, {})
+    return ("true", "false") if schema.get("type") == "boolean" else tuple(schema.get("enum", ()))
+
+
 def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[Phrase]:
     """A warning for each `DRAGOMAN_*` variable that nothing reads: most often a slip of the pen."""
     known = {setting.variable for setting in describe()} | RESERVED_VARIABLES

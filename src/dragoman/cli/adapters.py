@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from dragoman.cli import completers
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
@@ -29,13 +30,19 @@ def listing(*, json: _Json = False) -> int:
     return ExitCode.OK
 
 
-def install(name: str, /) -> int:
+def install(
+    name: Annotated[
+        str,
+        Parameter(help=shown(say("An adapter's name; `dragoman adapters` lists them.")), completer=completers.adapters),
+    ],
+    /,
+) -> int:
     from dragoman.debug.adapters.commands import INSTALLED_BY_US, install_command
-    from dragoman.debug.adapters.finding import SOUGHT, find_adapter
+    from dragoman.debug.adapters.finding import find_adapter
     from dragoman.debug.adapters.installing import install as install_it
 
-    if name not in (*SOUGHT, _LUA):
-        raise _unknown(name, sorted([*SOUGHT, _LUA]))
+    if name not in names():
+        raise _unknown(name, names())
     if name in INSTALLED_BY_US:
         warn(say("Downloading {name} with npm…", name=name))
         made = install_it(name, find_places(), os.environ)
@@ -47,6 +54,12 @@ def install(name: str, /) -> int:
     tell(say("Your system's own tools install {name}. Run this:", name=name))
     show_text(f"  {install_command(name, os.environ)}")
     return ExitCode.FAILED
+
+
+def names() -> list[str]:
+    from dragoman.debug.adapters.finding import SOUGHT
+
+    return sorted([*SOUGHT, _LUA])
 
 
 def _unknown(name: str, known: list[str]) -> DragomanError:

@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import Group, Parameter
 from cyclopts.validators import mutually_exclusive
 
+from dragoman.cli import completers
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
 from dragoman.clients.clipboard import copy_text
 from dragoman.clients.command import Command, find_command
@@ -53,7 +54,10 @@ def daemon_endpoint(client: str) -> HttpEndpoint:
 
 
 def client_config(
-    client: Annotated[str, Parameter(help=shown(say("The client's id; without one all are listed.")))] = "",
+    client: Annotated[
+        str,
+        Parameter(help=shown(say("The client's id; without one all are listed.")), completer=completers.clients),
+    ] = "",
     /,
     *,
     stdio: Annotated[bool, _flag(say("It starts us itself (the default)."), group=_TRANSPORT)] = False,  # noqa: ARG001

@@ -43,7 +43,7 @@ _COMMANDS = (
     Command("gateway", "gateway:app", say("An OpenClaw gateway: connect to it, and talk to its agents.")),
     Command("stop-waiting", "stop_waiting:stop_waiting", say("End the waits of debug tools; the programs go on.")),
     Command("demo", "demo:demo", say("Watch an agent find a real bug in a few seconds; nothing to set up.")),
-    Command("page", "page:page", say("Print a one-time login link for the page.")),
+    Command("page", "page:page", say("Open the page in the browser; --print prints its one-time link.")),
     Command("logs", "logs:logs", say("Show the daemon's log.")),
     Command("setup", "setup:setup", say("Connect the MCP clients on this machine, one question each.")),
     Command("doctor", "doctor:doctor", say("Say what is wrong here and how to mend it.")),
@@ -68,6 +68,7 @@ _COMMANDS = (
     Command("forget", "journal:forget", say("Erase events for good.")),
     Command("wire decode", "wire:wire_decode", say("Turn bytes of a protocol into JSON.")),
     Command("wire encode", "wire:wire_encode", say("Turn JSON into bytes of a protocol.")),
+    Command("uninstall", "uninstall:uninstall", say("List what Dragoman made on this machine, and remove it.")),
     Command("completions", "completions:completions", say("Print a completion script for a shell.")),
 )
 

@@ -6,16 +6,22 @@ from typing import Literal
 
 from dragoman.cli.output import ExitCode, show_text
 
-# The generated file only defines its function. As `_dragoman` in a folder of fpath it must also call it, or the first
-# Tab of every session does nothing; read with `source` it must be registered instead.
+# Where nothing of ours fits, a word is a file's name, as it is without us. zsh: the generated file only defines its
+# function. As `_dragoman` in a folder of fpath it must also call it, or the first Tab of every session does nothing;
+# read with `source` it must be registered instead.
 _ENDINGS = {
+    "bash": "complete -o bashdefault -o default -F _dragoman dragoman\n",
     "zsh": """
-if [[ "$funcstack[1]" == "_dragoman" ]]; then
+_dragoman_or_files() {
   _cyclopts_dragoman "$@"
+  (( compstate[nmatches] )) || _files
+}
+if [[ "$funcstack[1]" == "_dragoman" ]]; then
+  _dragoman_or_files "$@"
 else
-  compdef _cyclopts_dragoman dragoman
+  compdef _dragoman_or_files dragoman
 fi
-"""
+""",
 }
 
 

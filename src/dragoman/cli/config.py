@@ -8,22 +8,29 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from dragoman.cli import completers
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
 from dragoman.phrases import preferred_language, say
 from dragoman.places import find_places
 from dragoman.settings import Explained, explain, find_setting, unknown_variables
 from dragoman.shell.wishes import Wishes
 
+_ABOUT = shown(say("A setting's name; `dragoman config list` shows them."))
+Key = Annotated[str, Parameter(help=_ABOUT, completer=completers.settings)]
 
-def config_get(key: str, /) -> int:
+
+def config_get(key: Key, /) -> int:
     find_setting(key)
     show_text(_plain(explain(find_places())[key].value))
     return ExitCode.OK
 
 
 def config_set(
-    key: Annotated[str, Parameter(help=shown(say("A setting's name; `dragoman config list` shows them.")))],
-    value: Annotated[str, Parameter(help=shown(say("Its new value; of a list, words with commas.")))],
+    key: Key,
+    value: Annotated[
+        str,
+        Parameter(help=shown(say("Its new value; of a list, words with commas.")), completer=completers.setting_values),
+    ],
     /,
 ) -> int:
     from dragoman.transport.settings_file import write_setting

@@ -19,6 +19,7 @@ def serve(arguments: list[str]) -> int:
 
 
 def run(arguments: list[str]) -> int:
+    arguments = _meant(arguments)
     try:
         fast = _fast(arguments)
         status = fast() if fast else _dispatch(arguments)
@@ -33,6 +34,16 @@ def run(arguments: list[str]) -> int:
         return ExitCode.OK
     except OSError as error:
         return _refused(system_refused(error), as_json=_wants_json(arguments))
+
+
+def _meant(arguments: list[str]) -> list[str]:
+    """Words that other tools use for the same."""
+    match arguments:
+        case ["help", *command]:
+            return [*command, "--help"]
+        case [word, *rest] if word in _ALSO:
+            return [_ALSO[word], *rest]
+    return arguments
 
 
 def _refused(error: DragomanError, *, as_json: bool) -> int:
@@ -154,6 +165,7 @@ def _prepared(arguments: list[str]) -> list[str]:
     return folded(folded_traces(word_first(arguments, frozenset(app))))
 
 
+_ALSO = {"version": "--version", "start": "up", "stop": "down"}
 _LIFE = {
     "up": frozenset({"--json", "--yes", "--take-over", "--foreground"}),
     "down": frozenset({"--json", "--yes"}),

@@ -87,6 +87,8 @@ def _unused(error: UnusedCliTokensError) -> Iterator[Phrase]:
 
 def _missing(error: MissingArgumentError) -> Iterator[Phrase]:
     yield say("{name} needs a value.", name=_name(error, error.keyword))
+    if choices := error.argument and error.argument.get_choices(force=True):
+        yield say("It is one of: {choices}.", choices=", ".join(choices))
 
 
 def _repeated(error: RepeatArgumentError) -> Iterator[Phrase]:

@@ -14,6 +14,7 @@ from typing import IO, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from dragoman.cli import completers
 from dragoman.cli.output import ExitCode, shown, warn
 from dragoman.cli.viewing import viewer
 from dragoman.phrases import say
@@ -27,7 +28,12 @@ _HEAD = struct.Struct(">QI")
 
 
 def replay(
-    terminal: Annotated[str, Parameter(help=shown(say("A terminal's id, as `dragoman terminals` shows it.")))],
+    terminal: Annotated[
+        str,
+        Parameter(
+            help=shown(say("A terminal's id, as `dragoman terminals` shows it.")), completer=completers.terminals
+        ),
+    ],
     /,
     *,
     speed: Annotated[

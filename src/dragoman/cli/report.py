@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from dragoman.cli import completers
 from dragoman.cli.debug.workspace import record_scope
 from dragoman.cli.journal import AllWorkspaces
 from dragoman.cli.output import ExitCode, show_text, shown, warn
@@ -34,7 +35,8 @@ def report(
         Parameter(
             help=shown(
                 say("A debug session's id, as `dragoman debug sessions` and the page show it; the newest if left out.")
-            )
+            ),
+            completer=completers.debug_sessions,
         ),
     ] = "",
     /,

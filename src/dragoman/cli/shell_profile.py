@@ -6,6 +6,7 @@ does not come as far as a running shell, whatever the reason, the outer one goes
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -24,6 +25,7 @@ from dragoman.phrases import Phrase, say
 
 BEGINS, ENDS = "# >>> dragoman shell >>>", "# <<< dragoman shell <<<"
 _BLOCK = re.compile(rf"^{re.escape(BEGINS)}\n.*?^{re.escape(ENDS)}\n(?:\n)?", re.DOTALL | re.MULTILINE)
+_SHELLS = ("bash", "zsh", "fish")
 _COMMENT = (
     "# `dragoman shell --uninstall` takes this away. Where the wrapper cannot start, this shell goes on without it."
 )
@@ -90,6 +92,16 @@ def change_profile(*, removing: bool = False, shell: str = "", yes: bool = False
             say("{path} was changed by somebody else meanwhile.", path=profile.path),
             hint=say("Try again."),
         ) from error
+
+
+def changed_profiles() -> list[Profile]:
+    """Those with lines of ours in them."""
+    found = []
+    for profile in map(_profile, _SHELLS):
+        with contextlib.suppress(RefusedError):
+            if _BLOCK.search(read_config(profile.path).text):
+                found.append(profile)
+    return found
 
 
 def edited(text: str, block: str) -> str:

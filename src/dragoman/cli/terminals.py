@@ -12,6 +12,7 @@ from typing import IO, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from dragoman.cli import completers
 from dragoman.cli.columns import show_columns
 from dragoman.cli.debug.asking import asking
 from dragoman.cli.history import Json
@@ -38,7 +39,7 @@ _HEADER = (
     say("RUNS"),
 )
 
-Id = Annotated[str, Parameter(help=shown(say("A terminal's id.")))]
+Id = Annotated[str, Parameter(help=shown(say("A terminal's id.")), completer=completers.terminals)]
 
 
 def listing(

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from dragoman.cli import completers
 from dragoman.cli.columns import show_columns
 from dragoman.cli.history import Json
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell
@@ -16,7 +17,10 @@ from dragoman.transport.control_link import ControlLink
 Purpose = Literal["mcp", "page", "gateway", "omnish", "editor"]
 ClientPurpose = Literal["mcp", "gateway"]
 
-_Name = Annotated[str, Parameter(help=shown(say("The client's token; names are your own choice.")))]
+_Name = Annotated[
+    str,
+    Parameter(help=shown(say("The client's token; names are your own choice.")), completer=completers.client_tokens),
+]
 _For = Annotated[ClientPurpose, Parameter(help=shown(say("What the client uses it for.")))]
 
 

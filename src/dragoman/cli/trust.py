@@ -16,7 +16,7 @@ from dragoman.visible import visible
 
 
 def trust(
-    folder: Annotated[str, Parameter(help=shown(say("The folder; the present one unless named.")))] = "",
+    folder: Annotated[Path, Parameter(help=shown(say("The folder; the present one unless named.")))] = Path(),
     *,
     revoke: Annotated[bool, Parameter(negative="", help=shown(say("Take the word back.")))] = False,
     list_: Annotated[bool, Parameter(name="--list", negative="", help=shown(say("Show the trusted folders.")))] = False,
@@ -27,7 +27,7 @@ def trust(
     with ControlLink.open(find_places()) as link:
         if list_:
             return _list(link.call("trust_list")["trusted"], as_json=json)
-        asked = {"folder": str(Path(folder or ".").expanduser().absolute())}
+        asked = {"folder": str(folder.expanduser().absolute())}
         answer = link.call("trust_revoke", asked) if revoke else link.call("trust_add", {**asked, "however_wide": yes})
     if json:
         show_json(answer)

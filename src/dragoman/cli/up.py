@@ -18,7 +18,7 @@ from dragoman.cli.output import ExitCode, ask_yes, show_json, tell, warn
 from dragoman.cli.progress import working
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
-from dragoman.transport.control_link import not_running
+from dragoman.transport.control_link import ControlLink, not_running
 
 
 def up(
@@ -153,6 +153,8 @@ def _tell_running(running: dict[str, Any], port: int | None, *, as_json: bool) -
         show_json(running)
         return ExitCode.OK
     tell(say("Already running: {address}, pid {pid}.", address=running["address"], pid=running["pid"]))
+    with ControlLink.open(find_places()) as link:
+        _tell_page(link.call("login_link")["link"])
     if running["version"] != __version__:
         warn(_other_version(running))
     return ExitCode.OK
@@ -175,8 +177,9 @@ def _tell_started(started: launcher.Started, *, as_json: bool) -> int:
     if state.wanted_port not in {0, state.port}:
         warn(say("Port {wanted} was taken, so it serves {port}.", wanted=state.wanted_port, port=state.port))
     if started.login_code:
-        tell(
-            say("Page: {address}/#code={code}", address=state.page_address, code=started.login_code),
-            say("      (works once, within two minutes; `dragoman page` makes another)"),
-        )
+        _tell_page(f"{state.page_address}/#code={started.login_code}")
     return ExitCode.OK
+
+
+def _tell_page(link: str) -> None:
+    tell(say("Page: {link}", link=link), say("      (works once, within two minutes; `dragoman page` opens another)"))

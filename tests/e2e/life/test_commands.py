@@ -28,6 +28,7 @@ def test_up_starts_one_and_a_second_up_says_where_it_is(cli: Cli) -> None:
     require_success(again)
     assert again.stdout.startswith("Already running: http://127.0.0.1:")
     assert f"pid {first}" in again.stdout
+    assert "/#code=" in again.stdout, "a link that opens the page, as the first start gave one"
     assert one_daemon(cli) == first
 
 
@@ -43,6 +44,13 @@ def test_status_says_whether_it_runs_before_during_and_after(cli: Cli) -> None:
     assert daemons_of(cli.home) == []
     assert not cli.places.socket.exists()
     assert not cli.places.state_file.exists()
+
+
+def test_words_that_other_tools_use_for_it_work_too(cli: Cli) -> None:
+    pid = pid_in(cli("start", "--json"))
+    assert one_daemon(cli) == pid
+    require_success(cli("stop"))
+    assert daemons_of(cli.home) == []
 
 
 def test_down_without_a_daemon_says_so(cli: Cli) -> None:

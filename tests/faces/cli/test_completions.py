@@ -22,8 +22,8 @@ zpty child 'exec zsh -f -i'
 zpty -w child 'PS1= RPS1= ; fpath=($FOLDER $fpath); autoload -Uz compinit; compinit -u -D'
 zpty -w child "$LOAD; print READY\\!"
 zpty -r child seen '*READY!*'
-zpty -w -n child 'dragoman wire decode lua'$'\\t'
-zpty -r child seen '*luapanda*' && print -r -- "${seen: -9}"
+zpty -w -n child "$LINE"$'\\t'
+zpty -r child seen "*$WHOLE*" && print -r -- "${seen: -99}"
 zpty -d child
 """
 FISH_PROBE = 'printf %s "$SCRIPT" | source; complete -C "$LINE $PREFIX" | cut -f1'
@@ -33,6 +33,11 @@ CASES = [
     ("dragoman completions", "", {"bash", "zsh", "fish"}),
     ("dragoman wire decode", "", {"omnish", "dap", "luapanda", "gateway"}),
     ("dragoman wire encode omnish --schema", "", {"seed", "v25"}),
+    ("dragoman config get", "journal_max_a", {"journal_max_age_days"}),
+    ("dragoman config set redact", "", {"true", "false"}),
+    ("dragoman client-config", "claude", {"claude-code", "claude-desktop"}),
+    ("dragoman adapters install", "l", {"lldb", "lua"}),
+    ("dragoman up --workspace", "/usr/incl", {"/usr/include"}),
 ]
 
 
@@ -44,6 +49,12 @@ def scripts() -> dict[str, str]:
 def script(shell: str) -> str:
     command = [sys.executable, "-m", "dragoman.cli.main", "completions", shell]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+@pytest.fixture(autouse=True)
+def on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scripts ask the program itself for names that it knows."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
 def shell(arguments: list[str], **variables: str) -> str:
@@ -60,21 +71,37 @@ def test_bash_offers_what_may_follow(scripts: dict[str, str], line: str, prefix:
     assert set(shell(probe, SCRIPT=scripts["bash"], LINE=line, PREFIX=prefix).split()) == offered
 
 
+def test_bash_falls_back_to_the_names_of_files(scripts: dict[str, str]) -> None:
+    told = shell(["bash", "--norc", "-c", 'eval "$SCRIPT"; complete -p dragoman'], SCRIPT=scripts["bash"])
+    assert "-o default" in told
+
+
 @pytest.mark.needs("fish")
 @pytest.mark.parametrize(("line", "prefix", "offered"), CASES)
 def test_fish_offers_what_may_follow(scripts: dict[str, str], line: str, prefix: str, offered: set[str]) -> None:
     probe = ["fish", "--no-config", "-c", FISH_PROBE]
-    assert set(shell(probe, SCRIPT=scripts["fish"], LINE=line, PREFIX=prefix).split()) >= offered
+    assert set(shell(probe, SCRIPT=scripts["fish"], LINE=line, PREFIX=prefix).replace("/\n", "\n").split()) >= offered
 
 
 @pytest.mark.needs("zsh")
-@pytest.mark.parametrize("load", ['eval "$SCRIPT"', ":"], ids=["read by source", "found in fpath"])
-def test_zsh_completes_from_the_first_tab(scripts: dict[str, str], load: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("load", "line", "whole"),
+    [
+        ('eval "$SCRIPT"', "dragoman wire decode lua", "luapanda"),
+        (":", "dragoman wire decode lua", "luapanda"),
+        ('eval "$SCRIPT"', "dragoman config get journal_max_a", "journal_max_age_days"),
+        ('eval "$SCRIPT"', "dragoman debug /usr/incl", "/usr/include"),
+    ],
+    ids=["read by source", "found in fpath", "a name that the program knows", "a file"],
+)
+def test_zsh_completes_from_the_first_tab(
+    scripts: dict[str, str], load: str, line: str, whole: str, tmp_path: Path
+) -> None:
     if load == ":":
         (tmp_path / "_dragoman").write_text(scripts["zsh"])
     probe = ["zsh", "-f", "-c", ZSH_PROBE]
-    seen = shell(probe, SCRIPT=scripts["zsh"], LOAD=load, FOLDER=str(tmp_path))
-    assert "luapanda" in seen
+    seen = shell(probe, SCRIPT=scripts["zsh"], LOAD=load, FOLDER=str(tmp_path), LINE=line, WHOLE=whole)
+    assert whole in seen
 
 
 def test_a_shell_that_has_no_script_is_a_usage_error() -> None:

@@ -48,6 +48,23 @@ def test_what_is_not_understood_is_said_and_ends_with_two(
     assert f"`{f'dragoman {command[0]}'.strip()} --help`" in told
 
 
+@pytest.mark.parametrize(
+    ("line", "same"), [("help", "--help"), ("help config set", "config set --help"), ("version", "--version")]
+)
+def test_words_that_other_tools_use_for_it_work_too(capsys: pytest.CaptureFixture[str], line: str, same: str) -> None:
+    assert said(capsys, *line.split()) == said(capsys, *same.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "choices"),
+    [("token show", "mcp, page, gateway, omnish, editor"), ("completions", "bash, zsh, fish")],
+)
+def test_where_a_value_is_missing_the_choices_are_listed(
+    capsys: pytest.CaptureFixture[str], line: str, choices: str
+) -> None:
+    assert f"needs a value. It is one of: {choices}." in said(capsys, *line.split())[1]
+
+
 @pytest.mark.usefixtures("chinese")
 @pytest.mark.parametrize(
     "line", ["nope", "stat", "up --prot 3", "up a b", "config get", "up --port x", "up --port", "up --port 99999"]

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from dragoman.cli import completers
 from dragoman.cli.output import shown
 from dragoman.phrases import say
 
@@ -15,7 +16,10 @@ Json: TypeAlias = Annotated[
     bool, Parameter(negative="", help=shown(say("Print the tool's structured answer instead of lines.")))
 ]
 Session: TypeAlias = Annotated[
-    str | None, Parameter(help=shown(say("Which session; the workspace's active one if left out.")))
+    str | None,
+    Parameter(
+        help=shown(say("Which session; the workspace's active one if left out.")), completer=completers.debug_sessions
+    ),
 ]
 Workspace: TypeAlias = Annotated[
     Path | None, Parameter(help=shown(say("The project's folder; found upwards by .git or .vscode if left out.")))
@@ -79,7 +83,7 @@ Config: TypeAlias = Annotated[
     str | None, Parameter(help=shown(say("A configuration of .vscode/launch.json instead of a program.")))
 ]
 NoDebug: TypeAlias = Annotated[bool, Parameter(negative="", help=shown(say("Just run it, without stopping.")))]
-Cwd: TypeAlias = Annotated[str | None, Parameter(help=shown(say("The program's working folder.")))]
+Cwd: TypeAlias = Annotated[Path | None, Parameter(help=shown(say("The program's working folder.")))]
 Env: TypeAlias = Annotated[
     tuple[str, ...], Parameter(negative="", help=shown(say("NAME=VALUE for the program; again for more.")))
 ]

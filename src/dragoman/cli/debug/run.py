@@ -40,7 +40,7 @@ def run(
 ) -> int:
     _require_break_before(if_, hit, log)
     start = {
-        **targets.target(targets.Named((program, *args), config, module, pid, type), cwd),
+        **targets.target(targets.Named((program, *args), config, module, pid, type), None if cwd is None else str(cwd)),
         "env": dict(map(_variable, env)) or None,
         "stdin": None if stdin is None else _input(stdin),
         "no_debug": no_debug or None,

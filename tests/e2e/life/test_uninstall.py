@@ -1,0 +1,55 @@
+"""`dragoman uninstall`: what was made is listed, and goes after a yes; what is not ours stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.daemons import Cli, cli_with_home
+
+
+@pytest.fixture
+def used(tmp_path: Path) -> Iterator[Cli]:
+    """A home of a person who has used everything: a daemon, a client with our entry, a wrapped shell."""
+    home = tmp_path / "person"
+    (home / ".cursor").mkdir(parents=True)
+    (home / ".cursor" / "mcp.json").write_text('{"mcpServers": {"other": {"command": "other"}}}\n')
+    (home / ".bashrc").write_text("alias ll='ls -l'\n")
+    with cli_with_home(tmp_path / "home") as cli:
+        cli.environment.update(HOME=str(home), SHELL="/bin/bash", XDG_CONFIG_HOME=str(home / ".config"))
+        assert cli("up", "--port", "0").returncode == 0
+        assert cli("config", "set", "log_level", "debug").returncode == 0
+        assert cli("client-config", "cursor", "--write").returncode == 0
+        assert cli("shell", "--install", "--yes").returncode == 0
+        yield cli
+
+
+def test_all_of_it_is_listed_and_nothing_goes_without_a_yes(used: Cli) -> None:
+    person = Path(used.environment["HOME"])
+    told = used("uninstall")
+    assert told.returncode == 4
+    for trace in ("the running daemon", "Cursor", str(person / ".bashrc"), *map(str, folders(used))):
+        assert trace in told.stdout
+    assert "Nothing was changed" in told.stdout
+    assert used.status()["state"] == "running"
+    assert "dragoman" in (person / ".cursor" / "mcp.json").read_text()
+
+
+def test_after_a_yes_only_what_was_the_persons_is_left(used: Cli) -> None:
+    person = Path(used.environment["HOME"])
+    told = used("uninstall", "--yes")
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "uninstall" in told.stdout.splitlines()[-1]
+    assert used.status()["state"] == "stopped"
+    assert [it for it in folders(used) if it.exists()] == []
+    assert (person / ".bashrc").read_text() == "alias ll='ls -l'\n"
+    assert "dragoman" not in (person / ".cursor" / "mcp.json").read_text()
+    assert '"other"' in (person / ".cursor" / "mcp.json").read_text()
+    again = used("uninstall", "--yes")
+    assert (again.returncode, "left nothing" in again.stdout) == (0, True)
+
+
+def folders(cli: Cli) -> list[Path]:
+    return [cli.places.config, cli.places.state, cli.places.runtime]
