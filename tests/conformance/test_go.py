@@ -68,6 +68,47 @@ async def test_tests_are_debugged_by_their_file(tmp_path: Path) -> None:
         assert (ended.exit_code, "value_test.go:7: 42" in ended.output) == (1, True)
 
 
+LOOPS = """package main
+
+func main() {
+	total := 0
+	for i := 0; i < 3; i++ {
+		n := i * 2
+		total += n
+	}
+	println(total)
+}
+"""
+
+
+async def test_a_condition_on_a_name_out_of_scope_is_false_and_says_so(tmp_path: Path) -> None:
+    client = client_of(module(tmp_path, main=LOOPS))
+    main = str(tmp_path / "main.go")
+    async with service_in(tmp_path, GO) as service:
+        out_of_scope, _ = await service.set_breakpoint(client, Breakpoint(id=0, path=main, line=4, condition="n == 2"))
+        await service.set_breakpoint(client, Breakpoint(id=0, path=main, line=7, condition="n == 2"))
+        first = await service.start(client, Wish(program="."), within_s=90)
+        stop = stop_of(first)
+        assert (stop.reason, stop.frames[0].line, stop.raised, stop.output) == ("breakpoint", 7, None, "")
+        unbound = {it.id: binding.message for it, binding in first.session.bindings.unbound()}
+        assert unbound == {out_of_scope.id: "The condition failed: could not find symbol value for n"}
+        assert end_of(await service.resume(client, "", thread_id=None, within_s=20)).output == "6\n"
+
+
+async def test_a_folder_stands_for_its_program_or_the_only_one_below_it(tmp_path: Path) -> None:
+    module(tmp_path)
+    for folder, text in (("cmd/app", MAIN.replace("value()", "7")), ("lib", "package lib\n")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "x.go").write_text(text)
+    async with service_in(tmp_path, GO) as service:
+        for program in ("cmd/app", "."):
+            ended = end_of(await service.start(client_of(tmp_path), Wish(program=program), within_s=90))
+            assert (ended.exit_code, ended.output) == (0, "7\n")
+        with pytest.raises(DragomanError, match="no Go program") as caught:
+            await service.start(client_of(tmp_path), Wish(program="lib"), within_s=90)
+        assert caught.value.code == "no_such_program"
+
+
 @pytest.mark.requirement("debug:start:error-compile")
 async def test_a_program_that_does_not_compile_is_an_error_with_the_compilers_lines(tmp_path: Path) -> None:
     module(tmp_path, main=MAIN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -152,6 +153,50 @@ async def test_a_configuration_of_the_c_extension_is_run(tmp_path: Path, home: P
     async with service_in(tmp_path, LLDB) as service:
         ended = end_of(await service.start(stage.client, Wish(configuration=wanted), within_s=60))
         assert (ended.exit_code, ended.output.splitlines()[-1]) == (3, "total 90")
+
+
+CRASHES = """\
+#include <stdio.h>
+int deep(int *p, int n) {
+    FILE *ran = fopen("ran.txt", "w");
+    fclose(ran);
+    return *p + n;
+}
+int main(void) { return deep(0, 41); }
+"""
+
+
+def core_of(program: Path) -> Path:
+    """What the system would have left of it, written by LLDB: where the kernel puts one is the machine's affair."""
+    lldb = finding.require_adapter("lldb", dict(os.environ)).resolve().with_name("lldb")
+    save = ("-k", "process save-core --plugin-name=minidump core.dmp", "-k", "quit 1", "-o", "run")
+    subprocess.run([str(lldb), "-b", *save, str(program)], cwd=program.parent, capture_output=True, check=False)
+    return program.parent / "core.dmp"
+
+
+@pytest.mark.needs("lldb", "c")
+@pytest.mark.parametrize(("type", "key"), [("cppdbg", "coreDumpPath"), ("lldb", "coreFile")])
+async def test_a_launch_with_a_core_opens_it_and_does_not_run_the_program(
+    tmp_path: Path, home: Path, type: str, key: str
+) -> None:
+    core = core_of(compiled(tmp_path, "crash.c", CRASHES))
+    (tmp_path / "ran.txt").unlink()
+    client = client_of(tmp_path)
+    wanted = {"type": type, "request": "launch", "name": "x", "program": "${workspaceFolder}/crash", key: str(core)}
+    async with service_in(tmp_path, LLDB) as service:
+        stop = stop_of(await service.start(client, Wish(configuration=wanted), within_s=60))
+        assert (stop.reason, stop.frames[0].name, values(stop)["n"]) == ("exception", "deep", "41")
+        for command in (service.resume(client, "", thread_id=None, within_s=5),
+                        service.step(client, "", "over", thread_id=None, within_s=5)):  # fmt: skip
+            with pytest.raises(DragomanError) as refused:
+                await command
+            assert refused.value.code == "core_dump"
+        n = await service.evaluate(client, "", "n + 1", frame=None, context="watch", within_s=20)
+        assert n.result == "42"
+        wanted["coreFile"] = wanted.pop(key) + ".gone"
+        with pytest.raises(DragomanError, match="core dump does not exist"):
+            await service.start(client, Wish(configuration=wanted), within_s=60)
+    assert not (tmp_path / "ran.txt").exists()
 
 
 @pytest.mark.needs("codelldb", "c")

@@ -142,7 +142,7 @@ _DRAWN = frozenset(
 )
 _UNJUDGED = Judged(begins=True)
 _STARTED = frozenset(
-    {"configuration_name", "configuration", "program", "args", "cwd", "env", "stdin", "inputs", "process_id"}
+    {"configuration_name", "configuration", "program", "args", "cwd", "env", "stdin", "inputs", "process_id", "file"}
     | {"test", "command", "terminal", "command_id", "against"}
 )
 STARTS = frozenset(

@@ -4,7 +4,7 @@ TABLE: dict[str, str] = {
     # What to run, and where.
     "Give exactly one of `configuration_name`, `configuration`, `program` and `session_id`.": "请恰好给出 `configuration_name`、`configuration`、`program` 和 `session_id` 之一。",
     "get_debugger_configurations lists the names there are; list_sessions what is stopped.": "get_debugger_configurations 列出已有的名称；list_sessions 列出已停止的会话。",
-    "`args`, `cwd`, `env` and `stdin` are for a start: a session runs already.": "`args`、`cwd`、`env` 和 `stdin` 用于启动：会话已在运行。",
+    "`args`, `cwd`, `env`, `stdin` and `file` are for a start: a session runs already.": "`args`、`cwd`、`env`、`stdin` 和 `file` 用于启动：会话已在运行。",
     "Give exactly one of `line_number`, `line_text` and `function`.": "请恰好给出 `line_number`、`line_text` 和 `function` 之一。",
     "Give the `file_path` of the place: the configuration does not say it.": "请给出该位置的 `file_path`：配置中没有说明。",
     "No function of this name was found in the file.": "文件中没有找到这个名称的函数。",

@@ -35,6 +35,7 @@ TABLE: dict[str, str] = {
     "List the breakpoints of the workspace.": "列出工作区的断点。",
     "List the debug sessions of the workspace.": "列出工作区的调试会话。",
     "NAME=VALUE for the program; again for more.": "给程序的 名称=值；可多次给出。",
+    "The file that ${{file}} of the configuration stands for.": "配置中 ${{file}} 所代表的文件。",
     "NAME=VALUE for an input of the configuration; again for more.": "配置所需输入的 名称=值；可多次给出。",
     "Attach to this process; with --config, the one that an attaching configuration asks for.": "附加到该进程；与 --config 同用时，是附加类配置所要的进程。",
     "The debugger for --pid, as `type` in launch.json; told by the process if left out.": "--pid 所用的调试器，同 launch.json 中的 `type`；省略时由进程判断。",

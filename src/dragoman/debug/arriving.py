@@ -89,7 +89,8 @@ class Arriving:
             return
         await self._before()
         changed = self._memory.compared(moment.stop)
-        stop = msgspec.structs.replace(moment.stop, output=self._stopping.output_since(), changed=changed)
+        output, lines = self._stopping.output_since()
+        stop = msgspec.structs.replace(moment.stop, output=output, output_lines=lines, changed=changed)
         self.moment = Moment(stop, moment.handles, moment.looking)
         self._life.stopped_at(stop)
         self._tell("debug.stopped", *place_of(stop))

@@ -49,6 +49,9 @@ class Dialect:
     """Sent by `setDebuggerProperty` to an adapter that takes it."""
     condition_failed: str = ""
     """A pattern in the adapter's output that says which `condition` failed, and with what `error`."""
+    condition_stops: str = ""
+    """A pattern of a stop's text by which it says that a condition could not be evaluated (`error`), and calls that an
+    exception of the program: the condition is then false."""
     exception_category: str = ""
     """The root of all exception types in `exceptionOptions`: where a type's name can be a condition."""
     contexts: Mapping[str, str] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class Ending:
     and not yet told."""
 
     def __init__(
-        self, backend: Backend, hearing: Hearing, life: Life, *, is_launch: bool, output: Callable[[], str]
+        self, backend: Backend, hearing: Hearing, life: Life, *, is_launch: bool, output: Callable[[], tuple[str, int]]
     ) -> None:
         self.is_asked_for = False
         self.told: Callable[[], None] = lambda: None
@@ -106,12 +106,14 @@ class Ending:
         if self._life.ended is not None:
             return
         code = None if self.is_asked_for else self._hearing.exit_code
+        output, lines = self._output()
         self._life.end(
             Ended(
                 exit_code=code,
                 signal=signal_of(code),
                 message=message,
-                output=self._output(),
+                output=output,
+                output_lines=lines,
                 by=self._by,
                 is_untold=is_untold and code is None and not message,
             )

@@ -28,6 +28,14 @@ def not_stopped(state: State) -> DragomanError:
     )
 
 
+def core_dump() -> DragomanError:
+    return DragomanError(
+        "core_dump",
+        say("This is a core dump: the program has ended, and cannot run or be stepped."),
+        hint=say("Look at its frames, variables and threads. Start the program itself to run it."),
+    )
+
+
 def not_running(state: State) -> DragomanError:
     return DragomanError(
         "not_running_program",

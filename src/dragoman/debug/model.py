@@ -105,6 +105,9 @@ class Stop(_Noun, frozen=True):
     hit_breakpoints: tuple[int, ...] | None = None
     raised: Raised | None = None
     output: str = ""
+    """The end of what was printed since the last stop."""
+    output_lines: int = 0
+    """How many lines were printed since then, also those that `output` has no room for."""
     by: str = ""
     """Who caused it, when it was not the caller: a person, another agent."""
 
@@ -121,6 +124,8 @@ class Ended(_Noun, frozen=True):
     signal: str = ""
     message: str = ""
     output: str = ""
+    output_lines: int = 0
+    """See `Stop`."""
     by: str = ""
     """Who ended it, where somebody did."""
     is_untold: bool = False

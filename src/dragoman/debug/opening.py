@@ -37,6 +37,11 @@ class Launch:
     def is_launch(self) -> bool:
         return self.request == "launch"
 
+    @property
+    def is_core(self) -> bool:
+        """What is looked at is a core dump, of a program that has ended long ago."""
+        return bool(self.arguments.get("coreFile") or self.arguments.get("coreFilePath"))
+
 
 class Opening:
     def __init__(

@@ -50,6 +50,7 @@ class Output:
         self._pieces: deque[Piece] = deque()
         self._held = 0
         self._end = 0
+        self._lines = 0
 
     @property
     def start(self) -> int:
@@ -59,6 +60,12 @@ class Output:
     def end(self) -> int:
         self._let_go()
         return self._end
+
+    @property
+    def lines(self) -> int:
+        """Every line ever ended, also of what has gone."""
+        self._let_go()
+        return self._lines
 
     def append(self, category: str, text: str) -> None:
         if self._secrets is None:
@@ -79,6 +86,7 @@ class Output:
             return
         kept = text[-self._kept :]
         self._end += len(text)
+        self._lines += text.count("\n")
         self._held += len(kept)
         self._add(Piece(self._end - len(kept), category, kept))
         while len(self._pieces) > 1 and (self._held > self._kept or len(self._pieces) > _PIECES):

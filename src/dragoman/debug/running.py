@@ -32,7 +32,15 @@ class Running:
     on."""
 
     def __init__(
-        self, asking: Asking, life: Life, threads: Threads, mailbox: Mailbox, *, again: Again, tell: Tell
+        self,
+        asking: Asking,
+        life: Life,
+        threads: Threads,
+        mailbox: Mailbox,
+        *,
+        again: Again,
+        tell: Tell,
+        is_core: bool = False,
     ) -> None:
         self.by = ""
         self.names: dict[str, str] = {}
@@ -46,6 +54,7 @@ class Running:
         self._mailbox = mailbox
         self._again = again
         self._tell = tell
+        self._is_core = is_core
 
     async def resume(
         self, *, thread_id: int | None, seen_stop: int | None, by: str, until: Until | None, set_until: SetUntil
@@ -114,6 +123,8 @@ class Running:
         more: Mapping[str, Any] = _NO_MORE,
     ) -> None:
         async def perform() -> None:
+            if self._is_core:  # lldb-dap says yes to it, and then nothing happens
+                raise faults.core_dump()
             thread = await self._decided(thread_id, seen_stop)
             await prepare()
             self.by = by

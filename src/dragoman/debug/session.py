@@ -97,8 +97,9 @@ class Session:
         )
         self._stopping = Stopping(self._asking, launch, self.bindings, self._threads, self.output, clock)
         self._running = Running(
-            self._asking, self._life, self._threads, self._mailbox, again=self._hearing.put_back, tell=tell
-        )
+            self._asking, self._life, self._threads, self._mailbox,
+            again=self._hearing.put_back, tell=tell, is_core=launch.is_core,
+        )  # fmt: skip
         self._arriving = Arriving(
             backend, self._life, self._threads, self._opening, self._stopping, self._running,
             title=title, tell=tell, before=self._forget_until, keep=keep,

@@ -190,7 +190,8 @@ class AdapterStarter:
         asking = launches.Client(
             workspace=client.workspace, environment=client.environment, rule=self._rule, is_trusted=is_trusted
         )
-        return launches.resolve(asked, asking, _as_caller(wish))
+        launch = launches.resolve(asked, asking, _as_caller(wish))
+        return replace(launch, sessions=tuple(map(launches.opening_core, launch.sessions)))
 
     def _start(
         self,
@@ -213,6 +214,8 @@ class AdapterStarter:
     ) -> _Start:
         spec = self._spec(session.type, client, editors)
         launches.require_target(session)
+        if wish.no_debug:
+            launches.require_debugging(session)
         situation = replace(_situation(client, session, wish.stdin), port_users=self._port_users)
         _require_own_target(spec, situation)
         facts = spec.facts(situation)  # also says what is missing, before a task has run
@@ -344,7 +347,9 @@ async def _unheard(text: str) -> None:
 
 
 def _as_caller(wish: Wish) -> launches.Caller:
-    return launches.Caller(inputs=wish.inputs, process_id=wish.process_id, from_editor=wish.from_editor)
+    return launches.Caller(
+        file=wish.file or None, inputs=wish.inputs, process_id=wish.process_id, from_editor=wish.from_editor
+    )
 
 
 def _situation(client: Client, session: launches.Resolved, stdin: str | None) -> Situation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -58,7 +59,7 @@ class Stopping:
         self._threads = threads
         self._output = output
         self._clock = clock
-        self._told_output = output.end
+        self._told_output, self._told_lines = output.end, output.lines
         self.thread_id = 0
         """Of the stop that was looked at last."""
         self._passes = Passes()
@@ -80,6 +81,10 @@ class Stopping:
         asks = body.reason == "exception" and not self._launch.dialect.raised_local
         is_decided_by_place = "breakpoint" in body.reason and not self._launch.dialect.raised_local
         seen = await looking.snapshot(thread_id, exception=asks, with_locals=not is_decided_by_place)
+        is_unevaluated = self._is_failed_condition(body, seen)
+        if is_unevaluated:
+            body = msgspec.structs.replace(body, reason="breakpoint", description=None, text=None)
+            seen = replace(seen, raised=None)
         body, seen = as_raised(self._launch.dialect, body, seen, self._unseen_output())
         seen = replace(seen, raised=self._bindings.judged(seen.raised))
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
@@ -90,7 +95,7 @@ class Stopping:
             on = "continue"
         elif self._is_on_its_way_up(thread_id, seen):
             on = self._steps.interrupted(command, thread_id, seen.total_frames)
-        elif await self._is_passed_over(seen, hit, looking):
+        elif is_unevaluated or await self._is_passed_over(seen, hit, looking):
             on = self._steps.interrupted(command, thread_id, seen.total_frames) if self._can_go_on(command) else ""
             reason = "step" if self._can_go_on(command) else "pause"
             body, hit = (body, hit) if on else (msgspec.structs.replace(body, reason=reason), None)
@@ -136,12 +141,12 @@ class Stopping:
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), None)
         await self._is_passed_over(seen, await self._holding(hit, seen, looking), looking)
 
-    def output_since(self) -> str:
-        """What was printed and not yet told. What comes later than its stop is told with the next: a step is not held
-        up for it, and while a stop is looked at its output has time to arrive."""
-        text = self._unseen_output()
-        self._told_output = self._output.end
-        return text
+    def output_since(self) -> tuple[str, int]:
+        """What was printed and not yet told: its end, and how many lines it has. What comes later than its stop is told
+        with the next: a step is not held up for it, and while a stop is looked at its output has time to arrive."""
+        text, lines = self._unseen_output(), self._output.lines - self._told_lines
+        self._told_output, self._told_lines = self._output.end, self._output.lines
+        return text, lines + (text[-1:] not in {"", "\n"})
 
     def _unseen_output(self) -> str:
         return self._output.since(self._told_output, most=_OUTPUT_AT_A_STOP)[0]
@@ -156,6 +161,17 @@ class Stopping:
             return True
         asked = command == "pause" or bool(self._launch.arguments.get("stopOnEntry"))
         return body.reason in self._launch.dialect.stops_unasked and not asked
+
+    def _is_failed_condition(self, body: bodies.StoppedBody, seen: Snapshot) -> bool:
+        """Whether nothing but a condition went wrong, on a name that is out of scope here, say. Noted where it did."""
+        pattern = self._launch.dialect.condition_stops
+        found = re.search(pattern, body.text or body.description or "") if pattern else None
+        if body.reason != "exception" or found is None:
+            return False
+        for id in self._bindings.hit("breakpoint", body.hit_breakpoint_ids, _top(seen)) or ():
+            if condition := self._bindings.condition_of(id):
+                self._bindings.failed(id, condition, found["error"].strip())
+        return True
 
     def _is_on_its_way_up(self, thread_id: int, seen: Snapshot) -> bool:
         return self._launch.dialect.raises_in_each_frame and self._propagation.goes_on(thread_id, seen)

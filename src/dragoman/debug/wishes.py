@@ -54,6 +54,8 @@ class Wish:
     env: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     process_id: int | None = None
+    file: str = ""
+    """What `${file}` stands for: in an editor, the file that is open."""
     from_editor: Mapping[str, str] = field(default_factory=dict, repr=False)
     """By its name, such as `command:pick`, what a variable stands for that an editor was asked about."""
     no_debug: bool = False

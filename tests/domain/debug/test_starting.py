@@ -102,6 +102,19 @@ def lives(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
+# The file that is open in an editor
+
+
+async def test_a_configuration_for_the_open_file_takes_the_file(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        written(agent, python(program="${file}", args=["${fileBasenameNoExtension}"]))
+        (agent.folder / "one.py").write_text("import sys; print('one', sys.argv[1:])")
+        ended = await agent.start(file="one.py")
+        missing = await agent.start()
+    assert (ended["status"], ended["output"]) == ("completed", "one ['one']\n")
+    assert (missing["code"], missing["details"]["needs"]) == ("unresolved_variable", "file")
+
+
 # Tasks
 
 

@@ -254,6 +254,15 @@ async def test_long_values_many_locals_and_long_output_are_cut_and_say_so(tmp_pa
     assert len(answer.text) < 6000
 
 
+async def test_lines_are_counted_also_where_the_text_is_cut(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        for start in range(0, 100_000, 10_000):
+            text = "".join(f"line {number}\n" for number in range(start, start + 10_000))
+            bench.adapter.emit("output", output=text, category="stdout")
+        answer = await stopped(bench)
+    assert "  (99,990 earlier lines: get_output)" in answer.text.splitlines()
+
+
 @pytest.mark.parametrize("kind", ["missing", "folder", "pipe", "large", "short"])
 async def test_a_source_that_cannot_be_read_is_left_out(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "source.py"

@@ -104,6 +104,9 @@ Input: TypeAlias = Annotated[
     tuple[str, ...],
     Parameter(negative="", help=shown(say("NAME=VALUE for an input of the configuration; again for more."))),
 ]
+File: TypeAlias = Annotated[
+    str | None, Parameter(help=shown(say("The file that ${{file}} of the configuration stands for.")))
+]
 Stdin: TypeAlias = Annotated[
     str | None,
     Parameter(

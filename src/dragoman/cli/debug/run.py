@@ -8,7 +8,7 @@ from pathlib import Path
 from dragoman.cli.debug import options as take
 from dragoman.cli.debug import targets, traces
 from dragoman.cli.debug.asking import Told, asking, tell_outcome
-from dragoman.cli.debug.places import breakpoint_of
+from dragoman.cli.debug.places import breakpoint_of, here
 from dragoman.cli.output import warn
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -33,6 +33,7 @@ def run(
     pid: take.Pid = None,
     type: take.Type = None,
     input: take.Input = (),
+    file: take.File = None,
     stdin: take.Stdin = None,
     timeout: take.Timeout = None,
     workspace: take.Workspace = None,
@@ -46,6 +47,7 @@ def run(
         "no_debug": no_debug or None,
         "process_id": pid,
         "inputs": dict(map(_variable, input)) or None,
+        "file": here(file) if file else None,
         "timeout_s": timeout,
     }
     given = {name: value for name, value in start.items() if value is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,10 @@ def _command(situation: Situation) -> Command:
 
 def _arguments(situation: Situation) -> dict[str, Any]:
     given = stopping_at_panics(native_arguments(situation), quiet="")
+    if core := given.pop("coreFile", None):
+        # It has no key for that: the target is made with the core dump, and no process.
+        create = shlex.join(["target", "create", "--core", str(core), *filter(None, [given.pop("program", "")])])
+        return {**given, "targetCreateCommands": [create], "processCreateCommands": []}
     if situation.request != "launch":
         return given
     # Expressions as the language writes them, not as its Python wrapper does; and no terminal, for there is none.

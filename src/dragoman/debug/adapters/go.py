@@ -10,6 +10,7 @@ from typing import Any
 
 from dragoman.debug import suffixes
 from dragoman.debug.adapters.finding import require_adapter
+from dragoman.debug.adapters.go_packages import package_to_debug
 from dragoman.debug.adapters.scratch import build_file
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.dialect import Dialect
@@ -22,6 +23,7 @@ _IGNORED = frozenset({"dlvFlags", "dlvToolPath", "debugAdapter", "showLog", "log
 _HAS_MAIN = re.compile(r"^func main\(\)", re.MULTILINE)
 _NOISE = re.compile(
     r"DAP server (?:connected|listening) at|Type 'dlv help'|Detaching|Process \d+ has exited with status"
+    r"|[-\dT:]+Z? (?:error|warning|info) layer=(?:dap|debugger) "
 )
 
 
@@ -40,6 +42,8 @@ def _arguments(situation: Situation) -> dict[str, Any]:
         return {"mode": "remote" if _listens_already(situation) else "local", **given}
     mode, program = _mode(given, _program(situation)), _program(situation)
     cwd = given.get("cwd") or str(program if program.is_dir() else program.parent)
+    if program.is_dir() and mode == "debug":
+        program, mode = package_to_debug(program)
     given |= {"mode": mode, "program": str(_to_build(program, mode)), "cwd": str(situation.workspace / cwd)}
     return {"output": str(build_file()), **given} if mode in _BUILDING else given
 
@@ -97,6 +101,7 @@ GO = AdapterSpec(
         build_failed=r"(?i)build error",
         ready_within_s=_BUILT_WITHIN_S,
         leaves_standing=True,
+        condition_stops=r"(?s)(?:runtime error: )?error evaluating expression: (?P<error>.*)",
     ),
     listens_already=_listens_already,
     program_output_is_adapters=True,

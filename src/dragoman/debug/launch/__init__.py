@@ -2,6 +2,7 @@
 
 from dragoman.debug.launch.checks import prepare, require_program, require_target
 from dragoman.debug.launch.code_paths import code_paths
+from dragoman.debug.launch.cores import opening_core, require_debugging
 from dragoman.debug.launch.disclosure import WouldRun, digest_of, needs_trust, what_would_run
 from dragoman.debug.launch.environment import environment_with
 from dragoman.debug.launch.faults import LaunchError
@@ -34,7 +35,9 @@ __all__ = [
     "digest_of",
     "environment_with",
     "needs_trust",
+    "opening_core",
     "prepare",
+    "require_debugging",
     "require_program",
     "require_target",
     "resolve",

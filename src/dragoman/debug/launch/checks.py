@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from dragoman.debug.launch.cores import require_core
 from dragoman.debug.launch.files import kind_of
 from dragoman.debug.launch.paths import no_folder, no_program
 from dragoman.debug.launch.processes import no_target, require_process
@@ -39,7 +40,8 @@ async def prepare(
 
 
 def require_program(session: Resolved) -> None:
-    """The folder to run in and the program, for a launch; what is attached to answers for itself."""
+    """The folder to run in and the program, for a launch; what is attached to answers for itself, but a core dump."""
+    require_core(session)
     if session.request != "launch":
         return
     cwd = Path(os.path.normpath(session.folder / (session.arguments.get("cwd") or "")))

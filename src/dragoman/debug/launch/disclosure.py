@@ -156,5 +156,5 @@ def _command_line(arguments: Mapping[str, Any]) -> str:
 
 
 def _target(arguments: Mapping[str, Any]) -> str:
-    keys = ("processId", "pid", "host", "port", "connect", "listen", "address", "program")
+    keys = ("processId", "pid", "host", "port", "connect", "listen", "address", "program", "coreFile")
     return ", ".join(f"{key} {arguments[key]}" for key in keys if key in arguments)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
+from fnmatch import filter
+from itertools import islice
 from pathlib import Path
 
 from dragoman.debug.launch.faults import LaunchError, listed, quoted_path
@@ -56,8 +59,17 @@ BUILT_FROM: Mapping[str, str] = {
     ".swift": "Swift",
 }
 
-# A folder is a program where one of these files says so.
-FOLDERS: Mapping[str, str] = {"__main__.py": "python", "go.mod": "go", "package.json": "node"}
+# A folder is a program where one of these files says so; `*` stands for any name.
+FOLDERS: Mapping[str, str] = {
+    "__main__.py": "python",
+    "go.mod": "go",
+    "go.work": "go",
+    "*.go": "go",
+    "package.json": "node",
+    "Cargo.toml": NATIVE,
+}
+_LOOKED_AT = 2000
+"""Entries of a folder."""
 
 _MAGIC = (
     b"\x7fELF",
@@ -76,12 +88,20 @@ _VERSION = re.compile(r"[\d.]+$")
 def type_for(program: Path) -> str:
     """The type name of the debugger for this program, or an error that says what to give instead."""
     if kind_of(program) == "folder":
-        found = next((kind for name, kind in FOLDERS.items() if kind_of(program / name) == "file"), None)
-        return found or _unknown(program)
+        names = _names_in(program)
+        return next((kind for name, kind in FOLDERS.items() if filter(names, name)), None) or _unknown(program)
     suffix = program.suffix.lower()
     if suffix in BUILT_FROM:
         return NATIVE  # whose debugger knows whether it was built
     return EXTENSIONS.get(suffix) or _by_content(program) or _unknown(program)
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            return [entry.name for entry in islice(found, _LOOKED_AT) if entry.is_file()]
+    except OSError:
+        return []
 
 
 def _by_content(program: Path) -> str | None:

@@ -174,7 +174,7 @@ class Ends:
             hint=_said(waited.hint, caller),
         )
         head = say("completed: {message} ({session})", message=message, session=session.id)
-        lines = [head, *output_lines(answer.output), *unbound_lines(unbound, caller.workspace)]
+        lines = [head, *output_lines(answer.output, ended.output_lines), *unbound_lines(unbound, caller.workspace)]
         return Outcome([*lines, *_also(waited.hint)], answer)
 
     async def _timed_out(self, caller: Caller, session: Session, waited: Waited) -> Outcome:

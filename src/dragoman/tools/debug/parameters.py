@@ -78,6 +78,7 @@ class Start(Parameters):
         dict[str, Text], Field(default_factory=dict, max_length=MOST_NAMED, description="Values of ${input:…}.")
     ]
     process_id: Annotated[Maybe[Number], Field(description="For ${command:pickProcess}.")] = None
+    file: Annotated[str, Field(max_length=4096, description="For ${file}.")] = ""
     no_debug: Annotated[bool, Field(description="Run without breakpoints; waits for the end.")] = False
     stdin: Annotated[Maybe[str], Field(max_length=MOST_STDIN, description="What the program reads.")] = None
     timeout_s: Seconds = DEFAULT_WAIT_S

@@ -167,6 +167,7 @@ def _wish(wanted: take.Start) -> Wish:
         env=wanted.env,
         inputs=wanted.inputs,
         process_id=wanted.process_id,
+        file=wanted.file,
         no_debug=wanted.no_debug,
         stdin=wanted.stdin,
     )

@@ -177,7 +177,7 @@ def stop_lines(stop: answers.StopEventData, seen: Stop, workspace: Path) -> list
         *_locals_lines(stop.top_frame_variables),
         *_labelled("stack", _stack(seen, workspace)),
         *_labelled("other threads", _threads(stop)),
-        *output_lines(stop.output),
+        *output_lines(stop.output, seen.output_lines),
         *unbound_lines(stop.unbound_breakpoints, workspace),
     ]
 
@@ -273,13 +273,14 @@ def _threads(stop: answers.StopEventData) -> str:
     return ", ".join(parts + ([f"[{hidden} more: list_sessions]"] if hidden > 0 else []))
 
 
-def output_lines(output: str | None) -> list[Phrase]:
-    """The tail; each line behind a bar, so that none can pass for one of ours."""
+def output_lines(output: str | None, printed: int = 0) -> list[Phrase]:
+    """The tail; each line behind a bar, so that none can pass for one of ours. `printed`: how many lines there were
+    before the text was cut."""
     lines = (output or "").splitlines()
     if not lines:
         return []
-    left = len(lines) - _OUTPUT_LINES_IN_TEXT
-    more = [say("  ({count} earlier lines: get_output)", count=left)] if left > 0 else []
+    left = max(printed, len(lines)) - min(len(lines), _OUTPUT_LINES_IN_TEXT)
+    more = [say("  ({count} earlier lines: get_output)", count=f"{left:,}")] if left > 0 else []
     tail = [f"  | {one_line(line, _LINE_CHARACTERS)}" for line in lines[-_OUTPUT_LINES_IN_TEXT:]]
     return [*_data(["output:"]), *more, *_data(tail)]
 

@@ -15,7 +15,7 @@ from dragoman.tools.operation import Parameters
 from dragoman.tools.schemas import Maybe
 
 WAYS = ("configuration_name", "configuration", "program", "session_id")
-_OF_A_START = ("args", "cwd", "env", "stdin")
+_OF_A_START = ("args", "cwd", "env", "stdin", "file")
 
 
 class OfSubject(Parameters):
@@ -28,6 +28,7 @@ class OfSubject(Parameters):
     cwd: Annotated[str, Field(max_length=4096)] = ""
     env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MOST_NAMED)]
     stdin: Annotated[Maybe[str], Field(max_length=MOST_STDIN)] = None
+    file: Annotated[str, Field(max_length=4096)] = ""
     session_id: Annotated[str, Field(max_length=100, description="A stopped session.")] = ""
 
 
@@ -51,6 +52,7 @@ def subject_of(wanted: OfSubject) -> Subject:
             cwd=wanted.cwd,
             env=wanted.env,
             stdin=wanted.stdin,
+            file=wanted.file,
         )
     )
 
@@ -59,5 +61,5 @@ def _require_no_start(wanted: OfSubject) -> None:
     if any(getattr(wanted, name) for name in _OF_A_START):
         raise ToolError(
             "bad_arguments",
-            say("`args`, `cwd`, `env` and `stdin` are for a start: a session runs already."),
+            say("`args`, `cwd`, `env`, `stdin` and `file` are for a start: a session runs already."),
         )

@@ -59,7 +59,9 @@ def test_the_executables_of_macos_are_native(workspace: Workspace, magic: int) -
     assert type_for(workspace.write("program", magic.to_bytes(4, "big"))) == "native"
 
 
-@pytest.mark.parametrize(("file", "kind"), [("__main__.py", "python"), ("go.mod", "go"), ("package.json", "node")])
+@pytest.mark.parametrize(
+    ("file", "kind"), [("__main__.py", "python"), ("go.mod", "go"), ("x.go", "go"), ("package.json", "node")]
+)
 def test_a_folder_is_told_by_the_file_that_makes_it_a_program(workspace: Workspace, file: str, kind: str) -> None:
     workspace.write(f"app/{file}", "")
     assert type_for(workspace.folder / "app") == kind
