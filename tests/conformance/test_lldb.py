@@ -155,6 +155,19 @@ async def test_a_configuration_of_the_c_extension_is_run(tmp_path: Path, home: P
         assert (ended.exit_code, ended.output.splitlines()[-1]) == (3, "total 90")
 
 
+@pytest.mark.needs("lldb", "rust")
+async def test_cargo_run_is_built_and_debugged(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "my-app"\nversion = "0.1.0"\nedition = "2021"\n')
+    (tmp_path / "src").mkdir()
+    source = tmp_path / "src" / "main.rs"
+    source.write_text('fn main() {\n    let n = std::env::args().count();\n    println!("{}", n);\n}\n')
+    client = client_of(tmp_path)
+    async with service_in(tmp_path, LLDB) as service:
+        await service.set_breakpoint(client, Breakpoint(id=0, path=str(source), line=3))
+        stop = stop_of(await service.start(client, Wish(program="cargo", args=("run", "--", "a")), within_s=90))
+        assert (stop.frames[0].path, values(stop)["n"]) == (str(source), "2")
+
+
 CRASHES = """\
 #include <stdio.h>
 int deep(int *p, int n) {

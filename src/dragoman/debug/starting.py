@@ -18,6 +18,7 @@ from dragoman.debug.adapters.spawned import SpawnedAdapter
 from dragoman.debug.after_tasks import AfterTasks
 from dragoman.debug.backend import Backend, Owns
 from dragoman.debug.dialect import Dialect
+from dragoman.debug.evidence.command_lines import read_words
 from dragoman.debug.service import Client, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
 from dragoman.debug.task_running import TaskTrees
@@ -190,7 +191,7 @@ class AdapterStarter:
         asking = launches.Client(
             workspace=client.workspace, environment=client.environment, rule=self._rule, is_trusted=is_trusted
         )
-        launch = launches.resolve(asked, asking, _as_caller(wish))
+        launch = launches.resolve(asked, asking, _as_caller(wish), unwrap=partial(_unwrapped, client))
         return replace(launch, sessions=tuple(map(launches.opening_core, launch.sessions)))
 
     def _start(
@@ -350,6 +351,12 @@ def _as_caller(wish: Wish) -> launches.Caller:
     return launches.Caller(
         file=wish.file or None, inputs=wish.inputs, process_id=wish.process_id, from_editor=wish.from_editor
     )
+
+
+def _unwrapped(client: Client, words: Sequence[str], cwd: Path) -> Mapping[str, Any]:
+    found = read_words(words, cwd, client.environment, workspace=client.workspace).wish
+    given = {"program": found.program, "args": list(found.args), "cwd": found.cwd, "env": found.env}
+    return found.configuration or {key: value for key, value in given.items() if value}
 
 
 def _situation(client: Client, session: launches.Resolved, stdin: str | None) -> Situation:

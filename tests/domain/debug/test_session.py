@@ -147,7 +147,7 @@ async def test_terminated_dismisses_the_adapter_and_keeps_the_exit_code_and_the_
         adapter.emit("exited", exitCode=0)
         adapter.emit("terminated")
         outcome = await session.outcome(0, 2)
-    assert outcome == Ended(exit_code=0, output="bye")
+    assert outcome == Ended(exit_code=0, output="bye", output_lines=1)
     assert adapter.sent("disconnect") == [{}]
 
 

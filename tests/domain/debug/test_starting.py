@@ -115,6 +115,25 @@ async def test_a_configuration_for_the_open_file_takes_the_file(tmp_path: Path) 
     assert (missing["code"], missing["details"]["needs"]) == ("unresolved_variable", "file")
 
 
+# Programs that start others
+
+
+async def test_breakpoints_bind_in_what_a_launcher_starts(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        (agent.folder / "app.py").write_text("import sys\nn = int(sys.argv[1])\nprint(n, sys.flags.optimize)\n")
+        written(agent, python(program="python3", args=["${workspaceFolder}/app.py", "3"]))
+        await agent.call("set_breakpoint", file_path="app.py", line_number=3)
+        started = [
+            await agent.call("start_debugging", program="python3", args=["-O", "app.py", "1"]),
+            await agent.call("start_debugging", configuration={"program": "env", "args": ["python", "app.py", "2"]}),
+            await agent.start(),
+        ]
+    places = [it["stop_event_data"]["call_stack"][0] for it in started]
+    assert [(it["file_path"], it["line_number"]) for it in places] == [(str(agent.folder / "app.py"), 3)] * 3
+    found = [it["stop_event_data"]["top_frame_variables"]["variables"] for it in started]
+    assert [next(it["value"] for it in some if it["name"] == "n") for some in found] == ["1", "2", "3"]
+
+
 # Tasks
 
 

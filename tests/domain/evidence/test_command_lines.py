@@ -28,7 +28,12 @@ NODE: dict[str, Any] = {"type": "pwa-node"}
     ("line", "runner", "told"),
     [
         ("python app.py -v", "", PY | {"program": "{cwd}/app.py", "args": ["-v"]}),
-        ("python3 -X dev -u app.py", "", PY | {"program": "{cwd}/app.py", "args": []}),
+        ("python3 -X dev app.py", "", PY | {"program": "{cwd}/app.py", "args": [], "pythonArgs": ["-X", "dev"]}),
+        ("uv run --with x --no-sync app.py 1", "", PY | {"program": "{cwd}/app.py", "args": ["1"]}),
+        ("uv run -m pkg 1", "", PY | {"module": "pkg", "args": ["1"]}),
+        ("env -u B A=1 timeout -s 9 5 python a.py", "", PY | {"program": "{cwd}/a.py", "args": [], "env": {"A": "1"}}),
+        ("nice -n 5 /o/bin/python3 a.py", "", PY | {"program": "{cwd}/a.py", "args": [], "python": "/o/bin/python3"}),
+        ("tsx app.ts 1", "", NODE | {"program": "{cwd}/app.ts", "runtimeArgs": ["--import", "tsx"], "args": ["1"]}),
         ("e/bin/python -m pkg 1", "", PY | {"module": "pkg", "args": ["1"], "python": "{cwd}/e/bin/python"}),
         ("python -m unittest a.B.c", "unittest", PY | {"module": "unittest", "args": ["a.B.c"]}),
         ("pytest -x 'tests/t.py::t[a b]'", "pytest", PY | {"module": "pytest", "args": ["-x", "tests/t.py::t[a b]"]}),

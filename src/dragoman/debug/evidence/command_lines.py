@@ -36,25 +36,35 @@ from dragoman.workspace.interpreter import find_interpreter
 Runner = Literal["", "pytest", "unittest", "node", "go"] | NodeRunner
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-# Before a command, with the words that belong to them.
-_BEFORE: Mapping[tuple[str, ...], int] = {
-    ("uv", "run"): 0,
-    ("poetry", "run"): 0,
-    ("pipenv", "run"): 0,
-    ("hatch", "run"): 0,
-    ("pdm", "run"): 0,
-    ("time",): 0,
-    ("env",): 0,
-    ("nohup",): 0,
-    ("exec",): 0,
-    ("command",): 0,
-    ("timeout",): 1,
-    ("nice",): 0,
-    ("cross-env",): 0,
-    ("c8",): 0,
-    ("nyc",): 0,
+_OF_UV = frozenset(
+    {"--with", "--with-editable", "--with-requirements", "--extra", "--group", "--only-group", "--python", "-p"}
+    | {"--env-file", "--directory", "--project", "--package", "--index", "--default-index", "--config-file"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    """What may stand before a command: how many words belong to it, and which of its options take one more."""
+
+    words: int = 0
+    with_value: frozenset[str] = frozenset()
+    module: str = ""
+    """Its option for a module of Python, which is then the command."""
+
+
+# Before a command, by its first words.
+_BEFORE: Mapping[tuple[str, ...], _Prefix] = {
+    ("uv", "run"): _Prefix(with_value=_OF_UV, module="-m"),
+    **dict.fromkeys(
+        (("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"), ("rye", "run")), _Prefix()
+    ),
+    **dict.fromkeys((("time",), ("nohup",), ("exec",), ("command",), ("cross-env",), ("c8",), ("nyc",)), _Prefix()),
+    ("env",): _Prefix(with_value=frozenset({"-u", "--unset", "-C", "--chdir"})),
+    ("timeout",): _Prefix(1, frozenset({"-s", "--signal", "-k", "--kill-after"})),
+    ("nice",): _Prefix(with_value=frozenset({"-n", "--adjustment"})),
 }
-_PYTHON = re.compile(r"python(\d(\.\d+)?)?")
+_PYTHON = re.compile(r"(?:python|pypy)(\d(\.\d+)*)?")
+_ANY_PYTHON = frozenset({"python", "python3"})
 _PYTHON_WITH_VALUE = frozenset({"-W", "-X"})
 _GO_WITH_VALUE = frozenset({"-run", "-count", "-timeout", "-bench", "-cpu", "-parallel", "-skip"})
 _NODE_WITH_VALUE = frozenset(
@@ -83,6 +93,7 @@ class _Situation:
     environment: Mapping[str, str]
     env: Mapping[str, str] = field(default_factory=dict)
     python: str = ""
+    python_flags: tuple[str, ...] = ()
     scripts: int = 0
     """How many package scripts led here."""
 
@@ -99,10 +110,19 @@ def read_command(
     return _read(line, _Situation(cwd, workspace or cwd, environment, env or {}))
 
 
+def read_words(words: Sequence[str], cwd: Path, environment: Mapping[str, str], *, workspace: Path) -> Runnable:
+    """Of a command that no shell has taken apart: what looks like a pattern is none."""
+    return _understood(_Situation(cwd, workspace, environment), list(words))
+
+
 def _read(line: str, situation: _Situation) -> Runnable:
     *before, words = commands_of(line)
     for part in before:
         situation = _prepared(situation, part)
+    return _understood(situation, _expanded(words, situation.cwd))
+
+
+def _understood(situation: _Situation, words: list[str]) -> Runnable:
     situation, words = _stripped(situation, words)
     if not words:
         raise cannot_debug(say("There is no command in it."), say("Give a command such as `pytest tests/test_app.py`."))
@@ -131,11 +151,24 @@ def _stripped(situation: _Situation, words: list[str]) -> tuple[_Situation, list
             situation = replace(situation, env={**situation.env, **dict([_pair(words[0])])})
             words = words[1:]
             continue
-        found = next((it for it in _BEFORE if tuple(words[: len(it)]) == it), None)
+        named = (Path(words[0]).name, *words[1:2])
+        found = next((it for it in _BEFORE if named[: len(it)] == it), None)
         if found is None:
-            return situation, _expanded(words, situation.cwd)
-        words = words[len(found) + _BEFORE[found] :]
+            return situation, words
+        words = _behind(_BEFORE[found], words[len(found) :])
     return situation, words
+
+
+def _behind(prefix: _Prefix, words: list[str]) -> list[str]:
+    """The command, from what follows a word that stands before one."""
+    while words and words[0].startswith("-"):
+        if words[0] in {prefix.module, "--module"} and prefix.module:
+            return ["python", "-m", *words[1:]]
+        if words[0] == "--":
+            words = words[1:]
+            break
+        words = words[2 if words[0] in prefix.with_value else 1 :]
+    return words[prefix.words :]
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -167,6 +200,7 @@ def _python(situation: _Situation, words: Sequence[str]) -> Runnable:
     at = 1
     while at < len(words) and words[at].startswith("-") and words[at] not in {"-m", "-c", "-"}:
         at += 2 if words[at] in _PYTHON_WITH_VALUE else 1
+    situation = replace(situation, python_flags=tuple(words[1:at]))
     if at >= len(words) or words[at] in {"-c", "-"}:
         raise cannot_debug(say("Its code stands in no file."), say("Put the code into a file and run that."))
     if words[at] == "-m":
@@ -180,7 +214,8 @@ def _interpreter(situation: _Situation, word: str) -> str:
     """As it was said, where it says more than `python`."""
     if "/" in word:
         return str(situation.cwd / Path(word).expanduser())
-    return situation.python
+    found = None if word in _ANY_PYTHON else shutil.which(word, path=situation.environment.get("PATH"))
+    return found or situation.python
 
 
 def _module(situation: _Situation, name: Sequence[str], args: Sequence[str]) -> Runnable:
@@ -347,6 +382,8 @@ def _of_files(situation: _Situation, words: Sequence[str]) -> Runnable:
 def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
     path = situation.cwd / Path(words[0]).expanduser()
     found = path if "/" in words[0] else Path(shutil.which(words[0], path=situation.environment.get("PATH")) or path)
+    if found.suffix in {".py", ".pyw"}:
+        return _python(situation, ["python", *words])
     script = command_file(words[0], situation.cwd) or node_script(found)
     if script is not None:
         return _node(situation, ["node", str(script), *words[1:]])
@@ -369,6 +406,25 @@ def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
     return _program(situation, words[0], words[1:])
 
 
+def _cargo(situation: _Situation, words: Sequence[str]) -> Runnable:
+    """Left to the start, which knows what to build and where that is then."""
+    wish = Wish(program="cargo", args=tuple(words[1:]), cwd=str(situation.cwd), env=situation.env)
+    return Runnable(wish)
+
+
+def _typescript(situation: _Situation, words: Sequence[str]) -> Runnable:
+    """By the loader of the same name, in node itself: the command would start another node."""
+    flags = _LOADERS[Path(words[0]).name]
+    rest = [it for it in words[1:] if it != "watch"]
+    if not rest or rest[0].startswith("-"):
+        raise cannot_debug(say("It names no file."), say("Put the code into a file and run that."))
+    given = {"program": str(situation.cwd / rest[0]), "args": rest[1:], "runtimeArgs": flags}
+    return Runnable(_wish(situation, type="pwa-node", **given))
+
+
+_LOADERS: Mapping[str, list[str]] = {"tsx": ["--import", "tsx"], "ts-node": ["--require", "ts-node/register"]}
+
+
 def _program(situation: _Situation, program: str, args: Sequence[str]) -> Runnable:
     return Runnable(
         Wish(
@@ -381,7 +437,9 @@ def _program(situation: _Situation, program: str, args: Sequence[str]) -> Runnab
 
 
 def _wish(situation: _Situation, **given: Any) -> Wish:
-    python = {"python": situation.python} if situation.python and given["type"] == "debugpy" else {}
+    is_python = given["type"] == "debugpy"
+    python: dict[str, Any] = {"python": situation.python} if situation.python and is_python else {}
+    python |= {"pythonArgs": list(situation.python_flags)} if situation.python_flags and is_python else {}
     env = {"env": dict(situation.env)} if situation.env else {}
     named = {"request": "launch", "name": "evidence", "cwd": str(situation.cwd)}
     return Wish(configuration={**named, **python, **env, **given})
@@ -393,6 +451,8 @@ _BY_COMMAND: Mapping[str, Callable[[_Situation, Sequence[str]], Runnable]] = {
     "node": _node,
     "nodejs": _node,
     "go": _go,
+    "cargo": _cargo,
+    **dict.fromkeys(_LOADERS, _typescript),
     **dict.fromkeys(("npx", "pnpx", *MANAGERS), _package),
-    **dict.fromkeys(("lua", "lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit", "ruby", "tsx", "ts-node"), _of_files),
+    **dict.fromkeys(("lua", "lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit", "ruby"), _of_files),
 }

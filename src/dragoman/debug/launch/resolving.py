@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dragoman.debug.launch.cargo import cargo_program
 from dragoman.debug.launch.environment import (
     Additions,
     env_file_paths,
@@ -18,6 +19,7 @@ from dragoman.debug.launch.environment import (
 )
 from dragoman.debug.launch.faults import LaunchError, choice, quoted
 from dragoman.debug.launch.files import WorkspaceFiles, entries, kind_of, require_workspace
+from dragoman.debug.launch.launchers import Unwrap, is_launcher, unwrapped, words_of
 from dragoman.debug.launch.listing import compound_members, require_compound, require_configuration
 from dragoman.debug.launch.nodes import Node, Origin, for_platform, require_usable
 from dragoman.debug.launch.notes import Note
@@ -97,13 +99,19 @@ class Launch:
 _KNOWS_NOTHING = Caller()
 
 
-def resolve(wish: Wish, client: Client, caller: Caller = _KNOWS_NOTHING, type_for: TypeFor = type_for) -> Launch:
+def resolve(
+    wish: Wish,
+    client: Client,
+    caller: Caller = _KNOWS_NOTHING,
+    type_for: TypeFor = type_for,
+    unwrap: Unwrap | None = None,
+) -> Launch:
     """Reads files and runs nothing."""
     require_workspace(client.workspace)
     ways = [way for way in ("name", "configuration", "program") if getattr(wish, way) is not None]
     if len(ways) != 1:
         raise _one_way(ways)
-    resolver = _Resolver(client, caller, type_for)
+    resolver = _Resolver(client, caller, type_for, unwrap)
     if wish.name is not None:
         return _overlaid(resolver.named(wish.name), wish)
     if wish.configuration is not None:
@@ -112,10 +120,11 @@ def resolve(wish: Wish, client: Client, caller: Caller = _KNOWS_NOTHING, type_fo
 
 
 class _Resolver:
-    def __init__(self, client: Client, caller: Caller, type_for: TypeFor) -> None:
+    def __init__(self, client: Client, caller: Caller, type_for: TypeFor, unwrap: Unwrap | None) -> None:
         self._files = WorkspaceFiles(client.workspace, client.rule)
         self._reads_env_files = client.is_trusted
         self._type_for = type_for
+        self._unwrap = unwrap
         self._scope = _scope(client, caller, self._files)
         self._planner: TaskPlanner | None = None
 
@@ -151,9 +160,19 @@ class _Resolver:
         origin = Origin("program", "bad_configuration")
         given = Node(_as_configuration(wish), (), origin)
         require_usable(given)
+        found, build = self._unwrapped(given.object())
+        given = require_usable(given.with_value(found))
         cwd = Path(os.path.normpath(self._files.folder / given.text("cwd")))
+        env = read_environment(given.get("env"))
+        if "type" in found:
+            name = _base_name(found.get("program") or found.get("module"))
+            told = {"name": name, "request": "launch", "cwd": str(cwd)}
+            resolved = Resolved(
+                name, given.text("type"), "launch", {**found, **told}, env, self._files.folder, before=build
+            )
+            return Launch(name, (resolved,))
         path = self._program_path(given.text("program"), cwd)
-        kind, env = self._type_for(path), read_environment(given.get("env"))
+        kind = self._type_for(path)
         told = {"name": path.name, "type": kind, "request": "launch", "program": str(path), "cwd": str(cwd)}
         arguments = {**given.object(), **told}
         return Launch(path.name, (Resolved(path.name, kind, "launch", arguments, env, self._files.folder),))
@@ -188,7 +207,8 @@ class _Resolver:
         node = for_platform(written, self._scope.platform)
         require_configuration(node)
         expander = self._expander(node)
-        node = expander.expand(node)
+        started, build = self._unwrapped(expander.expand(node).object())
+        node = node.with_value(started)
         env_files = env_file_paths(node.get("envFile"), self._files.folder)
         found = read_env_files(env_files if self._reads_env_files else [], self._scope.environment)
         env: Additions = {
@@ -204,7 +224,7 @@ class _Resolver:
             env=env,
             folder=self._files.folder,
             env_files=tuple(str(path) for _, path in env_files),
-            before=self._task(node.get("preLaunchTask")),
+            before=_one_after_another(self._task(node.get("preLaunchTask")), build),
             after=self._task(node.get("postDebugTask")),
             notes=(*found.notes, *_left_as_written(expander)),
             lists_environment=_list_member(node, "environment") is not None,
@@ -238,9 +258,29 @@ class _Resolver:
             self._planner = TaskPlanner(self._scope)
         return self._planner.plan(wanted)
 
+    def _unwrapped(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], TaskPlan | None]:
+        """What a launcher starts in its place; and what must be built for that first."""
+        cwd = Path(os.path.normpath(self._files.folder / str(given.get("cwd") or "")))
+        is_started = given.get("request", "launch") == "launch" and isinstance(given.get("program"), str)
+        if self._unwrap is None or not is_started or not is_launcher(given, self._files.folder, cwd):
+            return dict(given), None
+        words = words_of(given)
+        is_cargo = words[0] == "cargo"
+        found: Mapping[str, Any] = {"program": "cargo", "args": words[1:]} if is_cargo else self._unwrap(words, cwd)
+        if found.get("program") != "cargo":
+            return unwrapped(given, found), None
+        env = {**self._scope.environment, **(found.get("env") or {})}
+        built, plan = cargo_program(["cargo", *found["args"]], Path(found.get("cwd") or cwd), env)
+        return unwrapped(given, {**found, **built}), plan
+
     def _type_of(self, node: Node) -> str:
         program = Expander(self._scope, []).expand(node.child("program", node.value["program"])).string()
         cwd = Expander(self._scope, []).expand(node.child("cwd", node.text("cwd"))).string()
+        args = Expander(self._scope, []).expand(node.child("args", node.value.get("args") or []))
+        found, _ = self._unwrapped({"program": program, "cwd": cwd, "args": args.value})
+        if "type" in found:
+            return str(found["type"])
+        program = str(found["program"])
         return self._type_for(Path(os.path.normpath(self._files.folder / cwd / program)))
 
     def _unknown(self, name: str, known: list[str]) -> LaunchError:
@@ -251,6 +291,10 @@ class _Resolver:
             hint=choice(name, known),
             known=list(dict.fromkeys(known)),
         )
+
+
+def _one_after_another(first: TaskPlan | None, then: TaskPlan | None) -> TaskPlan | None:
+    return replace(then, depends_on=(first,)) if first and then else first or then
 
 
 def _scope(client: Client, caller: Caller, files: WorkspaceFiles) -> Scope:
