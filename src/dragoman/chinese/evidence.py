@@ -50,6 +50,7 @@ TABLE: dict[str, str] = {
     "never reached: {place}": "从未到达：{place}",
     # A crash.
     "The program ended.": "程序已结束。",
+    "The debugger did not stop there; this is what the program printed.": "调试器没有在那里停下；以下是程序自己打印的内容。",
     "No crash: the program ended by itself.": "没有崩溃：程序自行结束。",
     # A test, and a command that is read as something to debug.
     "Give either `test` or `command`.": "请给出 `test` 或 `command` 之一。",

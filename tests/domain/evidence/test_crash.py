@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.debug.evidence import python_rows
 from dragoman.debug.evidence.failing_line import parts_of
 from tests.domain.evidence.room import agent_in
 
@@ -48,7 +49,8 @@ async def test_a_crash_is_told_with_its_causes_and_what_each_own_frame_held(tmp_
         answer = await agent.call("explain_crash", program="orders.py")
     assert (answer["crashed"], answer["ended"]["exit_code"]) == (True, 1)
     assert answer["ended"]["exception"] == {"type": "ValueError", "message": "no rate"}
-    assert answer["caused_by"] == [{"type": "KeyError", "message": "'film'"}]
+    (led,) = answer["caused_by"]
+    assert (led["type"], led["message"], led["at"]) == ("KeyError", "'film'", "orders.py:11 charge")
     failing, caller, module, cause = answer["frames"]
     assert (failing["function"], failing["line"], failing["source"]) == (
         "charge",
@@ -106,6 +108,99 @@ async def test_other_ends_are_told_as_what_they_are(
         answer = await agent.call("explain_crash", program="app.py", timeout_s=4)
     ended = answer["ended"]
     assert (answer["crashed"], ended["how"], ended.get("exit_code"), ended.get("signal")) == told
+
+
+TASKS = """\
+import asyncio
+
+async def work(kind):
+    rates = {"book": 1}
+    return rates[kind]
+
+async def main():
+    async with asyncio.TaskGroup() as group:
+        group.create_task(work("book"))
+        group.create_task(work("film"))
+
+asyncio.run(main())
+"""
+WORKERS = """\
+from concurrent.futures import ProcessPoolExecutor
+
+def work(n):
+    return 10 // (n - 2)
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1) as pool:
+        print(list(pool.map(work, [2])))
+"""
+ENDLESS = """\
+def depth(node):
+    return 1 + depth(node["next"])
+
+print("begins")
+loop = {}
+loop["next"] = loop
+depth(loop)
+"""
+
+
+async def test_what_a_group_of_tasks_holds_is_told_with_where_it_was_raised(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("tasks.py", TASKS)
+        answer = await agent.call("explain_crash", program="tasks.py")
+    assert answer["ended"]["exception"]["type"] == "ExceptionGroup"
+    (cause,) = answer["caused_by"]
+    assert (cause["type"], cause["message"], cause["at"]) == ("KeyError", "'film'", "tasks.py:5 work")
+    assert cause["locals"] == {"kind": "'film'", "rates": "{'book': 1}"}
+    assert "caused by: KeyError: 'film' at tasks.py:5 work" in answer.text
+
+
+async def test_what_a_worker_process_raised_is_told_with_its_place_there(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("workers.py", WORKERS)
+        answer = await agent.call("explain_crash", program="workers.py")
+    (cause,) = answer["caused_by"]
+    assert (cause["type"], cause["at"]) == ("ZeroDivisionError", "workers.py:4 work")
+    assert (answer["frames"][0]["function"], answer["frames"][0]["line"]) == ("<module>", 8)
+
+
+async def test_at_the_recursion_limit_what_the_program_prints_is_told(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("endless.py", ENDLESS)
+        answer = await agent.call("explain_crash", program="endless.py")
+    assert (answer["crashed"], answer["ended"]["exception"]["type"]) == (True, "RecursionError")
+    seen = [(it["function"], it["line"]) for it in answer["frames"]]
+    assert ("depth", 2) in seen
+    assert seen[-1] == ("<module>", 7)
+    assert len(seen) < 5
+    assert (answer["ended"]["exit_code"], answer["ended"]["output"]) == (1, "begins\n")
+
+
+def test_of_what_an_exception_holds_every_link_is_told_and_a_circle_ends() -> None:
+    """As the debugger has it evaluate: in a frame with the exception."""
+
+    def raised() -> Exception:
+        try:
+            try:
+                raise KeyError("a")
+            except KeyError as error:
+                raise ValueError("b") from error
+        except ValueError as error:
+            return error
+
+    first, second = raised(), OSError("c")
+    second.__context__ = first
+    first.__context__ = second
+    group = ExceptionGroup("all", [first, ExceptionGroup("inner", [second])])
+    shown = repr(eval(python_rows.asked_causes(8), {"__exception__": (type(group), group, None)}))
+    told = [(type, text) for type, text, _, _ in python_rows.answered_causes(shown)]
+    assert told == [
+        ("ValueError", "b"),
+        ("ExceptionGroup", "inner (1 sub-exception)"),
+        ("KeyError", "'a'"),
+        ("OSError", "c"),
+    ]
 
 
 LINES = [

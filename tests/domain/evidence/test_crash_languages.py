@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.debug.evidence.printed_chain import chain_printed
+from dragoman.debug.evidence.printed_crash import printed_crash
 from dragoman.debug.model import Raised
 from tests.domain.evidence.room import agent_in
 from tests.domain.tools.bench import Answer
@@ -71,6 +72,45 @@ async def test_javascript_with_the_first_link_of_a_chain_that_fails(tmp_path: Pa
     assert "list[at].name.length" not in values
 
 
+@pytest.mark.needs("javascript")
+async def test_a_module_of_javascript_whose_loader_catches_what_ends_it(tmp_path: Path, home: Path) -> None:
+    give_adapters(home)
+    (tmp_path / "rates.mjs").write_text(
+        "export async function rate(order) {\n"
+        "  await null;\n"
+        '  try { JSON.parse("{"); } catch (error) { /* as it should */ }\n'
+        '  try { return order.rate.net; } catch (error) { throw new Error("no rate", { cause: error }); }\n}\n'
+    )
+    text = 'import { rate } from "./rates.mjs";\nconst order = { kind: "film" };\nconsole.log(await rate(order));\n'
+    answer = await explained(tmp_path, "orders.mjs", text)
+    assert (answer["crashed"], answer["ended"]["exit_code"]) == (True, 1)
+    assert answer["ended"]["exception"] == {"type": "Error", "message": "no rate"}
+    (cause,) = answer["caused_by"]
+    assert (cause["type"], "reading 'net'" in cause["message"]) == ("TypeError", True)
+    assert places(answer)[0] == ("rate", 4)
+    assert answer["frames"][0]["locals"]["order"] == "{kind: 'film'}"
+
+
+@pytest.mark.needs("javascript")
+async def test_a_module_of_javascript_that_catches_what_it_throws_has_not_crashed(tmp_path: Path, home: Path) -> None:
+    give_adapters(home)
+    text = 'try { throw new Error("a"); } catch {}\nexport {};\nconsole.log("well");\n'
+    answer = await explained(tmp_path, "well.mjs", text)
+    assert (answer["crashed"], answer["frames"], answer["ended"]["output"]) == (False, [], "well\n")
+
+
+@pytest.mark.needs("c", "lldb")
+async def test_a_sanitizers_report_is_told_with_who_freed_the_memory(tmp_path: Path, home: Path) -> None:
+    give_adapters(home)
+    source = "#include <stdlib.h>\nint main(void) {\n  int *p = malloc(4);\n  free(p);\n  return *p;\n}\n"
+    program = built(tmp_path / "freed.c", source, "-fsanitize=address")
+    answer = await explained(tmp_path, "freed.c", source, program=program)
+    assert "heap-use-after-free" in str(answer["ended"]["exception"])
+    assert answer["frames"][0]["line"] == 5
+    told = [(it["type"].partition(" by ")[0], it["at"]) for it in answer["caused_by"]]
+    assert told == [("freed", "freed.c:4 main"), ("previously allocated", "freed.c:3 main")]
+
+
 LIST_C = """\
 #include <stdio.h>
 struct node { int value; struct node *next; };
@@ -90,9 +130,9 @@ int main(void) {
 """
 
 
-def built(source: Path) -> str:
-    source.write_text(LIST_C)
-    subprocess.run(["gcc", "-g", "-O0", "-o", source.with_suffix(""), source], check=True)
+def built(source: Path, text: str, *flags: str) -> str:
+    source.write_text(text)
+    subprocess.run(["gcc", "-g", "-O0", *flags, "-o", source.with_suffix(""), source], check=True)
     return str(source.with_suffix(""))
 
 
@@ -103,7 +143,7 @@ def built(source: Path) -> str:
 )
 async def test_c_at_a_signal_with_what_the_pointer_was(tmp_path: Path, home: Path, type: str) -> None:
     give_adapters(home)
-    configuration = {"type": type, "request": "launch", "name": "list", "program": built(tmp_path / "list.c")}
+    configuration = {"type": type, "request": "launch", "name": "list", "program": built(tmp_path / "list.c", LIST_C)}
     answer = await explained(tmp_path, "list.c", LIST_C, program="", configuration=configuration)
     assert (answer["crashed"], answer["ended"]["signal"], answer["ended"]["exit_code"]) == (True, "SIGSEGV", -11)
     assert "SIGSEGV" in answer["ended"]["exception"]["message"]
@@ -189,3 +229,37 @@ def test_what_a_program_printed_before_it_broke_down_and_other_languages_print_i
     assert chain_printed("pwa-node", raised, forged) == (raised, Raised(type="RangeError", message="real"))
     assert chain_printed("debugpy", raised, forged) == (raised,)
     assert chain_printed("rdbg", raised, "") == (raised,)
+
+
+def test_printed_breakdowns_are_read_with_their_places_and_what_led_to_them() -> None:
+    python = (
+        "well\nTraceback (most recent call last):\n"
+        '  File "/w/a.py", line 1, in <module>\n    f()\n'
+        "ValueError: an old one, caught and printed\n\nTraceback (most recent call last):\n"
+        '  File "/w/a.py", line 2, in inner\n    g()\n'
+        "KeyError: 'b'\n\nDuring handling of the above exception, another exception occurred:\n\n"
+        "Traceback (most recent call last):\n"
+        '  File "/w/a.py", line 9, in <module>\n    main()\n'
+        '  File "/w/a.py", line 5, in main\n    h()\n  [Previous line repeated 9 more times]\n'
+        '  File "/usr/lib/python3.11/json/decoder.py", line 3, in decode\n    x\n'
+        "json.decoder.JSONDecodeError: no: value\n"
+    )
+    found = printed_crash("debugpy", python)
+    assert found is not None
+    assert (found.raised.type, found.raised.message) == ("JSONDecodeError", "no: value")
+    assert [(it.name, it.line) for it in found.frames] == [("main", 5), ("<module>", 9)]
+    (cause,) = found.causes
+    assert (cause.type, cause.frame and cause.frame.line) == ("KeyError", 2)
+    undefined = printed_crash("lldb-dap", "/w/a.c:2:48: runtime error: signed integer overflow: 1 + 1\n")
+    assert undefined is not None
+    assert (undefined.raised.message, undefined.frames[0].line) == ("signed integer overflow: 1 + 1", 2)
+    node = (
+        "x\n\nError [ERR_X]: bad: y\n    at f (file:///w/a.mjs:3:7)\n    at node:internal/x:1:2\n    at /w/b.js:4:1\n"
+    )
+    thrown = printed_crash("pwa-node", node)
+    assert thrown is not None
+    assert [(it.name, it.path, it.line) for it in thrown.frames] == [
+        ("f", "/w/a.mjs", 3),
+        ("<anonymous>", "/w/b.js", 4),
+    ]
+    assert (printed_crash("debugpy", "all is well\n"), printed_crash("lua", python)) == (None, None)

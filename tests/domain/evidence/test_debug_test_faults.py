@@ -101,11 +101,12 @@ def pytest_configure(config):
 
 async def test_what_measures_coverage_does_not_take_the_debuggers_place(tmp_path: Path) -> None:
     files = {
-        "conftest.py": COVERAGE,
+        "plugins/pytest_cov/__init__.py": COVERAGE,
         "pytest.ini": "[pytest]\naddopts = --cov\n",
         "test_c.py": "def test_c():\n    n = 1\n    assert n == 2\n",
     }
-    answer = await answered(tmp_path, files, f"{RUN} test_c.py")
+    (tmp_path / "plugins/pytest_cov").mkdir(parents=True)
+    answer = await answered(tmp_path, files, f"PYTHONPATH=plugins {RUN} -p pytest_cov test_c.py")
     assert (answer["verdict"], told(answer)) == ("failed", [("test_c", 3)])
 
 

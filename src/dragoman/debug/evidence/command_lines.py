@@ -237,7 +237,7 @@ def _is_measured(situation: _Situation, args: Sequence[str]) -> bool:
         python = Path(situation.python or find_interpreter(situation.workspace, environment).path)
     except DragomanError:
         return False
-    return has_plugin(situation.cwd / python, environment)
+    return has_plugin(situation.cwd / python, environment, situation.cwd)
 
 
 def _pytest(situation: _Situation, words: Sequence[str]) -> Runnable:

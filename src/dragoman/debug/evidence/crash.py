@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 
+from dragoman.debug.evidence import python_rows
 from dragoman.debug.evidence.failing_line import parts_of
+from dragoman.debug.evidence.javascript_rows import thrown_below_own_code
 from dragoman.debug.evidence.languages import language_of
 from dragoman.debug.evidence.own_locals import is_own
 from dragoman.debug.evidence.printed_chain import chain_printed
+from dragoman.debug.evidence.printed_crash import Cause, printed_crash, python_crash
 from dragoman.debug.evidence.probing import EVALUATED_WITHIN_S, Probing, said
-from dragoman.debug.evidence.run import End, Evidence, Run, Subject
+from dragoman.debug.evidence.run import OUTPUT_CHARACTERS, End, Evidence, Run, Subject
 from dragoman.debug.evidence.sheet import Cell, Limits, Sheet
 from dragoman.debug.model import Frame, Raised, Stop, Variable
 from dragoman.debug.service import Client
 from dragoman.debug.states import State
 from dragoman.errors import DragomanError
+from dragoman.visible import without_colours
 
 FRAMES = 8
 _CAUSES = 8
@@ -28,6 +31,8 @@ _MEMBERS = 20
 _ADDRESS = re.compile(r"^<[\w.<>]+ object at 0x[0-9a-f]+>$|^0x[0-9a-f]+$|^\w[\w:<>, *&]* ?@ ?0x[0-9a-f]+$|^\{\.\.\.\}$")
 _ENDS_BY_ITSELF_WITHIN_S = 2.0
 _PRINTED = 20_000
+_REPORT = 100_000
+_CAUGHT = 40
 # A value that is code was not computed by the line; each adapter shows it in such words.
 _IS_CODE = ("<function", "<built-in", "<module", "<class", "<bound method", "ƒ ", "class ")
 # Such a name is bound by the line itself, inside a comprehension; or it is the failure, and told as that.
@@ -35,14 +40,10 @@ _NO_SUCH_NAME = re.compile(r"(?:Uncaught )?(?:NameError|ReferenceError)\b")
 
 Lines = Callable[[str], Awaitable[Sequence[str] | None]]
 
-# What led to an exception, the nearest first: `raise … from`, or what was being handled.
-_CAUSES_BY_ADAPTER: Mapping[str, str] = {
-    "debugpy": (
-        "[(type(e).__name__, str(e)[:400]) for e in (lambda f: f(f, __exception__[1], []))(lambda f, e, seen: seen"
-        f" if e is None or any(e is s for s in seen) or len(seen) > {_CAUSES} else f(f, e.__cause__ or"
-        " (None if e.__suppress_context__ else e.__context__), seen + [e]))][1:]"
-    ),
-}
+# What is caught and ends the program all the same.
+_CAUGHT_BY_ADAPTER = {"pwa-node": thrown_below_own_code(modules_alone=True)}
+# The text of a worker's traceback, which its exception carries from one process to another.
+_REMOTE = frozenset({"_RemoteTraceback", "RemoteTraceback"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,9 @@ class SeenFrame:
 class Crash:
     end: End
     frames: tuple[SeenFrame, ...] = ()
-    causes: tuple[Raised, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    printed: Raised | None = None
+    """What it was, where the debugger did not stop and the program has said it."""
     session_id: str = ""
     """Of a session that is left to go on with."""
     state: str = ""
@@ -72,25 +75,78 @@ class Crash:
 
 async def crashed(evidence: Evidence, client: Client, subject: Subject, lines: Lines, seconds: float) -> Crash:
     """A session that stands at an exception is explained as it stands; any other goes on to its end."""
-    probing = Probing((), Sheet(Limits(seconds=seconds)), by_stops=True)
+    probing = Probing((), Sheet(Limits(seconds=seconds)), by_stops=True, caught=_CAUGHT_BY_ADAPTER)
     async with evidence.run(client, subject, probing) as run:
-        crash = await explained(run, await _end_of(run), lines)
-        if crash.end.how == "exception" and run.is_own:
+        crash = await _broken_down(run, lines)
+        if crash.end.how == "exception" and run.is_own and crash.end.ended is None:
             crash = await _with_its_end(run, crash)
+        if not crash.frames and crash.is_one:
+            crash = await _as_printed(run, crash, lines)
         is_left = run.session.ended is None and not run.is_own
     return replace(crash, session_id=run.session.id, state=run.session.state.value) if is_left else crash
+
+
+async def _broken_down(run: Run, lines: Lines) -> Crash:
+    """Of what is caught on the way, the last that the program speaks of when it ends."""
+    end, caught = await _end_of(run), list[tuple[int, Crash]]()
+    while run.is_own and end.raised is not None and not end.raised.uncaught and run.left_s:
+        if len(caught) < _CAUGHT:
+            caught.append((run.session.output.end, await explained(run, end, lines)))
+        elif run.probing.watched is not None:
+            run.probing.watched = None
+            await run.session.probe(run.probing)
+        end = await run.went_on()
+    if end.ended is None or not end.ended.exit_code:
+        return await explained(run, end, lines)
+    for position, crash in reversed(caught):
+        printed = run.session.output.since(position, most=_PRINTED)[0]
+        if crash.end.raised is not None and _first_line(crash.end.raised) in printed:
+            ended = replace(crash.end, ended=end.ended, output=_before(end.output, printed))
+            return _with_chain(run, replace(crash, end=ended), printed)
+    return Crash(end)
+
+
+def _first_line(raised: Raised) -> str:
+    return next(iter(raised.message.strip().splitlines()), raised.type)
+
+
+def _before(output: str, printed: str) -> str:
+    """What it prints of its end is what is told here."""
+    return output.removesuffix(printed)
 
 
 async def _with_its_end(run: Run, crash: Crash) -> Crash:
     """What a language prints of it then is read, and not shown: it is what is told here."""
     printed = run.session.output.end
-    end = replace(crash.end, ended=await run.let_end(_ENDS_BY_ITSELF_WITHIN_S))
+    crash = replace(crash, end=replace(crash.end, ended=await run.let_end(_ENDS_BY_ITSELF_WITHIN_S)))
+    return _with_chain(run, crash, run.session.output.since(printed, most=_PRINTED)[0])
+
+
+def _with_chain(run: Run, crash: Crash, printed: str) -> Crash:
+    end, adapter_id = crash.end, run.session.launch.adapter_id
     if end.stop is None or end.raised is None or crash.causes:
-        return replace(crash, end=end)
-    text = run.session.output.since(printed, most=_PRINTED)[0]
-    raised, *causes = chain_printed(run.session.launch.adapter_id, end.raised, text)
+        return crash
+    raised, *causes = chain_printed(adapter_id, end.raised, printed)
     stop = msgspec.structs.replace(end.stop, raised=raised)
-    return replace(crash, end=replace(end, stop=stop), causes=tuple(causes))
+    found = printed_crash(adapter_id, without_colours(printed))
+    told = tuple(Cause(it.type, it.message) for it in causes) or (found.causes if found else ())
+    return replace(crash, end=replace(end, stop=stop), causes=told)
+
+
+async def _as_printed(run: Run, crash: Crash, lines: Lines) -> Crash:
+    """Where no debugger stopped: what the program said when it ended."""
+    text = without_colours(run.session.output.since(0, most=_REPORT)[0])
+    found = printed_crash(run.session.launch.adapter_id, text)
+    if found is None:
+        return crash
+    frames = [SeenFrame(it, await _source(it, lines)) for it in found.frames]
+    end = replace(crash.end, output=text[: found.start][-OUTPUT_CHARACTERS:])
+    return replace(crash, end=end, frames=tuple(frames), causes=found.causes, printed=found.raised)
+
+
+async def _source(frame: Frame, lines: Lines) -> str:
+    text = await lines(frame.path) if frame.path else None
+    return text[frame.line - 1].strip() if text and 0 < frame.line <= len(text) else ""
 
 
 async def _end_of(run: Run) -> End:
@@ -112,8 +168,7 @@ async def explained(run: Run, end: End, lines: Lines) -> Crash:
 
 
 async def _seen(run: Run, frame: Frame, lines: Lines) -> SeenFrame:
-    text = await lines(frame.path) if frame.path else None
-    source = text[frame.line - 1].strip() if text and 0 < frame.line <= len(text) else ""
+    source = await _source(frame, lines)
     try:
         found = await run.session.looks.locals(frame.id)
     except DragomanError:
@@ -166,16 +221,25 @@ def _holds_another(part: str, failed: Sequence[str]) -> bool:
     return any(part != it and part.startswith(it) and not part[len(it)].isalnum() for it in failed)
 
 
-async def _causes(run: Run, stop: Stop) -> tuple[Raised, ...]:
-    asked = _CAUSES_BY_ADAPTER.get(run.session.launch.adapter_id)
-    if not asked or stop.raised is None:
+async def _causes(run: Run, stop: Stop) -> tuple[Cause, ...]:
+    if run.session.launch.adapter_id != "debugpy" or stop.raised is None:
         return ()
-    (cell,) = await _evaluated(run, [asked], stop.frames[0]) or [Cell("", failed=True)]
+    cell = await _cell(run, python_rows.asked_causes(_CAUSES), stop.frames[0], "watch")
     try:
-        told = ast.literal_eval(cell.text) if not cell.failed else []
-        return tuple(Raised(type=type, message=message) for type, message in told)
+        found = python_rows.answered_causes(cell.text) if not cell.failed else []
     except (ValueError, SyntaxError, TypeError):
         return ()
+    return tuple(_cause(*it) for it in found)
+
+
+def _cause(type: str, text: str, place: tuple[str, int, str] | None, values: Mapping[str, str]) -> Cause:
+    """Of a worker in another process the text of its traceback says all."""
+    remote = python_crash(text.strip().strip('"').lstrip()) if type in _REMOTE else None
+    if remote is not None:
+        return Cause(remote.raised.type, remote.raised.message, next(iter(remote.frames), None))
+    frame = Frame(id=0, path=place[0], line=place[1], name=place[2]) if place else None
+    variables = tuple(Variable(name=name, value=value) for name, value in values.items())
+    return Cause(type, text, frame, tuple(it for it in variables if is_own(it)))
 
 
 async def _evaluated(run: Run, expressions: Sequence[str], frame: Frame) -> list[Cell]:

@@ -11,7 +11,8 @@ from typing import Any, Literal
 from dragoman.clock import Clock
 from dragoman.debug.evidence.command_lines import Runnable, Runner
 from dragoman.debug.evidence.crash import Crash, Lines, explained
-from dragoman.debug.evidence.points import Point, id_of
+from dragoman.debug.evidence.javascript_rows import thrown_below_own_code
+from dragoman.debug.evidence.points import EXCEPTIONS, Point, id_of
 from dragoman.debug.evidence.probing import Probing
 from dragoman.debug.evidence.run import End, Evidence, Run, Subject
 from dragoman.debug.evidence.sheet import Limits, Sheet
@@ -24,7 +25,6 @@ Verdict = Literal["passed", "failed", "no tests", "limit"]
 _SEEN = 60  # a runner that catches much, and throws it again; further ones are passed over
 _HITS = 100_000
 _OUTPUT = 200_000
-_EXCEPTIONS = 1000  # no point has that number
 _NO_TESTS = re.compile(r"^(?:testing: warning: no tests to run|ERROR: not found: .*)$", re.MULTILINE)
 _NO_TESTS_BY_CODE = 5  # as pytest, and unittest since Python 3.12, say it
 
@@ -40,25 +40,11 @@ class _Way:
     """Of what is caught, what to stop at: a condition of the language."""
 
 
-# Runners and loaders of modules catch hundreds. An assertion is told, also one that waited for a promise and whose test
-# has left the stack; of all else, what is thrown below a file of the user's.
-_BELOW_OWN_CODE = """((error) => {
-  if (error && (error.matcherResult || /Assert/.test(error.name))) return true;
-  const { stackTraceLimit, prepareStackTrace } = Error;
-  const isOwn = (file) => /^(?:file:\\/\\/)?\\//.test(file || "") && !/\\/node_modules\\//.test(file);
-  try {
-    Error.stackTraceLimit = 200;
-    Error.prepareStackTrace = (_, sites) => sites.some((site) => isOwn(site.getFileName()));
-    return new Error().stack === true;
-  } finally { Object.assign(Error, { stackTraceLimit, prepareStackTrace }); }
-})(error)"""
-
-
 def _way(names: str, **seen: Any) -> _Way:
     return _Way(re.compile(names, re.MULTILINE), **seen)
 
 
-_CAUGHT_IN_NODE: Mapping[str, Any] = {"stops_at_caught": True, "caught_if": _BELOW_OWN_CODE}
+_CAUGHT_IN_NODE: Mapping[str, Any] = {"stops_at_caught": True, "caught_if": thrown_below_own_code()}
 _WAYS: Mapping[Runner, _Way] = {
     "pytest": _way(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$"),
     # A subtest is caught in the frame of its test, so that nothing leaves the user's code.
@@ -100,7 +86,7 @@ async def tested(
     limits = Limits(hits=_HITS, seconds=seconds, rows=1)
     probing = Probing(points, Sheet(limits), goes_on=lambda _: False, by_stops=True)
     if way.stops_at_caught:
-        probing.watched = Breakpoint(id=id_of(_EXCEPTIONS), kind="exception", filter="raised", condition=way.caught_if)
+        probing.watched = Breakpoint(id=id_of(EXCEPTIONS), kind="exception", filter="raised", condition=way.caught_if)
     began_s = clock.monotonic_s()
     async with evidence.run(client, Subject(wish=what.wish), probing) as run:
         found, end = await _failures(run, lines)

@@ -62,3 +62,23 @@ def answered(shown: str) -> list[Cell]:
     """Percent signs and letters alone: however the debugger quotes a string, these stay what they are."""
     told = json.loads(unquote(shown.strip("'\"`")))
     return [Cell(text, failed=bool(failed)) for failed, text in told]
+
+
+def thrown_below_own_code(*, modules_alone: bool = False) -> str:
+    """A condition for what is caught: runners and loaders of modules catch hundreds, and those are nobody's.
+
+    An assertion counts also where it waited for a promise and its test has left the stack. Of modules, a loader catches
+    what ends the program; node calls them by an address, and every other script by its path.
+    """
+    always = "false" if modules_alone else "error && (error.matcherResult || /Assert/.test(error.name))"
+    own = r"^file:\/\/\/" if modules_alone else r"^(?:file:\/\/)?\/"
+    return f"""((error) => {{
+  if ({always}) return true;
+  const {{ stackTraceLimit, prepareStackTrace }} = Error;
+  const isOwn = (file) => /{own}/.test(file || "") && !/\\/node_modules\\//.test(file);
+  try {{
+    Error.stackTraceLimit = 200;
+    Error.prepareStackTrace = (_, sites) => sites.some((site) => isOwn(site.getFileName()));
+    return new Error().stack === true;
+  }} finally {{ Object.assign(Error, {{ stackTraceLimit, prepareStackTrace }}); }}
+}})(error)"""

@@ -6,6 +6,9 @@ import msgspec
 
 from dragoman.workspace.breakpoints import Breakpoint
 
+EXCEPTIONS = 1000
+"""In the place of a point's number, which none has: of a breakpoint for exceptions."""
+
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
     """A line of a file, or a function by its name."""

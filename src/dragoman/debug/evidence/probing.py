@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +16,7 @@ import msgspec
 
 from dragoman.debug.adapters.scratch import rows_file
 from dragoman.debug.evidence.languages import Language, language_of
-from dragoman.debug.evidence.points import Point, id_of, point_of
+from dragoman.debug.evidence.points import EXCEPTIONS, Point, id_of, point_of
 from dragoman.debug.evidence.sheet import CELL_CHARACTERS, Cell, Row, Sheet, Written
 from dragoman.debug.model import Evaluated, Frame
 from dragoman.debug.snapshot import Looking
@@ -37,7 +37,8 @@ GoesOn = Callable[[Row], bool]
 
 
 class Probing:
-    """`goes_on` judges each row: where it says no, the program stops there, as at a breakpoint."""
+    """`goes_on` judges each row: where it says no, the program stops there, as at a breakpoint. `caught`: by adapter, a
+    condition of what the program stops at although it is caught."""
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Probing:
         *,
         goes_on: GoesOn = lambda _: True,
         by_stops: bool = False,
+        caught: Mapping[str, str] | None = None,
     ) -> None:
         self.points = tuple(points)
         self.sheet = sheet
@@ -59,6 +61,7 @@ class Probing:
         """An expression that was not evaluated in time."""
         self._goes_on = goes_on
         self._by_stops = by_stops
+        self._caught = caught or {}
         self.faults: dict[int, str] = {}
         """Of points whose condition cannot be judged: why."""
         self.under_way: dict[int, int] = {}
@@ -72,6 +75,10 @@ class Probing:
     def speak(self, adapter_id: str) -> None:
         """To whom it is asked."""
         self._language = language_of(adapter_id)
+        if adapter_id in self._caught:
+            self.watched = Breakpoint(
+                id=id_of(EXCEPTIONS), kind="exception", filter="raised", condition=self._caught[adapter_id]
+            )
 
     @property
     def breakpoints(self) -> list[Breakpoint]:

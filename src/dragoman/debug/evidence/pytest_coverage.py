@@ -24,17 +24,15 @@ def measures_coverage(cwd: Path, words: Sequence[str], environment: Mapping[str,
     return bool(_COV.search(said)) and not _NOT_LOADED.search(said)
 
 
-def has_plugin(python: Path, environment: Mapping[str, str]) -> bool:
+def has_plugin(python: Path, environment: Mapping[str, str], cwd: Path) -> bool:
     """Whether pytest-cov is installed for that interpreter."""
     if environment.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
         return False
-    return any(
-        (folder / _PLUGIN).is_dir() or (folder / f"{_PLUGIN}.py").is_file() for folder in _sites(python, environment)
-    )
+    return any((folder / _PLUGIN).is_dir() for folder in _sites(python, environment, cwd))
 
 
-def _sites(python: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    yield from (Path(it) for it in environment.get("PYTHONPATH", "").split(":") if it)
+def _sites(python: Path, environment: Mapping[str, str], cwd: Path) -> Iterator[Path]:
+    yield from (cwd / it for it in environment.get("PYTHONPATH", "").split(":") if it)
     prefix = python.parent.parent
     settings = prefix / "pyvenv.cfg"
     yield from _below(prefix, _SITES)

@@ -20,7 +20,8 @@ _ITEMS = 40
 _DEPTH = 5
 
 _SOURCE = f"""
-import json, os, sys, threading, types
+import json, os, re, sys, threading, types
+LIBRARY = re.compile("/(?:site|dist)-packages/|/lib/python3[.]")
 MOST, ITEMS, DEPTH = {CELL_CHARACTERS}, {_ITEMS}, {_DEPTH}
 codes, seen, failed = dict(), dict(), set()
 BRACKETS = dict(list=("[", "]"), tuple=("(", ")"), set=("{{", "}}"), frozenset=("frozenset({{", "}})"))
@@ -98,8 +99,36 @@ def standing(points):
         if frame.f_lineno == line and os.path.realpath(frame.f_code.co_filename) == os.path.realpath(path):
             return json.dumps([at, threading.get_ident(), cells(texts, frame.f_globals, frame.f_locals)])
     return json.dumps(None)
+def told(error):
+    try:
+        text = str(error)
+    except Exception as failed:
+        text = type(failed).__name__
+    at, trace = None, error.__traceback__
+    while trace:
+        name = trace.tb_frame.f_code.co_filename
+        at = trace if not (name.startswith("<") or LIBRARY.search(name)) else at
+        trace = trace.tb_next
+    frame, values = at and at.tb_frame, dict()
+    for name in list(frame.f_locals)[:20] if frame and frame.f_locals is not frame.f_globals else ():
+        try:
+            values[str(name)] = cut(show(frame.f_locals[name]))[:MOST]
+        except Exception:
+            continue
+    text = text if len(text) <= 4000 else text[:400] + "\u2026" + text[-3600:]
+    place = [frame.f_code.co_filename, at.tb_lineno, frame.f_code.co_name] if frame else None
+    return [type(error).__name__, text, place, values]
+def causes(error, most):
+    known, found, left = [error], [], [error]
+    while left and len(found) < most:
+        one = left.pop(0)
+        before = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+        inner = getattr(one, "exceptions", ()) if type(one).__name__.endswith("Group") else ()
+        new = [it for it in [*inner, before] if it is not None and not any(it is k for k in known)][:most]
+        known, found, left = known + new, found + [told(it) for it in new], new + left
+    return json.dumps(found[:most])
 module = types.ModuleType({_MODULE!r})
-module.asked, module.stops, module.standing = asked, stops, standing
+module.asked, module.stops, module.standing, module.causes = asked, stops, standing, causes
 sys.modules[{_MODULE!r}] = module
 """
 
@@ -137,6 +166,17 @@ def condition(
 def written(line: str) -> Written:
     kind, point, thread, told = json.loads(line)
     return Written(str(kind), int(point), int(thread), _cells(told) if kind == "row" else [], str(told or ""))
+
+
+def asked_causes(most: int) -> str:
+    """Of the exception that the program stands at: what led to it and what it holds, the nearest first."""
+    return f"{_HELPER}.causes(__exception__[1], {most})"
+
+
+def answered_causes(shown: str) -> list[tuple[str, str, tuple[str, int, str] | None, dict[str, str]]]:
+    """Type, text, the place and the variables of the innermost frame that is the user's."""
+    found = json.loads(ast.literal_eval(shown))
+    return [(type, text, tuple(place) if place else None, values) for type, text, place, values in found]
 
 
 def _cells(told: list[tuple[int, str]]) -> list[Cell]:

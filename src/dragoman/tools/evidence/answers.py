@@ -28,6 +28,15 @@ class ExceptionSeen(Result):
     message: str
 
 
+class CauseSeen(ExceptionSeen):
+    """`at` and `locals`: of the innermost frame of the user's code in it."""
+
+    model_config = ConfigDict(json_schema_extra=required_alone)
+
+    at: Maybe[str] = None
+    locals: Maybe[dict[str, str]] = None
+
+
 class RunEnd(Result):
     """`limit`: hits, characters, seconds, expression or steps. Frames: of the exception, or where it stood."""
 
@@ -109,11 +118,14 @@ class CrashFrame(FrameSeen):
 
 
 class CrashSeen(Found):
-    """Frames of the user's own code, from the one that failed up; `caused_by`, the nearest first."""
+    """Frames of the user's own code, from the one that failed up; `caused_by`, the nearest first.
+
+    `printed`: the program said so, and no debugger stopped there."""
 
     crashed: bool
     frames: list[CrashFrame]
-    caused_by: Maybe[list[ExceptionSeen]] = None
+    printed: Maybe[bool] = None
+    caused_by: Maybe[list[CauseSeen]] = None
 
 
 class TestFailure(Result):
@@ -123,7 +135,7 @@ class TestFailure(Result):
 
     frames: list[CrashFrame]
     exception: Maybe[ExceptionSeen] = None
-    caused_by: Maybe[list[ExceptionSeen]] = None
+    caused_by: Maybe[list[CauseSeen]] = None
 
 
 class TestSeen(Found):

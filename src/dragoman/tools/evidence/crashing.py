@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dragoman.debug.evidence.crash import Crash, Lines, SeenFrame, crashed
+from dragoman.debug.evidence.printed_crash import Cause
 from dragoman.debug.evidence.run import Subject
 from dragoman.debug.evidence.sheet import Cell
-from dragoman.debug.model import Raised, Variable
+from dragoman.debug.model import Variable
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.sources import SourceReader
 from dragoman.tools.debug.stops import short_path
 from dragoman.tools.debug.values import name
-from dragoman.tools.evidence.answers import CrashFrame, CrashSeen, ExceptionSeen
+from dragoman.tools.evidence.answers import CauseSeen, CrashFrame, CrashSeen
 from dragoman.tools.evidence.ends import end_lines
 from dragoman.tools.evidence.parameters import CrashWanted
 from dragoman.tools.evidence.room import Room
@@ -54,19 +55,27 @@ class Crashing:
         return lines
 
     def _answer(self, caller: Caller, crash: Crash) -> CrashSeen:
-        ended = self.room.ends.data(caller, crash.end)
+        ended, printed = self.room.ends.data(caller, crash.end), crash.printed
+        exception = self.room.ends.exception(printed) if printed else ended.exception
         return CrashSeen(
             status="success",
             crashed=crash.is_one,
             frames=[self.frame(caller, it) for it in crash.frames],
-            caused_by=[self._cause(it) for it in crash.causes] or None,
-            ended=ended.model_copy(update={"frames": None}),
+            caused_by=[self.cause(caller, it) for it in crash.causes] or None,
+            printed=True if printed else None,
+            ended=ended.model_copy(update={"frames": None, "exception": exception}),
             session_id=crash.session_id or None,
             state=crash.state or None,
         )
 
-    def _cause(self, raised: Raised) -> ExceptionSeen:
-        return ExceptionSeen(type=name(raised.type), message=self.room.values.text(raised.message, _MESSAGE))
+    def cause(self, caller: Caller, cause: Cause) -> CauseSeen:
+        at = cause.frame
+        return CauseSeen(
+            type=name(cause.type),
+            message=self.room.values.text(cause.message, _MESSAGE),
+            at=f"{short_path(at.path, caller.workspace)}:{at.line} {name(at.name)}" if at else None,
+            locals={name(it.name): self._local(it) for it in cause.variables[:_LOCALS]} or None,
+        )
 
     def frame(self, caller: Caller, seen: SeenFrame) -> CrashFrame:
         own = seen.variables
@@ -96,10 +105,17 @@ def crash_lines(answer: CrashSeen) -> list[Phrase]:
     first, *rest = end_lines(answer.ended) or [say("The program ended.")]
     is_calm = not answer.crashed and answer.ended.how == "exited"
     calm = [say("No crash: the program ended by itself.")] if is_calm else []
-    told = [f"caused by: {one_line(f'{it.type}: {it.message}', _MESSAGE)}" for it in answer.caused_by or ()]
+    calm += [say("The debugger did not stop there; this is what the program printed.")] if answer.printed else []
+    told = [line for it in answer.caused_by or () for line in cause_lines(it)]
     told += [line for it in answer.frames for line in frame_lines(it)]
     left = [say("State: {state} ({session}).", state=answer.state, session=answer.session_id)]
     return [*calm, first, *(say("{text}", text=it) for it in told), *rest, *left[: bool(answer.session_id)]]
+
+
+def cause_lines(cause: CauseSeen) -> list[str]:
+    at = f" at {cause.at}" if cause.at else ""
+    said = f"{cause.type}: {cause.message}" if cause.message else cause.type
+    return [f"caused by: {one_line(said, _MESSAGE)}{at}", *_pairs(cause.locals)]
 
 
 def frame_lines(frame: CrashFrame) -> list[str]:

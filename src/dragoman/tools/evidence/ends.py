@@ -42,12 +42,12 @@ class Ends:
             limit=end.limit or None,
             exit_code=end.ended.exit_code if end.ended else None,
             signal=(end.ended.signal or None) if end.ended else None,
-            exception=self._exception(raised) if raised else None,
+            exception=self.exception(raised) if raised else None,
             frames=frames_seen(end.frames, caller.workspace),
             output=self.values.tail(without_colours(end.output), _OUTPUT) or None,
         )
 
-    def _exception(self, raised: Raised) -> ExceptionSeen:
+    def exception(self, raised: Raised) -> ExceptionSeen:
         return ExceptionSeen(type=name(raised.type), message=self.values.text(raised.message, _MESSAGE))
 
 

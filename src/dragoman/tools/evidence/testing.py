@@ -17,7 +17,7 @@ from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.evidence.answers import ExceptionSeen, TestFailure, TestSeen
-from dragoman.tools.evidence.crashing import Crashing, frame_lines
+from dragoman.tools.evidence.crashing import Crashing, cause_lines, frame_lines
 from dragoman.tools.evidence.ends import end_lines
 from dragoman.tools.evidence.parameters import TestWanted
 from dragoman.tools.evidence.room import Room
@@ -72,7 +72,7 @@ class Testing:
         raised = crash.end.raised
         return TestFailure(
             exception=self._raised(raised.type, raised.message) if raised else None,
-            caused_by=[self._raised(it.type, it.message) for it in crash.causes] or None,
+            caused_by=[self.crashing.cause(caller, it) for it in crash.causes] or None,
             frames=[self.crashing.frame(caller, it) for it in crash.frames],
         )
 
@@ -125,5 +125,5 @@ def _names(failed: list[str]) -> str:
 def _failure_lines(failure: TestFailure) -> list[str]:
     raised = failure.exception
     head = [one_line(f"{raised.type}: {raised.message}", _MESSAGE_IN_TEXT)] if raised else []
-    causes = [f"caused by: {one_line(f'{it.type}: {it.message}', _NAME)}" for it in failure.caused_by or ()]
+    causes = [line for it in failure.caused_by or () for line in cause_lines(it)]
     return [*head, *causes, *(line for it in failure.frames for line in frame_lines(it))]
