@@ -67,6 +67,7 @@ TABLE: dict[str, str] = {
     "command not found": "找不到命令",
     "its terminal was closed": "其终端已关闭",
     "interrupted with Ctrl-C": "被 Ctrl-C 中断",
+    "suspended with Ctrl-Z; `fg` resumes it": "被 Ctrl-Z 挂起；`fg` 可恢复运行",
     "ended with Ctrl-\\": "被 Ctrl-\\ 结束",
     "illegal instruction": "非法指令",
     "trap": "陷阱",

@@ -27,10 +27,10 @@ from dragoman.phrases import Language, preferred_language
 from dragoman.places import Places
 from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
+from dragoman.terminal.agent_terminals import AgentTerminals
 from dragoman.terminal.answers import Answers
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.completion import Completions
-from dragoman.terminal.own import OwnTerminals
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.wrappers import Wrappers
 from dragoman.tools import Operation
@@ -83,7 +83,7 @@ async def terminals(
         server = OmnishServer(Services(record, answers, completions, wrappers, admits, __version__))
         lives.look_for(partial(_at_work, record))
         tokens.on_rotation(partial(_end_by_token, server))
-        own = OwnTerminals(debugger.supervisors, group, record, debugger.trust, clock, places.omnish_socket)
+        own = AgentTerminals(debugger.supervisors, group, record, debugger.trust, clock, places.omnish_socket)
         operations = terminal_operations(record, wrappers, own, redactor, clock)
         await own.bury()
         yield Terminals(record, server, operations, TerminalMethods(record, answers).table(), answers_in, own.left)

@@ -6,7 +6,7 @@ from __future__ import annotations
 class Options:
     """How a shell is wrapped; `command` is empty for the person's own shell."""
 
-    __slots__ = ("agent", "command", "login", "private", "strip_marks")
+    __slots__ = ("agent", "command", "holder", "login", "private", "strip_marks")
 
     def __init__(
         self,
@@ -18,6 +18,8 @@ class Options:
         strip_marks: bool = False,
     ) -> None:
         self.command = command
+        self.holder = ""
+        """The word of the daemon that holds this terminal for an agent."""
         self.agent, self.login, self.private, self.strip_marks = agent, login, private, strip_marks
 
 

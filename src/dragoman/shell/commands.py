@@ -116,6 +116,11 @@ class Commands:
         return bool(self._nonce) and mark.nonce == self._nonce
 
     @property
+    def running(self) -> Began | None:
+        """What our own hook's shell runs."""
+        return self._own.running
+
+    @property
     def shell_is_busy(self) -> bool:
         """A command of our own hook's shell runs: what is printed now is that command's."""
         return self._own.running is not None

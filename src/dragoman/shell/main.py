@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dragoman.shell.side import Side
 
 _IDS = ("DRAGOMAN_SESSION_ID", "OMNISH_SESSION_ID")
+_HOLDER = "DRAGOMAN_HOLDER"
 _NOT_FOUND, _CANNOT_RUN, _HUNG_UP = 127, 126, 129
 
 
@@ -28,6 +29,7 @@ def run(options: Options) -> int:
     if not (os.isatty(0) and os.isatty(1)):
         return _unwrapped(plan(options.command, login=options.login, environment=environment, nonce=""))
     began = environment.pop("DRAGOMAN_BEGAN", "")
+    options.holder = environment.pop(_HOLDER, "") if options.agent else ""
     parent = next((environment[name] for name in _IDS if environment.get(name)), None)
     session_id = os.urandom(8).hex()
     environment.update(dict.fromkeys(_IDS, session_id))
@@ -68,7 +70,7 @@ def _opened(
         return side_for(options, launch, outer.size(), session_id=session_id, parent=parent)
 
     pump = Pump(outer, child, signals)
-    passing = Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None)
+    passing = Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None, holder=options.holder)
     pump.open(lambda data: first_shown(data, launch.nonce, passing), side)
     return pump
 

@@ -7,6 +7,7 @@ all. Typed keys are kept only where the terminal itself shows them and takes who
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
 
 from dragoman.shell.commands import AtInput, Began, Commands, Ended, LineGivenUp, Step
@@ -30,7 +31,8 @@ from dragoman.wire.omnish.messages import (
     SessionEnd,
     SessionStart,
 )
-from dragoman.wire.osc import Mark, PropertyReported
+from dragoman.wire.osc import SUSPENDED, Mark, PropertyReported
+from dragoman.wire.typed_command import untyped
 
 BATCH = 64 * 1024
 FLUSH_S = 0.025
@@ -81,6 +83,8 @@ class Recording:
         self._ignoring = False
         self.paused = False
         self._word = word
+        self._is_agents = AGENT in session.attributes
+        self._shell = os.path.basename(session.attributes.get("shell", ""))  # noqa: PTH119  no pathlib in a wrapper
         self.is_elsewhere = False
         """A wrapper inside this one has the terminal."""
 
@@ -98,6 +102,12 @@ class Recording:
     @property
     def commands(self) -> Commands:
         return self._commands
+
+    @property
+    def running_number(self) -> int | None:
+        """Of the shell's command, where it is recorded."""
+        running = self._commands.running
+        return running.number if running is not None and not self._silent else None
 
     @property
     def unflushed(self) -> bool:
@@ -211,6 +221,8 @@ class Recording:
 
     def _begin(self, began: Began, now_ms: int) -> None:
         began.started_ms = now_ms
+        if self._is_agents and began.line is not None:
+            began.line = untyped(began.line, self._shell)
         self._seen.clear()
         self._watched_end = b""
         hidden = self._may_not_leave(began)
@@ -239,7 +251,7 @@ class Recording:
         self._release()
         self.flush()
         self._outbox.add(CommandComplete(self._session.id, self._record(ended, now_ms)), len(ended.began.line or ""))
-        if ended.exit_code:
+        if ended.exit_code and ended.exit_code not in SUSPENDED:
             self._tell(NonZeroExit(ended.exit_code), now_ms)
 
     def _record(self, ended: Ended, now_ms: int) -> CommandRecord:
@@ -274,7 +286,7 @@ class Recording:
         if not pieces:
             return
         echo = b"".join(data for _, data in pieces)
-        told = as_told(echo, line)
+        told = _as_run(line) if self._is_agents and line else as_told(echo, line)
         for at_ms, data in pieces if told == echo else [(pieces[-1][0], told)]:
             if self._chunks and at_ms - self._since_ms >= SAME_MOMENT_MS:
                 self.flush()
@@ -324,6 +336,11 @@ class Recording:
         if self._silent != (self.off or self._ignoring):
             self._silent = not self._silent
             self._outbox.add(self._session.start(now_ms, **{PRIVATE: "1" if self._silent else "0"}))
+
+
+def _as_run(line: str) -> bytes:
+    """An agent's command is typed in a form that a shell takes whole; people read the command."""
+    return line.encode(errors="replace").replace(b"\n", b"\r\n") + b"\r\n"
 
 
 def _size(told: str) -> bytes:

@@ -167,7 +167,7 @@ class Side:
         busy = self._recording.commands.shell_is_busy
         verified = self._recording.marked(piece, now_ms())
         self._overlay.marked(piece, verified, now_s)
-        shown = self._passing.shown(piece, verified=verified, busy=busy)
+        shown = self._passing.shown(piece, verified=verified, busy=busy, number=self._recording.running_number)
         return self._overlay.printed(shown, now_s) if shown else b""
 
     def _follow_guess(self, now_s: float) -> None:

@@ -34,7 +34,7 @@ def side_for(options: Options, launch: Launch, size: bytes, *, session_id: str, 
         overlay,
         Recording(session, wishes, launch.nonce, outbox, private=options.private, word=launch.word),
         Link(outbox, places),
-        Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None),
+        Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None, holder=options.holder),
         alone=None if is_inside or options.private else say("Nothing is recorded until `dragoman up`."),
     )
 

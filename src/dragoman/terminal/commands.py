@@ -28,6 +28,7 @@ from dragoman.journal.stores import Scalar
 from dragoman.terminal import secret_mask
 from dragoman.terminal.model import Command, Terminal
 from dragoman.terminal.told import CommandFilter
+from dragoman.wire.osc import SUSPENDED
 
 _COLUMNS = (
     "id, terminal, line, cwd, started_ns, ended_ns, exit_code, verified, "
@@ -84,6 +85,7 @@ _FORGET = {
     "commands": {"session": "terminal = ?", "before": "coalesce(arrived_ns, started_ns) < ?"},
 }
 _BEGINS = "exists (select 1 from command_words b where b.command_words match ? and b.rowid = c.started_ns)"
+_SUSPENDED = ", ".join(map(str, sorted(SUSPENDED)))
 _BELOW = re.compile(r"/+$")
 
 
@@ -262,7 +264,7 @@ def _conditions(wanted: CommandFilter, before_ns: int | None) -> tuple[list[str]
             (msgspec.json.encode(wanted.besides).decode(),),
         ),
         (bool(wanted.cwd), f"({cwd} = ? or ({cwd} >= ? and {cwd} < ?))", _folder(wanted.cwd)),
-        (wanted.failed, "c.exit_code <> 0", ()),
+        (wanted.failed, f"c.exit_code <> 0 and c.exit_code not in ({_SUSPENDED})", ()),
         (wanted.since_ns is not None, "c.started_ns >= ?", (_held(wanted.since_ns),)),
         (wanted.verified, "c.verified", ()),
         (before_ns is not None, "c.started_ns < ?", (_held(before_ns),)),

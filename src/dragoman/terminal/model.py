@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from dragoman.journal import Span
+from dragoman.wire.osc import SUSPENDED
 
 # Attributes that our own wrapper adds to a session's start; a client that does not know them sends none.
 VERIFIES = "dragoman.verifies"
@@ -82,7 +83,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failed(self) -> bool:
-        return self.exit_code not in (None, 0)
+        """One that was stopped by Ctrl-Z has not ended."""
+        return self.exit_code not in (None, 0) and self.exit_code not in SUSPENDED
 
     @property
     def reads_the_record(self) -> bool:

@@ -29,6 +29,23 @@ _COLUMNS = 65_536
 _STEPS = 4_096
 
 
+_ALTERNATE = re.compile(rb"\x1b\[\?(?:1049|1047|47)([hl])")
+
+
+def without_full_screen(data: bytes, *, begins_inside: bool = False) -> bytes:
+    """Without what stood on the alternate screen: drawings of an editor or a pager, which are gone when it ends. Where
+    the beginning is missing, what comes before the end of such a screen may be one."""
+    kept: list[bytes] = []
+    at, begun = 0, 0 if begins_inside else None
+    for switch in _ALTERNATE.finditer(data):
+        if switch[1] == b"h":
+            begun = switch.start() if begun is None or begun == 0 else begun
+        elif begun is not None:
+            kept.append(data[at:begun])
+            at, begun = switch.end(), None
+    return b"".join([*kept, data[at:]])
+
+
 def plain(data: bytes) -> str:
     """The text of these bytes; what is not UTF-8 is shown as the replacement character."""
     if b"\x1b" in data:

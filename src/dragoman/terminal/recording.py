@@ -23,8 +23,9 @@ from dragoman.terminal.names import command_name, terminal_name
 from dragoman.terminal.recorder import Boundary, Recorder
 from dragoman.terminal.resuming import left_in
 from dragoman.terminal.stream import Kind
-from dragoman.terminal.told import CommandTold, Notice, PatternSeen
+from dragoman.terminal.told import CommandTold, Failed, Notice, PatternSeen
 from dragoman.terminal.watching import Watchers
+from dragoman.wire.osc import SUSPENDED
 
 _KINDS: dict[str, Kind] = {"input": Kind.INPUT, "output": Kind.OUTPUT}
 _LINE_CHARACTERS = 32_000
@@ -115,6 +116,8 @@ class Recording:
 
     async def notice(self, terminal_id: str, at_ms: int, notice: Notice) -> None:
         life = await self._life(terminal_id, self._not_ahead(at_ms))
+        if isinstance(notice, Failed) and notice.exit_code in SUSPENDED:
+            return
         if isinstance(notice, PatternSeen):
             notice = PatternSeen(self._text(notice.text))
         if not life.private:

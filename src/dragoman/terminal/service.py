@@ -234,6 +234,23 @@ class TerminalService:
                 await rang.wait()
         return ended[0] if ended else None
 
+    async def wait_for_end(self, terminal_id: str, command_id: str, *, within_s: float) -> Command | None:
+        """That command, once its end is recorded; None where it is not in time."""
+        ended: list[Command] = []
+        rang = anyio.Event()
+
+        def told(command: Command) -> None:
+            if command.id == command_id:
+                ended.append(command)
+                rang.set()
+
+        with self._watchers.waiting(self._of(terminal_id).terminal.id, told):
+            if found := await self._rows(self._store.one(command_id)):
+                return found[0]
+            with anyio.move_on_after(within_s):
+                await rang.wait()
+        return ended[0] if ended else None
+
     async def history(self) -> AsyncGenerator[Command, None]:
         """Every command, oldest first."""
         after = 0

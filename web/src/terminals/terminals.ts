@@ -12,6 +12,8 @@ import "./chinese";
 import { Desk, type Shows } from "./desk";
 import "./question";
 
+/** Exit codes of a command that Ctrl-Z or a background read stopped: it has not ended. */
+const SUSPENDED: ReadonlySet<number> = new Set([147, 148, 149, 150]);
 const TYPED_FOR_MS = 200;
 const LINE_PX = 19;
 const ASKED_LINES = 60;
@@ -259,7 +261,7 @@ function base(path: string): string {
 }
 
 function endOf(it: Command): string {
-  return it.duration_s === null ? "running" : it.exit_code === 0 ? "good" : it.exit_code === null ? "quiet" : "bad";
+  return it.duration_s === null ? "running" : it.exit_code === 0 ? "good" : it.exit_code === null || SUSPENDED.has(it.exit_code) ? "quiet" : "bad";
 }
 
 function endMark(it: Command): string {

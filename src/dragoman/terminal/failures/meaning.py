@@ -24,6 +24,7 @@ _SIGNALS: Mapping[int, Phrase] = {
     signal.SIGKILL: say("killed from outside, often for lack of memory"),
     signal.SIGSEGV: say("segmentation fault"),
     signal.SIGPIPE: say("who read its output had left"),
+    signal.SIGTSTP: say("suspended with Ctrl-Z; `fg` resumes it"),
     signal.SIGTERM: say("it was asked to end"),
     signal.SIGXCPU: say("it used up its time"),
     signal.SIGXFSZ: say("a file grew beyond its limit"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from dragoman.tools.operation import Result
 
 
@@ -25,7 +27,7 @@ class TerminalListed(Result):
     terminal: str
     owner: Literal["person", "agent"]
     yours: bool
-    """Of an agent in the caller's workspace: run_in_terminal may use it."""
+    """The caller's own: run_in_terminal may use it."""
     state: Literal["live", "lost", "ended"]
     ended_by: str = ""
     shell: str
@@ -107,4 +109,6 @@ class CommandRun(Result):
     output: str = ""
     truncated_bytes: int = 0
     """So many came before what `output` shows: get_command_output has them."""
-    untrusted: str = "output, command"
+    screen: list[str] = Field(default_factory=list)
+    """In the place of `output`, where a program such as an editor covers the screen."""
+    untrusted: str = "output, screen, command"

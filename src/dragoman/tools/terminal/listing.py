@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from dragoman.clock import Clock
 from dragoman.phrases import Phrase, say
+from dragoman.terminal.agent_terminals import AgentTerminals
 from dragoman.terminal.model import AGENT, ENDED_BY, Command
-from dragoman.terminal.own import OwnTerminals
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter, TerminalSeen
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.terminal import answers
 from dragoman.tools.terminal import parameters as take
-from dragoman.tools.terminal.scope import may_see_terminal
-from dragoman.tools.terminal.texts import Texts, exit_word, instant
+from dragoman.tools.terminal.scope import client_of, may_see_terminal
+from dragoman.tools.terminal.texts import Texts, command_lines, exit_word, instant
 
 MOST_TERMINALS = 50
 _LINE_CHARACTERS = 120
@@ -24,7 +24,7 @@ _AGES = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 @dataclass(frozen=True, slots=True)
 class ListingTools:
     service: TerminalService
-    own: OwnTerminals
+    own: AgentTerminals
     texts: Texts
     clock: Clock
 
@@ -33,7 +33,7 @@ class ListingTools:
         lasts = {it.terminal.id: await self._last(it) for it in every}
         known = [it for it in every if may_see_terminal(caller, it, lasts[it.terminal.id])]
         known.sort(key=lambda it: (it.connected, it.terminal.started_ns), reverse=True)
-        yours = {own.id for own in self.own.of_workspace(caller.workspace)}
+        yours = {own.id for own in self.own.of(client_of(caller))}
         shown, lines = list[answers.TerminalListed](), list[Phrase]()
         for seen in known[:MOST_TERMINALS]:
             last = lasts[seen.terminal.id]
@@ -91,8 +91,7 @@ def _doing(it: answers.TerminalListed, age: str) -> list[str]:
     if command is None:
         return []
     state = f"running for {age}" if it.running else f"{exit_word(command)}, {age} ago"
-    line = " ".join(command.command.split())
-    return [state, "| " + (line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}…")]
+    return [state, command_lines(command, _LINE_CHARACTERS)]
 
 
 def _closing(answer: answers.Terminals) -> list[Phrase]:

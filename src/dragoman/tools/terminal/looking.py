@@ -13,7 +13,7 @@ from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.terminal.model import Command
-from dragoman.terminal.screen import LOOKED_AT_BYTES, emulate, size_of
+from dragoman.terminal.screen import LOOKED_AT_BYTES, Screen, emulate, size_of
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter, Hit, OutputSearch, TerminalSeen
 from dragoman.tools.operation import Caller, Outcome
@@ -82,10 +82,7 @@ class LookingTools:
         seen = self.service.terminal(wanted.terminal) if wanted.terminal else await self._last_used(caller)
         if not await self._is_shown(caller, seen):
             raise no_terminal()
-        data = await self.service.tail(seen.terminal.id, LOOKED_AT_BYTES)
-        columns, rows = size_of(seen.terminal)
-        emulated = partial(emulate, data, columns, rows, scrollback=wanted.scrollback)
-        screen = await anyio.to_thread.run_sync(emulated)
+        screen = await screen_of(self.service, seen, scrollback=wanted.scrollback)
         answer = answers.ScreenRead(
             terminal=self.texts.line(seen.terminal.id, 200),
             columns=screen.columns,
@@ -108,6 +105,12 @@ class LookingTools:
         if not known:
             raise no_terminal()
         return max(known, key=lambda it: (it.connected, it.terminal.ended_ns is None, _latest_ns(it)))
+
+
+async def screen_of(service: TerminalService, seen: TerminalSeen, *, scrollback: int = 0) -> Screen:
+    data = await service.tail(seen.terminal.id, LOOKED_AT_BYTES)
+    columns, rows = size_of(seen.terminal)
+    return await anyio.to_thread.run_sync(partial(emulate, data, columns, rows, scrollback=scrollback))
 
 
 async def last_command(service: TerminalService, caller: Caller, terminal: str = "") -> Command:

@@ -36,7 +36,7 @@ class OutputTools:
         ends = page.offset + len(page.data)
         answer = answers.CommandOutput(
             command=self.texts.command(command),
-            output=self.texts.output(page.data),
+            output=self.texts.output(page.data, is_whole=not page.offset),
             offset=page.offset,
             next_offset=ends if ends < page.total else None,
             total_bytes=page.total,
@@ -55,7 +55,7 @@ class OutputTools:
             found=True,
             command=self.texts.command(command),
             error_lines=await self._error_lines(command),
-            output_tail=self.texts.output(from_a_line_on(tail).data),
+            output_tail=self.texts.output(from_a_line_on(tail).data, is_whole=not tail.offset),
         )
         return Outcome(_failure_lines(answer), answer)
 

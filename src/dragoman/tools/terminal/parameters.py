@@ -16,6 +16,7 @@ OUTPUT_BYTES = 8000
 MOST_OUTPUT_BYTES = 100_000
 MOST_LISTED = 100
 MOST_TYPED = 100_000
+MOST_KEYS = 500
 
 TerminalId = Annotated[str, Field(max_length=200)]
 CommandId = Annotated[str, Field(max_length=300)]
@@ -64,6 +65,10 @@ class ReadTerminal(Parameters):
 class RunInTerminal(Parameters):
     command: Annotated[str, Field(max_length=MOST_TYPED, description="A command line of the shell.")] = ""
     input: Annotated[str, Field(max_length=MOST_TYPED, description="Instead: typed into what runs; \\n is Enter.")] = ""
+    keys: Annotated[
+        tuple[Annotated[str, Field(max_length=40)], ...],
+        Field(max_length=MOST_KEYS, description="Instead, or after input: keys by name: enter, up, ctrl-c, f1, q."),
+    ] = ()
     interrupt: Annotated[bool, Field(description="Instead: Ctrl-C.")] = False
     terminal: Annotated[
         TerminalId,

@@ -14,25 +14,29 @@ from pathlib import Path
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
+from dragoman.terminal.agent_terminal import PROMPT_WITHIN_S, AgentTerminal, Client
+from dragoman.terminal.agent_terminals import AgentTerminals
+from dragoman.terminal.key_names import bytes_of
 from dragoman.terminal.model import Command
-from dragoman.terminal.own import Client, OwnTerminal, OwnTerminals
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandFilter, TerminalSeen
+from dragoman.terminal.told import CommandFilter
 from dragoman.terminal.wrappers import Wrappers
 from dragoman.tools.operation import Caller, Outcome
-from dragoman.tools.showing import one_line
 from dragoman.tools.terminal import parameters as take
-from dragoman.tools.terminal.answers import CommandRun
-from dragoman.tools.terminal.outputs import from_a_line_on
 from dragoman.tools.terminal.patience import patiently
-from dragoman.tools.terminal.texts import Texts, quoted, told
+from dragoman.tools.terminal.run_answers import RunAnswers, not_run
+from dragoman.tools.terminal.scope import client_of, may_see_terminal
+from dragoman.tools.terminal.texts import Texts
+from dragoman.tools.terminal.typing_wait import Typing
 
-_WAYS = ("command", "input", "interrupt")
+_WAYS = ("command", "input", "keys", "interrupt")
 # What a shell's line editor would obey instead of running; a person who is asked would not see it.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
-_SHOWN_BYTES = take.OUTPUT_BYTES
-_NAME = 60
 _FIRST_LOOKED_FOR_S = 0.25
+# Of a command that was typed: its shell takes it within this time, whatever the caller's deadline is.
+_BEGUN_WITHIN_S = 1.0
+# The shell says over its terminal that a command is over; its record comes by another way.
+_RECORDED_WITHIN_S = 5.0
 # A shell tells several lines as one with semicolons, or one after another.
 _JOINS = re.compile(r"[\s;]+")
 
@@ -40,65 +44,94 @@ _JOINS = re.compile(r"[\s;]+")
 @dataclass(frozen=True, slots=True)
 class RunningTools:
     service: TerminalService
-    own: OwnTerminals
+    own: AgentTerminals
     wrappers: Wrappers
     texts: Texts
     clock: Clock
 
     async def run(self, caller: Caller, wanted: take.RunInTerminal) -> Outcome:
         _require_one_way(wanted)
-        client = _client(caller)
+        client = client_of(caller)
         own = self.own.find(client, wanted.terminal) if wanted.terminal else None
         if wanted.terminal and own is None:
             return await self._in_anothers(caller, wanted)
-        if wanted.command:
-            own = own or await self._idle_or_new(client, wanted)
+        await self.own.require_trust(client)
+        if not wanted.command:
+            return await self._typed(caller, own or self._busiest(client), wanted)
+        own = await self._reserved(client, own, wanted)
+        try:
             return await self._command(caller, own, wanted)
-        return await self._typed(caller, own or self._latest(client), wanted)
+        finally:
+            own.release()
 
     async def wait(self, caller: Caller, wanted: take.WaitForCommand) -> Outcome:
         """What ended meanwhile is told at once, unless the next one is wanted."""
-        terminal_id = wanted.terminal or self._latest(_client(caller)).id
+        own = None if wanted.terminal else self._busiest(client_of(caller))
+        terminal_id = own.id if own else wanted.terminal
         seen = self.service.terminal(terminal_id)
         last = await self._last(terminal_id)
+        if not may_see_terminal(caller, seen, last):
+            raise _not_yours(terminal_id)
         if seen.running is None and not wanted.next:
-            return await self._answer(seen, last)
+            return await self._answers.of(terminal_id, last)
         return await self._awaited(caller, terminal_id, last, wanted.timeout_s)
+
+    @property
+    def _answers(self) -> RunAnswers:
+        return RunAnswers(self.service, self.texts)
 
     # In a terminal of the agent's own.
 
-    async def _idle_or_new(self, client: Client, wanted: take.RunInTerminal) -> OwnTerminal:
-        await self.own.require_trust(client)
-        idle = [it for it in self.own.of(client) if it.is_at_prompt]
-        if idle and not wanted.cwd:
-            return idle[0]
-        return await self.own.open(client, Path(client.cwd, wanted.cwd))
+    async def _reserved(self, client: Client, own: AgentTerminal | None, wanted: take.RunInTerminal) -> AgentTerminal:
+        if own is None:
+            cwd = Path(client.cwd, wanted.cwd) if wanted.cwd else None
+            return await self.own.take(client, cwd, wanted.timeout_s)
+        if self.service.terminal(own.id).running is None:
+            await own.wait_ready(PROMPT_WITHIN_S if own.has_marks else 0)
+        if not self.own.reserve(own):
+            raise _busy(own.id)
+        return own
 
-    def _latest(self, client: Client) -> OwnTerminal:
+    def _busiest(self, client: Client) -> AgentTerminal:
+        """The one used last in which something runs, else the one used last."""
         known = self.own.of(client)
         if not known:
             raise DragomanError(
                 "no_terminal",
-                say("There is no terminal of your own in this workspace."),
+                say("You have no terminal of your own."),
                 hint=say("run_in_terminal with a command opens one."),
             )
-        return known[0]
+        return next((it for it in known if self.service.terminal(it.id).running is not None), known[0])
 
-    async def _command(self, caller: Caller, own: OwnTerminal, wanted: take.RunInTerminal) -> Outcome:
-        await self.own.require_trust(_client(caller))
-        if self.service.terminal(own.id).running is not None:
-            raise _busy(own.id)
-        last = await self._last(own.id)
-        self.own.use(own, _client(caller))
+    async def _command(self, caller: Caller, own: AgentTerminal, wanted: take.RunInTerminal) -> Outcome:
+        last = None if own.has_marks else await self._last(own.id)
+        self.own.use(own)
         await own.run(wanted.command)
-        return await self._awaited(caller, own.id, last, wanted.timeout_s)
+        if not own.has_marks:
+            return await self._awaited(caller, own.id, last, wanted.timeout_s)
+        act = partial(self._ended_by_id, own, wanted.timeout_s)
+        ended = await patiently(caller, self.clock, self._waiting(own.id), wanted.timeout_s, act)
+        return await self._answers.of_own(own, ended)
 
-    async def _typed(self, caller: Caller, own: OwnTerminal, wanted: take.RunInTerminal) -> Outcome:
-        await self.own.require_trust(_client(caller))
-        last, runs = await self._last(own.id), self.service.terminal(own.id).running is not None
-        self.own.use(own, _client(caller))
-        await (own.interrupt() if wanted.interrupt else own.type(wanted.input))
-        return await self._awaited(caller, own.id, last, wanted.timeout_s if runs else 0)
+    async def _ended_by_id(self, own: AgentTerminal, within_s: float) -> Command | None:
+        until_s = self.clock.monotonic_s() + within_s
+        if not await own.wait_begun(max(within_s, _BEGUN_WITHIN_S)) or not own.command_id:
+            return None
+        command_id = own.command_id
+        if not await own.wait_ended(command_id, until_s - self.clock.monotonic_s()):
+            await own.until(lambda: self.service.terminal(own.id).running is not None, _BEGUN_WITHIN_S)
+            return None
+        ended = await self.service.wait_for_end(own.id, command_id, within_s=_RECORDED_WITHIN_S)
+        await own.wait_ready(PROMPT_WITHIN_S)
+        return ended
+
+    async def _typed(self, caller: Caller, own: AgentTerminal, wanted: take.RunInTerminal) -> Outcome:
+        """What runs there, or is begun by these keys, until it has answered them."""
+        self.own.use(own)
+        typing = Typing(self.service, own, self.clock, patient=wanted.interrupt)
+        act = partial(typing.settled, _keys(own, wanted), wanted.timeout_s)
+        settled = await patiently(caller, self.clock, self._waiting(own.id), wanted.timeout_s, act)
+        return await self._answers.of_typing(own, settled)
 
     # In a person's.
 
@@ -108,26 +141,28 @@ class RunningTools:
             raise _not_yours(wanted.terminal)
         last = await self._last(wanted.terminal)
         began = self.clock.monotonic_s()
-        by = _client(caller).id
+        by = client_of(caller).id
         ask = partial(self.wrappers.ask_to_run, wanted.terminal, wanted.command, by=by, within_s=wanted.timeout_s)
         what = say("The person at {terminal} is asked.", terminal=self.texts.line(wanted.terminal, 200))
         verdict = await patiently(caller, self.clock, what, wanted.timeout_s, ask)
         if verdict == "cannot":
             raise _cannot_ask(wanted.terminal)
         if verdict != "accepted":
-            return _not_run(self.texts.line(wanted.terminal, 200), verdict)
+            return not_run(self.texts.line(wanted.terminal, 200), verdict)
         left = max(0.0, wanted.timeout_s - (self.clock.monotonic_s() - began))
         return await self._awaited(caller, wanted.terminal, last, left, line=wanted.command)
 
     # Both.
 
+    def _waiting(self, terminal_id: str) -> Phrase:
+        return say("Waiting for the command in {terminal}.", terminal=self.texts.line(terminal_id, 200))
+
     async def _awaited(
         self, caller: Caller, terminal_id: str, last: Command | None, within_s: float, line: str = ""
     ) -> Outcome:
-        what = say("Waiting for the command in {terminal}.", terminal=self.texts.line(terminal_id, 200))
         act = partial(self._ended, terminal_id, last.id if last else "", within_s, line)
-        ended = await patiently(caller, self.clock, what, within_s, act)
-        return await self._answer(self.service.terminal(terminal_id), ended)
+        ended = await patiently(caller, self.clock, self._waiting(terminal_id), within_s, act)
+        return await self._answers.of(terminal_id, ended)
 
     async def _ended(self, terminal_id: str, after: str, within_s: float, line: str) -> Command | None:
         """In a person's terminal others may end first; only the one with this line, or its last one, is meant."""
@@ -152,37 +187,12 @@ class RunningTools:
         found = await self.service.commands(CommandFilter(terminal=terminal_id), limit=1)
         return found[0] if found else None
 
-    async def _answer(self, seen: TerminalSeen, ended: Command | None) -> Outcome:
-        running = seen.running if ended is None else None
-        command = ended or running
-        output, before = await self._printed(seen.terminal.id, command)
-        answer = CommandRun(
-            status="completed" if ended else "running" if running else "idle",
-            terminal=self.texts.line(seen.terminal.id, 200),
-            command=None if command is None else self.texts.command(command),
-            output=output,
-            truncated_bytes=before,
-        )
-        return Outcome(_lines(answer), answer)
 
-    async def _printed(self, terminal_id: str, command: Command | None) -> tuple[str, int]:
-        """Its end; where none is known, what stands at the end of the terminal."""
-        if command is None:
-            return self.texts.output(await self.service.tail(terminal_id, _SHOWN_BYTES)), 0
-        page = from_a_line_on(await self.service.output(command.id, offset=-_SHOWN_BYTES, limit=_SHOWN_BYTES))
-        return self.texts.output(page.data), page.offset
-
-
-def _client(caller: Caller) -> Client:
-    """For people it goes by the name it gave itself."""
-    return Client(
-        id=one_line(caller.name, _NAME) or caller.id,
-        workspace=caller.workspace,
-        cwd=caller.cwd,
-        environment=caller.environment,
-        trusts_workspace=caller.trusts_workspace,
-        link=caller.id,
-    )
+def _keys(own: AgentTerminal, wanted: take.RunInTerminal) -> bytes:
+    if wanted.interrupt:
+        return b"\x03"
+    text = wanted.input.replace("\r\n", "\n").replace("\n", "\r").encode(errors="replace")
+    return text + bytes_of(wanted.keys, application=own.application_keys)
 
 
 def _ends_with(line: str, command: Command) -> bool:
@@ -191,36 +201,20 @@ def _ends_with(line: str, command: Command) -> bool:
 
 
 def _require_one_way(wanted: take.RunInTerminal) -> None:
-    if sum(bool(getattr(wanted, name)) for name in _WAYS) != 1:
+    given = {name for name in _WAYS if getattr(wanted, name)}
+    if len(given) != 1 and given != {"input", "keys"}:
         raise DragomanError(
             "bad_arguments",
-            say("Give exactly one of `command`, `input` and `interrupt`."),
-            hint=say("A command runs in a shell; input and interrupt go to what runs already."),
+            say("Give one of `command`, `input`, `keys` and `interrupt`; `input` and `keys` go together."),
+            hint=say("A command runs in a shell; the others go to what runs already."),
         )
+    bytes_of(wanted.keys)
     if wanted.command and (_OBEYED.search(wanted.command) or not wanted.command.strip()):
         raise DragomanError(
             "bad_arguments",
             say("A command line has letters, and no control characters but tabs and line ends."),
-            hint=say("Keys for a running program go into `input`."),
+            hint=say("Keys for a running program go into `input` or `keys`."),
         )
-
-
-def _lines(answer: CommandRun) -> list[Phrase]:
-    head = [*told(answer.command)] if answer.command else [say("{terminal}: nothing runs.", terminal=answer.terminal)]
-    if answer.status == "running":
-        head.append(say("Still running: wait_for_command goes on; run_in_terminal types into it or interrupts it."))
-    if answer.truncated_bytes:
-        head.append(say("{count} earlier bytes: get_command_output.", count=answer.truncated_bytes))
-    return [*head, *quoted(answer.output)]
-
-
-def _not_run(terminal: str, verdict: str) -> Outcome:
-    answer = CommandRun(status="refused" if verdict == "refused" else "no_answer", terminal=terminal)
-    said = {
-        "refused": say("The person at {terminal} refused it. Do not ask again unasked.", terminal=terminal),
-        "no_answer": say("The person at {terminal} did not answer in time; it did not run.", terminal=terminal),
-    }
-    return Outcome([said[answer.status]], answer)
 
 
 def _busy(terminal_id: str) -> DragomanError:

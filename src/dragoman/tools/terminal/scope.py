@@ -9,10 +9,27 @@ from pathlib import Path
 
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
+from dragoman.terminal.agent_terminal import Client
 from dragoman.terminal.model import Command
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import TerminalSeen
 from dragoman.tools.operation import Caller
+from dragoman.tools.showing import one_line
+
+_NAME = 60
+
+
+def client_of(caller: Caller) -> Client:
+    """For people it goes by the name it gave itself. Each conversation of a chat is a client by itself."""
+    return Client(
+        id=one_line(caller.name, _NAME) or caller.id,
+        workspace=caller.workspace,
+        cwd=caller.cwd,
+        environment=caller.environment,
+        trusts_workspace=caller.trusts_workspace,
+        link=f"{caller.id}/{caller.conversation}" if caller.conversation else caller.id,
+        reconnected=caller.reconnected,
+    )
 
 
 def folder(caller: Caller, cwd: str) -> str:

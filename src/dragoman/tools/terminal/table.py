@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dragoman.clock import Clock
 from dragoman.redaction import Redactor
-from dragoman.terminal.own import OwnTerminals
+from dragoman.terminal.agent_terminals import AgentTerminals
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.wrappers import Wrappers
 from dragoman.tools.listed import RUNS, Run, Tool, operations_of
@@ -80,7 +80,7 @@ TOOLS = (
 def terminal_operations(
     service: TerminalService,
     wrappers: Wrappers,
-    own: OwnTerminals,
+    own: AgentTerminals,
     redactor: Redactor,
     clock: Clock,
 ) -> list[Operation]:

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from dragoman.phrases import Phrase, say
 from dragoman.redaction import Redactor
 from dragoman.terminal.model import RUNNING, Command
-from dragoman.terminal.plain import plain
+from dragoman.terminal.plain import plain, without_full_screen
 from dragoman.tools.showing import escaped, one_line
 from dragoman.tools.terminal.answers import CommandSeen
+from dragoman.wire.osc import SUSPENDED
 
 LINE_CHARACTERS = 2000
 COMMAND_CHARACTERS = 4000
@@ -39,8 +40,9 @@ class Texts:
             line if len(line) <= LINE_CHARACTERS else f"{line[:LINE_CHARACTERS]}…" for line in _split(shown)
         )
 
-    def output(self, data: bytes) -> str:
-        return self.block(plain(data)).strip("\n")
+    def output(self, data: bytes, *, is_whole: bool = True) -> str:
+        """Not `is_whole` where it begins somewhere inside of what was printed."""
+        return self.block(plain(without_full_screen(data, begins_inside=not is_whole))).strip("\n")
 
     def command(self, command: Command) -> CommandSeen:
         ended = command.ended_ns
@@ -75,17 +77,25 @@ def quoted(text: str) -> list[Phrase]:
 
 
 def listed(command: CommandSeen) -> Phrase:
-    line = " ".join(command.command.split())
-    shown = line if len(line) <= _LISTED_CHARACTERS else f"{line[:_LISTED_CHARACTERS]}…"
-    words = [command.command_id, command.started_at, exit_word(command), command.cwd, f"{_MARK}{shown}"]
+    shown = command_lines(command, _LISTED_CHARACTERS)
+    words = [command.command_id, command.started_at, exit_word(command), command.cwd, shown]
     if not command.verified and not command.command_id.endswith(RUNNING):
         words.insert(3, "unverified")
     return say("{text}", text="  ".join(word for word in words if word))
 
 
+def command_lines(command: CommandSeen, most: int) -> str:
+    """Its lines as they were given, each marked, so that none passes for a line of ours."""
+    text = command.command.strip()
+    text = text if len(text) <= most else f"{text[:most]}…"
+    return "\n".join(f"{_MARK}{line}" for line in text.split("\n"))
+
+
 def exit_word(command: CommandSeen) -> str:
     if command.command_id.endswith(RUNNING):
         return "running"
+    if command.exit_code in SUSPENDED:
+        return f"suspended ({command.exit_code})"
     return f"exit {'?' if command.exit_code is None else command.exit_code}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dragoman.wire.osc.encoding import encode_mark
 from dragoman.wire.osc.marks import (
+    SUSPENDED,
     CommandFinished,
     CommandLineReported,
     InputStarted,
@@ -17,6 +18,7 @@ from dragoman.wire.osc.scanner import MAX_BODY, MarkScanner, Piece
 
 __all__ = [
     "MAX_BODY",
+    "SUSPENDED",
     "CommandFinished",
     "CommandLineReported",
     "InputStarted",

@@ -7,6 +7,7 @@ compares it. VS Code's `E` carries it as its last field, every other mark as a p
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -15,6 +16,8 @@ from dragoman.wire.osc.quoting import deserialize, percent_decode, shell_unquote
 
 Dialect: TypeAlias = Literal[133, 633]
 
+SUSPENDED = frozenset(128 + number for number in (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU))
+"""Exit codes by which a shell says that a command was stopped, as by Ctrl-Z: it has not ended, and did not fail."""
 _EXIT_CODE = re.compile(r"-?[0-9]{1,10}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +15,10 @@ import jsonschema
 from dragoman.clock import SystemClock
 from dragoman.journal import Journal
 from dragoman.redaction import Redactor
+from dragoman.terminal.agent_terminal import Client
+from dragoman.terminal.agent_terminals import AgentTerminals
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.model import AGENT, VERIFIES, Command
-from dragoman.terminal.own import Client, OwnTerminals
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandTold
 from dragoman.terminal.wrappers import Wish, Wrappers
@@ -51,26 +52,53 @@ class HeldTerminal:
 
     bench: Bench
     id: str
+    link: str
     workspace: Path
     is_at_prompt: bool = True
+    reserved: bool = True
+    has_marks: bool = True
     typed: list[str] = field(default_factory=list)
     ends: bool = True
+    command_id: str = ""
+    read_bytes: int = 0
+    application_keys: bool = False
 
     async def run(self, command: str) -> None:
         self.typed.append(command)
+        self.read_bytes = 0
+        self.command_id = self.bench.next_id(self.id)
         if self.ends:
             await self.bench.ran(self.id, command, b"printed\r\n", 0)
         else:
+            self.is_at_prompt = False
             await self.bench.service.command_began(self.id, self.bench.next_ms(), command)
             await self.bench.service.take(self.id, "output", self.bench.next_ms(), b"so far\r\n")
 
-    async def type(self, text: str) -> None:
-        self.typed.append(text)
-        await self.bench.finish(self.id, 0)
+    def runs(self, command_id: str) -> bool:
+        return command_id == self.command_id and self.bench.service.terminal(self.id).running is not None
 
-    async def interrupt(self) -> None:
-        self.typed.append("^C")
-        await self.bench.finish(self.id, 130)
+    async def wait_begun(self, _: float) -> bool:
+        return True
+
+    async def wait_ended(self, command_id: str, within_s: float) -> bool:
+        with anyio.move_on_after(within_s):
+            while self.runs(command_id):  # noqa: ASYNC110  of things that tell nobody
+                await anyio.sleep(0.01)
+        return not self.runs(command_id)
+
+    async def wait_ready(self, _: float) -> bool:
+        return self.is_at_prompt
+
+    async def until(self, condition: Callable[[], bool], _: float) -> bool:
+        return condition()
+
+    async def type(self, data: bytes) -> None:
+        self.typed.append("^C" if data == b"\x03" else data.decode())
+        if self.bench.service.terminal(self.id).running is not None:
+            await self.bench.finish(self.id, 130 if data == b"\x03" else 0)
+
+    def release(self) -> None:
+        self.reserved = False
 
 
 @dataclass
@@ -85,21 +113,27 @@ class Held:
         return next((it for it in self.of(client) if it.id == terminal_id), None)
 
     def of(self, client: Client) -> list[HeldTerminal]:
-        return self.of_workspace(client.workspace)
+        own = (client.link, client.workspace)
+        return [it for it in reversed(self.opened) if (it.link, it.workspace) == own]
 
-    def of_workspace(self, workspace: Path) -> list[HeldTerminal]:
-        return [it for it in reversed(self.opened) if it.workspace == workspace]
+    def use(self, _: HeldTerminal) -> None:
+        pass
 
-    def use(self, own: HeldTerminal, _: Client) -> HeldTerminal:
-        return own
+    def reserve(self, own: HeldTerminal) -> bool:
+        if own.reserved or not own.is_at_prompt:
+            return False
+        own.reserved = True
+        return True
 
     async def require_trust(self, client: Client) -> None:
         trusts = self.bench.trust_of(self.trusted)
-        await OwnTerminals.require_trust(cast("OwnTerminals", trusts), client)
+        await AgentTerminals.require_trust(cast("AgentTerminals", trusts), client)
 
-    async def open(self, client: Client, cwd: Path) -> HeldTerminal:
-        own = HeldTerminal(self.bench, f"own{len(self.opened) + 1}", client.workspace)
-        await self.bench.terminal(own.id, {AGENT: client.id, "cwd": str(cwd)})
+    async def take(self, client: Client, cwd: Path | None, _: float) -> HeldTerminal:
+        if cwd is None and (free := next(filter(self.reserve, self.of(client)), None)):
+            return free
+        own = HeldTerminal(self.bench, f"own{len(self.opened) + 1}", client.link, client.workspace)
+        await self.bench.terminal(own.id, {AGENT: client.id, "cwd": str(cwd or client.cwd)})
         self.opened.append(own)
         return own
 
@@ -133,15 +167,19 @@ class Bench:
         )
         self.show_through(redactor)
         self._ms = itertools.count(START_MS, 10)
-        self._numbers = itertools.count(1)
+        self._ended_count = 0
         self._running: dict[str, tuple[int, str]] = {}
 
     def show_through(self, redactor: Redactor) -> None:
-        held = cast("OwnTerminals", self.own)
+        held = cast("AgentTerminals", self.own)
         self.toolbox = Toolbox(terminal_operations(self.service, self.wrappers, held, redactor, SystemClock()))
 
     def next_ms(self) -> int:
         return next(self._ms)
+
+    def next_id(self, terminal: str, suffix: str = "") -> str:
+        """Of the command that ends next."""
+        return f"{terminal}:{self._ended_count + 1}{suffix}"
 
     def trust_of(self, trusted: bool) -> _Trusting:
         return _Trusting(trusted)
@@ -180,9 +218,10 @@ class Bench:
     async def _ended(self, terminal: str, line: str, exit_code: int, cwd: str, suffix: str) -> Command:
         at_ms = self.next_ms()
         told = CommandTold(
-            id=f"{terminal}:{next(self._numbers)}{suffix}", terminal=terminal, line=line, cwd=cwd,
+            id=self.next_id(terminal, suffix), terminal=terminal, line=line, cwd=cwd,
             started_ms=at_ms - 5, ended_ms=at_ms, exit_code=exit_code,
         )  # fmt: skip
+        self._ended_count += 1
         return await self.service.command_ended(told)
 
 

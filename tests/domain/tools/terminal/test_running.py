@@ -61,17 +61,18 @@ async def test_what_runs_is_typed_into_and_interrupted(tmp_path: Path) -> None:
         own.ends = False
         await bench.call("run_in_terminal", command="read x", timeout_s=0)
         answered = await bench.call("run_in_terminal", input="yes\n")
+        own.is_at_prompt = True
         await bench.call("run_in_terminal", command="sleep 100", timeout_s=0)
         ended = await bench.call("run_in_terminal", interrupt=True)
     assert (answered["status"], answered["command"]["exit_code"]) == ("completed", 0)
     assert (ended["status"], ended["command"]["exit_code"]) == ("completed", 130)
-    assert own.typed == ["true", "read x", "yes\n", "sleep 100", "^C"]
+    assert own.typed == ["true", "read x", "yes\r", "sleep 100", "^C"]
 
 
 async def test_another_one_is_opened_while_the_first_is_busy(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.call("run_in_terminal", command="true")
-        bench.own.opened[0].is_at_prompt = False
+        bench.own.opened[0].reserved = True
         assert (await bench.call("run_in_terminal", command="true"))["terminal"] == "own2"
 
 
@@ -79,6 +80,7 @@ async def test_another_one_is_opened_while_the_first_is_busy(tmp_path: Path) -> 
     "arguments",
     [
         {}, {"command": "a", "input": "b"}, {"command": "a", "interrupt": True}, {"command": "  \n"},
+        {"command": "a", "keys": ["up"]}, {"interrupt": True, "keys": ["up"]},
         {"command": "echo \x1b[201~; rm x"}, {"command": "echo \x03"}, {"command": "a\rb"}, {"command": "a\x9bb"},
     ],
 )  # fmt: skip
@@ -104,6 +106,48 @@ async def test_trust_that_was_taken_back_counts_at_once(tmp_path: Path) -> None:
         assert await refusal(bench, command="make", terminal="own1") == "needs_trust"
         assert await refusal(bench, input="x", terminal="own1") == "needs_trust"
         assert bench.own.opened[0].typed == ["make"]
+
+
+async def test_a_terminal_of_another_client_is_neither_used_nor_typed_into(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.call("run_in_terminal", command="true")
+        bench.caller = replace(bench.caller, id="agent-2")
+        assert await refusal(bench, command="x", terminal="own1") == "not_yours"
+        assert await refusal(bench, keys=["ctrl-c"], terminal="own1") == "not_yours"
+        assert (await bench.call("run_in_terminal", command="true"))["terminal"] == "own2"
+        listed = (await bench.call("list_terminals"))["terminals"]
+    assert {it["terminal"]: it["yours"] for it in listed} == {"own1": False, "own2": True}
+
+
+async def test_each_conversation_of_the_chat_has_terminals_of_its_own(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        for conversation in ("one", "two", "one"):
+            bench.caller = replace(bench.caller, conversation=conversation)
+            await bench.call("run_in_terminal", command="true")
+    assert [len(it.typed) for it in bench.own.opened] == [2, 1]
+
+
+async def test_what_another_workspace_runs_is_not_waited_for(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.terminal("elsewhere", {"cwd": "/home/x"})
+        await bench.ran("elsewhere", "make", b"private\r\n", 0)
+        assert (await bench.call("wait_for_command", terminal="elsewhere"))["output"] == "private"
+        bench.caller = replace(bench.caller, sees_every_workspace=False)
+        with pytest.raises(DragomanError) as refused:
+            await bench.call("wait_for_command", terminal="elsewhere")
+    assert refused.value.code == "not_yours"
+
+
+async def test_keys_go_after_input_and_an_unknown_one_goes_nowhere(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.call("run_in_terminal", command="true")
+        await bench.call("run_in_terminal", input="x", keys=["up", "Ctrl+D", "enter", "f5", "é"], timeout_s=0)
+        assert bench.own.opened[0].typed[1:] == ["x\x1b[A\x04\r\x1b[15~é"]
+        bench.own.opened[0].application_keys = True
+        await bench.call("run_in_terminal", keys=["up", "shift-tab"], timeout_s=0)
+        assert bench.own.opened[0].typed[2:] == ["\x1bOA\x1b[Z"]
+        assert await refusal(bench, keys=["enter", "any-key"]) == "unknown_key"
+        assert len(bench.own.opened[0].typed) == 3
 
 
 async def test_a_terminal_of_another_workspace_is_not_typed_into(tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ from dragoman.journal import Journal
 from dragoman.omnish.server import OmnishServer
 from dragoman.omnish.visit import Services
 from dragoman.redaction import Redactor
+from dragoman.terminal.agent_terminal import AgentTerminal, Client
+from dragoman.terminal.agent_terminals import LEFT_S, AgentTerminals
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.model import AGENT, ENDED_BY
-from dragoman.terminal.own import LEFT_S, Client, OwnTerminal, OwnTerminals
 from dragoman.terminal.plain import plain
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter
@@ -46,15 +47,17 @@ class Book:
 
 class Stand:
     def __init__(
-        self, own: OwnTerminals, record: TerminalService, book: Book, clock: VirtualClock, client: Client
+        self, own: AgentTerminals, record: TerminalService, book: Book, clock: VirtualClock, client: Client
     ) -> None:
         self.own, self.record, self.book, self.clock, self.client = own, record, book, clock, client
 
-    async def opened(self) -> OwnTerminal:
-        return await self.own.open(self.client, self.client.cwd)
+    async def opened(self) -> AgentTerminal:
+        own = await self.own.open(self.client, self.client.cwd)
+        own.release()
+        return own
 
-    async def ran(self, own: OwnTerminal, line: str) -> Any:
-        self.own.use(own, self.client)
+    async def ran(self, own: AgentTerminal, line: str) -> Any:
+        self.own.use(own)
         before = await self.record.commands(CommandFilter(terminal=own.id), limit=1)
         await own.run(line)
         with anyio.fail_after(10 * PATIENCE):
@@ -79,7 +82,7 @@ async def standing(tmp_path: Path, **bounds: Any) -> AsyncIterator[Stand]:
         services = Services(record, cast("Any", None), cast("Any", None), Wrappers(), lambda _: False, "1")
         with bind_private_socket(socket) as listener:
             group.start_soon(OmnishServer(services).serve, listener)
-            own = OwnTerminals(supervisors, group, record, book, clock, socket, **bounds)
+            own = AgentTerminals(supervisors, group, record, book, clock, socket, **bounds)
             yield Stand(own, record, book, clock, client)
             group.cancel_scope.cancel()
 
@@ -138,24 +141,56 @@ async def test_one_whose_client_left_ends_with_what_runs_in_it_and_the_record_sa
         assert not psutil.pid_exists(own.pid)
 
 
-async def test_one_that_another_client_of_the_workspace_uses_lives_on(tmp_path: Path) -> None:
-    async with standing(tmp_path, left_s=0.2) as stand:
-        shared, alone = await stand.opened(), await stand.opened()
-        stand.own.use(shared, replace(stand.client, link="second"))
-        stand.own.left(stand.client.link)
-        stand.clock.advance(1)
-        await until(lambda: ended_by(stand, alone) == "client_left")
-        assert (await stand.ran(shared, "echo here")).exit_code == 0
+async def test_one_belongs_to_its_client_alone(tmp_path: Path) -> None:
+    async with standing(tmp_path) as stand:
+        own = await stand.opened()
+        others = [replace(stand.client, link="second"), replace(stand.client, link="second", reconnected=True)]
+        assert [(stand.own.of(it), stand.own.find(it, own.id)) for it in others] == [([], None)] * 2
+        assert stand.own.of(stand.client) == [own]
 
 
-async def test_one_that_is_used_again_before_its_time_is_over_stays(tmp_path: Path) -> None:
+async def test_a_client_that_was_cut_off_finds_its_terminal_again_and_no_other_does(tmp_path: Path) -> None:
     async with standing(tmp_path, left_s=0.2) as stand:
-        back, gone = await stand.opened(), await stand.opened()
+        back = await stand.opened()
         stand.own.left(stand.client.link)
-        stand.own.use(back, replace(stand.client, link="reconnected"))
+        again = replace(stand.client, link="again", reconnected=True)
+        changes: list[dict[str, Any]] = [
+            {"reconnected": False},
+            {"id": "agent-2"},
+            {"cwd": tmp_path},
+            {"environment": {**again.environment, "X": "1"}},
+        ]
+        assert [stand.own.of(replace(again, **change)) for change in changes] == [[]] * 4
+        assert stand.own.of(again) == [back]
         stand.clock.advance(1)
-        await until(lambda: ended_by(stand, gone) == "client_left")
-        assert stand.own.find(stand.client, back.id) is back
+        gone = await stand.own.open(again, again.cwd)
+        stand.own.left("again")
+        stand.own.of(replace(again, link="third"))
+        stand.clock.advance(0.1)
+        assert stand.own.find(replace(again, link="third"), gone.id) is gone
+
+
+async def test_two_calls_at_once_get_two_terminals_and_the_first_that_is_free_is_used_again(tmp_path: Path) -> None:
+    async with standing(tmp_path, most=2) as stand:
+        taken: list[AgentTerminal] = []
+
+        async def take() -> None:
+            taken.append(await stand.own.take(stand.client, None, 20))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(take)
+            group.start_soon(take)
+        assert len({it.id for it in taken}) == 2
+        with pytest.raises(DragomanError) as refused:
+            await stand.own.take(stand.client, None, 0)
+        assert refused.value.code == "too_many_terminals"
+        async with anyio.create_task_group() as group:
+            group.start_soon(take)
+            await anyio.lowlevel.checkpoint()
+            assert len(taken) == 2
+            taken[1].release()
+        assert taken[2] is taken[1]
+        assert {it.id for it in stand.own.of(stand.client)} == {it.id for it in taken}
 
 
 async def test_all_end_with_the_daemon_and_those_of_a_killed_one_are_buried(tmp_path: Path) -> None:
@@ -172,12 +207,12 @@ async def test_all_end_with_the_daemon_and_those_of_a_killed_one_are_buried(tmp_
         terminal = record.terminal(own.id).terminal
         assert (terminal.attributes.get(ENDED_BY), terminal.ended_ns is None) == ("daemon_ended", False)
         unused = cast("Any", None)
-        await OwnTerminals(unused, group, record, unused, VirtualClock(), tmp_path).bury()
+        await AgentTerminals(unused, group, record, unused, VirtualClock(), tmp_path).bury()
         assert record.terminal("orphan").terminal.attributes[ENDED_BY] == "daemon_died"
         assert record.terminal("person").terminal.ended_ns is None, "a person's wrapper may still come back"
 
 
-def ended_by(stand: Stand, own: OwnTerminal) -> str | None:
+def ended_by(stand: Stand, own: AgentTerminal) -> str | None:
     terminal = stand.record.terminal(own.id).terminal
     return terminal.attributes.get(ENDED_BY) if terminal.ended_ns is not None else None
 
@@ -186,7 +221,7 @@ async def test_where_there_are_too_many_the_one_unused_longest_makes_room(tmp_pa
     async with standing(tmp_path, most=2) as stand:
         first, second = await stand.opened(), await stand.opened()
         stand.clock.advance(1)
-        stand.own.use(first, stand.client)
+        stand.own.use(first)
         third = await stand.opened()
         assert {it.id for it in stand.own.of(stand.client)} == {first.id, third.id}
         for own in (first, third):
@@ -194,7 +229,7 @@ async def test_where_there_are_too_many_the_one_unused_longest_makes_room(tmp_pa
         with pytest.raises(DragomanError) as refused:
             await stand.opened()
         assert refused.value.code == "too_many_terminals"
-        assert not psutil.pid_exists(second.pid)
+        await until(lambda: not psutil.pid_exists(second.pid))
 
 
 async def test_without_trust_no_shell_starts(tmp_path: Path) -> None:

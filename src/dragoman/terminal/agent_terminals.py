@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -20,27 +20,27 @@ from anyio.abc import TaskGroup, TaskStatus
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
-from dragoman.terminal.model import AGENT, EndedBy
+from dragoman.terminal.agent_terminal import HOLDER, AgentTerminal, Client, new_word
+from dragoman.terminal.model import AGENT, VERIFIES, EndedBy
 from dragoman.terminal.told import TerminalSeen
-from dragoman.transport.pty import Pty, open_pty
+from dragoman.transport.pty import open_pty
 from dragoman.transport.supervisors import Supervisors
-from dragoman.wire.osc import CommandFinished, InputStarted, MarkScanner, OutputStarted
 from dragoman.workspace.code_folders import CodeFolders
 
 COLUMNS, ROWS = 120, 40
-MOST = 8
+MOST = 16
+"""Of one client."""
+MOST_IN_ALL = 64
 IDLE_S = 1800.0
 # A client that was only cut off comes back by then, and finds its terminal as it left it.
 LEFT_S = 5.0
-KNOWN_WITHIN_S = 15.0
-READY_WITHIN_S = 10.0
+KNOWN_WITHIN_S = 30.0
 _LOOK_EVERY_S = 0.02
 _LEASE_LOOK_EVERY_S = 2.0
 _HANGS_UP_WITHIN_S = 3.0
 _TOLD_WITHIN_S = 3.0
-_INTERRUPT = b"\x03"
-# Shells that take a paste as text, whatever is in it: a tab completes nothing, and several lines are one command.
-_PASTES = frozenset({"bash", "zsh", "fish"})
+_WITHOUT_MARKS_S = 0.3
+_TOO_MANY = "too_many_terminals"
 # Nobody presses a key in front of a pager; and what an agent runs is not what a person's shell remembers.
 _OF_OURS = {
     "TERM": "xterm-256color",
@@ -75,88 +75,12 @@ class Record(Protocol):
 
     def terminals(self) -> Sequence[TerminalSeen]: ...
 
+    def terminal(self, terminal_id: str) -> TerminalSeen: ...
+
     async def end_because(self, terminal_id: str, by: EndedBy) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
-    """On whose behalf a terminal runs."""
-
-    id: str
-    workspace: Path
-    cwd: Path
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    trusts_workspace: bool = False
-    link: str = ""
-    """Its connection: whose end is the end of its terminals."""
-
-
-class OwnTerminal:
-    """One of them, from the moment the record knows it."""
-
-    def __init__(self, pty: Pty, client: Client, now_s: float) -> None:
-        self.id = ""
-        self.workspace = client.workspace
-        self.used_at_s = now_s
-        self.links = {client.link}
-        """Of those who used it and are still there."""
-        self.left_at_s: float | None = None
-        self.ended_by: EndedBy | None = None
-        self.is_at_prompt = False
-        self._pty = pty
-        self._shell = Path(client.environment.get("SHELL", "bash")).name
-        self._marks = MarkScanner()
-
-    @property
-    def pid(self) -> int:
-        return self._pty.pid
-
-    @property
-    def is_over(self) -> bool:
-        return self._pty.exit is not None
-
-    async def hear(self) -> None:
-        """All that it shows is read and let go: the record gets it from the wrapper."""
-        async for data in self._pty.shown():
-            for piece in self._marks.feed(data):
-                if isinstance(piece, InputStarted):
-                    self.is_at_prompt = True
-                elif isinstance(piece, OutputStarted | CommandFinished):
-                    self.is_at_prompt = False
-
-    async def wait_ready(self, within_s: float = READY_WITHIN_S) -> bool:
-        """Whether the shell waits for a command. One without marks never says so, and is typed into all the same."""
-        with anyio.move_on_after(within_s):
-            while not self.is_at_prompt and not self.is_over:  # noqa: ASYNC110  told by bytes, not by events
-                await anyio.sleep(_LOOK_EVERY_S)
-        return self.is_at_prompt
-
-    async def run(self, command: str) -> None:
-        self.is_at_prompt = False
-        text = command.strip("\n").encode()
-        await self._type(b"\x1b[200~" + text + b"\x1b[201~\r" if self._shell in _PASTES else text + b"\r")
-
-    async def type(self, text: str) -> None:
-        await self._type(text.replace("\r\n", "\n").replace("\n", "\r").encode())
-
-    async def interrupt(self) -> None:
-        await self._type(_INTERRUPT)
-
-    def hang_up(self, by: EndedBy) -> None:
-        """As when a person closes the window."""
-        self.ended_by = by
-        self._pty.hang_up()
-
-    async def _type(self, data: bytes) -> None:
-        if not await self._pty.type(data):
-            raise DragomanError(
-                "cannot_type",
-                say("The terminal {id} takes no more input.", id=self.id),
-                hint=say("What runs there does not read. Interrupt it, or use another terminal."),
-            )
-
-
-class OwnTerminals:
+class AgentTerminals:
     """All of the daemon's; a bounded number, and those that nobody uses end."""
 
     def __init__(
@@ -169,6 +93,7 @@ class OwnTerminals:
         socket: Path,
         *,
         most: int = MOST,
+        most_in_all: int = MOST_IN_ALL,
         idle_s: float = IDLE_S,
         left_s: float = LEFT_S,
     ) -> None:
@@ -179,35 +104,41 @@ class OwnTerminals:
         self._clock = clock
         self._socket = socket
         self._most = most
+        self._most_in_all = most_in_all
         self._idle_s = idle_s
         self._left_s = left_s
-        self._own: dict[str, OwnTerminal] = {}
-        self._opening = anyio.Lock()
+        self._own: dict[str, AgentTerminal] = {}
+        self._opening = Counter[str]()
+        """How many each client waits for the start of: they count as if they were there."""
+        self._freed = anyio.Event()
 
-    def find(self, client: Client, terminal_id: str) -> OwnTerminal | None:
-        """One of the client's workspace; those of others may be looked at, and not typed into."""
-        own = self._own.get(terminal_id)
-        return own if own is not None and own.workspace == client.workspace and not own.is_over else None
+    def find(self, client: Client, terminal_id: str) -> AgentTerminal | None:
+        """One of the client's own; those of others may be looked at, and not typed into."""
+        return next((it for it in self.of(client) if it.id == terminal_id), None)
 
-    def of(self, client: Client) -> list[OwnTerminal]:
+    def of(self, client: Client) -> list[AgentTerminal]:
         """Used last first."""
-        own = self.of_workspace(client.workspace)
+        for left in self._own.values() if client.reconnected else ():
+            if left.left_at_s is not None and _is_same(left.client, client):
+                left.client, left.left_at_s = client, None
+        own = [it for it in self._living() if (it.client.link, it.client.workspace) == (client.link, client.workspace)]
         return sorted(own, key=lambda it: it.used_at_s, reverse=True)
 
-    def of_workspace(self, workspace: Path) -> list[OwnTerminal]:
-        return [it for it in self._own.values() if it.workspace == workspace and not it.is_over]
+    def use(self, own: AgentTerminal) -> None:
+        own.used_at_s = self._clock.monotonic_s()
 
-    def use(self, own: OwnTerminal, client: Client) -> OwnTerminal:
-        own.used_at_s, own.left_at_s = self._clock.monotonic_s(), None
-        own.links.add(client.link)
-        return own
+    def reserve(self, own: AgentTerminal) -> bool:
+        """Whether it was free. Nothing is awaited here: of two calls at once, one gets it."""
+        if own.reserved or not self._waits_for_a_command(own):
+            return False
+        own.reserved = True
+        return True
 
     def left(self, link: str) -> None:
-        """A client has gone; a terminal that nobody else used ends soon, with what runs in it."""
+        """A client has gone; its terminals end soon, with what runs in them."""
         for own in self._own.values():
-            if link in own.links:
-                own.links.remove(link)
-                own.left_at_s = None if own.links else self._clock.monotonic_s()
+            if own.client.link == link:
+                own.left_at_s = self._clock.monotonic_s()
 
     async def bury(self) -> None:
         """Those of an earlier life of ours that was killed: they died with it, and nobody said so."""
@@ -226,30 +157,75 @@ class OwnTerminals:
             if not await self._trust.trusts(place):
                 raise _needs_trust(place)
 
-    async def open(self, client: Client, cwd: Path) -> OwnTerminal:
+    async def take(self, client: Client, cwd: Path | None, within_s: float) -> AgentTerminal:
+        """One of the client's that waits for a command, or a new one, which `cwd` asks for; where the client can have
+        no more, the first to become free. It is reserved: whoever takes it releases it."""
+        await self.require_trust(client)
+        deadline = anyio.current_time() + within_s
+        while True:
+            freed = self._freed
+            free = next(filter(self.reserve, self.of(client)), None) if cwd is None else None
+            if free is not None:
+                return free
+            try:
+                return await self.open(client, cwd or client.cwd, ends_another=cwd is not None)
+            except DragomanError as error:
+                if error.code != _TOO_MANY or anyio.current_time() >= deadline:
+                    raise
+            with anyio.CancelScope(deadline=deadline):
+                await freed.wait()
+
+    async def open(self, client: Client, cwd: Path, *, ends_another: bool = True) -> AgentTerminal:
+        """A new one, reserved; where the client has as many as it can, one that it does not use makes room."""
         await self.require_trust(client, cwd)
-        async with self._opening:
-            await self._make_room()
-            own: OwnTerminal = await self._group.start(self._live, client, cwd)
-        await own.wait_ready()
+        self._make_room(client, ends_another=ends_another)
+        self._opening[client.link] += 1
+        try:
+            own: AgentTerminal = await self._group.start(self._live, client, cwd)
+        finally:
+            self._opening[client.link] -= 1
+            self._free()
+        try:
+            await self._ready(own)
+        except BaseException:
+            own.release()
+            raise
         if own.is_over:
             raise _not_known()
         return own
 
-    async def _make_room(self) -> None:
-        """The one that waits for a command and was not used for longest goes."""
-        if len(self._own) < self._most:
-            return
-        idle = [it for it in self._own.values() if it.is_at_prompt]
-        if not idle:
-            raise _too_many(self._most)
-        oldest = min(idle, key=lambda it: it.used_at_s)
-        oldest.hang_up("made_room")
-        with anyio.move_on_after(KNOWN_WITHIN_S):
-            while oldest.id in self._own:  # noqa: ASYNC110  its task takes it out
-                await anyio.sleep(_LOOK_EVERY_S)
+    async def _ready(self, own: AgentTerminal) -> None:
+        """A shell without our hook says nothing of its prompt: what it prints first is taken for one."""
+        if self._record.terminal(own.id).terminal.attributes.get(VERIFIES) == "1":
+            await own.wait_ready()
+        elif not await own.wait_ready(_WITHOUT_MARKS_S):
+            await own.until(lambda: own.has_printed, KNOWN_WITHIN_S)
 
-    async def _live(self, client: Client, cwd: Path, *, task_status: TaskStatus[OwnTerminal]) -> None:
+    def _living(self) -> list[AgentTerminal]:
+        return [it for it in self._own.values() if not it.is_over and it.ended_by is None]
+
+    def _waits_for_a_command(self, own: AgentTerminal) -> bool:
+        if own.is_over or own.ended_by is not None:
+            return False
+        return own.is_at_prompt if own.has_marks else self._record.terminal(own.id).running is None
+
+    def _make_room(self, client: Client, *, ends_another: bool) -> None:
+        """For one more of this client's, and for one more in all."""
+        own = [it for it in self._living() if it.client.link == client.link]
+        if len(own) + self._opening[client.link] >= self._most:
+            _end_unused(filter(self._is_free, own if ends_another else ()), self._most)
+        if len(self._living()) + self._opening.total() >= self._most_in_all:
+            _end_unused(filter(self._is_free, self._living()), self._most_in_all)
+
+    def _is_free(self, own: AgentTerminal) -> bool:
+        return not own.reserved and self._waits_for_a_command(own)
+
+    def _free(self) -> None:
+        """Whoever waits for a terminal looks again."""
+        freed, self._freed = self._freed, anyio.Event()
+        freed.set()
+
+    async def _live(self, client: Client, cwd: Path, *, task_status: TaskStatus[AgentTerminal]) -> None:
         """From its start to its end; who waits for the start is told why there is none."""
         failure: DragomanError | None = None
         try:
@@ -263,22 +239,25 @@ class OwnTerminals:
         if failure is not None:
             raise failure
 
-    async def _lived(self, client: Client, cwd: Path, task_status: TaskStatus[OwnTerminal]) -> None:
-        opened = partial(open_pty, self._supervisors, _argv(client), self._environment(client), cwd)
-        own: OwnTerminal | None = None
+    async def _lived(self, client: Client, cwd: Path, task_status: TaskStatus[AgentTerminal]) -> None:
+        word = new_word()
+        environment = {**self._environment(client), HOLDER: word}
+        opened = partial(open_pty, self._supervisors, _argv(client), environment, cwd)
+        own: AgentTerminal | None = None
         try:
             async with opened(rows=ROWS, columns=COLUMNS) as pty, anyio.create_task_group() as group:
-                own = OwnTerminal(pty, client, self._clock.monotonic_s())
+                own = AgentTerminal(pty, client, word, self._clock.monotonic_s(), self._free)
                 group.start_soon(self._heard, own, group.cancel_scope)
                 own.id = await self._known(own)
                 task_status.started(own)
                 await self._used(own, group.cancel_scope)
         finally:
+            self._free()
             if own is not None and own.ended_by:
                 with anyio.move_on_after(_TOLD_WITHIN_S, shield=True):
                     await self._record.end_because(own.id, own.ended_by)
 
-    async def _used(self, own: OwnTerminal, ends: anyio.CancelScope) -> None:
+    async def _used(self, own: AgentTerminal, ends: anyio.CancelScope) -> None:
         """Until its shell ends, nobody needs it, or we end ourselves."""
         self._own[own.id] = own
         try:
@@ -290,12 +269,12 @@ class OwnTerminals:
                 own.hang_up("daemon_ended")
         ends.cancel("it did not hang up")
 
-    async def _heard(self, own: OwnTerminal, scope: anyio.CancelScope) -> None:
+    async def _heard(self, own: AgentTerminal, scope: anyio.CancelScope) -> None:
         await own.hear()
         if own.id:
             scope.cancel("its shell has ended")
 
-    async def _known(self, own: OwnTerminal) -> str:
+    async def _known(self, own: AgentTerminal) -> str:
         """Its wrapper tells the daemon its process, as all do."""
         with anyio.move_on_after(KNOWN_WITHIN_S):
             while not own.is_over:
@@ -306,13 +285,15 @@ class OwnTerminals:
                 await anyio.sleep(_LOOK_EVERY_S)
         raise _not_known()
 
-    async def _unneeded(self, own: OwnTerminal) -> EndedBy:
+    async def _unneeded(self, own: AgentTerminal) -> EndedBy:
         while True:
             await anyio.sleep(min(_LEASE_LOOK_EVERY_S, self._idle_s / 2, self._left_s / 2))
             now_s = self._clock.monotonic_s()
+            if own.ended_by is not None:
+                return own.ended_by
             if own.left_at_s is not None and now_s - own.left_at_s > self._left_s:
                 return "client_left"
-            if own.is_at_prompt and now_s - own.used_at_s > self._idle_s:
+            if self._is_free(own) and now_s - own.used_at_s > self._idle_s:
                 return "unused"
 
     def _environment(self, client: Client) -> dict[str, str]:
@@ -326,6 +307,21 @@ def _argv(client: Client) -> list[str]:
     return [sys.executable, "-E", "-P", "-m", "dragoman.shell", "--agent", client.id]
 
 
+def _is_same(before: Client, now: Client) -> bool:
+    """A client that lost its connection and came back: what it is and where it stands are as they were."""
+    return (before.id, before.workspace, before.cwd) == (now.id, now.workspace, now.cwd) and dict(
+        before.environment
+    ) == dict(now.environment)
+
+
+def _end_unused(free: Iterable[AgentTerminal], most: int) -> None:
+    """The one that was not used for longest goes, if one waits for a command."""
+    oldest = min(free, key=lambda it: it.used_at_s, default=None)
+    if oldest is None:
+        raise _too_many(most)
+    oldest.hang_up("made_room")
+
+
 def _needs_trust(workspace: Path) -> DragomanError:
     return DragomanError(
         "needs_trust",
@@ -336,7 +332,7 @@ def _needs_trust(workspace: Path) -> DragomanError:
 
 def _too_many(most: int) -> DragomanError:
     return DragomanError(
-        "too_many_terminals",
+        _TOO_MANY,
         say("All {count} terminals of agents are busy.", count=most),
         hint=say("Wait for one with wait_for_command, or interrupt what runs in it."),
     )
