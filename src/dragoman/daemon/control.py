@@ -10,12 +10,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from typing import Any, NamedTuple
 
 import anyio
-from anyio.abc import SocketStream, TaskGroup, UNIXSocketStream
+from anyio.abc import ByteStream, TaskGroup
 from anyio.streams.memory import MemoryObjectSendStream
 
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Language, say
 from dragoman.transport.accepting import accept_for_ever
+from dragoman.transport.streams import TcpStream
 from dragoman.transport.time_slice import TimeSlice
 from dragoman.transport.unix_socket import is_own_peer
 from dragoman.transport.waiting import Waiting, share_of_descriptors
@@ -43,7 +44,7 @@ class Part(NamedTuple):
 Method = Callable[[Params], AsyncIterator[Any]]
 """Yields any number of parts, then its answer."""
 
-TakeOver = Callable[[Hello, SocketStream, bytes], Awaitable[None]]
+TakeOver = Callable[[Hello, ByteStream, bytes], Awaitable[None]]
 """A role that speaks its own protocol after the welcome; gets what arrived behind the hello."""
 
 Admit = Callable[[Hello], None]
@@ -84,7 +85,10 @@ class ControlServer:
         with anyio.CancelScope() as scope:
             self._waiting.begin(scope, scope.cancel, HELLO_WITHIN_S)
             try:
-                async with await UNIXSocketStream.from_socket(connection) as stream:
+                # Not anyio's own: where its reader is cancelled in the turn in which bytes arrive, its future is set
+                # twice, and the event loop logs an InvalidStateError.
+                connection.setblocking(False)
+                async with TcpStream(connection) as stream:
                     await self._converse(stream, scope)
             except _GONE:
                 connection.close()
@@ -93,7 +97,7 @@ class ControlServer:
             finally:
                 self._waiting.end(scope)
 
-    async def _converse(self, stream: SocketStream, scope: anyio.CancelScope) -> None:
+    async def _converse(self, stream: ByteStream, scope: anyio.CancelScope) -> None:
         connection = ServerConnection()
         try:
             hello, calls = await _first(stream, connection)
@@ -120,7 +124,7 @@ class ControlServer:
         return None
 
     async def _serve_calls(
-        self, stream: SocketStream, connection: ServerConnection, calls: list[Call], scope: anyio.CancelScope
+        self, stream: ByteStream, connection: ServerConnection, calls: list[Call], scope: anyio.CancelScope
     ) -> None:
         """Reads on while it answers: a caller who left in the middle of an endless answer is noticed."""
         put, take = anyio.create_memory_object_stream[_Next](CALLS_AHEAD)
@@ -138,7 +142,7 @@ class ControlServer:
         if overflow.is_set():
             raise RemoteProtocolError("too_many_calls", f"more than {CALLS_AHEAD} calls wait for their turn")
 
-    async def _answer_all(self, stream: SocketStream, connection: ServerConnection, what: Sequence[_Next]) -> None:
+    async def _answer_all(self, stream: ByteStream, connection: ServerConnection, what: Sequence[_Next]) -> None:
         assert connection.hello is not None
         language: Language = "zh" if connection.hello.language == "zh" else "en"
         for call in what:
@@ -184,7 +188,7 @@ def fault() -> DragomanError:
 
 
 async def _read_on(
-    stream: SocketStream,
+    stream: ByteStream,
     connection: ServerConnection,
     put: MemoryObjectSendStream[_Next],
     overflow: anyio.Event,
@@ -201,7 +205,7 @@ async def _read_on(
         scope.cancel("the caller left")
 
 
-async def _calls(stream: SocketStream, connection: ServerConnection) -> AsyncIterator[_Next]:
+async def _calls(stream: ByteStream, connection: ServerConnection) -> AsyncIterator[_Next]:
     turn = TimeSlice()
     try:
         while True:
@@ -213,7 +217,7 @@ async def _calls(stream: SocketStream, connection: ServerConnection) -> AsyncIte
         yield error
 
 
-async def _first(stream: SocketStream, connection: ServerConnection) -> tuple[Hello, list[Call]]:
+async def _first(stream: ByteStream, connection: ServerConnection) -> tuple[Hello, list[Call]]:
     while True:
         messages = list(connection.receive_data(await stream.receive(_READ)))
         if messages:
@@ -222,6 +226,6 @@ async def _first(stream: SocketStream, connection: ServerConnection) -> tuple[He
             return hello, [call for call in calls if isinstance(call, Call)]
 
 
-async def _send(stream: SocketStream, data: bytes) -> None:
+async def _send(stream: ByteStream, data: bytes) -> None:
     with anyio.fail_after(SENT_WITHIN_S):
         await stream.send(data)

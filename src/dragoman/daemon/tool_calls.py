@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
-from anyio.abc import SocketStream
+from anyio.abc import ByteStream
 
 from dragoman.daemon.control import Params, failure, fault
 from dragoman.daemon.runs import Runs
@@ -46,7 +46,7 @@ class ToolCalls:
     waits: Waits
     runs: Runs
 
-    async def __call__(self, hello: Hello, stream: SocketStream, rest: bytes) -> None:
+    async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
         caller = replace(caller_of(hello), id=CALLER)
         await _Conversation(self, caller, hello, stream).hold(rest)
 
@@ -56,7 +56,7 @@ class _Conversation:
     face: ToolCalls
     caller: Caller
     hello: Hello
-    stream: SocketStream
+    stream: ByteStream
     open: dict[int, Caller] = field(default_factory=dict)
     sending: anyio.Lock = field(default_factory=anyio.Lock)
     connection: ServerConnection = field(default_factory=ServerConnection)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
 import anyio
-from anyio.abc import SocketStream
+from anyio.abc import ByteStream
 from anyio.from_thread import start_blocking_portal
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
@@ -89,7 +89,7 @@ def closing_at_once(places: Places) -> Iterator[list[Hello]]:
     """A daemon whose face is broken: it lets a client in and ends the conversation before it has begun."""
     met: list[Hello] = []
 
-    async def leave(hello: Hello, _: SocketStream, __: bytes) -> None:
+    async def leave(hello: Hello, _: ByteStream, __: bytes) -> None:
         met.append(hello)
 
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(_listening(places, leave)):
