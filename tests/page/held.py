@@ -60,6 +60,11 @@ LET = """(number) => {
   for (const [socket, data] of kept) socket.replay(data);
   return new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
 }"""
+LOSE = """(number) => {
+  const { kept } = link.holds[number];
+  link.holds[number].id = null;
+  for (const [socket] of kept) socket.close();
+}"""
 
 
 class Held:
@@ -85,6 +90,10 @@ class Held:
     def let(self) -> None:
         """Until the page has it, and has drawn what it makes of it."""
         self._page.evaluate(LET, self._number)
+
+    def lose(self) -> None:
+        """The connection that it came over ends, and the answer with it."""
+        self._page.evaluate(LOSE, self._number)
 
 
 def cut_off(page: Page) -> None:

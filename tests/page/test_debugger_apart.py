@@ -128,6 +128,61 @@ def test_what_was_before_is_told_though_something_new_was_heard_first(
     expect(timeline.filter(has_text="adding.py:3")).to_have_count(1)
 
 
+def test_what_was_done_is_told_however_much_else_was_recorded_around_it(
+    view: Locator, tab: Tab, place: Workplace
+) -> None:
+    """An answer of the daemon holds a mebibyte, and a program that prints fills the record between what people do."""
+    place.tool("set_breakpoint", file_path="adding.py", line_number=2)
+    place.daemon.append(300)
+    place.daemon.append(8, size=200_000)
+    place.tool("set_breakpoint", file_path="adding.py", line_number=3)
+    expect(view.locator("#breakpoints .item")).to_have_count(2)
+    tab.page.reload()
+    timeline = view.locator("#timeline .item").filter(has_text="set a breakpoint")
+    expect(timeline.nth(0)).to_contain_text("adding.py:3")
+    expect(timeline.nth(1)).to_contain_text("adding.py:2")
+
+
+def test_what_is_heard_while_stops_of_before_are_asked_for_stays(view: Locator, tab: Tab, place: Workplace) -> None:
+    break_at(view, "adding.py", 4)
+    held = Held(tab.page, "stop_history")
+    start(view, "adding")
+    held.until_asked()
+    place.tool("set_breakpoint", file_path="adding.py", line_number=11)
+    added = view.locator("#timeline .item").filter(has_text="set a breakpoint").filter(has_text="adding.py:11")
+    expect(added).to_have_count(1)
+    held.let()
+    expect(view.locator("#timeline .stop").first).to_be_visible()
+    expect(added).to_have_count(1)
+
+
+def test_values_are_read_again_when_an_agent_sets_one_or_runs_something(view: Locator, place: Workplace) -> None:
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    view.locator("#watch").fill("total * 2")
+    view.locator("#watch").press("Enter")
+    expect(variable(view, "total")).to_contain_text("0")
+    place.tool("wait_for_stop", timeout_s=5)
+    place.tool("set_variable", name="total", value="70")
+    expect(variable(view, "total")).to_contain_text("70")
+    expect(changed(view)).to_have_text(["70"])
+    expect(variable(view, r"total \* 2", of="#watches")).to_contain_text("140")
+    variable(view, "values").click()
+    place.tool("evaluate_expression", expression="values.append(99)", context="repl")
+    expect(variable(view, "3")).to_contain_text("99")
+    variable(view, "values").click()
+
+
+def test_what_was_before_is_read_again_where_the_answer_was_lost(view: Locator, tab: Tab, place: Workplace) -> None:
+    place.tool("set_breakpoint", file_path="adding.py", line_number=2)
+    expect(view.locator("#breakpoints .item")).to_have_count(1)
+    held = Held.from_reload(tab.page, "/api/events")
+    held.until_asked()
+    held.lose()
+    timeline = view.locator("#timeline .item").filter(has_text="set a breakpoint")
+    expect(timeline.first).to_contain_text("adding.py:2")
+
+
 def test_stops_are_looked_back_through_by_the_last_click_and_however_much_happened_since(
     view: Locator, tab: Tab, daemon: Attacked
 ) -> None:

@@ -97,7 +97,7 @@ class Workplace:
     folder: Path
     daemon: Attacked
 
-    def tool(self, name: str, *, folder: Path | None = None, **arguments: Any) -> Any:
+    def tool(self, name: str, /, *, folder: Path | None = None, **arguments: Any) -> Any:
         """As somebody at a command line in the same folder would, or in another."""
         place = str(folder or self.folder)
         about = {"workspace": place, "cwd": place, "environment": dict(os.environ)}

@@ -17,6 +17,7 @@ from dragoman.web.packing import packed
 
 MOST_EVENTS = 200
 MOST_NAMES = 200
+MOST_KINDS = 50
 ANSWER_BYTES = 1 << 20
 
 
@@ -25,7 +26,7 @@ class Record(Protocol):
 
     last_sequence: int
 
-    async def read(self, after: int, *, limit: int) -> Sequence[Recorded]: ...
+    async def read(self, after: int, *, limit: int, kinds: Sequence[str] = ()) -> Sequence[Recorded]: ...
 
     async def search(self, query: str, /, *, limit: int, kinds: Sequence[str]) -> Sequence[Recorded]: ...
 
@@ -60,11 +61,14 @@ class Api:
         return JSONResponse(self.status())
 
     async def events(self, request: Request) -> Response:
+        """As many as fit, oldest first; `more` says that others follow."""
         after = _number(request, "after", default=0)
         limit = max(1, min(_number(request, "limit", default=100), MOST_EVENTS))
-        rows = await self.record.read(after, limit=limit)
-        events = b",".join(packed(rows, ANSWER_BYTES))
-        body = b'{"events":[%b],"last_sequence":%d}' % (events, self.record.last_sequence)
+        kinds = [kind for kind in request.query_params.get("kinds", "").split(",") if kind]
+        rows = await self.record.read(after, limit=limit, kinds=kinds[:MOST_KINDS])
+        pieces = packed(rows, ANSWER_BYTES)
+        more = b"true" if len(pieces) < len(rows) or len(rows) == limit else b"false"
+        body = b'{"events":[%b],"more":%b,"last_sequence":%d}' % (b",".join(pieces), more, self.record.last_sequence)
         return Response(body, media_type="application/json")
 
     async def names(self, _: Request) -> Response:

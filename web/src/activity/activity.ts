@@ -2,7 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
-import { ask, feed, t, unlessAway, type Row, type Snapshot } from "../link";
+import { feed, recorded, t, unlessAway, type Row, type Snapshot } from "../link";
 import { dayAndTime, timeOfDay } from "../parts/clock";
 import "../parts/rows";
 import { acquaintances, learn } from "../parts/who";
@@ -53,7 +53,7 @@ export class DragomanActivity extends LitElement {
   private async load({ sequence }: Snapshot): Promise<void> {
     if (sequence < (this.rows[0]?.sequence ?? 0)) this.rows = []; // another record than before
     const after = Math.max(this.rows[0]?.sequence ?? 0, sequence - RECENT, 0);
-    const { events } = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=${RECENT}`);
+    const events = await recorded(after, sequence);
     events.forEach(learn);
     this.rows = once(merged(events, this.rows)).slice(0, KEPT);
   }

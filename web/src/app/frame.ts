@@ -103,16 +103,10 @@ export class DragomanApp extends LitElement {
   }
 
   private async load(view: View): Promise<void> {
-    const missing = new Set(this.missing);
-    try {
-      if (!MAY_LOAD.has(feed.state)) throw new Away();
-      await view.load();
-      this.loaded = new Set([...this.loaded, view.id]);
-      missing.delete(view.id);
-    } catch {
-      missing.add(view.id);
-    }
-    this.missing = missing;
+    let isThere = MAY_LOAD.has(feed.state);
+    if (isThere) await view.load().catch(() => (isThere = false));
+    if (isThere) this.loaded = new Set([...this.loaded, view.id]);
+    this.missing = new Set([...this.missing].filter((id) => id !== view.id).concat(isThere ? [] : view.id));
   }
 
   /** To where a view is written into, if it says where; on a touch screen that would bring up the keyboard. */

@@ -1,9 +1,9 @@
 /** What the debugger view knows and does: sessions, the stop that is looked at, breakpoints, output, watches. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
-import { ask, feed, post, t, Refused, type Row } from "../link";
+import { feed, post, recorded, t, Refused, type Row } from "../link";
 import { anew } from "../parts/anew";
 import type { Breakpoint, Frame, Page, Scope, Session, Stop, Trouble } from "./answers";
-import { KINDS } from "./doings";
+import { KINDS, TOLD_KINDS } from "./doings";
 import { Marks } from "./marks";
 import { Offers } from "./offers";
 import { Printed } from "./printed";
@@ -16,7 +16,11 @@ import { Watches, type Spot } from "./watches";
 /** A step that is over by then shows at once; of a longer one the feed tells. */
 const WAITS_S = 1;
 const OUTPUT_EVERY_MS = 500;
+/** So far back what was done is looked for in the record, in which a program's output may stand between. */
+const SEARCHED = 5000;
 const LIVE = new Set(["Starting", "Running", "Stopped"]);
+/** After these a stopped program may hold other values than before: somebody set one, or ran something in it. */
+const CHANGES = new Set(["debug.variable_set", "debug.evaluated"]);
 
 export class Desk implements ReactiveController {
   sessions: Session[] = [];
@@ -41,10 +45,14 @@ export class Desk implements ReactiveController {
   readonly printed = new Printed(() => this.host.requestUpdate());
   readonly watches = new Watches(() => this.host.requestUpdate());
   private unsubscribe = () => {};
+  /** Up to where what happened before is still to be read; 0 where it was. */
+  private unread = 0;
   private timer = 0;
   private soon = 0;
   /** Counts the sessions that were turned to, the same again as well. */
   private turns = 0;
+  /** Somebody else changed something of the stop that is looked at. */
+  private areValuesOld = false;
   /** The stop whose watches were evaluated: nobody's expressions are run while nobody looks. */
   private watchedAt: Frame | null = null;
   /** What somebody started since: it is shown, unless something else is being debugged here. */
@@ -79,6 +87,7 @@ export class Desk implements ReactiveController {
   /** Somebody may have come back to this view: what waited for that is done now. */
   lookAround(): void {
     if (!this.isSeen) return;
+    if (this.unread) void this.quietly(this.readPast());
     void this.quietly(this.offers.readIfOld());
     if (this.session?.state === "Running") void this.printed.read();
     if (this.frame && this.watchedAt !== this.frame) void this.quietly(this.evaluateWatches());
@@ -101,14 +110,22 @@ export class Desk implements ReactiveController {
   }
 
   private async load(sequence: number): Promise<void> {
-    const after = Math.max(0, sequence - 200);
-    const past = await ask<{ events: Row[] }>(`/api/events?after=${after}&limit=200`);
-    this.story.tell(past.events);
+    this.unread = sequence;
+    await this.quietly(this.readPast());
     await this.refresh();
     await this.offers.read(this.workspace);
     if (!this.text) this.openFirst();
     else this.text.again();
   }
+
+  /** One at a time, and until it came: the connection that it is asked over may be lost while the feed goes on. */
+  private readonly readPast = anew(async () => {
+    const upto = this.unread;
+    if (!upto) return;
+    this.story.tell(await recorded(Math.max(0, upto - SEARCHED), upto, [...TOLD_KINDS]));
+    if (this.unread === upto) this.unread = 0;
+    this.host.requestUpdate();
+  });
 
   private call(tool: string, args: Record<string, unknown> = {}) {
     return callIn(this.workspace, tool, args);
@@ -124,6 +141,7 @@ export class Desk implements ReactiveController {
   private heard(rows: Row[]): void {
     this.story.tell(rows);
     this.host.requestUpdate();
+    this.areValuesOld ||= rows.some(({ event }) => CHANGES.has(event.kind) && event.session === this.chosen && event.body?.["by"] !== "page");
     const started = rows.findLast(({ event }) => event.kind === "debug.started")?.event.session;
     if (started) {
       this.started = started;
@@ -244,7 +262,7 @@ export class Desk implements ReactiveController {
     } else if (this.stop?.session_id !== session.session_id || this.stop.stop_number !== session.stop_number) {
       const { data } = await this.call("wait_for_stop", { session_id: session.session_id, timeout_s: 0 });
       await this.stopped(data["stop_event_data"] as Stop | undefined);
-    }
+    } else if (this.frame && this.areValuesOld) await this.readValues(this.frame);
   }
 
   private async stopped(stop: Stop | undefined): Promise<void> {
@@ -273,6 +291,11 @@ export class Desk implements ReactiveController {
     this.frame = frame;
     if (frame.file_path) this.open(frame.file_path, frame.line_number);
     this.host.requestUpdate();
+    await this.readValues(frame);
+  }
+
+  private async readValues(frame: Frame): Promise<void> {
+    this.areValuesOld = false;
     const at = { session_id: this.chosen, frame_id: frame.frame_id };
     const [{ data, is_error }] = await Promise.all([this.call("get_scopes", at), this.evaluateWatches()]);
     if (this.frame !== frame) return;

@@ -42,6 +42,8 @@ const TOLD: Record<string, (body: Body) => Partial<Doing>> = {
 };
 
 export const KINDS = ["debug.", "breakpoint.", "mcp.connected"];
+/** Of those, what the timeline is made of. */
+export const TOLD_KINDS: readonly string[] = [...Object.keys(TOLD), "mcp.connected"];
 const KEPT = 500;
 
 /** The newest first, each once: the past may be read after something new was heard, and stops are kept longer than events. */

@@ -36,7 +36,8 @@ export class Story {
 
   async recall(workspace: string, session: string): Promise<void> {
     if (!session || session === this.recalled) return;
-    this.doings = merged(this.doings, await pastStops(workspace, session));
+    const stops = await pastStops(workspace, session);
+    this.doings = merged(this.doings, stops); // with what was heard while these were asked for
     this.recalled = session;
   }
 

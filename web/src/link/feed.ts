@@ -1,5 +1,5 @@
 /** The live feed: a snapshot, then everything after it. One for the whole page, and it comes back by itself. */
-import { answers } from "./calls";
+import { answers, ask } from "./calls";
 import type { Line, Why } from "./proof";
 import { dialHome, forgetSession } from "./session";
 
@@ -7,6 +7,18 @@ export interface Row {
   sequence: number;
   at_ns: number;
   event: { kind: string; session?: string; cause?: string; text?: string; body?: Record<string, unknown> };
+}
+
+/** What happened after one event, up to another, oldest first. An answer of the daemon holds as many as fit into it. */
+export async function recorded(after: number, upto: number, kinds: readonly string[] = []): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let [at, more] = [after, true]; more && at < upto; ) {
+    const answer = await ask<{ events: Row[]; more: boolean }>(`/api/events?after=${at}&limit=${AT_ONCE}&kinds=${kinds.join()}`);
+    rows.push(...answer.events);
+    at = answer.events.at(-1)?.sequence ?? upto;
+    ({ more } = answer);
+  }
+  return rows;
 }
 
 export interface Snapshot {
@@ -32,6 +44,8 @@ type Message =
   | { type: "gap"; after: number; resumed_at: number; state: Record<string, unknown> }
   | { type: "events"; events: Row[] };
 
+/** Events in one answer. */
+const AT_ONCE = 200;
 const ROTATED = 4401;
 const TOO_BUSY = 503;
 const LONGEST_MS = 5000;

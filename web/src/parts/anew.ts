@@ -3,18 +3,21 @@ export function anew(read: () => Promise<void>): () => Promise<void> {
   let isStale = false;
   let going: Promise<void> | undefined;
 
+  /** Over in the same turn in which nothing is stale any more: whoever asks next begins anew. */
   async function whileStale(): Promise<void> {
-    while (isStale) {
-      isStale = false;
-      await read();
+    try {
+      while (isStale) {
+        isStale = false;
+        await read();
+      }
+    } finally {
+      going = undefined;
     }
   }
 
   return () => {
     isStale = true;
-    going ??= whileStale().finally(() => {
-      going = undefined;
-    });
+    going ??= Promise.resolve().then(whileStale);
     return going;
   };
 }
