@@ -26,6 +26,7 @@ from dragoman.places import Places, find_places
 from dragoman.transport.lag import LagMeter
 from tests.daemons import PATIENCE, call
 from tests.machine import machine_lag, ready_s
+from tests.proving import calls, log_in
 from tests.raw_http import Answer, Ask, WebSocket, ask
 
 MB = 1_000_000
@@ -47,11 +48,17 @@ class Attacked:
         return f"{call(self.places, 'state')['instance']}.localhost:{self.port}"
 
     @property
-    def bearer(self) -> tuple[str, str]:
-        return ("Authorization", f"Bearer {self.places.token_file('page').read_text().strip()}")
+    def mcp_bearer(self) -> tuple[str, str]:
+        """What a program sends to `/mcp`, the one address that takes a token over HTTP."""
+        return ("Authorization", f"Bearer {self.places.token_file('mcp').read_text().strip()}")
+
+    def ask_page(self, path: str, method: str = "GET", body: Any = None, *, language: str = "en") -> Answer:
+        """As the page asks, over a socket that both sides have proved."""
+        with calls(log_in(self.places)) as page:
+            return page.ask(path, method, body, language=language)
 
     def feed(self, *, receive_buffer: int = 0) -> WebSocket:
-        return WebSocket(self.port, "/api/feed", [self.host, self.bearer], receive_buffer=receive_buffer)
+        return log_in(self.places).open("/link/feed", receive_buffer=receive_buffer)
 
     def health(self) -> Answer:
         return ask(self.port, Ask("/health", headers=[self.host]))

@@ -12,7 +12,6 @@ from typing import Literal
 
 from dragoman.access.tokens import Purpose, Tokens
 
-BEARER_SUBPROTOCOL = "bearer."
 HOLDER = "dragoman.holder"
 """Where a request says whose token it bears, once that has been judged."""
 
@@ -30,7 +29,6 @@ class Presented:
     hosts: Sequence[str]
     origins: Sequence[str]
     authorizations: Sequence[str]
-    subprotocols: Sequence[str]
 
 
 Room = Literal["page", "link", "programs", "lobby"]
@@ -89,9 +87,5 @@ def _bears_token(presented: Presented, tokens: Tokens, purpose: Purpose) -> bool
 
 
 def bearer_of(presented: Presented) -> str | None:
-    """A browser's WebSocket cannot send Authorization: it offers the token as a subprotocol, never in the address."""
     bearers = [text[7:] for text in presented.authorizations if text[:7].lower() == "bearer "]
-    bearers += [
-        text[len(BEARER_SUBPROTOCOL) :] for text in presented.subprotocols if text.startswith(BEARER_SUBPROTOCOL)
-    ]
     return bearers[0] if len(bearers) == 1 else None

@@ -1,7 +1,7 @@
 """The tokens: one per purpose, and those of single clients, each in a 0600 file of its own that survives restarts.
 
-A page never holds its purpose's token: it gets a session derived from it (HMAC), which a restart keeps and a rotation
-ends, without a list of sessions to store.
+A device of the gateway is given a session derived from its client's token (HMAC), which a restart keeps and a rotation
+ends, without a list of sessions to store. The sessions of pages are not made of tokens: see `keys`.
 """
 
 from __future__ import annotations

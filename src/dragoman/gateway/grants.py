@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container
 
 import msgspec
 
-from dragoman.access.tokens import Holder, Purpose, Tokens
+from dragoman.access.tokens import Holder, Tokens
 from dragoman.wire.gateway import ConnectParams, Grant
 from dragoman.wire.gateway.refusals import (
     DEVICE_IDENTITY_REQUIRED,
@@ -20,7 +20,6 @@ from dragoman.wire.gateway.refusals import (
 READ, WRITE, APPROVE, PAIR, ADMIN = (f"operator.{name}" for name in ("read", "write", "approvals", "pairing", "admin"))
 SCOPES = frozenset({READ, WRITE, APPROVE, PAIR, ADMIN})
 _IMPLIED_BY_ADMIN = frozenset({READ, WRITE})
-_PURPOSES: Sequence[Purpose] = ("gateway", "page")
 _OURS = re.compile(
     r"(the )?page|you|shell|chat|dragoman|terminal|gateway(-canvas)?|(person|evidence|run|mcp)-.*",
     re.IGNORECASE | re.DOTALL,
@@ -51,7 +50,7 @@ def judge(params: ConnectParams, tokens: Tokens, now_ms: int) -> tuple[Grant, Ho
     presented = auth.signed if auth else ""
     if not presented:
         return token_missing("dragoman token show gateway") if params.follows_document else DEVICE_IDENTITY_REQUIRED
-    holder = next((found for it in _PURPOSES if (found := tokens.holder(it, presented))), None)
+    holder = tokens.holder("gateway", presented)
     if holder is None:
         return DEVICE_TOKEN_MISMATCH if auth and auth.device_token and not auth.token else TOKEN_MISMATCH
     granted = granted_to(params)

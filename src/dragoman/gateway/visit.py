@@ -234,7 +234,6 @@ class Visit:
             # connection. Microseconds rise over reconnects and restarts; JavaScript counts them exactly until 2255.
             self._connection.number_after(now_ms * 1000)
         self.caps = frozenset(asked.params.caps or ())
-        self.is_person = self.is_person or (holder is not None and holder.purpose == "page")
         self.name = "the page" if self.is_person else called(asked.params.client.display_name or asked.params.client.id)
         if holder is not None:
             group.start_soon(self._hold, holder)

@@ -65,17 +65,12 @@ class Served:
 
 
 def build_table(served: Served, mcp: Mounted, gateway: Gateway, prover: Prover, names: OwnNames) -> RouteTable:
-    calls = page_routes(served)
-    sockets = Multiplexer(Starlette(routes=calls, exception_handlers=_ERRORS))
+    sockets = Multiplexer(Starlette(routes=page_routes(served), exception_handlers=_ERRORS))
     person: tuple[Purpose, ...] = ("page", "editor")
     return RouteTable(
         [
             *page_gates(names, served.preferences.language),
             Gate(Route("/health", served.api.health, methods=["GET"]), None),
-            *(Gate(route, "page") for route in calls),
-            Gate(WebSocketRoute("/api/feed", prover.with_token(served.feed.serve, "page")), "page"),
-            Gate(WebSocketRoute("/api/terminal", prover.with_token(served.terminals.watch, "page")), "page"),
-            Gate(WebSocketRoute("/api/editor", prover.with_token(served.editor.serve, "editor")), "editor"),
             Gate(WebSocketRoute("/link/calls", prover.guard(sockets.serve, *person)), None, "link"),
             Gate(WebSocketRoute("/link/feed", prover.guard(served.feed.serve, *person)), None, "link"),
             Gate(WebSocketRoute("/link/terminal", prover.guard(served.terminals.watch, *person)), None, "link"),

@@ -42,7 +42,7 @@ class Guarded:
         connection = HTTPConnection(scope)
         gate = self.table.gate_of(scope)
         presented = _presented(connection)
-        wanted: tuple[Purpose | None, Room] = (gate.purpose, gate.room) if gate else ("page", "lobby")
+        wanted: tuple[Purpose | None, Room] = (gate.purpose, gate.room) if gate else (None, "lobby")
         refusal = judge(presented, self._names, self._tokens, *wanted)
         if refusal is None and gate is None:
             refusal = Refusal(404, "not_found")
@@ -72,7 +72,6 @@ def _presented(connection: HTTPConnection) -> Presented:
         hosts=headers.getlist("host"),
         origins=headers.getlist("origin"),
         authorizations=headers.getlist("authorization"),
-        subprotocols=connection.scope.get("subprotocols", []),
     )
 
 

@@ -62,18 +62,6 @@ class Prover:
 
         return serve
 
-    def with_token(self, handler: Handler, purpose: Purpose) -> Handler:
-        """The guard has seen the purpose's token with the upgrade."""
-
-        async def serve(socket: WebSocket) -> None:
-            with self.links.hold(purpose) as scope:
-                await accept(socket)
-                await handler(socket)
-            if scope.cancel_called:
-                await close(socket, CLOSE_ROTATED, "the token was rotated")
-
-        return serve
-
     async def _is_users_own(self, socket: WebSocket) -> bool:
         """A login link stands in the command line of the program that opens it, where every user of the machine can
         read it: so on Linux whoever dials over loopback must be this user, whatever it knows. Root is one who reads

@@ -194,7 +194,7 @@ def asked(
     tokens: Tokens, *, hosts: list[str], origins: list[str] | None = None, bearer: str | None = None
 ) -> Refusal | None:
     authorizations = [f"Bearer {bearer}"] if bearer is not None else []
-    return judge(Presented(hosts, origins or [], authorizations, []), NAMES, tokens, "page")
+    return judge(Presented(hosts, origins or [], authorizations), NAMES, tokens, "page")
 
 
 def test_only_the_exact_own_host_passes(tokens: Tokens) -> None:
@@ -223,15 +223,13 @@ def test_only_the_exact_own_origin_passes(tokens: Tokens) -> None:
 def test_a_token_is_needed_unless_the_route_is_public(tokens: Tokens) -> None:
     assert asked(tokens, hosts=GOOD_HOSTS[:1]) == Refusal(401, "token_needed")
     assert asked(tokens, hosts=GOOD_HOSTS[:1], bearer=tokens.of("mcp")) == Refusal(401, "token_needed")
-    assert judge(Presented(GOOD_HOSTS[:1], [], [], []), NAMES, tokens, None) is None
+    assert judge(Presented(GOOD_HOSTS[:1], [], []), NAMES, tokens, None) is None
 
 
-def test_a_browser_may_bear_its_token_as_a_subprotocol_but_only_one(tokens: Tokens) -> None:
-    bearer = f"bearer.{tokens.new_session('page')}"
-    once = Presented(GOOD_HOSTS[:1], [], [], ["dragoman.v1", bearer])
-    twice = Presented(GOOD_HOSTS[:1], [], [f"Bearer {tokens.of('page')}"], [bearer])
-    assert judge(once, NAMES, tokens, "page") is None
-    assert judge(twice, NAMES, tokens, "page") == Refusal(401, "token_needed")
+def test_a_request_bears_one_token_and_no_more(tokens: Tokens) -> None:
+    bearer = f"Bearer {tokens.of('mcp')}"
+    assert judge(Presented(GOOD_HOSTS[:1], [], [bearer]), NAMES, tokens, "mcp") is None
+    assert judge(Presented(GOOD_HOSTS[:1], [], [bearer] * 2), NAMES, tokens, "mcp") == Refusal(401, "token_needed")
 
 
 def test_a_remote_address_is_called_by_that_address_alone() -> None:
@@ -268,6 +266,6 @@ AT_PAGE = OwnNames.of("127.0.0.1", 8177, page=PAGE)
 def test_the_page_and_programs_have_names_of_their_own(
     tokens: Tokens, room: Room, host: str, origin: str, refused: int
 ) -> None:
-    presented = Presented([host], [origin] if origin else [], [], [])
+    presented = Presented([host], [origin] if origin else [], [])
     found = judge(presented, AT_PAGE, tokens, None, room)
     assert (found.status if found else 0) == refused

@@ -18,14 +18,14 @@ ABRUPTLY = struct.pack("ii", 1, 0)
 def connects_and_drops(cli: Cli, rounds: int, *, seed: int) -> Iterator[None]:
     dice = random.Random(seed)
     port = cli.status()["port"]
-    head = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {cli.token('page')}")]
+    head = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {cli.token('mcp')}")]
     over_unix = (b"", b'{"drago', HELLO, HELLO + b'{"id":1,"method":"status","params":{}}\n', b"\xff\n")
     over_tcp = (
         b"",
         b"GET / HT",
         Ask("/health", headers=head).encode(),
-        Ask("/api/feed", headers=[*head, *WEBSOCKET_HEADERS]).encode(),
-        Ask("/api/call", method="POST", headers=head, body=b"{}").encode()[:-1],
+        Ask("/link/feed", headers=[*head, *WEBSOCKET_HEADERS]).encode(),
+        Ask("/mcp", method="POST", headers=head, body=b"{}").encode()[:-1],
     )
     for _ in range(rounds):
         if dice.random() < 0.5:

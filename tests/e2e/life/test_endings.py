@@ -12,17 +12,12 @@ from dragoman.clock import SystemClock
 from tests.daemons import PATIENCE, Cli, call, daemon_here, eventually
 from tests.e2e.life.drops import connects_and_drops, open_files
 from tests.e2e.life.watching import require_success
-from tests.proving import from_link
-from tests.raw_http import WebSocket
+from tests.proving import from_link, log_in
 
 ENDS_WITHIN_S = 5.0
 SEED = 20260
 SPARE_FILES = 8  # threads and timers of the moment
 DAY_NS = 86_400 * 10**9
-
-
-def authorized(cli: Cli, port: int) -> list[tuple[str, str]]:
-    return [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {cli.token('page')}")]
 
 
 def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
@@ -31,7 +26,7 @@ def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
     with (
         socket.socket(socket.AF_UNIX) as half_a_hello,
         socket.socket(socket.AF_UNIX) as deaf,
-        WebSocket(port, "/api/feed", authorized(cli, port)) as feed,
+        log_in(cli.places).open("/link/feed") as feed,
         socket.create_connection(("127.0.0.1", port)) as half_a_head,
         socket.create_connection(("127.0.0.1", port)) as half_a_body,
     ):
@@ -45,7 +40,7 @@ def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
         assert feed.receive_json()["type"] == "snapshot"
         half_a_head.sendall(b"GET /health HTTP/1.1\r\nHost:")
         half_a_body.sendall(
-            f"POST /api/call HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {cli.token('page')}\r\n"
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {cli.token('mcp')}\r\n"
             "Content-Length: 100\r\n\r\n{".encode()
         )
         began = time.monotonic()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.daemons import Cli, call, cli_with_home, eventually
 from tests.domain.transport.test_server_owner import NOBODY, served_by
-from tests.raw_http import Ask, ask
+from tests.proving import calls, log_in
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +136,8 @@ def test_a_gateway_that_went_is_found_again(connected: Cli, server: Cli) -> None
 
 def test_what_a_person_does_on_the_other_side_is_seen_in_the_chat_there(connected: Cli, server: Cli) -> None:
     connected("gateway", "chat", "/dragoman_status", "--session", "seen")
-    port, token = server.status()["port"], server.token("page")
-    headers = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {token}")]
-    events = ask(port, Ask("/api/events?after=0&limit=200", headers=headers)).json()["events"]
+    with calls(log_in(server.places)) as page:
+        events = page.ask("/api/events?after=0&limit=200").json()["events"]
     said = [it["event"] for it in events if it["event"].get("session") == "agent:main:seen"]
     assert [it["body"]["by"] for it in said if it["kind"] == "chat.said"] == ["client Dragoman", ""]
     assert json.dumps(said).count("/dragoman_status") >= 1

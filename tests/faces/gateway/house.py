@@ -31,6 +31,8 @@ from tests.daemons import PATIENCE
 Json = dict[str, Any]
 Script = Callable[[Question, Voice], Awaitable[None]]
 EVERYTHING = [f"operator.{name}" for name in ("admin", "approvals", "pairing", "read", "write")]
+PERSON = "/person"
+"""The address of sockets that count as proved."""
 
 
 class _Texts:
@@ -118,8 +120,10 @@ class House:
         return self.tokens.of("gateway")
 
     @asynccontextmanager
-    async def guest(self) -> AsyncIterator[Guest]:
-        async with connect(self.url, compression=None, proxy=None, max_size=None, close_timeout=0.5) as socket:
+    async def guest(self, *, is_person: bool = False) -> AsyncIterator[Guest]:
+        """`is_person`: as if the socket had been proved to be the page's."""
+        url = f"{self.url}{PERSON if is_person else ''}"
+        async with connect(url, compression=None, proxy=None, max_size=None, close_timeout=0.5) as socket:
             yield Guest(socket)
 
     @asynccontextmanager
@@ -162,7 +166,8 @@ async def house(folder: Path, script: Script = echo, relay: Relay | None = None)
         )
 
         async def visit(socket: ServerConnection) -> None:
-            await hub.serve(_Texts(socket))
+            is_person = socket.request is not None and socket.request.path == PERSON
+            await hub.serve(_Texts(socket), is_person=is_person)
 
         async with serve(visit, "127.0.0.1", 0, compression=None, max_size=1 << 20, ping_interval=None) as server:
             port = next(iter(server.sockets)).getsockname()[1]

@@ -1,4 +1,4 @@
-"""Who is a person on the gateway: by the page's token. Only they say that a folder may run what it holds."""
+"""Who is a person on the gateway: by a proved socket. Only they say that a folder may run what it holds."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ POSING = {"id": "openclaw-control-ui", "displayName": "the page", "version": "1"
 
 @asynccontextmanager
 async def person(it: House, **changed: Any) -> AsyncIterator[Guest]:
-    async with it.guest() as guest:
-        assert (await guest.connect(it.tokens.of("page"), **changed))["ok"]
+    async with it.guest(is_person=True) as guest:
+        assert (await guest.connect("", **changed))["ok"]
         yield guest
 
 

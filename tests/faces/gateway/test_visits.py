@@ -89,9 +89,9 @@ async def test_without_the_token_nobody_gets_in_whatever_he_declares(
         assert await guest.closed() == 1008
 
 
-async def test_a_session_of_the_page_gets_in_and_is_named_so(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, it.guest() as guest:
-        assert (await guest.connect(it.tokens.new_session("page")))["ok"]
+async def test_a_proved_socket_of_the_page_gets_in_and_is_named_so(tmp_path: Path) -> None:
+    async with house(tmp_path) as it, it.guest(is_person=True) as guest:
+        assert (await guest.connect(""))["ok"]
         present = (await guest.ask("system-presence", {}))["payload"]
         assert [row["host"] for row in present] == ["dragoman", "the page"]
 
@@ -112,13 +112,20 @@ async def test_a_revoked_client_token_ends_that_client_and_its_device_token_and_
             assert (await stays.ask("health"))["ok"]
 
 
-@pytest.mark.parametrize("purpose", ["gateway", "page"])
-async def test_a_rotated_token_ends_what_stands_on_it(tmp_path: Path, purpose: Any) -> None:
+@pytest.mark.parametrize("purpose", ["page", "editor", "mcp", "omnish"])
+async def test_a_token_of_another_purpose_or_a_session_of_it_opens_nothing_here(tmp_path: Path, purpose: Any) -> None:
+    async with house(tmp_path) as it:
+        for token in (it.tokens.of(purpose), it.tokens.new_session(purpose)):
+            async with it.guest() as guest:
+                assert not (await guest.connect(token))["ok"]
+
+
+async def test_a_rotated_token_ends_what_stands_on_it(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.guest() as guest:
-        assert (await guest.connect(it.tokens.new_session(purpose)))["ok"]
+        assert (await guest.connect(it.tokens.new_session("gateway")))["ok"]
         await guest.ask("health")
-        old = it.tokens.new_session(purpose)
-        it.tokens.rotate(purpose)
+        old = it.tokens.new_session("gateway")
+        it.tokens.rotate("gateway")
         assert await guest.closed() == 4401
         async with it.guest() as again:
             assert not (await again.connect(old))["ok"]

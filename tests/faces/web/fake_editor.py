@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.daemons import eventually
 from tests.page.workplace import Workplace
+from tests.proving import as_editor
 from tests.raw_http import WebSocket
 
 Json = dict[str, Any]
@@ -26,14 +27,14 @@ class Silence(Exception):  # noqa: N818
     """It does not answer at all."""
 
 
-def bearer(place: Workplace) -> tuple[str, str]:
-    return ("Authorization", f"Bearer {place.daemon.places.token_file('editor').read_text().strip()}")
+def proved(place: Workplace, *, receive_buffer: int = 0) -> WebSocket:
+    """The socket of an editor that has said nothing yet."""
+    return as_editor(place.daemon.places).open("/link/editor", receive_buffer=receive_buffer)
 
 
 class FakeEditor:
     def __init__(self, place: Workplace, answers: Answers, **about: Any) -> None:
-        daemon = place.daemon
-        self.wire = WebSocket(daemon.port, "/api/editor", [daemon.host, bearer(place)])
+        self.wire = proved(place)
         self.wire.socket.settimeout(30)
         self.answers = answers
         self.asked: list[Json] = []

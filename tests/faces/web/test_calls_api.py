@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import socket
 from typing import Any
 
 from dragoman.phrases import say
 from tests.daemons import eventually
 from tests.faces.attacked import Attacked
-from tests.raw_http import Answer, Ask, ask
+from tests.proving import calls, log_in
+from tests.raw_http import Answer
 
 
-def post(victim: Attacked, path: str, body: Any, *headers: tuple[str, str]) -> Answer:
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return ask(victim.port, Ask(path, "POST", [victim.host, victim.bearer, *headers], data))
+def post(victim: Attacked, path: str, body: Any, *, language: str = "en") -> Answer:
+    return victim.ask_page(path, "POST", body, language=language)
 
 
 def test_a_tool_answers_with_text_and_data(victim: Attacked) -> None:
@@ -25,8 +23,7 @@ def test_a_tool_answers_with_text_and_data(victim: Attacked) -> None:
 
 
 def test_what_a_tool_refuses_is_an_answer_in_the_readers_language(victim: Attacked) -> None:
-    chinese = ("Accept-Language", "zh-CN")
-    answer = post(victim, "/api/call", {"tool": "no_such"}, chinese)
+    answer = post(victim, "/api/call", {"tool": "no_such"}, language="zh-CN")
     assert (answer.status, answer.json()["is_error"]) == (200, True)
     assert answer.json()["data"]["code"] == "unknown_tool"
     assert answer.json()["data"]["message"] == say("There is no tool {name}.", name="'no_such'").in_language("zh")
@@ -35,7 +32,8 @@ def test_what_a_tool_refuses_is_an_answer_in_the_readers_language(victim: Attack
 
 
 def test_a_body_of_another_shape_is_refused(victim: Attacked) -> None:
-    for body in (b"{", b"[]", b"[" * 100_000, {"tool": 3}, {"tool": "list_sessions", "more": 1}):
+    bodies: list[Any] = [[], "x", {}, {"tool": 3}, {"tool": "list_sessions", "more": 1}]
+    for body in bodies:
         refused = post(victim, "/api/call", body)
         assert (refused.status, refused.json()["error"]["code"]) == (400, "bad_request")
 
@@ -56,13 +54,8 @@ def test_whoever_leaves_takes_the_call_along(victim: Attacked) -> None:
     """With room for one call only, the next is served once the one before has left."""
     victim.patch("dragoman.web.calls:OPEN_AT_MOST", 1)
     wait = {"tool": "ask_user", "arguments": {"title": "Well?", "fields": [{"name": "a"}], "timeout_s": 60}}
-    body = json.dumps(wait).encode()
-    name, value = victim.bearer
-    head = (
-        f"POST /api/call HTTP/1.1\r\nHost: {victim.host[1]}\r\n{name}: {value}\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    with socket.create_connection(("127.0.0.1", victim.port)) as gone:
-        gone.sendall(head.encode() + body)
+    with calls(log_in(victim.places)) as gone:
+        gone.begin("/api/call", "POST", wait)
         eventually(lambda: post(victim, "/api/call", {"tool": "list_sessions"}).status == 429)
     eventually(lambda: post(victim, "/api/call", {"tool": "list_sessions"}).status == 200)
     victim.patch("dragoman.web.calls:OPEN_AT_MOST", 32)
@@ -73,7 +66,7 @@ def test_waits_are_ended_by_a_persons_wish(victim: Attacked) -> None:
 
 
 def test_a_folder_that_nobody_debugs_in_is_nobodys_to_look_into(victim: Attacked) -> None:
-    folders = ask(victim.port, Ask("/api/debug/folders", headers=[victim.host, victim.bearer])).json()
+    folders = victim.ask_page("/api/debug/folders").json()
     assert folders["own"]
     assert folders["all"] == []
     for foreign in ("/", "/etc", f"{folders['own']}/..", "~"):

@@ -15,7 +15,7 @@ from dragoman.web.canvas_api import CanvasApi
 from tests.domain.canvas.studio import studio
 from tests.domain.canvas.test_service import surface
 from tests.faces.attacked import Attacked
-from tests.raw_http import Answer, Ask, ask
+from tests.raw_http import Answer
 
 DRAWING = {
     "title": "A form",
@@ -39,12 +39,11 @@ def tool(victim: Attacked, name: str, **arguments: Any) -> Any:
 
 
 def post(victim: Attacked, path: str, body: Any) -> Answer:
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return ask(victim.port, Ask(path, "POST", [victim.host, victim.bearer], data))
+    return victim.ask_page(path, "POST", body)
 
 
 def surfaces(victim: Attacked) -> Any:
-    return ask(victim.port, Ask("/api/canvas", headers=[victim.host, victim.bearer])).json()["surfaces"]
+    return victim.ask_page("/api/canvas").json()["surfaces"]
 
 
 @pytest.fixture
@@ -64,7 +63,7 @@ def test_every_surface_is_shown_whole_as_0_9(victim: Attacked, drawn: dict[str, 
 
 
 def test_what_is_there_is_listed_without_what_is_drawn(victim: Attacked, drawn: dict[str, str]) -> None:
-    listed = ask(victim.port, Ask("/api/canvas/list", headers=[victim.host, victim.bearer])).json()["surfaces"]
+    listed = victim.ask_page("/api/canvas/list").json()["surfaces"]
     assert listed == [{**drawn, "title": "A form", "asking": "no"}]
 
 
@@ -137,6 +136,9 @@ def test_what_is_asked_wrongly_is_said(
     assert (refused.status, refused.json()["error"]["code"]) == (status, code)
 
 
-def test_what_is_no_json_is_refused(victim: Attacked) -> None:
-    assert post(victim, "/api/canvas/act", b"[" * 100_000).status == 400
-    assert post(victim, "/api/canvas/remove", b'{"drawer": ').status == 400
+def test_what_is_of_no_shape_of_ours_is_refused(victim: Attacked) -> None:
+    deep: Any = []
+    for _ in range(500):
+        deep = [deep]
+    assert post(victim, "/api/canvas/act", deep).status == 400
+    assert post(victim, "/api/canvas/remove", {"drawer": 3}).status == 400

@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
 from tests.daemons import call, eventually
-from tests.faces.web.fake_editor import FakeEditor, Refusal, Silence, bearer, fake_editor
+from tests.faces.web.fake_editor import FakeEditor, Refusal, Silence, fake_editor, proved
 from tests.page.workplace import Workplace, workplace
 from tests.raw_http import WebSocket
 
@@ -161,15 +161,18 @@ class fake_editor_beside:
         self._editor.leave()
 
 
-def test_a_wrong_token_gets_no_socket(place: Workplace) -> None:
+@pytest.mark.parametrize("path", ["/api/editor", "/link/editor"])
+@pytest.mark.parametrize("purpose", ["", "mcp", "page", "editor"])
+def test_no_token_gets_a_socket_only_a_proof_does(place: Workplace, path: str, purpose: str) -> None:
     daemon = place.daemon
-    for headers in ([], [("Authorization", "Bearer wrong")], [("Authorization", f"Bearer {mcp_token(place)}")]):
-        with WebSocket(daemon.port, "/api/editor", [daemon.host, *headers]) as wire:
-            assert wire.status == 401
-
-
-def mcp_token(place: Workplace) -> str:
-    return place.daemon.places.token_file("mcp").read_text().strip()
+    token = daemon.places.token_file(purpose).read_text().strip() if purpose else "wrong"
+    hello = {"name": "Fake Code", "folders": [], "features": []}
+    with WebSocket(daemon.port, path, [daemon.host, ("Authorization", f"Bearer {token}")]) as wire:
+        wire.send(json.dumps({"method": "hello", "params": hello}).encode())
+        assert wire.status == 404 or wire.close_code() == 4403
+    with proved(place) as wire:
+        wire.send(json.dumps({"method": "hello", "params": hello}).encode())
+        assert wire.receive_json()["method"] == "welcome"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +181,7 @@ def mcp_token(place: Workplace) -> str:
 )
 def test_what_does_not_say_who_it_is_gets_the_door(place: Workplace, first: bytes) -> None:
     daemon = place.daemon
-    with WebSocket(daemon.port, "/api/editor", [daemon.host, bearer(place)]) as wire:
+    with proved(place) as wire:
         wire.send(first)
         assert wire.close_code() == 4400
     daemon.assert_serves()
@@ -187,7 +190,7 @@ def test_what_does_not_say_who_it_is_gets_the_door(place: Workplace, first: byte
 def test_one_that_says_nothing_gets_the_door(place: Workplace) -> None:
     daemon = place.daemon
     daemon.patch("dragoman.web.editor_api:HELLO_WITHIN_S", 0.1)
-    with WebSocket(daemon.port, "/api/editor", [daemon.host, bearer(place)]) as wire:
+    with proved(place) as wire:
         assert wire.close_code() == 4400
     daemon.patch("dragoman.web.editor_api:HELLO_WITHIN_S", 5.0)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.daemons import eventually
 from tests.faces.attacked import MB
-from tests.faces.web.fake_editor import FakeEditor, bearer, fake_editor
+from tests.faces.web.fake_editor import FakeEditor, fake_editor, proved
 from tests.page.workplace import Workplace, workplace
 from tests.raw_http import WebSocket, frame
 
@@ -24,8 +24,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
 
 
 def _wire(place: Workplace, *, receive_buffer: int = 0) -> WebSocket:
-    headers = [place.daemon.host, bearer(place)]
-    wire = WebSocket(place.daemon.port, "/api/editor", headers, receive_buffer=receive_buffer)
+    wire = proved(place, receive_buffer=receive_buffer)
     hello = {"name": "Rude", "folders": [str(place.folder)], "features": ["notify", "diff"]}
     wire.send(json.dumps({"method": "hello", "params": hello}).encode())
     assert wire.receive_json()["method"] == "welcome"

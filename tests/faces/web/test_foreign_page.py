@@ -58,7 +58,7 @@ def page(browser: Browser, elsewhere: str, daemon: Attacked) -> Iterator[Page]:
     page = context.new_page()
     page.goto(elsewhere)
     code = str(call(daemon.places, "login_link")["link"]).partition("#code=")[2]
-    token = daemon.bearer[1].partition(" ")[2]
+    token = daemon.mcp_bearer[1].partition(" ")[2]
     page.evaluate(
         "([base, code, token]) => Object.assign(window, {base, code, token})",
         [f"http://127.0.0.1:{daemon.port}", code, token],
@@ -78,7 +78,7 @@ READ = """async ([path, options]) => {
 }"""
 BEARER = "() => ({headers: {Authorization: `Bearer ${token}`}})"
 LOGIN = "() => ({method: 'POST', headers: {'Content-Type': 'text/plain'}, body: JSON.stringify({code})})"
-PATHS = ["/", "/health", "/api/status", "/api/events", "/api/call", "/api/feed", "/link/feed"]
+PATHS = ["/", "/health", "/mcp", "/api/status", "/api/call", "/link/calls", "/link/feed"]
 OPTIONS = ["() => ({})", "() => ({credentials: 'include'})", BEARER, LOGIN]
 
 
@@ -97,14 +97,14 @@ def test_an_opaque_fetch_learns_nothing(page: Page, options: str) -> None:
 
 
 OPEN_SOURCE = """() => new Promise((done) => {
-  const source = new EventSource(base + "/api/events");
+  const source = new EventSource(base + "/mcp");
   source.onerror = () => { source.close(); done("refused"); };
   source.onmessage = source.onopen = () => done("open");
 })"""
 OPEN_WEBSOCKET = """() => new Promise((done) => {
-  const socket = new WebSocket(base.replace("http", "ws") + "/api/feed", ["dragoman.v1", `bearer.${token}`]);
+  const socket = new WebSocket(base.replace("http", "ws") + "/link/feed", ["dragoman.v1", `bearer.${token}`]);
   socket.onclose = ({code}) => done(`closed ${code}`);
-  socket.onmessage = ({data}) => { done(JSON.parse(data).type); socket.close(); };
+  socket.onopen = () => { done("opened"); socket.close(); };
 })"""
 
 
@@ -146,7 +146,7 @@ def test_a_frame_shows_nothing_of_ours(page: Page) -> None:
 
 SUBMIT_FORM = """() => {
   const form = document.createElement("form");
-  Object.assign(form, {method: "post", enctype: "text/plain", action: base + "/api/call"});
+  Object.assign(form, {method: "post", enctype: "text/plain", action: base + "/mcp"});
   const input = document.createElement("input");
   input.name = '{"code":"' + code + '","a';
   input.value = 'b":1}';
@@ -172,7 +172,7 @@ def test_an_opened_window_is_out_of_reach(page: Page) -> None:
     assert opened.value.evaluate("window.opener") is None
 
 
-def test_without_the_guard_the_same_page_would_read_the_feed(
+def test_without_the_guard_the_same_page_would_open_a_socket(
     browser: Browser, elsewhere: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with attacked(tmp_path_factory.mktemp("open")) as daemon:
@@ -180,5 +180,5 @@ def test_without_the_guard_the_same_page_would_read_the_feed(
         page = browser.new_page()
         page.goto(elsewhere)
         page.evaluate("(base) => Object.assign(window, {base, token: 'x'})", f"http://127.0.0.1:{daemon.port}")
-        assert page.evaluate(OPEN_WEBSOCKET) == "snapshot"
+        assert page.evaluate(OPEN_WEBSOCKET) == "opened"
         page.close()

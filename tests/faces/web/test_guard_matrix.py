@@ -21,6 +21,7 @@ from dragoman.places import find_places
 from dragoman.web.app import Served, build_table
 from dragoman.web.routes import Gate
 from tests.daemons import call, daemon_here
+from tests.proving import calls, log_in
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask
 
 pytestmark = pytest.mark.anyio
@@ -40,12 +41,18 @@ class Door:
         return Ask(self.path, self.method, [*headers, *(WEBSOCKET_HEADERS if self.upgrade else [])])
 
 
+NOWHERE = ["/no/such", "/api/status", "/api/call", "/api/feed", "/api/terminal", "/api/editor"]
+"""What no token opens: the page and editors prove themselves on `/link/*`, and ask everything there."""
+
+
 def doors() -> list[Door]:
     """From the table itself: a route that is added tomorrow is walked tomorrow."""
     served = Served(*(_Nothing() for _ in fields(Served)))  # type: ignore[arg-type]
     names = OwnNames.of("127.0.0.1", 1, page="page.localhost:1")
     table = build_table(served, _Nothing(), _Nothing(), _Nothing(), names)  # type: ignore[arg-type]
-    return [door for gate in table for door in _doors_of(gate)] + [Door("/no/such", "GET", "page", upgrade=False)]
+    return [door for gate in table for door in _doors_of(gate)] + [
+        Door(path, "GET", None, upgrade=False) for path in NOWHERE
+    ]
 
 
 class _Nothing:
@@ -65,7 +72,7 @@ def _doors_of(gate: Gate) -> Iterator[Door]:
         for method in sorted(gate.route.methods or ()):
             yield Door(gate.route.path, method, gate.purpose, upgrade=False, room=gate.room)
         # A plain route is also tried as an upgrade, which is an unknown address, and by another method.
-        yield Door(gate.route.path, "GET", "page", upgrade=True)
+        yield Door(gate.route.path, "GET", None, upgrade=True)
         yield Door(gate.route.path, "DELETE", gate.purpose, upgrade=False, room=gate.room)
     else:
         raise AssertionError(f"the matrix does not know how to call {gate.route!r}")
@@ -253,10 +260,29 @@ async def test_no_answer_ever_invites_other_origins_or_sets_a_cookie(running: Ru
 async def test_a_refusal_tells_a_stranger_nothing(running: Running) -> None:
     port = running.state.port
     host = ("Host", f"127.0.0.1:{port}")
-    known = await answer(port, Ask("/api/status", headers=[host]))
+    inside = await answer(port, Ask("/api/status", headers=[host]))
     unknown = await answer(port, Ask("/no/such", headers=[host]))
-    assert known.body == unknown.body == (await answer(port, Ask("/mcp", "POST", [host]))).body
-    assert b"dragoman" not in known.body.lower()
+    assert (inside.status, inside.body) == (404, unknown.body)
+    refused = await answer(port, Ask("/mcp", "POST", [host]))
+    assert not [it.body for it in (unknown, refused) if b"dragoman" in it.body.lower()]
+
+
+async def test_what_the_page_asks_is_answered_on_a_proved_socket_alone(running: Running) -> None:
+    """Whatever token is shown: what whoever once held the port was sent opens nothing."""
+    port, tokens = running.state.port, Tokens(find_places().tokens_folder)
+    for path in NOWHERE[1:]:
+        for purpose in PURPOSES:
+            for token in (tokens.of(purpose), tokens.new_session(purpose)):
+                headers = [("Host", f"127.0.0.1:{port}"), ("Authorization", f"Bearer {token}")]
+                for more in ([], WEBSOCKET_HEADERS):
+                    assert (await answer(port, Ask(path, headers=[*headers, *more]))).status == 404, (path, purpose)
+    status = await anyio.to_thread.run_sync(asked_as_the_page)
+    assert status == 200
+
+
+def asked_as_the_page() -> int:
+    with calls(log_in(find_places())) as page:
+        return page.ask("/api/status").status
 
 
 @pytest.mark.usefixtures("guard_off")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import socket
 import statistics
 import time
@@ -11,32 +10,32 @@ import time
 import pytest
 
 from tests.faces.attacked import Attacked
-from tests.raw_http import Ask, WebSocket, ask, read_answer
+from tests.raw_http import Ask, ask, read_answer
 
 
 def test_one_connection_serves_many_requests(victim: Attacked) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", victim.port, timeout=10)
-    headers = dict([victim.host, victim.bearer])
+    headers = dict([victim.host, victim.mcp_bearer])
     delays: list[float] = []
-    for path in ("/", "/health", "/api/status", "/api/events") * 25:
+    for path in ("/", "/health") * 50:
         started = time.monotonic()
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         assert (answer.status, len(answer.read()) > 0) == (200, True)
         delays.append(time.monotonic() - started)
-    connection.request("POST", "/api/call", body=b'{"code":"x"}', headers=headers)
+    connection.request("POST", "/mcp", body=b'{"code":"x"}', headers=headers)
     assert connection.getresponse().status == 400
     connection.close()
     assert statistics.median(delays) < 0.02, "a delayed acknowledgement costs 40 ms"
 
 
 def test_a_pipeline_is_answered_in_order(victim: Attacked) -> None:
-    head = f"HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nAuthorization: {victim.bearer[1]}\r\n"
-    login = f'POST /api/call {head}Content-Length: 12\r\n\r\n{{"code":"x"}}'
+    head = f"HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nAuthorization: {victim.mcp_bearer[1]}\r\n"
+    login = f'POST /mcp {head}Content-Length: 12\r\n\r\n{{"code":"x"}}'
     wanted = [
         f"GET /health {head}\r\n",
         login,
-        f"GET /api/status {head}\r\n",
+        f"GET / {head}\r\n",
         f"GET /none {head}Connection: close\r\n\r\n",
     ]
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
@@ -48,8 +47,8 @@ def test_a_pipeline_is_answered_in_order(victim: Attacked) -> None:
 
 
 def test_head_has_the_headers_of_get_and_no_body(victim: Attacked) -> None:
-    for path in ("/", "/health", "/api/events"):
-        asked = [ask(victim.port, Ask(path, method, [victim.host, victim.bearer])) for method in ("GET", "HEAD")]
+    for path in ("/", "/health"):
+        asked = [ask(victim.port, Ask(path, method, [victim.host])) for method in ("GET", "HEAD")]
         assert [it.status for it in asked] == [200, 200]
         assert asked[1].body == b""
         assert asked[0].headers == asked[1].headers
@@ -63,14 +62,14 @@ def test_another_method_is_told_which_ones_there_are(victim: Attacked, method: s
 
 
 def test_a_body_may_come_in_pieces_and_after_a_continue(victim: Attacked) -> None:
-    line = f"POST /api/call HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nAuthorization: {victim.bearer[1]}\r\n"
+    line = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nAuthorization: {victim.mcp_bearer[1]}\r\n"
     head = line + "Expect: 100-continue\r\nContent-Length: 12\r\n\r\n"
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
         connection.sendall(head.encode())
         assert read_answer(connection).status == 100
         for byte in b'{"code":"x"}':
             connection.sendall(bytes([byte]))
-        assert read_answer(connection).json()["error"]["code"] == "bad_request"
+        assert read_answer(connection).status == 400
 
 
 def test_an_offer_of_http_2_is_answered_in_http_1(victim: Attacked) -> None:
@@ -85,7 +84,7 @@ def test_an_offer_of_http_2_is_answered_in_http_1(victim: Attacked) -> None:
 
 def test_errors_speak_the_readers_language(victim: Attacked) -> None:
     told = {
-        language: ask(victim.port, Ask("/api/status", headers=[victim.host, ("Accept-Language", language)])).json()
+        language: ask(victim.port, Ask("/mcp", headers=[victim.host, ("Accept-Language", language)])).json()
         for language in ("zh-CN,zh;q=0.9", "en")
     }
     assert [it["error"]["message"] for it in told.values()] == ["需要令牌。", "A token is needed."]
@@ -103,8 +102,6 @@ def test_who_comes_without_a_token_learns_how_to_get_one_and_not_what_there_is(v
         assert words in told["hint"]
 
 
-def test_a_feed_is_asked_for_by_subprotocol_as_a_browser_must(victim: Attacked) -> None:
-    offered = ("Sec-WebSocket-Protocol", f"dragoman.v1, bearer.{victim.bearer[1].partition(' ')[2]}")
-    with WebSocket(victim.port, "/api/feed", [victim.host, offered]) as feed:
-        opcode, payload = feed.receive()
-        assert (opcode, json.loads(payload)["type"]) == (1, "snapshot")
+def test_a_proved_feed_begins_with_what_is(victim: Attacked) -> None:
+    with victim.feed() as feed:
+        assert feed.receive_json()["type"] == "snapshot"

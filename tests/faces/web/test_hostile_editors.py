@@ -13,7 +13,7 @@ import pytest
 from dragoman.editor.service import OUTGOING_AT_MOST
 from tests.daemons import eventually
 from tests.faces.attacked import MB
-from tests.faces.web.fake_editor import FakeEditor, Json, Silence, bearer, fake_editor
+from tests.faces.web.fake_editor import FakeEditor, Json, Silence, fake_editor, proved
 from tests.faces.web.lent_program import Program, live, stopped
 from tests.page.workplace import Workplace, workplace
 from tests.raw_http import WebSocket, frame
@@ -42,7 +42,7 @@ def hello(place: Workplace, **more: Any) -> bytes:
 
 
 def rude(place: Workplace, **more: Any) -> WebSocket:
-    wire = WebSocket(place.daemon.port, "/api/editor", [place.daemon.host, bearer(place)], **more)
+    wire = proved(place, **more)
     wire.send(hello(place))
     assert wire.receive_json()["method"] == "welcome"
     return wire

@@ -39,8 +39,8 @@ def port_of(cli: Cli) -> int:
     [
         ("/", "", 200),
         ("/health", "", 200),
-        ("/api/status", "", 401),
-        ("/api/none", "", 401),
+        ("/mcp", "", 401),
+        ("/api/status", "", 404),
         ("/", "page", 200),
         ("/icon.svg", "page", 200),
         ("/icon.svg", "", 421),

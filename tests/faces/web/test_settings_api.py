@@ -12,22 +12,21 @@ from dragoman.setting_table import Settings
 from dragoman.web.settings_api import CHANGED_BY_PAGES
 from tests.daemons import call, eventually
 from tests.faces.attacked import Attacked
-from tests.raw_http import Answer, Ask, ask
+from tests.raw_http import Answer
 
-CHINESE = ("Accept-Language", "zh-CN")
-
-
-def get(victim: Attacked, path: str, *headers: tuple[str, str]) -> Any:
-    return ask(victim.port, Ask(path, headers=[victim.host, victim.bearer, *headers])).json()
+CHINESE = "zh-CN"
 
 
-def post(victim: Attacked, path: str, body: Any, *headers: tuple[str, str]) -> Answer:
-    headers = (victim.host, victim.bearer, *headers)
-    return ask(victim.port, Ask(path, "POST", headers, json.dumps(body).encode()), within_s=30)
+def get(victim: Attacked, path: str, language: str = "en") -> Any:
+    return victim.ask_page(path, language=language).json()
 
 
-def change(victim: Attacked, key: str, value: str, *headers: tuple[str, str]) -> Answer:
-    return post(victim, "/api/settings/change", {"key": key, "value": value}, *headers)
+def post(victim: Attacked, path: str, body: Any, language: str = "en") -> Answer:
+    return victim.ask_page(path, "POST", body, language=language)
+
+
+def change(victim: Attacked, key: str, value: str, language: str = "en") -> Answer:
+    return post(victim, "/api/settings/change", {"key": key, "value": value}, language)
 
 
 def row(victim: Attacked, key: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,8 @@ from dragoman.web.api import ANSWER_BYTES
 from dragoman.web.feed import BATCH_BYTES, BEHIND_AT_MOST
 from tests.daemons import eventually
 from tests.faces.attacked import MB, Attacked, attacked, own_lag, settled
-from tests.raw_http import Ask, WebSocket, ask
+from tests.proving import log_in
+from tests.raw_http import WebSocket
 
 EVENTS = 50_000
 STEP = 1000
@@ -103,13 +103,9 @@ def test_an_answer_that_nobody_takes_does_not_hold_its_connection_for_ever(impat
     impatient.append(200, size=20_000)
     with contextlib.ExitStack() as stack:
         for _ in range(5):
-            connection = stack.enter_context(socket.socket())
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            connection.connect(("127.0.0.1", impatient.port))
-            request = Ask(
-                "/api/events?limit=200", headers=[impatient.host, impatient.bearer, ("Connection", "keep-alive")]
-            )
-            connection.sendall(request.encode() * 10)
+            page = stack.enter_context(log_in(impatient.places).open("/link/calls", receive_buffer=4096))
+            for number in range(20):
+                page.send(json.dumps({"id": number, "path": "/api/events?limit=200"}).encode())
         eventually(lambda: impatient.connections() == 5)
         assert settled(impatient.connections, 0) == 0
     impatient.assert_serves()
@@ -129,11 +125,11 @@ def test_large_events_are_told_in_small_messages(victim: Attacked) -> None:
 
 def test_an_answer_has_as_many_events_as_fit(victim: Attacked) -> None:
     last = victim.append(200, size=60_000)
-    answer = ask(victim.port, Ask(f"/api/events?after={last - 200}&limit=200", headers=[victim.host, victim.bearer]))
+    answer = victim.ask_page(f"/api/events?after={last - 200}&limit=200")
     told = [row["sequence"] for row in answer.json()["events"]]
     assert len(answer.body) <= ANSWER_BYTES + 100
     assert told == list(range(last - 199, last - 199 + len(told)))
-    assert answer.json()["last_sequence"] == last
+    assert (answer.json()["more"], answer.json()["last_sequence"]) == (True, last)
 
 
 def numbers_in(payload: bytes) -> Iterator[int]:

@@ -15,6 +15,7 @@ import pytest
 from tests.daemons import call, eventually
 from tests.faces.attacked import MB, Attacked, attacked, many_descriptors, settled
 from tests.machine import own_s
+from tests.proving import StrangerError, log_in
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
 
 LINE = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
@@ -70,8 +71,8 @@ def test_half_a_head_is_closed_at_its_deadline(impatient: Attacked, said: str, t
 
 
 def half_a_body(victim: Attacked) -> bytes:
-    head = [victim.host, victim.bearer, ("Connection", "keep-alive"), ("Content-Length", "100")]
-    return Ask("/api/call", "POST", head).encode()
+    head = [victim.host, victim.mcp_bearer, ("Connection", "keep-alive"), ("Content-Length", "100")]
+    return Ask("/mcp", "POST", head).encode()
 
 
 def test_a_slow_body_is_told_so(impatient: Attacked) -> None:
@@ -136,8 +137,15 @@ def test_two_thousand_idlers_keep_nobody_out_with_256_descriptors(starved: Attac
 
 def test_live_feeds_leave_room_for_the_rest(starved: Attacked) -> None:
     with contextlib.ExitStack() as stack:
-        feeds = [stack.enter_context(starved.feed()) for _ in range(200)]
-        assert {feed.status for feed in feeds} == {101, 503}
+        session = log_in(starved.places)
+        feeds = [stack.enter_context(session.open("/link/feed"))]
+        refused: list[int] = []
+        while len(feeds) + len(refused) < 200:
+            try:
+                feeds.append(stack.enter_context(session.open("/link/feed")))
+            except StrangerError as full:
+                refused.append(full.args[0])
+        assert (len(feeds) > 10, set(refused)) == (True, {503})
         assert starved.descriptors() < 200
         starved.assert_serves()
         last = starved.append(1)
@@ -188,8 +196,8 @@ def test_ten_thousand_connections_dropped_at_once_leave_nothing(victim: Attacked
 def test_requests_dropped_in_the_middle_leave_nothing(victim: Attacked) -> None:
     said = [
         Ask("/health", headers=[victim.host]).encode(),
-        Ask("/api/events", headers=[victim.host, victim.bearer]).encode(),
-        Ask("/api/feed", headers=[victim.host, victim.bearer, *WEBSOCKET_HEADERS]).encode(),
+        Ask("/mcp", headers=[victim.host, victim.mcp_bearer]).encode(),
+        Ask("/link/feed", headers=[victim.host, *WEBSOCKET_HEADERS]).encode(),
         half_a_body(victim),
     ]
     for number in range(2000):

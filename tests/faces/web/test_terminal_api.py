@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,8 @@ import pytest
 from dragoman.web.terminal_api import Window
 from tests.daemons import call, eventually
 from tests.page.workplace import Workplace, workplace
-from tests.raw_http import Answer, Ask, WebSocket
+from tests.proving import log_in
+from tests.raw_http import Answer, WebSocket
 
 pytestmark = pytest.mark.needs("bash")
 
@@ -34,8 +34,7 @@ def terminal(place: Workplace) -> str:
 
 
 def watch(place: Workplace, id: str) -> WebSocket:
-    daemon = place.daemon
-    socket = WebSocket(daemon.port, "/api/terminal", [daemon.host, daemon.bearer])
+    socket = log_in(place.daemon.places).open("/link/terminal")
     socket.send(id.encode())
     return socket
 
@@ -51,14 +50,8 @@ def shown_until(watcher: WebSocket, wanted: bytes) -> bytes:
     return shown
 
 
-def post(place: Workplace, body: Any, *headers: tuple[str, str]) -> Answer:
-    daemon, data = place.daemon, json.dumps(body).encode()
-    wish = Ask("/api/terminals/ask", "POST", [daemon.host, daemon.bearer, *headers], data)
-    with socket.create_connection(("127.0.0.1", daemon.port), 10) as connection:
-        connection.sendall(wish.encode())
-        answered = b"".join(iter(lambda: connection.recv(65536), b""))
-    head, _, body = answered.partition(b"\r\n\r\n")
-    return Answer(int(head.split()[1]), {}, body)
+def post(place: Workplace, body: Any, *, language: str = "en") -> Answer:
+    return place.daemon.ask_page("/api/terminals/ask", "POST", body, language=language)
 
 
 def test_a_watcher_is_given_the_size_then_what_stands_there_then_what_comes(place: Workplace) -> None:
@@ -125,7 +118,7 @@ def test_a_question_is_answered_from_what_the_terminals_showed(place: Workplace)
     answer = post(place, {"query": "why did ls fail?"})
     assert answer.status == 200
     assert b"/no/such/place" in answer.body
-    of_one = post(place, {"query": "why did ls fail?", "terminals": [terminal(place)]}, ("Accept-Language", "zh"))
+    of_one = post(place, {"query": "why did ls fail?", "terminals": [terminal(place)]}, language="zh")
     assert "退出码" in of_one.body.decode(errors="replace")
 
 
