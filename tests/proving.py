@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -52,13 +52,25 @@ class Proof:
 
     def _converse(self, socket: WebSocket, path: str) -> Transcript:
         nonce = secrets.token_hex(32)
-        socket.send(json.dumps({"key": self.key.id, "nonce": nonce, "dialled": self.dialled}).encode())
-        said = _received(socket)
+        socket.send(self._hello(nonce).encode())
+        transcript = self._checked(path, nonce, _received(socket))
+        socket.send(json.dumps({"mac": transcript.mac(self.key.secret, "client")}).encode())
+        assert _received(socket) == {"proved": True}
+        return transcript
+
+    def opening(self, path: str) -> Generator[str, str, None]:
+        """What to say, and after the daemon's answer was sent in, what to say then: for sockets of other libraries."""
+        nonce = secrets.token_hex(32)
+        transcript = self._checked(path, nonce, json.loads((yield self._hello(nonce))))
+        yield json.dumps({"mac": transcript.mac(self.key.secret, "client")})
+
+    def _hello(self, nonce: str) -> str:
+        return json.dumps({"key": self.key.id, "nonce": nonce, "dialled": self.dialled})
+
+    def _checked(self, path: str, nonce: str, said: Any) -> Transcript:
         transcript = Transcript(self.key.id, path, nonce, said["nonce"], said["instance"], self.dialled)
         if said["mac"] != transcript.mac(self.key.secret, "daemon"):
             raise StrangerError(said)
-        socket.send(json.dumps({"mac": transcript.mac(self.key.secret, "client")}).encode())
-        assert _received(socket) == {"proved": True}
         return transcript
 
 

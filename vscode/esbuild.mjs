@@ -1,5 +1,5 @@
 /** Builds dist/: the extension for Node, and its views for the browser. With --watch again at each change. */
-import { copyFile, mkdir, readFile, readdir } from "node:fs/promises";
+import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { build, context } from "esbuild";
 
@@ -61,7 +61,16 @@ const views = {
   plugins: [throughTheExtension, wholeFolders],
 };
 
+/** An editor shows pictures of a README from the net, or from the README itself: a relative link leads nowhere there. */
+async function readmeWithPictures() {
+  const text = await readFile("README.md", "utf8");
+  const pictures = new Map();
+  for (const [, path] of text.matchAll(/!\[[^\]]*\]\((media\/[\w-]+\.png)\)/g)) pictures.set(path, await readFile(path, "base64"));
+  return text.replace(/\]\((media\/[\w-]+\.png)\)/g, (_, path) => `](data:image/png;base64,${pictures.get(path)})`);
+}
+
 await mkdir("dist/webview", { recursive: true });
+await writeFile("dist/README.md", await readmeWithPictures());
 await copyFile("src/webview/view.css", "dist/webview/view.css");
 if (watch) await Promise.all([extension, views].map(async (one) => (await context(one)).watch()));
 else await Promise.all([extension, views].map((one) => build(one)));

@@ -15,7 +15,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from dragoman.places import Places, find_places
 from dragoman.transport.lag import LagMeter
 from tests.daemons import PATIENCE, call
 from tests.machine import machine_lag, ready_s
-from tests.proving import calls, log_in
+from tests.proving import Proof, calls, log_in
 from tests.raw_http import Answer, Ask, WebSocket, ask
 
 MB = 1_000_000
@@ -37,6 +37,7 @@ class Attacked:
     process: psutil.Process
     port: int
     places: Places
+    sessions: dict[str, Proof] = field(default_factory=dict)
 
     @property
     def host(self) -> tuple[str, str]:
@@ -54,11 +55,18 @@ class Attacked:
 
     def ask_page(self, path: str, method: str = "GET", body: Any = None, *, language: str = "en") -> Answer:
         """As the page asks, over a socket that both sides have proved."""
-        with calls(log_in(self.places)) as page:
+        with calls(self.session()) as page:
             return page.ask(path, method, body, language=language)
 
     def feed(self, *, receive_buffer: int = 0) -> WebSocket:
-        return log_in(self.places).open("/link/feed", receive_buffer=receive_buffer)
+        return self.session().open("/link/feed", receive_buffer=receive_buffer)
+
+    def session(self) -> Proof:
+        """One for all that a test does, until the page's token is rotated: that ends it."""
+        token = self.places.token_file("page").read_text()
+        if token not in self.sessions:
+            self.sessions[token] = log_in(self.places)
+        return self.sessions[token]
 
     def health(self) -> Answer:
         return ask(self.port, Ask("/health", headers=[self.host]))

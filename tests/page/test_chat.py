@@ -46,6 +46,12 @@ def test_commands_are_completed_by_keyboard_and_a_draft_outlives_a_reload(tab: T
     offer = chat.locator("#offers").get_by_role("option")
     expect(offer.locator("b")).to_have_text(["/status"])
     expect(offer.locator(".quiet")).not_to_be_empty()  # what it does
+    expect(offer).to_have_attribute("aria-selected", "true")
+    box.press("Enter")  # the first, which nobody had to choose
+    expect(box).to_have_value("/status ")
+    expect(chat.locator("article.user")).to_have_count(0)
+    box.fill("/stat")
+    expect(offer.locator("b")).to_have_text(["/status"])
     box.press("Tab")
     expect(box).to_have_value("/status ")
     box.fill("/help")

@@ -23,6 +23,24 @@ RING = """() => {
   while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
   return at?.matches(":focus-visible") && getComputedStyle(at).outlineStyle !== "none";
 }"""
+CUT = """() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  const { outlineWidth, outlineOffset } = getComputedStyle(at);
+  const reach = parseFloat(outlineWidth) + parseFloat(outlineOffset);
+  const { left, right, top, bottom } = at.getBoundingClientRect();
+  const ring = { left: left - reach, right: right + reach, top: top - reach, bottom: bottom + reach };
+  const above = (it) => it.assignedSlot ?? it.parentElement ?? it.getRootNode().host;
+  for (let box = above(at); box; box = above(box)) {
+    const { overflowX, overflowY } = getComputedStyle(box);
+    if (overflowX === "visible" && overflowY === "visible") continue;
+    const edge = box.getBoundingClientRect();
+    const isCut = (overflowX !== "visible" && (ring.left < edge.left - 0.5 || ring.right > edge.right + 0.5)) ||
+      (overflowY !== "visible" && (ring.top < edge.top - 0.5 || ring.bottom > edge.bottom + 0.5));
+    if (isCut) return `${at.outerHTML.slice(0, 200)} in ${box.outerHTML.slice(0, 100)}`;
+  }
+  return "";
+}"""
 MOST_STEPS = 80
 
 
@@ -128,3 +146,14 @@ def test_every_view_fits_a_window_as_narrow_as_a_telephone(browser: Browser, dae
         assert shown.evaluate("it => it.scrollWidth <= it.clientWidth"), view
     tab.assert_at_home()
     context.close()
+
+
+@pytest.mark.parametrize("view", ["Chat", "Canvas", "Debugger", "Terminals", "Activity", "Settings"])
+def test_the_ring_around_what_has_the_focus_is_whole(tab: Tab, view: str) -> None:
+    """What scrolls cuts off what lies outside of it: a ring that is drawn there is missing a side."""
+    tab.show(view)
+    cut: set[str] = set()
+    for _ in range(30):
+        tab.page.keyboard.press("Tab")
+        cut.add(str(tab.page.evaluate(CUT)))
+    assert cut <= {""}, cut

@@ -310,7 +310,7 @@ def test_a_long_output_is_drawn_in_part_and_read_to_its_end(view: Locator, place
     expect(view.get_by_text("114000", exact=True)).to_be_visible()
 
 
-def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: Attacked) -> None:
+def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: Attacked, place: Workplace) -> None:
     context = browser.new_context(locale="zh-CN", color_scheme="dark", viewport={"width": 420, "height": 800})
     tab = Tab.opened(context, daemon)
     tab.page.goto(tab.link())
@@ -328,8 +328,10 @@ def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: At
         assert [it.is_visible() for it in shown.all()] == [pane == "commands", pane != "commands"]
         assert view.evaluate(NESTED) == []
         assert view.evaluate("it => it.scrollHeight <= it.clientHeight")
+    run(place, f"PS1='{'x' * 70}> '")  # as long as a prompt with its folder may be
     view.locator("#terminals .item").nth(1).click()
-    expect(view.locator("dragoman-screen .cursor")).to_be_in_viewport()  # not the empty lines below it
+    expect(view.locator("dragoman-screen .line").last).to_contain_text("xxx> ")
+    expect(view.locator("dragoman-screen .cursor")).to_be_in_viewport()  # not the empty lines below it, nor beside it
     view.locator("#shows-commands").click()
     view.locator("#commands .command").first.click()
     expect(view.locator(".head code")).to_be_visible()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -47,6 +48,17 @@ def test_it_is_packaged_into_a_small_file(vsix: Path) -> None:
     assert own <= 300_000
     assert {"extension/dist/extension.js", *WITHOUT_THE_PAGE, "extension/package.nls.zh-cn.json"} <= names
     assert not [name for name in names if "node_modules" in name or name.endswith((".ts", ".map"))]
+
+
+def test_its_readme_brings_its_pictures_along(vsix: Path) -> None:
+    """An editor shows those of the net and those in the text itself: a relative link is an empty frame."""
+    with zipfile.ZipFile(vsix) as packed:
+        (name,) = [it for it in packed.namelist() if it.lower().endswith("readme.md")]
+        readme = packed.read(name).decode()
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]*)\)", readme)
+    assert len(pictures) == 3
+    shown = [base64.b64decode(it.removeprefix("data:image/png;base64,"), validate=True) for it in pictures]
+    assert {it[:8] for it in shown} == {b"\x89PNG\r\n\x1a\n"}
 
 
 def test_the_command_that_it_manages_is_built_beside_it_as_a_wheel(vsix: Path) -> None:

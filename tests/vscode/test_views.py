@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Frame, expect
 
 from tests.daemons import PATIENCE
-from tests.vscode.agent import agent
+from tests.vscode.agent import Later, agent
 from tests.vscode.behind import gateway_behind
 from tests.vscode.editor import Editor
 from tests.vscode.window import Window
@@ -136,6 +136,17 @@ def test_what_an_agent_draws_is_shown_and_a_click_reaches_it(running: Editor, fi
         first.wear("dark")
         first.picture("canvas-dark")
         first.wear("light")
+    first.command("View: Close Editor")
+
+
+def test_a_question_is_announced_with_who_asks_and_the_answer_is_confirmed(running: Editor, first: Window) -> None:
+    asked = Later(running, first.folder, "ask_user", title="Which port?", fields=[{"name": "n"}], timeout_s=60)
+    first.toast("the command line: Which port?").get_by_role("button", name="Answer").click()
+    canvas = first.frame_with("dragoman-canvas")
+    canvas.get_by_role("textbox").fill("8080")
+    canvas.get_by_role("button", name="Send").click()
+    assert asked.data()["values"] == {"n": "8080"}
+    expect(first.toast("You answered.")).to_contain_text("Which port?")
     first.command("View: Close Editor")
 
 

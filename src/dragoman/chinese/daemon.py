@@ -2,6 +2,8 @@
 
 TABLE: dict[str, str] = {
     "{text}": "{text}",
+    "Nothing was refused in this folder.": "这个文件夹里没有被拒绝的操作。",
+    "Trust it on the command line: dragoman trust DIR": "请在命令行信任它：dragoman trust DIR",
     "Nothing is debugged in this folder.": "这个文件夹里没有正在调试的程序。",
     "`/api/debug/folders` lists those with sessions.": "`/api/debug/folders` 会列出有会话的文件夹。",
     "The page calls more tools at once than the daemon takes.": "页面同时调用的工具超过了守护进程能接受的数量。",

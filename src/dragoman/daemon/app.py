@@ -265,7 +265,13 @@ class _Parts:
             debugger.evaluators,
         )
         waits, debugged = debugger.waits, debugger.service.workspaces
-        calls = CallsApi(toolbox, _person(state), lambda session: waits.interrupt(session_id=session), debugged)
+        calls = CallsApi(
+            toolbox,
+            _person(state),
+            lambda session: waits.interrupt(session_id=session),
+            debugged,
+            debugger.trust.trust,
+        )
         self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.standing)
         watched = TerminalApi(terminal.record, terminal.answers_in)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)

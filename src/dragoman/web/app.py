@@ -97,6 +97,7 @@ def page_routes(served: Served) -> list[Route]:
         Route("/api/canvas/remove", canvas.remove, methods=["POST"]),
         Route("/api/call", calls.call, methods=["POST"]),
         Route("/api/debug/folders", calls.folders, methods=["GET"]),
+        Route("/api/trust", calls.trust_folder, methods=["POST"]),
         Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]),
         Route("/api/terminals/ask", terminals.ask, methods=["POST"]),
         Route("/api/settings", settings.show, methods=["GET"]),

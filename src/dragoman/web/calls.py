@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from dragoman.web.errors import language_of
 OPEN_AT_MOST = 32
 CALLS_PER_S = 100.0
 AT_ONCE = 300.0
+REFUSED_AT_MOST = 32
 
 
 class _Call(Body):
@@ -31,6 +32,10 @@ class _Call(Body):
 
     all_workspaces: bool = False
     """A person's switch on the page: what is looked for in the record may be of any folder."""
+
+
+class _Trust(Body):
+    folder: str
 
 
 class _StopWaiting(Body):
@@ -65,6 +70,10 @@ class CallsApi:
     """Ends the waits for a session, or all; how many there were."""
     debugged: Callable[[], Collection[str]]
     """The folders that have sessions. A page may look into no other than these and its own."""
+    trust: Callable[[Path], Awaitable[object]]
+    """A person says that what a folder holds may run."""
+    refused: dict[str, None] = field(default_factory=dict)
+    """Folders that something was refused in for want of trust: those the person was shown, and may trust."""
     pace: Pace = field(default_factory=Pace)
 
     async def call(self, request: Request) -> Response:
@@ -85,6 +94,27 @@ class CallsApi:
 
     async def folders(self, _: Request) -> Response:
         return as_json({"own": str(self.caller.workspace), "all": sorted(self.debugged())})
+
+    async def trust_folder(self, request: Request) -> Response:
+        """Trust is given where it was refused, for the very folder that was named there, and for no other."""
+        wanted = await read_as(request, _Trust)
+        if wanted.folder not in self.refused:
+            raise DragomanError(
+                "unknown_folder",
+                say("Nothing was refused in this folder."),
+                hint=say("Trust it on the command line: dragoman trust DIR"),
+            )
+        await self.trust(Path(wanted.folder))
+        del self.refused[wanted.folder]
+        return as_json({"trusted": wanted.folder})
+
+    def _note_refusal(self, data: dict[str, Any]) -> None:
+        folder = (data.get("details") or {}).get("folder")
+        if data.get("code") != "needs_trust" or not isinstance(folder, str):
+            return
+        self.refused[folder] = None
+        while len(self.refused) > REFUSED_AT_MOST:
+            del self.refused[next(iter(self.refused))]
 
     async def stop_waiting(self, request: Request) -> Response:
         wanted = await read_as(request, _StopWaiting)
@@ -108,7 +138,9 @@ class CallsApi:
         except DragomanError as error:
             return _failed(error, caller)
         text = "\n".join(line.in_language(caller.language) for line in outcome.lines)
-        return {"text": text, "data": outcome.data.model_dump(mode="json"), "is_error": outcome.is_error}
+        data = outcome.data.model_dump(mode="json")
+        self._note_refusal(data)
+        return {"text": text, "data": data, "is_error": outcome.is_error}
 
 
 async def _until_left(request: Request, scope: anyio.CancelScope) -> None:

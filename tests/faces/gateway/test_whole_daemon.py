@@ -17,6 +17,7 @@ from tests.daemons import call
 from tests.faces.attacked import Attacked
 from tests.faces.gateway.house import Guest
 from tests.faces.gateway.test_visits import is_end
+from tests.proving import as_editor
 
 pytestmark = pytest.mark.anyio
 
@@ -27,6 +28,18 @@ Json = dict[str, Any]
 async def guest(victim: Attacked, **options: Any) -> AsyncIterator[Guest]:
     url = f"ws://127.0.0.1:{victim.port}/gateway"
     async with connect(url, compression=None, proxy=None, max_size=None, close_timeout=0.5, **options) as socket:
+        yield Guest(socket)
+
+
+@asynccontextmanager
+async def person(victim: Attacked) -> AsyncIterator[Guest]:
+    """An editor's window, on a socket that both sides have proved."""
+    proof = as_editor(victim.places)
+    async with connect(f"ws://{proof.dialled}/link/chat", compression=None, proxy=None, close_timeout=0.5) as socket:
+        opening = proof.opening("/link/chat")
+        await socket.send(next(opening))
+        await socket.send(opening.send(str(await socket.recv())))
+        assert json.loads(await socket.recv()) == {"proved": True}
         yield Guest(socket)
 
 
@@ -125,8 +138,8 @@ async def test_what_is_said_in_a_windows_conversation_is_done_in_its_folder_whic
     victim: Attacked, tmp_path: Path
 ) -> None:
     (tmp_path / "orders.py").write_text("print('of the second window')\n")
-    async with guest(victim) as window:
-        await window.connect(token(victim, "page"))
+    async with person(victim) as window:
+        assert (await window.connect(""))["ok"]
         key = (await window.ask("dragoman.open", {"workspace": str(tmp_path)}))["payload"]["key"]
         assert "of the second window" in text_of(await said(window, "/source orders.py", "w1", key))
         start = {"sessionKey": key, "message": "/start orders.py", "idempotencyKey": "w2"}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from dragoman.phrases import say
-from tests.daemons import eventually
+from tests.daemons import call, eventually
 from tests.faces.attacked import Attacked
 from tests.proving import calls, log_in
 from tests.raw_http import Answer
@@ -59,6 +60,24 @@ def test_whoever_leaves_takes_the_call_along(victim: Attacked) -> None:
         eventually(lambda: post(victim, "/api/call", {"tool": "list_sessions"}).status == 429)
     eventually(lambda: post(victim, "/api/call", {"tool": "list_sessions"}).status == 200)
     victim.patch("dragoman.web.calls:OPEN_AT_MOST", 32)
+
+
+def test_only_a_folder_that_was_refused_before_the_persons_eyes_can_be_trusted(
+    victim: Attacked, tmp_path: Path
+) -> None:
+    """Whoever took over a page says yes to nothing that a person has not been asked about."""
+    for folder in (str(tmp_path), "/", "relative", ""):
+        refused = post(victim, "/api/trust", {"folder": folder})
+        assert (refused.status, refused.json()["error"]["code"]) == (404, "unknown_folder")
+    program = tmp_path / "untrusted.py"
+    program.write_text("print('ran')")
+    answer = post(victim, "/api/call", {"tool": "start_debugging", "arguments": {"program": str(program)}}).json()
+    assert answer["data"]["code"] == "needs_trust"
+    folder = answer["data"]["details"]["folder"]
+    assert post(victim, "/api/trust", {"folder": folder}).json() == {"trusted": folder}
+    assert folder in [it["folder"] for it in call(victim.places, "trust_list")["trusted"]]
+    assert post(victim, "/api/trust", {"folder": folder}).status == 404  # once, for what was refused
+    call(victim.places, "trust_revoke", {"folder": folder})
 
 
 def test_waits_are_ended_by_a_persons_wish(victim: Attacked) -> None:

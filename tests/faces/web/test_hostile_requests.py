@@ -12,6 +12,7 @@ import pytest
 
 from dragoman.transport.http_protocols import HEAD_CAP, PIPELINE_AT_MOST
 from dragoman.web.guarded import BODY_CAP
+from tests.daemons import PATIENCE
 from tests.faces.attacked import MB, Attacked
 from tests.proving import log_in
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
@@ -24,7 +25,8 @@ ROOM = 2 * BODY_CAP + 6 * MB
 def _unharmed(victim: Attacked) -> Iterator[None]:
     """Whatever a test sends: memory stays, the loop is free, and the next ordinary requests are served."""
     victim.assert_serves()
-    posted(victim, b"{}")  # what the first client of all brings into memory stays
+    first = Ask("/mcp", "POST", [victim.host, victim.mcp_bearer], b"{}")
+    ask(victim.port, first, within_s=20 * PATIENCE)  # what the first client of all brings into memory stays
     before = victim.resident()
     yield
     victim.assert_serves()

@@ -15,7 +15,7 @@ import pytest
 from tests.daemons import call, eventually
 from tests.faces.attacked import MB, Attacked, attacked, many_descriptors, settled
 from tests.machine import own_s
-from tests.proving import StrangerError, log_in
+from tests.proving import StrangerError
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
 
 LINE = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
@@ -137,7 +137,7 @@ def test_two_thousand_idlers_keep_nobody_out_with_256_descriptors(starved: Attac
 
 def test_live_feeds_leave_room_for_the_rest(starved: Attacked) -> None:
     with contextlib.ExitStack() as stack:
-        session = log_in(starved.places)
+        session = starved.session()
         feeds = [stack.enter_context(session.open("/link/feed"))]
         refused: list[int] = []
         while len(feeds) + len(refused) < 200:

@@ -7,6 +7,7 @@ import type { FromCanvas, ToCanvas } from "../gateway/messages";
 import { Drawing } from "./drawing";
 import { html } from "./html";
 import { Port } from "./port";
+import { Questions } from "./questions";
 
 const t = vscode.l10n.t;
 const KIND = "dragoman.canvas";
@@ -15,6 +16,7 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
   private panel: vscode.WebviewPanel | undefined;
   private readonly port = new Port<ToCanvas>();
   private readonly drawing: Drawing;
+  private readonly questions: Questions;
   private readonly subscriptions: vscode.Disposable[];
   private isOffered = false;
 
@@ -23,6 +25,8 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     watch: Watch,
   ) {
     this.drawing = new Drawing(() => watch.api, this.port, t);
+    const confirm = (words: string) => void vscode.window.showInformationMessage(words);
+    this.questions = new Questions(() => watch.api, t, (words) => this.announce(words), confirm);
     let wasRunning = false;
     this.subscriptions = [
       vscode.window.registerWebviewPanelSerializer(KIND, this),
@@ -42,8 +46,16 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
   }
 
   private happened(events: Row["event"][]): void {
-    if (this.panel && events.length) void this.drawing.read();
-    else if (events.some(isNew)) void this.offer();
+    if (!events.length) return;
+    if (this.panel) void this.drawing.read();
+    void this.questions.heard(events).then((isQuestion) => {
+      if (!isQuestion && !this.panel && events.some(isNew)) void this.offer();
+    });
+  }
+
+  private async announce(words: string): Promise<void> {
+    const answer = t("Answer");
+    if ((await vscode.window.showInformationMessage(words, answer)) === answer) this.show();
   }
 
   /** Where there is no panel nobody sees what is drawn, and a question on it waits. One notice at a time. */

@@ -2,7 +2,8 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
-import { feed, recorded, t, unlessAway, type Row, type Snapshot } from "../link";
+import { feed, t, unlessAway, type Row, type Snapshot } from "../link";
+import { recorded } from "../link/feed";
 import { dayAndTime, timeOfDay } from "../parts/clock";
 import "../parts/rows";
 import { acquaintances, learn } from "../parts/who";

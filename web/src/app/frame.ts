@@ -3,11 +3,13 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { html as anyTag, unsafeStatic } from "lit/static-html.js";
 import { Away, Refused, feed, gateway, t, type FeedState } from "../link";
-import { news } from "../canvas/news";
+import { news, type Listed } from "../canvas/news";
 import { approvals } from "../chat/approvals";
 import { asked } from "./asking";
+import { place } from "./place";
 import { shared } from "./shared";
 import { spoken } from "./spoken";
+import { who } from "../parts/who";
 import { VIEWS, type View } from "./views";
 
 const WORDS: Record<FeedState, string> = {
@@ -18,6 +20,9 @@ const WORDS: Record<FeedState, string> = {
   stranger: "Dragoman was restarted, or another program answers at this address. Run `dragoman page` in a terminal for a new link.",
   lost: "Dragoman is not running, or does not answer. Run `dragoman up` in a terminal, then `dragoman page` for a new link.",
 };
+
+/** Questions that are told at once; the number on the tab is of all of them. */
+const MOST_NOTICES = 3;
 
 /** Code is taken from nobody but the daemon: from whoever else listens at its address, nothing is loaded. */
 const MAY_LOAD = new Set<FeedState>(["connecting", "connected"]);
@@ -42,12 +47,13 @@ export class DragomanApp extends LitElement {
     [window, "login-refused", (event) => (this.refused = (event as CustomEvent<Error>).detail)],
     [window, "error", (event) => this.report((event as ErrorEvent).message)],
     [window, "unhandledrejection", (event) => this.reject((event as PromiseRejectionEvent).reason)],
-    [window, "hashchange", () => this.follow()],
+    [place, "change", () => this.follow()],
   ];
 
   override connectedCallback(): void {
     super.connectedCallback();
     for (const [source, kind, listener] of this.heard) source.addEventListener(kind, listener);
+    place.begin();
     this.follow();
   }
 
@@ -88,15 +94,15 @@ export class DragomanApp extends LitElement {
     this.trouble = t("Something went wrong on this page: {message}", { message });
   }
 
-  /** The address names the view, so that a reload and the back button keep it. */
+  /** The address names the view, so that a reload, Back and Forward lead to it. */
   private follow(): void {
-    const named = VIEWS.find(({ id }) => location.hash === `#${id}`);
-    void this.show(named ?? this.shown, { moves: false });
+    const named = VIEWS.find(({ id }) => id === place.view);
+    void this.show(named ?? (place.view ? this.shown : VIEWS[0]!), { moves: false });
   }
 
   private async show(view: View, { moves = true } = {}): Promise<void> {
     this.shown = view;
-    if (moves) history.replaceState(null, "", `#${view.id}`);
+    if (moves) place.go(view.id, ...place.of(view.id));
     news.isWatched = view.id === "canvas";
     void this.updateComplete.then(() => this.tab(view)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
     if (!this.loaded.has(view.id)) await this.load(view);
@@ -141,9 +147,18 @@ export class DragomanApp extends LitElement {
         </p>
       </header>
       <p id="news" class="unseen" role="status">${this.newest}</p>
-      ${this.trouble ? this.problem() : nothing}
+      ${this.trouble ? this.problem() : nothing} ${this.wasInside ? this.questions() : nothing}
       ${this.wasInside ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.outside()}
     `;
+  }
+
+  /** In every view but the one where it is answered. What was answered stays told until somebody takes it away. */
+  private questions() {
+    const asks = news.open.filter((it) => !(this.shown.id === "canvas" && place.of("canvas").join("/") === `${it.drawer}/${it.surface_id}`));
+    return html`${asks.slice(0, MOST_NOTICES).map((it) => html`<p class="question"><span>${t("{drawer} asks: {name}", named(it))}</span>
+        <button class="primary" @click=${() => place.lead("canvas", it.drawer, it.surface_id)}>${t("Answer")}</button></p>`)}
+      ${news.answered.map((it) => html`<p class="question answered"><span>${t(it.isCancelled ? "You closed the question of {drawer}: {name}" : "You answered {drawer}: {name}", named(it))}</span>
+        <button class="plain" @click=${() => news.forget(it)}>${t("Close")}</button></p>`)}`;
   }
 
   private readonly waits: Record<string, () => number> = { chat: () => approvals.waiting.length, canvas: () => news.count };
@@ -215,6 +230,11 @@ export class DragomanApp extends LitElement {
         background: var(--bad-card); color: var(--bad); overflow-wrap: anywhere;
       }
       .trouble button { flex: none; }
+      .question {
+        display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: .2rem 1rem; margin: 0; padding: .3rem 1rem;
+        background: var(--marked); border-bottom: 1px solid var(--line); overflow-wrap: anywhere;
+      }
+      .question.answered { background: var(--added); }
       code { font: .92em var(--mono); }
       main, section { flex: 1; min-height: 0; display: flex; flex-direction: column; }
       section { position: relative; }
@@ -229,6 +249,10 @@ export class DragomanApp extends LitElement {
       }
     `,
   ];
+}
+
+function named({ drawer, surface_id, title }: Listed) {
+  return { drawer: who(drawer), name: title || surface_id };
 }
 
 /** The daemon's own words where it said some. */

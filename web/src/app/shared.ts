@@ -17,6 +17,11 @@ export const shared = css`
     padding: .3rem .6rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--card); max-width: 100%;
   }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+  /* Inside: what scrolls, or lies at an edge, would cut a ring around it. */
+  .plain:focus-visible, [tabindex="0"]:focus-visible, summary:focus-visible, select:focus-visible, input:focus-visible, textarea:focus-visible {
+    outline-offset: -2px;
+  }
+  .aligned-left { text-align: left; } .aligned-center { text-align: center; } .aligned-right { text-align: right; }
   .quiet { color: var(--quiet); }
   .bad { color: var(--bad); }
   .mono { font-family: var(--mono); font-size: .9em; }

@@ -2,6 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
+import { place } from "../app/place";
 import { shared } from "../app/shared";
 import { ask, feed, post, t } from "../link";
 import { anew } from "../parts/anew";
@@ -9,6 +10,8 @@ import { who } from "../parts/who";
 import "./chinese";
 import type { Surface } from "./model";
 import "./surface";
+
+const VIEW = "canvas";
 
 @customElement("dragoman-canvas")
 export class DragomanCanvas extends LitElement {
@@ -21,17 +24,34 @@ export class DragomanCanvas extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.sized.observe(this);
+    place.addEventListener("led", this.followAddress);
+    this.followAddress();
     this.stop = feed.subscribe("canvas.", { events: () => void this.read(), reset: () => void this.read() });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.sized.disconnect();
+    place.removeEventListener("led", this.followAddress);
     this.stop();
   }
 
+  /** What it names may not be there yet, or not any more. */
+  private readonly followAddress = (): void => {
+    const [drawer, surface] = place.of(VIEW);
+    if (drawer !== undefined && surface !== undefined) this.shown = key({ drawer, surface_id: surface });
+  };
+
+  private go(surface: Surface): void {
+    this.shown = key(surface);
+    place.go(VIEW, surface.drawer, surface.surface_id);
+  }
+
   override updated(changed: Map<string, unknown>): void {
-    if (changed.has("shown")) this.reveal();
+    if (!changed.has("shown")) return;
+    this.reveal();
+    const shown = this.surfaces.find((surface) => key(surface) === this.shown);
+    if (shown) place.become(VIEW, shown.drawer, shown.surface_id);
   }
 
   /** In a narrow window the tabs are more than fit. */
@@ -75,7 +95,7 @@ export class DragomanCanvas extends LitElement {
     const index = this.surfaces.findIndex((surface) => key(surface) === this.shown);
     const next = step && this.surfaces.at((index + step) % this.surfaces.length);
     if (!next) return;
-    this.shown = key(next);
+    this.go(next);
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('[aria-selected="true"]')?.focus());
   }
 
@@ -96,7 +116,7 @@ export class DragomanCanvas extends LitElement {
         const name = surface.title || surface.surface_id;
         return html`<span class="surface ${isShown ? "shown" : ""}"><button
           class="plain" role="tab" aria-selected=${isShown} tabindex=${isShown ? 0 : -1}
-          title=${t("{name}, drawn by {drawer}", { name, drawer: who(surface.drawer) })} @click=${() => (this.shown = key(surface))}
+          title=${t("{name}, drawn by {drawer}", { name, drawer: who(surface.drawer) })} @click=${() => this.go(surface)}
         >${surface.asking === "open" ? html`<span class="asks" aria-hidden="true">?</span> ` : nothing}${name}</button><button
           class="plain away" aria-label=${t("Take {name} away", { name })} @click=${() => this.takeAway(surface)}
         >✕</button></span>`;
@@ -121,6 +141,6 @@ export class DragomanCanvas extends LitElement {
   ];
 }
 
-function key({ drawer, surface_id }: Surface): string {
+function key({ drawer, surface_id }: Pick<Surface, "drawer" | "surface_id">): string {
   return `${drawer}/${surface_id}`;
 }

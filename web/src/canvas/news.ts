@@ -1,16 +1,25 @@
 /** What agents drew or ask on the canvas while the person looks elsewhere. */
-import { ask, feed, t, unlessAway } from "../link";
+import { ask, feed, t, unlessAway, type Row } from "../link";
 import { anew } from "../parts/anew";
 import { acquaintances, who } from "../parts/who";
 
-interface Listed {
+export interface Listed {
   drawer: string;
   surface_id: string;
   title: string;
   asking: "no" | "open" | "closed";
 }
 
+export interface Answered extends Listed {
+  isCancelled: boolean;
+}
+
+/** Answers that are still told. */
+const TOLD_ANSWERS = 3;
+
 class News extends EventTarget {
+  /** What was answered, here or in another window, until somebody takes it away. */
+  answered: readonly Answered[] = [];
   private newest: Listed | null = null;
   private listed: Listed[] = [];
   /** Drawings that nobody has looked at; none of those that were there before this page was. */
@@ -21,8 +30,29 @@ class News extends EventTarget {
   constructor() {
     super();
     const read = () => void this.read().catch(unlessAway);
-    feed.subscribe("canvas.", { events: read, reset: read });
+    feed.subscribe("canvas.", { events: (rows) => (this.hear(rows), read()), reset: read });
     acquaintances.addEventListener("learned", () => this.changed());
+  }
+
+  get open(): readonly Listed[] {
+    return this.listed.filter(({ asking }) => asking === "open");
+  }
+
+  forget(it: Answered): void {
+    this.answered = this.answered.filter((other) => other !== it);
+    this.changed();
+  }
+
+  /** What is answered is taken away at once: it is known from before. */
+  private hear(rows: readonly Row[]): void {
+    for (const { event } of rows.filter((row) => row.event.kind === "canvas.action_taken")) {
+      const { drawer, surface, context } = (event.body ?? {}) as { drawer?: string; surface?: string; context?: Record<string, unknown> };
+      const question = this.open.find((it) => it.drawer === drawer && it.surface_id === surface);
+      if (!question) continue;
+      this.answered = [{ ...question, isCancelled: context?.["values"] === undefined }, ...this.answered].slice(0, TOLD_ANSWERS);
+      this.listed = this.listed.filter((it) => it !== question);
+    }
+    this.changed();
   }
 
   /** The newest of it, in words. */

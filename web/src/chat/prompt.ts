@@ -7,6 +7,8 @@ import { drafts } from "./drafts";
 
 const ASKED_AFTER_MS = 80;
 const OFFERED = 12;
+/** Of a command, with nothing after it yet. */
+const BEGINNING = /^\/\S*$/;
 
 interface Offer {
   text: string;
@@ -22,6 +24,8 @@ export class DragomanPrompt extends LitElement {
   @state() private text = "";
   @state() private offers: Offer[] = [];
   @state() private chosen = -1;
+  /** What is written is a command already: others only begin like it. */
+  private isWhole = false;
   private timer = 0;
   /** How far back in what was said before; none of it where it is 0. */
   private back = 0;
@@ -90,10 +94,18 @@ export class DragomanPrompt extends LitElement {
   private async complete(text: string): Promise<void> {
     try {
       const { offers } = await gateway.request<{ offers: Offer[] }>("dragoman.complete", { text: text.slice(0, 2000), sessionKey: this.key });
-      if (this.text === text) this.offers = offers.filter((offer) => offer.text !== text).slice(0, OFFERED);
+      if (this.text !== text) return;
+      this.isWhole = offers.some((offer) => offer.text === text);
+      this.offers = offers.filter((offer) => offer.text !== text).slice(0, OFFERED);
     } catch {
       this.offers = []; // what is lost here is shown by the connection's own sign
     }
+  }
+
+  /** The offer that Enter takes; none where Enter sends. Of the beginning of a command that is the first one. */
+  private get taken(): number {
+    if (this.chosen >= 0) return this.chosen;
+    return this.offers.length && BEGINNING.test(this.text) && !this.isWhole ? 0 : -1;
   }
 
   private keyed(event: KeyboardEvent): void {
@@ -101,8 +113,8 @@ export class DragomanPrompt extends LitElement {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (this.offers.length && step) {
       event.preventDefault();
-      this.chosen = this.chosen < 0 && step < 0 ? this.offers.length - 1 : (this.chosen + step + this.offers.length) % this.offers.length;
-    } else if (this.offers.length && (event.key === "Tab" || (event.key === "Enter" && this.chosen >= 0))) {
+      this.chosen = this.taken < 0 && step < 0 ? this.offers.length - 1 : (this.taken + step + this.offers.length) % this.offers.length;
+    } else if (this.offers.length && (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && this.taken >= 0))) {
       event.preventDefault();
       this.take(this.offers[Math.max(0, this.chosen)]!);
     } else if (step && this.recall(-step)) event.preventDefault();
@@ -144,7 +156,7 @@ export class DragomanPrompt extends LitElement {
         <textarea
           rows="2" aria-label=${t("Message")} placeholder=${t("Ask, or / for commands")} .value=${this.text} spellcheck="false"
           role="combobox" aria-expanded=${this.offers.length > 0} aria-controls="offers" aria-autocomplete="list"
-          aria-activedescendant=${this.chosen >= 0 ? `offer-${this.chosen}` : nothing}
+          aria-activedescendant=${this.taken >= 0 ? `offer-${this.taken}` : nothing}
           @input=${(event: InputEvent) => this.become((event.target as HTMLTextAreaElement).value)} @keydown=${this.keyed}
         ></textarea>
         ${this.running
@@ -158,7 +170,7 @@ export class DragomanPrompt extends LitElement {
   private list() {
     return html`<ul id="offers" role="listbox" aria-label=${t("Completions")}>
       ${this.offers.map((offer, index) => html`<li
-        id="offer-${index}" role="option" aria-selected=${index === this.chosen} @mousedown=${(event: Event) => { event.preventDefault(); this.take(offer); }}
+        id="offer-${index}" role="option" aria-selected=${index === this.taken} @mousedown=${(event: Event) => { event.preventDefault(); this.take(offer); }}
       ><b>${offer.text}</b> <span class="quiet">${offer.description}</span></li>`)}
     </ul>`;
   }

@@ -92,4 +92,6 @@ export interface Trouble {
   hint: string;
   /** Commands of a folder that nobody has vouched for yet. */
   wouldRun?: string[];
+  /** The folder that nobody trusts yet, where that was the reason. */
+  untrusted?: string;
 }

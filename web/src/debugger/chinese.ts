@@ -1,6 +1,8 @@
 import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
+  "Trust {name} and start": "信任 {name} 并启动",
+  "The session of this address is gone.": "此地址对应的会话已不存在。",
   "Ask about lines {from} to {to}": "询问第 {from} 至 {to} 行",
   "what the program printed": "程序的输出",
   "What to show": "显示内容",

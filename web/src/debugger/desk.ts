@@ -1,6 +1,8 @@
 /** What the debugger view knows and does: sessions, the stop that is looked at, breakpoints, output, watches. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
-import { feed, post, recorded, t, Refused, type Row } from "../link";
+import { place } from "../app/place";
+import { feed, post, t, Refused, type Row } from "../link";
+import { recorded } from "../link/feed";
 import { anew } from "../parts/anew";
 import type { Breakpoint, Frame, Page, Scope, Session, Stop, Trouble } from "./answers";
 import { KINDS, TOLD_KINDS } from "./doings";
@@ -16,6 +18,7 @@ import { Watches, type Spot } from "./watches";
 /** A step that is over by then shows at once; of a longer one the feed tells. */
 const WAITS_S = 1;
 const OUTPUT_EVERY_MS = 500;
+const VIEW = "debugger";
 /** So far back what was done is looked for in the record, in which a program's output may stand between. */
 const SEARCHED = 5000;
 const LIVE = new Set(["Starting", "Running", "Stopped"]);
@@ -57,6 +60,10 @@ export class Desk implements ReactiveController {
   private watchedAt: Frame | null = null;
   /** What somebody started since: it is shown, unless something else is being debugged here. */
   private started = "";
+  /** What was asked for last and not done. */
+  private refusedWish: { tool: string; args: Record<string, unknown> } | null = null;
+  /** Where the address leads, until it was followed. */
+  private led: readonly string[] | null = null;
   /** A person chose a folder: what others do elsewhere does not take them from it. */
   private stays = false;
 
@@ -65,6 +72,8 @@ export class Desk implements ReactiveController {
   }
 
   hostConnected(): void {
+    this.led = place.of(VIEW);
+    place.addEventListener("led", this.followAddress);
     this.unsubscribe = feed.subscribe(KINDS, {
       events: (rows) => this.heard(rows),
       reset: ({ sequence }) => void this.begin(sequence),
@@ -74,11 +83,18 @@ export class Desk implements ReactiveController {
   }
 
   hostDisconnected(): void {
+    place.removeEventListener("led", this.followAddress);
     this.unsubscribe();
     clearInterval(this.timer);
     clearTimeout(this.soon);
     this.soon = 0;
   }
+
+  private readonly followAddress = (): void => {
+    if (place.view !== VIEW) return;
+    this.led = place.of(VIEW);
+    void this.refresh();
+  };
 
   get session(): Session | undefined {
     return this.sessions.find(({ session_id }) => session_id === this.chosen);
@@ -178,6 +194,7 @@ export class Desk implements ReactiveController {
     if (!this.workspace) this.adopt(own);
     const listed = await Promise.all(this.folders.map((workspace) => sessionsIn(workspace)));
     this.sessions = listed.flat();
+    this.arrive();
     this.decide();
     await this.settle();
     const { data } = await this.call("get_breakpoints");
@@ -186,6 +203,29 @@ export class Desk implements ReactiveController {
     void this.printed.read();
     await this.follow();
     await this.story.recall(this.workspace, this.chosen);
+    await this.lookWhereLed();
+  }
+
+  /** At the session that the address names. */
+  private arrive(): void {
+    const [session] = this.led ?? [];
+    if (!session || session === this.chosen) return;
+    if (this.sessions.some(({ session_id }) => session_id === session)) {
+      this.stays = false;
+      this.turnTo(session);
+    } else {
+      this.led = null;
+      this.notice = t("The session of this address is gone.");
+    }
+  }
+
+  /** At the stop that it names, else at the present. */
+  private async lookWhereLed(): Promise<void> {
+    const [session, stop] = this.led ?? [];
+    this.led = null;
+    if (session !== this.chosen) return;
+    if (Number(stop)) await this.lookBack(Number(stop));
+    else if (this.story.then) this.lookAtNow();
   }
 
   /** A file may have been opened before it was known where this is. */
@@ -226,6 +266,7 @@ export class Desk implements ReactiveController {
   choose(id: string): void {
     if (id === this.chosen) return;
     this.stays = false;
+    place.go(VIEW, id);
     this.turnTo(id);
     void this.refresh().then(() => this.quietly(this.openOf(id)));
   }
@@ -248,6 +289,7 @@ export class Desk implements ReactiveController {
     this.frame = null;
     this.scopes = [];
     this.printed.of(id, this.session?.workspace ?? this.workspace);
+    if (!this.led) place.become(VIEW, id);
   }
 
   /** The stop that there is now; to have been told of it is also what lets this page send the program on from it. */
@@ -270,6 +312,7 @@ export class Desk implements ReactiveController {
     if (this.stop?.session_id === stop.session_id && this.stop.stop_number === stop.stop_number) return;
     this.stop = stop;
     this.story.lookAtNow();
+    if (!this.led) place.become(VIEW, this.chosen);
     if (this.session) Object.assign(this.session, { state: "Stopped", stop_number: stop.stop_number });
     const at = stop.call_stack.find(({ frame_id }) => frame_id === stop.at_frame_id) ?? stop.call_stack[0];
     if (at) await this.look(at);
@@ -317,6 +360,7 @@ export class Desk implements ReactiveController {
   async lookBack(number: number): Promise<void> {
     const isPresent = this.session?.state === "Stopped" && number === this.stop?.stop_number;
     if (isPresent) return this.lookAtNow();
+    place.go(VIEW, this.chosen, String(number));
     try {
       const then = await this.story.lookBack(this.workspace, this.chosen, number);
       if (then?.path) this.open(then.path, then.line);
@@ -327,6 +371,7 @@ export class Desk implements ReactiveController {
   }
 
   lookAtNow(): void {
+    place.go(VIEW, this.chosen);
     this.story.lookAtNow();
     if (this.frame?.file_path) this.open(this.frame.file_path, this.frame.line_number);
     this.host.requestUpdate();
@@ -365,6 +410,19 @@ export class Desk implements ReactiveController {
     return this.act(tool, { session_id: this.chosen, ...waits, ...args });
   }
 
+  /** The person has seen what would run; what was refused is tried again. */
+  async trust(folder: string): Promise<void> {
+    const again = this.refusedWish;
+    try {
+      await post("/api/trust", { folder });
+      this.trouble = null;
+      if (again) await this.act(again.tool, again.args);
+    } catch (error) {
+      this.trouble = told(error);
+    }
+    this.host.requestUpdate();
+  }
+
   async stopWaiting(): Promise<void> {
     try {
       const { count } = await post<{ count: number }>("/api/debug/stop-waiting", { session_id: this.chosen });
@@ -397,7 +455,7 @@ export class Desk implements ReactiveController {
     this.notice = "";
     try {
       const { data, text, is_error } = await this.call(tool, args);
-      if (is_error) this.trouble = refused(data, text);
+      if (is_error) [this.trouble, this.refusedWish] = [refused(data, text), { tool, args }];
       else this.turnToStarted(tool, String(data["session_id"] ?? ""));
       await this.stopped(data["stop_event_data"] as Stop | undefined);
     } catch (error) {

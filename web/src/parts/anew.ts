@@ -3,7 +3,8 @@ export function anew(read: () => Promise<void>): () => Promise<void> {
   let isStale = false;
   let going: Promise<void> | undefined;
 
-  /** Over in the same turn in which nothing is stale any more: whoever asks next begins anew. */
+  /** Over in the same turn in which nothing is stale any more, so that whoever asks next begins anew. `read` is waited for
+   *  at least once: by then `going` is set. */
   async function whileStale(): Promise<void> {
     try {
       while (isStale) {
@@ -17,7 +18,7 @@ export function anew(read: () => Promise<void>): () => Promise<void> {
 
   return () => {
     isStale = true;
-    going ??= Promise.resolve().then(whileStale);
+    going ??= whileStale();
     return going;
   };
 }

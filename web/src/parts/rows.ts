@@ -15,6 +15,8 @@ export class DragomanRows extends LitElement {
   @state() private top = 0;
   @state() private seen = 800;
   private isAtEnd = true;
+  /** Where it was brought to last, to stay at the end. */
+  private keptAt = 0;
   private readonly watcher = new ResizeObserver(() => this.resized());
 
   protected override createRenderRoot() {
@@ -38,7 +40,8 @@ export class DragomanRows extends LitElement {
 
   private readonly scrolled = (): void => {
     this.top = this.scrollTop;
-    this.isAtEnd = this.scrollTop + this.clientHeight > this.scrollHeight - 1.5 * this.height;
+    const isKept = this.isAtEnd && this.scrollTop >= this.keptAt - 1; // more may have come since it was brought there
+    this.isAtEnd = isKept || this.scrollTop + this.clientHeight > this.scrollHeight - 1.5 * this.height;
   };
 
   private resized(): void {
@@ -51,7 +54,9 @@ export class DragomanRows extends LitElement {
   }
 
   private keepToEnd(): void {
-    if (this.stays === "end" && this.isAtEnd) this.scrollTop = this.scrollHeight;
+    if (this.stays !== "end" || !this.isAtEnd) return;
+    this.scrollTop = this.scrollHeight;
+    this.keptAt = this.scrollTop;
   }
 
   override render() {

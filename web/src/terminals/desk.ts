@@ -1,9 +1,12 @@
 /** What the view of terminals knows: who has which, what ran there, and what it printed. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
+import { place } from "../app/place";
 import { call, feed, type Answer } from "../link";
 import { anew } from "../parts/anew";
 import type { Command, Hit, Terminal } from "./answers";
 
+const VIEW = "terminals";
+const RUNNING_EVERY_MS = 1000;
 const AT_ONCE = 100;
 const OUTPUT_BYTES = 100_000;
 /** So many pages are read to find the line that a search found. */
@@ -25,16 +28,21 @@ export class Desk implements ReactiveController {
   lines: string[] = [];
   left: number | null = null;
   shows: Shows = "output";
+  /** A narrow window has room for what is chosen from, or for what is read of it. */
+  isReading = false;
+  /** What runs now: the record has a command when it has ended. */
+  private running: Command[] = [];
   /** The line that a search found, where it stands. */
   found = -1;
   /** Tells one reading from another: each begins at its own place. */
   reads = 0;
   trouble = "";
   private unsubscribe = () => {};
+  private timer = 0;
   private soon = 0;
   private round = 0;
   /** What was looked for, of the commands that are listed. */
-  private listed = "";
+  private sorted = "";
   private isReadingOlder = false;
   private wanted = 0;
   /** More of the output that was wanted so. */
@@ -45,19 +53,54 @@ export class Desk implements ReactiveController {
   }
 
   hostConnected(): void {
+    place.addEventListener("led", this.followAddress);
+    this.follow(place.of(VIEW));
+    this.timer = window.setInterval(() => this.lookAround(), RUNNING_EVERY_MS);
     this.unsubscribe = feed.subscribe("terminal.", { events: () => this.later(), reset: () => this.later(), erased: () => this.close() });
   }
 
   hostDisconnected(): void {
+    place.removeEventListener("led", this.followAddress);
+    clearInterval(this.timer);
     this.unsubscribe();
     clearTimeout(this.soon);
     this.soon = 0;
   }
 
+  private readonly followAddress = (): void => {
+    if (place.view === VIEW) this.follow(place.of(VIEW));
+  };
+
+  private follow([terminal = "", command = ""]: readonly string[]): void {
+    if (terminal !== this.chosen) this.pick(terminal);
+    if (command && command !== this.command?.command_id) void this.open(command);
+    this.isReading = Boolean(terminal || command);
+    this.host.requestUpdate();
+  }
+
+  /** That a command has begun is told by nobody. */
+  private lookAround(): void {
+    if (!document.hidden && this.host.checkVisibility()) void this.readRunning();
+  }
+
+  private readonly readRunning = anew(async () => {
+    const told = await this.ask("list_terminals", {}, this.isWide);
+    if (told) this.running = (told.data["terminals"] as Terminal[]).flatMap(({ running }) => running ?? []);
+    this.host.requestUpdate();
+  });
+
+  /** What runs, then what has ended, the newest first. */
+  get listed(): Command[] {
+    const words = this.words.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = ({ terminal, command }: Command) =>
+      !this.failed && (!this.chosen || terminal === this.chosen) && words.every((word) => command.toLowerCase().includes(word));
+    return [...this.running.filter(fits), ...this.commands];
+  }
+
   /** What was read may be no more; what is listed is read anew. */
   private close(): void {
     this.wanted++;
-    Object.assign(this, { command: null, lines: [], left: null, listed: "" });
+    Object.assign(this, { command: null, lines: [], left: null, sorted: "" });
   }
 
   named(id: string): Terminal | undefined {
@@ -75,7 +118,7 @@ export class Desk implements ReactiveController {
   readonly refresh = anew(async () => {
     const told = await this.ask("list_terminals", { ended: true });
     if (told) this.terminals = told.data["terminals"] as Terminal[];
-    await this.search();
+    await Promise.all([this.search(), this.readRunning()]);
   });
 
   /** From the newest on; what was read beyond the first page stays, where only something new came before it. */
@@ -85,9 +128,9 @@ export class Desk implements ReactiveController {
     const told = await this.searched();
     if (!told || round !== this.round) return;
     const found = told.data["commands"] as Command[];
-    const older = sought === this.listed ? this.after(found.at(-1)) : [];
+    const older = sought === this.sorted ? this.after(found.at(-1)) : [];
     this.commands = [...found, ...older];
-    this.listed = sought;
+    this.sorted = sought;
     this.hits = told.data["output_hits"] as Hit[];
     if (!older.length) this.next = told.data["next_before"] as string | null;
     this.host.requestUpdate();
@@ -103,13 +146,13 @@ export class Desk implements ReactiveController {
   }
 
   async older(): Promise<void> {
-    const { next, listed } = this;
+    const { next, sorted } = this;
     const last = this.commands.at(-1);
     if (!next || this.isReadingOlder) return;
     this.isReadingOlder = true;
     const told = await this.searched(next);
     this.isReadingOlder = false;
-    if (!told || listed !== this.listed || this.commands.at(-1)?.command_id !== last?.command_id) return;
+    if (!told || sorted !== this.sorted || this.commands.at(-1)?.command_id !== last?.command_id) return;
     this.next = told.data["next_before"] as string | null;
     this.commands = [...this.commands, ...(told.data["commands"] as Command[])];
     this.host.requestUpdate();
@@ -117,12 +160,21 @@ export class Desk implements ReactiveController {
 
   private searched(before = ""): Promise<Answer | null> {
     const wanted = { query: this.words, failed: this.failed, terminal: this.chosen, limit: AT_ONCE };
-    const wide = this.everywhere || this.chosen !== "";
-    return this.ask("search_commands", { ...wanted, ...(before ? { before } : {}) }, wide);
+    return this.ask("search_commands", { ...wanted, ...(before ? { before } : {}) }, this.isWide);
+  }
+
+  private get isWide(): boolean {
+    return this.everywhere || this.chosen !== "";
+  }
+
+  choose(terminal: string): void {
+    place.go(VIEW, terminal);
+    this.pick(terminal);
+    this.isReading = terminal !== "";
   }
 
   /** Of one terminal its screen is shown; of all there is none. */
-  choose(terminal: string): void {
+  private pick(terminal: string): void {
     this.chosen = terminal;
     this.shows = terminal ? "screen" : "output";
     void this.search();
@@ -135,6 +187,12 @@ export class Desk implements ReactiveController {
   }
 
   async read(id: string, line = ""): Promise<void> {
+    place.go(VIEW, this.chosen, id);
+    this.isReading = true;
+    await this.open(id, line);
+  }
+
+  private async open(id: string, line = ""): Promise<void> {
     const reads = ++this.wanted;
     this.shows = "output";
     const told = await this.ask("get_command_output", { command_id: id, part: "head", offset: 0, limit: OUTPUT_BYTES });

@@ -4,6 +4,7 @@ import { customElement, property, query, state } from "lit/decorators.js";
 import { shared } from "../app/shared";
 import { t } from "../link";
 import { Watching, type WatchState } from "../link/watching";
+import type { DragomanRows } from "../parts/rows";
 import "../parts/rows";
 import "./chinese";
 import { Emulator, type Run } from "./emulator";
@@ -18,6 +19,7 @@ const WORDS: Record<WatchState, string> = {
 const SMALLEST_PX = 10;
 const LARGEST_PX = 14;
 const LETTERS = 40;
+const MARGIN_PX = 16;
 
 @customElement("dragoman-screen")
 export class DragomanScreen extends LitElement {
@@ -29,6 +31,8 @@ export class DragomanScreen extends LitElement {
   private emulator = new Emulator(() => this.later());
   private watching: Watching | null = null;
   private frame = 0;
+  /** How far the cursor was followed to the side. */
+  private sideways = 0;
   private readonly observer = new ResizeObserver(() => this.fit());
 
   override connectedCallback(): void {
@@ -83,6 +87,21 @@ export class DragomanScreen extends LitElement {
     const fitting = (this.clientWidth - 28) / (this.emulator.columns * letter);
     const size = Math.max(SMALLEST_PX, Math.min(LARGEST_PX, Math.floor(fitting * 2) / 2));
     if (letter && Number.isFinite(size)) this.size = size;
+  }
+
+  override updated(): void {
+    const rows = this.renderRoot.querySelector<DragomanRows>("#screen");
+    void rows?.updateComplete.then(() => this.reveal(rows));
+  }
+
+  /** In a narrow window the cursor may stand beside what is seen. Whoever scrolled sideways is left where they are. */
+  private reveal(rows: HTMLElement): void {
+    const cursor = rows.querySelector(".cursor")?.getBoundingClientRect();
+    if (!cursor || rows.scrollLeft !== this.sideways) return;
+    const { left, right } = rows.getBoundingClientRect();
+    const over = Math.max(0, cursor.right - right + MARGIN_PX) || Math.min(0, cursor.left - left - MARGIN_PX);
+    if (over) rows.scrollLeft += over;
+    this.sideways = rows.scrollLeft;
   }
 
   override render() {

@@ -23,8 +23,6 @@ const PANES: readonly [Shows, string][] = [["output", "Output"], ["screen", "Scr
 export class DragomanTerminals extends LitElement {
   private readonly desk = new Desk(this);
   @state() private canDraw = false;
-  /** A narrow window has room for what is chosen from, or for what is read of it. */
-  @state() private isReading = false;
   private readonly narrow = matchMedia("(max-width: 60rem)");
   private readonly resized = () => this.requestUpdate();
   private typing = 0;
@@ -56,9 +54,9 @@ export class DragomanTerminals extends LitElement {
   override render() {
     return html`
       <nav aria-label=${t("Terminals")}>${this.terminals()}</nav>
-      <section class="list ${this.isReading ? "away" : ""}" aria-label=${t("Commands")}>${this.search()} ${this.commands()} ${this.hits()}</section>
+      <section class="list ${this.desk.isReading ? "away" : ""}" aria-label=${t("Commands")}>${this.search()} ${this.commands()} ${this.hits()}</section>
       ${this.panes()}
-      <section class="read ${this.isReading ? "" : "away"}">${this.pane[this.desk.shows]()}</section>
+      <section class="read ${this.desk.isReading ? "" : "away"}">${this.pane[this.desk.shows]()}</section>
     `;
   }
 
@@ -71,7 +69,7 @@ export class DragomanTerminals extends LitElement {
 
   private choice(terminal: string, content: unknown) {
     const isChosen = terminal === this.desk.chosen;
-    return html`<button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${terminal} @click=${() => { this.desk.choose(terminal); this.isReading = terminal !== ""; }}>
+    return html`<button class="plain item ${isChosen ? "chosen" : ""}" aria-pressed=${isChosen} title=${terminal} @click=${() => this.desk.choose(terminal)}>
       ${content}</button>`;
   }
 
@@ -94,7 +92,7 @@ export class DragomanTerminals extends LitElement {
 
   /** Of both that were looked through, in one answer. */
   private count(): string {
-    const { commands, next, hits } = this.desk;
+    const { listed: commands, next, hits } = this.desk;
     const count = `${commands.length}${next ? "+" : ""}`;
     return hits.length ? t("commands: {count}, lines of output: {lines}", { count, lines: hits.length }) : t("commands: {count}", { count });
   }
@@ -116,7 +114,7 @@ export class DragomanTerminals extends LitElement {
   };
 
   private commands() {
-    const { commands, next, hits } = this.desk;
+    const { listed: commands, next, hits } = this.desk;
     if (!commands.length && hits.length) return nothing;
     if (!commands.length) return html`<p class="none">${t("Nothing recorded matches.")}</p>`;
     return html`<dragoman-rows id="commands" .rows=${commands} .height=${44} .render_row=${(it: Command) => this.oneCommand(it)}></dragoman-rows>
@@ -149,16 +147,15 @@ export class DragomanTerminals extends LitElement {
 
   private read(command: string, line?: string): void {
     void this.desk.read(command, line);
-    this.isReading = true;
   }
 
   private panes() {
     const { shows } = this.desk;
     const isNarrow = this.narrow.matches;
-    const show = (pane: Shows) => ((this.isReading = true), this.desk.show(pane));
+    const show = (pane: Shows) => ((this.desk.isReading = true), this.desk.show(pane));
     return html`<div class="bar panes" role="group" aria-label=${t("What to show")}>
-      ${isNarrow ? html`<button id="shows-commands" aria-pressed=${!this.isReading} @click=${() => (this.isReading = false)}>${t("Commands")}</button>` : nothing}
-      ${PANES.map(([pane, title]) => html`<button id="shows-${pane}" aria-pressed=${shows === pane && (this.isReading || !isNarrow)} @click=${() => show(pane)}>${t(title)}</button>`)}
+      ${isNarrow ? html`<button id="shows-commands" aria-pressed=${!this.desk.isReading} @click=${() => ((this.desk.isReading = false), this.requestUpdate())}>${t("Commands")}</button>` : nothing}
+      ${PANES.map(([pane, title]) => html`<button id="shows-${pane}" aria-pressed=${shows === pane && (this.desk.isReading || !isNarrow)} @click=${() => show(pane)}>${t(title)}</button>`)}
     </div>`;
   }
 

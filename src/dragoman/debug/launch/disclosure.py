@@ -90,6 +90,7 @@ def needs_trust(launch: Launch, workspace: Path, runs_with: Sequence[Mapping[str
             "Look at what would run; whoever owns this machine allows it with: dragoman trust {folder}",
             folder=shlex.quote(str(workspace)),
         ),
+        folder=str(workspace),
         would_run=[one.told() for one in what_would_run(launch, runs_with)],
     )
 
