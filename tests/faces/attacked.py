@@ -1,7 +1,6 @@
 """A daemon of its own process to attack: its memory, descriptors and lag can be watched, and its record filled.
 
-Run as a program it is that daemon: the real one, with two methods more (`test_append`, `test_patch`), and a lag that
-is its own (`own_lag`).
+Run as a program it is that daemon: the real one, with a few methods more (`test_…`), and a lag of its own (`own_lag`).
 """
 
 from __future__ import annotations
@@ -30,6 +29,8 @@ from tests.proving import Proof, calls, log_in
 from tests.raw_http import Answer, Ask, WebSocket, ask
 
 MB = 1_000_000
+_LOOK_EVERY_S = 0.02
+_LAGS_S = deque([0.0], maxlen=round(60 / _LOOK_EVERY_S))
 
 
 @dataclass
@@ -74,6 +75,13 @@ class Attacked:
     def assert_punctual(self) -> None:
         """The event loop was never held up by what it did itself: see `own_lag`."""
         assert self.health().json()["worst_lag_ms"] < 100 * PATIENCE
+
+    @contextlib.contextmanager
+    def lag_at_most(self, most_s: float) -> Iterator[None]:
+        """As `assert_punctual`, for what happens in the block alone."""
+        call(self.places, "test_forget_lag")
+        yield
+        assert self.health().json()["worst_lag_ms"] < 1000 * most_s
 
     def resident(self) -> int:
         return int(self.process.memory_info().rss)
@@ -171,7 +179,7 @@ def _main() -> None:
     plain_table = Methods.table
 
     def table(self: Methods) -> Any:
-        return {**plain_table(self), "test_append": lambda params: _append(self, params), "test_patch": _patch}
+        return {**plain_table(self), "test_append": lambda params: _append(self, params), **_OWN_METHODS}
 
     def ready(running: Running) -> None:
         print(running.state.port, flush=True)
@@ -186,8 +194,8 @@ def _main() -> None:
 async def own_lag(meter: LagMeter) -> None:
     """Without what the machine gave to others meanwhile. A sleeper beside us is no measure of that: who has worked
     waits longer than who has slept. Often, so that what others had before the timer was due hides little."""
-    every_s = 0.02
-    meter._lags_s = deque([0.0], maxlen=round(60 / every_s))
+    every_s = _LOOK_EVERY_S
+    meter._lags_s = _LAGS_S
     while True:
         crowded, due = ready_s("self"), anyio.current_time() + every_s
         await anyio.sleep_until(due)
@@ -208,11 +216,27 @@ async def _append(methods: Any, params: Any) -> AsyncIterator[Any]:
     yield {"last": last}
 
 
+async def _forget_lag(_: Any) -> AsyncIterator[Any]:
+    _LAGS_S.clear()
+    _LAGS_S.append(0.0)
+    yield None
+
+
+async def _stall(params: Any) -> AsyncIterator[Any]:
+    """What no part of the daemon may do: hold the loop up."""
+    until = time.thread_time() + params["seconds"]
+    while time.thread_time() < until:
+        pass
+    yield None
+
+
 async def _patch(params: Any) -> AsyncIterator[Any]:
     module, _, name = params["name"].partition(":")
     setattr(importlib.import_module(module), name, params.get("value", lambda *_: params["answer"]))
     yield None
 
+
+_OWN_METHODS = {"test_patch": _patch, "test_stall": _stall, "test_forget_lag": _forget_lag}
 
 if __name__ == "__main__":
     _main()

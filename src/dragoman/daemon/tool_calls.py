@@ -67,7 +67,7 @@ class _Conversation:
         async with anyio.create_task_group() as group:
             try:
                 async for call in self._calls(rest):
-                    self._require_room()
+                    self._require_room(call.id)
                     self.open[call.id] = replace(self.caller)
                     group.start_soon(self._answer, call)
             except RemoteProtocolError as error:
@@ -84,7 +84,10 @@ class _Conversation:
             with anyio.fail_after(NEXT_CALL_WITHIN_S):
                 data = await self.stream.receive(_READ)
 
-    def _require_room(self) -> None:
+    def _require_room(self, id: int) -> None:
+        """Open calls are counted by their ids: with one id for all of them there would be room for any number."""
+        if id in self.open:
+            raise RemoteProtocolError("repeated_id", f"the call {id} is open already")
         if len(self.open) >= OPEN_AT_MOST:
             raise RemoteProtocolError("too_many_calls", f"more than {OPEN_AT_MOST} calls are open")
 

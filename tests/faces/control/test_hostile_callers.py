@@ -188,6 +188,37 @@ def test_a_caller_ahead_of_itself_is_cut_off_also_behind_an_endless_answer(greet
     assert greeted.failure() == "too_many_calls"
 
 
+TOOL_CALL = {"id": 1, "method": "call", "params": {"name": "list_breakpoints", "arguments": {}}}
+TOOL_FLOODS = {
+    "calls of one id": ([TOOL_CALL] * 2_000, "repeated_id"),
+    "calls of other ids": ([{**TOOL_CALL, "id": number} for number in range(2_000)], "too_many_calls"),
+    "calls that are none": ([{"id": 1}] * 2_000, "bad_field"),
+}
+
+
+@pytest.mark.parametrize(("lines", "code"), TOOL_FLOODS.values(), ids=TOOL_FLOODS)
+def test_a_flood_of_tool_calls_is_cut_off(caller: Caller, lines: list[object], code: str) -> None:
+    caller.say({**HELLO, "role": "tools"}, *lines)
+    codes = []
+    while (heard := caller.hear()) is not None:
+        codes += [heard["error"]["code"]] if "error" in heard else []
+    assert codes[-1:] == [code]
+
+
+@pytest.mark.parametrize("role", ["control", "tools"])
+def test_empty_lines_without_end_are_cut_off(caller: Caller, role: str) -> None:
+    caller.say({**HELLO, "role": role})
+    assert caller.hear()["dragoman"] == 1
+    caller.say_bytes(b"\n \n\r\n" * 200_000)
+    assert caller.failure() == "empty_lines"
+
+
+def test_a_few_empty_lines_are_passed_over(greeted: Caller) -> None:
+    greeted.say_bytes(b"\n\n\r\n")
+    greeted.say({"id": 1, "method": "status"})
+    assert greeted.hear()["result"]["state"] == "running"
+
+
 def test_a_follower_who_left_is_noticed_without_an_event(victim: Attacked) -> None:
     victim.append(1)
     with contextlib.ExitStack() as stack:

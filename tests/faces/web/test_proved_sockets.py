@@ -6,15 +6,16 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from dragoman.access.proof import Session, Transcript
+from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
 from tests.daemons import PATIENCE, call, eventually
-from tests.faces.attacked import Attacked, attacked
+from tests.faces.attacked import MB, Attacked, attacked
 from tests.proving import Calls, Proof, StrangerError, as_editor, calls, from_link, log_in
 from tests.raw_http import WebSocket
 
@@ -211,3 +212,39 @@ def test_whoever_reads_a_link_in_a_command_line_cannot_use_it_as_another_user(
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == (0 if opens else 1)
     if not opens:  # it spent nothing either
         link.log_in()
+
+
+MAX_LAG_S = 0.25
+# As long as a message may be: most of it is values of one byte, or nothing but depth.
+LONGEST = WEBSOCKET_MESSAGE_CAP - 100
+MESSAGES = {
+    "small": (b"{}", 3_000),
+    "wide": (b"[" + b"0," * (LONGEST // 2) + b"0]", 4),
+    "deep": (b"[" * (LONGEST // 2) + b"]" * (LONGEST // 2), 4),
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("path", [*PATHS, "/link/editor", "/gateway"])
+def test_no_flood_on_a_socket_delays_the_daemon_or_fills_it(victim: Attacked, path: str, message: str) -> None:
+    text, times = MESSAGES[message]
+    before = victim.resident()
+    with victim.lag_at_most(MAX_LAG_S):
+        with _flooded(victim, path) as socket, suppress(OSError):
+            for _ in range(times):
+                socket.send(text)
+        victim.assert_serves()
+    assert victim.resident() - before < 40 * MB
+
+
+def test_a_delay_of_the_daemon_would_be_seen(victim: Attacked) -> None:
+    """The control of the floods: what holds the loop up is in the number that they look at."""
+    with pytest.raises(AssertionError), victim.lag_at_most(MAX_LAG_S):
+        call(victim.places, "test_stall", {"seconds": MAX_LAG_S + 0.15})
+
+
+def _flooded(victim: Attacked, path: str) -> WebSocket:
+    if path == "/gateway":
+        token = victim.places.token_file("gateway").read_text().strip()
+        return WebSocket(victim.port, path, [victim.host, ("Authorization", f"Bearer {token}")])
+    return (as_editor(victim.places) if path == "/link/editor" else log_in(victim.places)).open(path)

@@ -9,6 +9,8 @@ from typing import Any
 from dragoman.errors import RemoteProtocolError
 
 LINE_CAP = 1 << 20
+EMPTY_LINES_AT_MOST = 16
+"""One after another: a byte each, which costs as much work as a line that says something."""
 
 
 class Lines:
@@ -18,6 +20,7 @@ class Lines:
         self._cap = cap
         self._buffer = bytearray()
         self._scanned = 0
+        self._empty = 0
 
     @property
     def unfinished(self) -> bool:
@@ -28,13 +31,22 @@ class Lines:
         self._buffer += data
         while (line := self._next_line()) is not None:
             if line.strip():
+                self._empty = 0
                 yield decode_line(line)
+            else:
+                self._count_empty()
 
     def take_rest(self) -> bytes:
         rest = bytes(self._buffer)
         self._buffer.clear()
         self._scanned = 0
         return rest
+
+    def _count_empty(self) -> None:
+        self._empty += 1
+        if self._empty > EMPTY_LINES_AT_MOST:
+            self.take_rest()
+            raise RemoteProtocolError("empty_lines", f"more than {EMPTY_LINES_AT_MOST} empty lines")
 
     def _next_line(self) -> bytes | None:
         end = self._buffer.find(b"\n", self._scanned)
