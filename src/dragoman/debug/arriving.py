@@ -16,6 +16,7 @@ from dragoman.debug.running import Running, Tell
 from dragoman.debug.states import Happening, State
 from dragoman.debug.stopping import Moment, Stopping
 from dragoman.debug.telling import place_of
+from dragoman.debug.thread_dump.glance import Glance
 from dragoman.debug.threads import Threads
 from dragoman.wire.dap import bodies
 
@@ -34,6 +35,7 @@ class Arriving:
         opening: Opening,
         stopping: Stopping,
         running: Running,
+        glance: Glance,
         *,
         title: str,
         tell: Tell,
@@ -48,6 +50,7 @@ class Arriving:
         self._opening = opening
         self._stopping = stopping
         self._running = running
+        self._glance = glance
         self._title = title
         self._tell = tell
         self._before = before
@@ -77,6 +80,8 @@ class Arriving:
         stop for anyone, and the debugger may have gone before it could say where."""
         was_stopped = self._life.stands
         sent_on = self._running.sent_on
+        if not was_stopped and await self._glance.take(body, self._running.command, self._stopping.goes_on):
+            return
         if was_stopped and self._is_beside(body):
             await self._stopping.note(body)
             return

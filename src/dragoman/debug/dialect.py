@@ -82,6 +82,8 @@ class Dialect:
     """A pattern of how that local is shown, with the `message` in it."""
     thread_dump: str = ""
     """An expression that is evaluated in a running program, beside its threads: where each is and what it waits for."""
+    halts_anywhere: bool = False
+    """It halts a program also where that waits in the kernel: one that cannot be asked is halted for a thread dump."""
     build_failed: str = ""
     """A pattern in its refusal to launch that says that the program could not be built: its output has the reason."""
     ready_within_s: float = 30.0

@@ -36,6 +36,7 @@ from dragoman.debug.running import Running, Tell
 from dragoman.debug.states import LIVE, Happening, State
 from dragoman.debug.stopping import Moment, Stopping
 from dragoman.debug.thread_dump import ThreadDump, ThreadDumper
+from dragoman.debug.thread_dump.glance import Glance
 from dragoman.debug.threads import Threads
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.redaction import SecretStream
@@ -49,6 +50,7 @@ log = logging.getLogger(__name__)
 _NAMES_AT_MOST = 100
 _LAST_WORDS_WITHIN_S = 10.0
 _LAST_WORDS = 4000
+_GLANCED_WITHIN_S = 1.8
 
 
 @runtime_checkable
@@ -100,14 +102,15 @@ class Session:
             self._asking, self._life, self._threads, self._mailbox,
             again=self._hearing.put_back, tell=tell, is_core=launch.is_core,
         )  # fmt: skip
+        self._dumper = ThreadDumper(backend, launch.dialect)
+        self._glance = Glance(self._asking, launch.dialect, self._threads, self._dumper)
         self._arriving = Arriving(
-            backend, self._life, self._threads, self._opening, self._stopping, self._running,
+            backend, self._life, self._threads, self._opening, self._stopping, self._running, self._glance,
             title=title, tell=tell, before=self._forget_until, keep=keep,
         )  # fmt: skip
         self.looks = Looks(
             self._asking, self._life, self._threads, self._opening, launch, self._hearing.program, self._now
         )
-        self._dumper = ThreadDumper(backend, launch.dialect)
         self._until: Until | None = None
         self._wanted: tuple[Breakpoint, ...] = ()
         self._set_probe(probe)
@@ -174,14 +177,31 @@ class Session:
         """Whether a thread dump can be had of it while it runs."""
         return self._dumper.sees_running
 
-    async def thread_dump(self) -> ThreadDump:
-        """Where each thread is and what it waits for, within two seconds; empty where that cannot be learned."""
-        if self.state is State.RUNNING or (self.state is State.STOPPED and self.sees_running):
+    async def thread_dump(self, *, may_halt: bool) -> ThreadDump:
+        """Where each thread is and what it waits for, within two seconds; empty where that cannot be learned. Some
+        programs must be halted for it, for some milliseconds."""
+        if self.sees_running and self.state in {State.RUNNING, State.STOPPED}:
             return await self._dumper.running()
         moment = self._arriving.moment
+        if self.state is State.RUNNING:
+            return await self._glanced() if may_halt else ThreadDump()
         if self.state is not State.STOPPED or moment is None:
             return ThreadDump()
         return await self._dumper.stopped(await self.looks.threads(placed=False), moment.looking.stack)
+
+    async def _glanced(self) -> ThreadDump:
+        """By a short halt, where that takes nothing from anybody: not of a program that was there before us, and not in
+        the middle of a step, which would end there."""
+        is_free = self.launch.is_launch and not self.is_a_persons and self._running.command == "continue"
+        if not is_free or not self.launch.dialect.halts_anywhere:
+            return ThreadDump()
+
+        async def perform() -> None:
+            if self.state is State.RUNNING:
+                await self._glance.halt()
+
+        await self._mailbox.perform(perform)
+        return await self._glance.seen(_GLANCED_WITHIN_S)
 
     def note_name(self, id: str, name: str) -> None:
         """Of who acts next; of so many that no person could tell them apart, the first are known."""

@@ -237,6 +237,10 @@ class Stopping:
             return False
         return self._passes.is_same(thread_id, seen.frames, seen.total_frames)
 
+    async def goes_on(self, thread_id: int) -> bool:
+        """For who halted it without anybody's wish."""
+        return await self._goes_on(thread_id)
+
     async def _goes_on(self, thread_id: int, command: str = "continue") -> bool:
         """A program that cannot be sent on is stopped, and told so."""
         try:

@@ -102,6 +102,7 @@ GO = AdapterSpec(
         ready_within_s=_BUILT_WITHIN_S,
         leaves_standing=True,
         condition_stops=r"(?s)(?:runtime error: )?error evaluating expression: (?P<error>.*)",
+        halts_anywhere=True,
     ),
     listens_already=_listens_already,
     program_output_is_adapters=True,

@@ -33,6 +33,7 @@ _IGNORED = frozenset(
 )
 
 NATIVE = Dialect(
+    halts_anywhere=True,
     suffixes=suffixes.NATIVE,
     hit_forms=frozenset(),  # it takes but a number, and means "from there on" by it
     # What it calls so is a command line of LLDB, where `n` steps: for who means that one.

@@ -95,6 +95,7 @@ RUBY = AdapterSpec(
         failure_types=_FAILURES,
         stops_unasked=frozenset({"pause"}),
         ways_to_end=frozenset({"SystemExit"}),
+        halts_anywhere=True,
     ),
     listens_already=_listens_already,
     listening=re.compile(r"wait for debugger connection"),  # before that it takes us for a person at a console

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from dragoman.debug.backend import Answering
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.member_requests import EVALUATE_IN_EACH
 from dragoman.debug.model import Frame, ThreadSeen
+from dragoman.debug.own_code import is_library as is_of_a_library
 from dragoman.debug.thread_dump import model
 from dragoman.debug.thread_dump.frame_waits import first_own, wait_of
 from dragoman.debug.thread_dump.model import DumpedThread, ThreadDump
@@ -54,7 +56,7 @@ class ThreadDumper:
 
     async def stopped(self, threads: Sequence[ThreadSeen], stack: Stack) -> ThreadDump:
         """By the stacks of a program that stands; of what the time did not suffice for, the names alone."""
-        found = [DumpedThread(name=it.name, id=it.id) for it in threads]
+        found = [_of_name(it) for it in threads]
         with anyio.move_on_after(_STACKS_WITHIN_S):
             for place, thread in enumerate(threads[:_STACKS]):
                 try:
@@ -62,7 +64,8 @@ class ThreadDumper:
                 except (DragomanError, RemoteProtocolError):
                     continue
                 found[place] = _of_frames(thread, frames)
-        return ThreadDump(threads=tuple(found[:_STACKS]), total=len(threads))
+        shown = sorted(found[:_STACKS], key=lambda it: is_of_a_library(it.path))  # a runtime's own come last
+        return ThreadDump(threads=tuple(shown), total=len(threads))
 
 
 class _Answer(msgspec.Struct):
@@ -80,6 +83,18 @@ def _read(answer: _Answer) -> ThreadDump:
     except ValueError as error:
         log.info("a thread dump cannot be read: %s", error)
         return ThreadDump()
+
+
+_PLACE_IN_NAME = re.compile(r"#\d+ (?P<path>/.*):(?P<line>\d+):in [`'](?P<function>.*)'")
+
+
+def _of_name(thread: ThreadSeen) -> DumpedThread:
+    """rdbg does not stop threads that wait, and says where they are in their names."""
+    place = _PLACE_IN_NAME.fullmatch(thread.name)
+    if place is None:
+        return DumpedThread(name=thread.name, id=thread.id)
+    path, line, function = place["path"], int(place["line"]), place["function"]
+    return DumpedThread(name=thread.name, id=thread.id, path=path, line=line, function=function)
 
 
 def _of_frames(thread: ThreadSeen, frames: Sequence[Frame]) -> DumpedThread:

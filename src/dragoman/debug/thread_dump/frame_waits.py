@@ -36,19 +36,19 @@ _WAITS: Sequence[tuple[str, re.Pattern[str]]] = [
         ("descriptors", r"IO\.select"),
         ("data", r"IO#(read|gets|readline|readpartial|sysread|wait_readable)|BasicSocket#recv"),
         # The C library, and what C++ and Rust build on it
-        ("thread", r"(^|_)(pthread_)?(clock|timed)?join(_common|_np|_ex)?$|std::thread::join|thread::JoinHandle"),
-        ("condition", r"(^|_)pthread_cond_(timed|clock)?wait|condition_variable::wait|Condvar::wait"),
-        ("lock", r"_lll_lock|pthread_(mutex|rwlock|spin)_\w*lock|std::mutex::lock|Mutex\w*(<.*>)?::lock"),
-        ("semaphore", r"(^|_)sem_(timed|clock)?wait"),
-        ("sleep", r"(^|_)(clock_)?nanosleep|^u?sleep$|thread::sleep|sleep_for"),
-        ("connection", r"^_*(libc_)?accept4?$"),
-        ("connecting", r"^_*(libc_)?connect$"),
-        ("descriptors", r"^_*(libc_)?(p?poll|p?select|epoll_p?wait\d?)(64)?(_time64)?$"),
-        ("process", r"^_*(libc_)?(wait|waitpid|wait3|wait4|waitid)$"),
-        ("file_lock", r"^_*(libc_)?(flock|lockf)$"),
-        ("signal", r"^_*(libc_)?(pause|sig(timed)?wait(info)?|sigsuspend)$"),
-        ("data", r"^_*(libc_|GI_)*(read|recv|recvfrom|recvmsg|getline|fgets|_IO_file_read)$"),
-        ("writing", r"^_*(libc_|GI_)*(write|send|sendto|sendmsg)$"),
+        ("thread", r"^pthread_(clock|timed)?join|std::thread::join|thread::JoinHandle"),
+        ("condition", r"^pthread_cond_(timed|clock)?wait|condition_variable::wait|Condvar::wait"),
+        ("lock", r"^lll_lock|^pthread_(mutex|rwlock|spin)_\w*lock|std::mutex::lock|Mutex\w*(<.*>)?::lock"),
+        ("semaphore", r"^sem_(timed|clock)?wait"),
+        ("sleep", r"^(clock_)?nanosleep|^u?sleep$|thread::sleep|sleep_for"),
+        ("connection", r"^accept4?$"),
+        ("connecting", r"^connect$"),
+        ("descriptors", r"^(p?poll|p?select|epoll_p?wait\d?)(64)?(_time64)?$"),
+        ("process", r"^(wait|waitpid|wait3|wait4|waitid)$"),
+        ("file_lock", r"^(flock|lockf)$"),
+        ("signal", r"^(pause|sig(timed)?wait(info)?|sigsuspend)$"),
+        ("data", r"^(read|recv|recvfrom|recvmsg|getline|fgets)$"),
+        ("writing", r"^(write|send|sendto|sendmsg)$"),
         ("lock", r"futex_wait"),
     )
 ]
@@ -69,6 +69,5 @@ def first_own(frames: Sequence[Frame]) -> Frame | None:
 
 
 def _name(frame: Frame) -> str:
-    """Without its arguments, its offset and its library."""
-    name = frame.name.rpartition("`")[2] if not frame.name.startswith("[C]") else frame.name
-    return re.split(r"\s\+\s|\(\)$", name)[0]
+    """Without its library, and without what the C library puts before its own names."""
+    return re.sub(r"^_+(GI_+)?(libc_+)?", "", frame.name.rpartition("`")[2] or frame.name)

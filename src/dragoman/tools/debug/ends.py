@@ -143,7 +143,7 @@ class Ends:
             await _end(session)
             raise unbegun
         data = await self.stops.data(caller, session, stop)
-        dump = await thread_dump(session) if waited.ends is PAUSING else ThreadDump()
+        dump = await thread_dump(session, may_halt=False) if waited.ends is PAUSING else ThreadDump()
         answer = Awaited(
             status="stopped",
             session_id=session.id,
@@ -179,7 +179,8 @@ class Ends:
 
     async def _timed_out(self, caller: Caller, session: Session, waited: Waited) -> Outcome:
         """With what the program does instead: where each of its threads is, and what it waits for."""
-        dump = await thread_dump(session) if session.state is State.RUNNING else ThreadDump()
+        may_halt = waited.within_s > 0  # else it is a look at the state, which changes nothing
+        dump = await thread_dump(session, may_halt=may_halt) if session.state is State.RUNNING else ThreadDump()
         is_blocked = waited.ends is PAUSING and dump and session.sees_running
         outcome = self._going_on(caller, session, "timeout", BLOCKED if is_blocked else waited.ends.timeout)
         data = outcome.data.model_copy(update=dump_fields(dump, caller))

@@ -61,11 +61,11 @@ _WAITS: Mapping[str, _Words] = {
 _NAMES_ITS_TARGET = frozenset({"thread", "process", "tasks"})
 
 
-async def thread_dump(session: Session) -> ThreadDump:
+async def thread_dump(session: Session, *, may_halt: bool) -> ThreadDump:
     """What an answer would be poorer without, but must not wait for or fail by."""
     with anyio.move_on_after(_TAKEN_WITHIN_S):
         try:
-            return await session.thread_dump()
+            return await session.thread_dump(may_halt=may_halt)
         except (DragomanError, RemoteProtocolError):
             return ThreadDump()
     return ThreadDump()
