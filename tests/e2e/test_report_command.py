@@ -56,6 +56,18 @@ def test_what_was_asked_and_seen_and_how_it_ended_is_in_one_file(cli: Cli, tmp_p
     assert not re.search(r"""(src|href)=|<script|url\(""", text)
 
 
+def test_the_report_of_a_trace_has_its_table(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "sums.py").write_text("total = 0\nstep = 2\nfor n in range(3):\n    total += step\n")
+    traced = cli("debug", "sums.py", "--trace", "sums.py:4", "total", "step", cwd=tmp_path)
+    rows = ["1 | 0 | 2", "2 | 2 | =", "3 | 4 | ="]
+    assert [line for line in traced.stdout.splitlines() if " | " in line][-3:] == rows, traced.stdout
+    told = cli("report", cwd=tmp_path).stdout
+    assert [line.strip() for line in told.splitlines() if line.strip() in rows] == rows, told
+    page = tmp_path / "sums.html"
+    assert cli("report", "-o", str(page), cwd=tmp_path).returncode == 0
+    assert "\n".join(rows) in page.read_text()
+
+
 def test_what_is_not_on_record_or_no_format_is_refused(cli: Cli, tmp_path: Path) -> None:
     cli("up")
     unknown, wrong = cli("report", "debug-none"), cli("report", "debug-none", "-o", str(tmp_path / "a.pdf"))

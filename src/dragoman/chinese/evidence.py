@@ -140,6 +140,7 @@ TABLE: dict[str, str] = {
     "could not start": "未能启动",
     "joined": "加入",
     "left": "离开",
+    "traced": "跟踪",
     "session": "会话",
     "from": "开始",
     "to": "结束",

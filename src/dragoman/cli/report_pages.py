@@ -35,6 +35,7 @@ _KINDS: Mapping[str, Phrase] = {
     "failed": say("could not start"),
     "joined": say("joined"),
     "left": say("left"),
+    "traced": say("traced"),
 }
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c1c1c; }
@@ -94,13 +95,17 @@ class _Row:
 
 def _rows(story: Story) -> Iterator[_Row]:
     for entry in story.entries:
-        yield _stop(entry) if entry["kind"] == "stopped" else _Row(_line(entry), [], [], is_stop=False)
+        if entry["kind"] == "stopped":
+            yield _stop(entry)
+        else:
+            table = visible(str(entry["body"].get("table", ""))).splitlines()
+            yield _Row(_line(entry), [], table, is_stop=False)
 
 
 def _line(entry: Mapping[str, Any]) -> str:
     kind, body = entry["kind"], entry["body"]
     what = _STEPS.get(body.get("command", "")) if kind == "resumed" else _KINDS.get(kind)
-    about = body.get("expression") or body.get("name") or body.get("code") or ""
+    about = next((body[it] for it in ("expression", "name", "code", "place") if body.get(it)), "")
     result = f" = {body['result']}" if body.get("result") else ""
     by = f" ({entry['by']})" if entry["by"] else ""
     return _flat(f"{_clock(entry)} {shown(what) if what else kind} {about}{result}".rstrip() + by)
@@ -176,13 +181,13 @@ def as_html(story: Story) -> str:
 
 
 def _html_row(row: _Row) -> str:
+    stack = f"<pre>{_h(chr(10).join(row.stack))}</pre>" if row.stack else ""
     if not row.is_stop:
-        return f'<p class="quiet">{_h(row.line)}</p>'
+        return f'<p class="quiet">{_h(row.line)}</p>{stack}'
     cells = "".join(
         f"<tr{' class=changed' if new else ''}><th>{_h(name)}</th><td><code>{_h(value)}</code></td></tr>"
         for name, value, new in row.variables
     )
-    stack = f"<pre>{_h(chr(10).join(row.stack))}</pre>" if row.stack else ""
     return f"<h2>{_h(row.line)}</h2>{f'<table>{cells}</table>' if cells else ''}{stack}"
 
 

@@ -52,6 +52,7 @@ _BLOCKED_AFTER_S = 0.7  # a thread that runs halts within milliseconds
 _TAKEN_AFTER_ANOTHER_WITHIN_S = 0.5
 _ADOPTED_WITHIN_S = 10.0
 _EXPRESSION_IN_RECORD = 200
+_TABLE_IN_RECORD = 16_000
 _EXPRESSION_LOOKED_AT = 4000
 
 
@@ -306,6 +307,11 @@ class DebugService:
         told = {"name": asked, "by": client.id}
         self._chronicle.tell("debug.variable_set", session.id, asked, told, workspace=client.place)
         return found
+
+    def record_trace(self, client: Client, session_id: str, places: str, table: str) -> None:
+        """What a whole run showed, for whoever reads of it later. Secrets are out of it already."""
+        told = {"place": places[:_EXPRESSION_IN_RECORD], "table": table[:_TABLE_IN_RECORD], "by": client.id}
+        self._chronicle.tell("debug.traced", session_id, told["place"], told, workspace=client.place)
 
     def _in_record(self, text: str, of: str = "") -> str:
         """Cut last: nothing tells half a secret from other words."""

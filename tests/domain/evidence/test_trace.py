@@ -34,7 +34,7 @@ async def test_each_hit_is_a_row_of_what_has_changed_and_the_end_is_told(tmp_pat
         {"hit": 3, "values": {"total": "7"}},
     ]
     assert answer["ended"] == {"how": "exited", "exit_code": 4}
-    assert answer["text"] == "app.py:5: n | total\n1 | 1 | 0\n2 | 2\n3 |  | 7\nexit code: 4"
+    assert answer["text"] == "app.py:5: n | total\n1 | 1 | 0\n2 | 2 | =\n3 | = | 7\nexit code: 4"
 
 
 async def test_rows_in_which_nothing_changes_are_one_line(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ async def test_rows_in_which_nothing_changes_are_one_line(tmp_path: Path) -> Non
         passes(bench.adapter, 5, exits(bench.adapter))
         answer = await traced(bench, {"line_number": 5, "expressions": ["n"]})
     assert answer["hits"] == 5
-    assert answer["text"].splitlines()[1:4] == ["1 | 1", "2-4", "5 | 5"]
+    assert answer["text"].splitlines()[1:4] == ["1 | 1", "2-4 | =", "5 | 5"]
 
 
 async def test_an_expression_that_fails_shows_its_error_in_its_own_cell(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ Object.assign(CHINESE, {
   "left the session": "离开了会话",
   "stopped: {reason}, {place}": "停住：{reason}，{place}",
   "evaluated {name}: {result}": "求值 {name}：{result}",
+  "traced {name}": "跟踪了 {name}",
   "what was to be done afterwards failed: {name}": "之后要做的事失败了：{name}",
   "opened a terminal: {shell}": "打开了终端：{shell}",
   "closed the terminal": "关闭了终端",

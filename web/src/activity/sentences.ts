@@ -41,6 +41,7 @@ const SENTENCES: Record<string, Tell> = {
   "debug.paused": () => t("paused"),
   "debug.stopped": (body) => t("stopped: {reason}, {place}", { reason: t(text(body["reason"])), place: place(body) }),
   "debug.evaluated": ({ expression, result }) => t("evaluated {name}: {result}", { name: text(expression), result: text(result) }),
+  "debug.traced": ({ place }) => t("traced {name}", { name: text(place) }),
   "debug.variable_set": ({ name }) => t("set {name}", { name: text(name) }),
   "debug.ended": ({ exit_code: code }) => (typeof code === "number" ? t("ended with exit code {code}", { code }) : t("ended")),
   "debug.afterwards_failed": ({ code }) => t("what was to be done afterwards failed: {name}", { name: text(code) }),

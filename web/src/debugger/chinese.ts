@@ -74,6 +74,7 @@ Object.assign(CHINESE, {
   "paused": "暂停了程序",
   "stopped: {reason}": "停住：{reason}",
   "evaluated {name}": "求值 {name}",
+  "traced {name}": "跟踪了 {name}",
   "set {name}": "设置了 {name}",
   "ended": "已结束",
   "ended with exit code {code}": "已结束，退出码 {code}",

@@ -34,6 +34,7 @@ const TOLD: Record<string, (body: Body) => Partial<Doing>> = {
     stop: Number(body["stop"] ?? 0),
   }),
   "debug.evaluated": (body) => ({ who: who(body["by"]), what: t("evaluated {name}", { name: text(body["expression"]) }) }),
+  "debug.traced": (body) => ({ who: who(body["by"]), what: t("traced {name}", { name: text(body["place"]) }) }),
   "debug.variable_set": (body) => ({ who: who(body["by"]), what: t("set {name}", { name: text(body["name"]) }) }),
   "debug.ended": (body) => ({ who: who(body["by"]), what: ended(body["exit_code"]) }),
   "breakpoint.set": (body) => ({ ...owned(body), what: t("set a breakpoint") }),

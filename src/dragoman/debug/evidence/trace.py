@@ -27,6 +27,8 @@ class Trace:
     session_id: str = ""
     """Of a session that is left to go on with."""
     state: str = ""
+    ran_as: str = ""
+    """The session that ran, whether it is left or not."""
 
 
 def together(points: Sequence[Point]) -> tuple[Point, ...]:
@@ -77,4 +79,5 @@ async def traced(
         probing.faults,
         session.id if is_left else "",
         session.state.value if is_left else "",
+        session.id,
     )

@@ -25,6 +25,7 @@ from dragoman.tools.showing import escaped, one_line
 _CELL_IN_TEXT = 120
 _EXPRESSION_IN_TEXT = 80
 _REASON = 400
+_AS_ABOVE = "="
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,10 @@ class Tracing:
 
         trace = await self.room.awaited(caller, "trace", wanted.timeout_s, act)
         answer = self._answer(caller, trace)
-        return Outcome([*table_lines(answer, trace.sheet), *self.room.last_lines(answer)], answer)
+        lines = table_lines(answer, trace.sheet)
+        places = ", ".join(it.place for it in answer.points)
+        self.room.evidence.service.record_trace(client_of(caller), trace.ran_as, places, "\n".join(map(str, lines)))
+        return Outcome([*lines, *self.room.last_lines(answer)], answer)
 
     async def _point(self, caller: Caller, wanted: TraceWanted, at: int) -> Point:
         point = wanted.points[at]
@@ -110,7 +114,7 @@ def _place(point: Point, binding: Binding, workspace: Path) -> str:
     return f"{short_path(point.path, workspace)}:{binding.line or point.line}"
 
 
-# The lines: what is asked first, then a row a hit. A cell that is empty is as above.
+# The lines: what is asked first, then a row a hit. `=`: as above; alone, all of the row.
 
 
 def table_lines(answer: Traced, sheet: Sheet) -> list[Phrase]:
@@ -143,8 +147,8 @@ def _rows(answer: Traced, sheet: Sheet, *, several: bool) -> Iterator[str]:
         point = f" @{row.point + 1}" if several else ""
         thread = f" t{row.thread}" if sheet.threads > 1 else ""
         told = answer.rows[at]
-        cells = [_cell(told, it) for it in answer.points[row.point].expressions]
-        yield f"{number}{point}{thread} | {' | '.join(cells)}".rstrip(" |")
+        cells = [_cell(told, it) for it in answer.points[row.point].expressions] if any(row.changed) else [_AS_ABOVE]
+        yield f"{number}{point}{thread} | {' | '.join(cells)}"
         begun = 0
 
 
@@ -153,4 +157,4 @@ def _cell(row: dict[str, object], expression: str) -> str:
         found = row.get(kind)
         if isinstance(found, dict) and expression in found:
             return mark + one_line(str(found[expression]), _CELL_IN_TEXT)
-    return ""
+    return _AS_ABOVE
