@@ -25,7 +25,7 @@ from dragoman.wire.typed_command import typed
 READY_WITHIN_S = 10.0
 PROMPT_WITHIN_S = 2.0
 """After a command has ended: some prompts ask git first."""
-_NOTHING_RAN_S = 3.0
+_NOTHING_RAN_S = 8.0
 """A shell that shows its prompt again and starts nothing has refused the line."""
 HOLDER = "DRAGOMAN_HOLDER"
 """The variable with the word; the wrapper takes it out of its environment."""
@@ -42,6 +42,7 @@ _ASKS = re.compile(
 )
 _ASKED_FOR_S = 1.0
 _LAST_LINE_BYTES = 512
+_CLEARS_LINE = b"\x05\x15"
 _CURSOR_KEYS = re.compile(rb"\x1b\[\?1([hl])")
 
 
@@ -86,6 +87,7 @@ class AgentTerminal:
         self._submitted = self._prompted_again = self._running = False
         self._number = ""
         self._last_shown = b""
+        self._has_left_over = False
         self._changed = anyio.Event()
 
     @property
@@ -134,7 +136,8 @@ class AgentTerminal:
         self.is_at_prompt, self._submitted, self._prompted_again = False, True, False
         text = typed(command, self._shell).encode(errors="replace")
         if self._shell in _PASTES:
-            await self._type(b"\x1b[200~" + text + b"\x1b[201~\r")
+            left_over, self._has_left_over = self._has_left_over, False
+            await self._type((_CLEARS_LINE if left_over else b"") + b"\x1b[200~" + text + b"\x1b[201~\r")
         else:
             await self._type(text.replace(b"\n", b"\r") + b"\r")
 
@@ -165,6 +168,8 @@ class AgentTerminal:
         return self.command_id == command_id and self._running and not self.is_over
 
     async def type(self, data: bytes) -> None:
+        """What comes to a prompt and is not entered would else stand before the next command."""
+        self._has_left_over = self.is_at_prompt
         await self._type(data)
 
     def release(self) -> None:
@@ -190,6 +195,7 @@ class AgentTerminal:
             self._freed()
         elif isinstance(mark, OutputStarted):
             self.is_at_prompt, self._submitted, self._running = False, False, True
+            self._has_left_over = False
             self._number, self.read_bytes = mark.parameters.get("id", ""), 0
         elif isinstance(mark, CommandFinished):
             self._running = False

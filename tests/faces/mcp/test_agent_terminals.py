@@ -226,6 +226,12 @@ def test_a_program_that_only_copies_is_not_waited_for_until_the_end(bash: RawCli
     assert (ended["status"], ended["command"]["exit_code"]) == ("completed", 0)
 
 
+def test_what_was_typed_at_a_prompt_does_not_become_part_of_the_next_command(agent: RawClient) -> None:
+    own = run(agent, "echo first")["terminal"]
+    typed(agent, input="echo stray", terminal=own, timeout_s=0)
+    assert result_of(run(agent, "echo second", terminal=own)) == ("completed", "second", 0)
+
+
 def test_keys_have_names(agent: RawClient) -> None:
     in_python(agent)
     typed(agent, input="1000 + 1\n")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import anyio
+
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
@@ -36,7 +38,8 @@ _FIRST_LOOKED_FOR_S = 0.25
 # Of a command that was typed: its shell takes it within this time, whatever the caller's deadline is.
 _BEGUN_WITHIN_S = 1.0
 # The shell says over its terminal that a command is over; its record comes by another way.
-_RECORDED_WITHIN_S = 5.0
+_RECORDED_WITHIN_S = 15.0
+_LOOK_EVERY_S = 0.02
 # A shell tells several lines as one with semicolons, or one after another.
 _JOINS = re.compile(r"[\s;]+")
 
@@ -115,15 +118,23 @@ class RunningTools:
 
     async def _ended_by_id(self, own: AgentTerminal, within_s: float) -> Command | None:
         until_s = self.clock.monotonic_s() + within_s
-        if not await own.wait_begun(max(within_s, _BEGUN_WITHIN_S)) or not own.command_id:
+        if not await own.wait_begun(max(within_s, _BEGUN_WITHIN_S)):
             return None
         command_id = own.command_id
         if not await own.wait_ended(command_id, until_s - self.clock.monotonic_s()):
-            await own.until(lambda: self.service.terminal(own.id).running is not None, _BEGUN_WITHIN_S)
+            await self._begin_recorded(own.id)
+            return None
+        if not command_id:  # its settings keep this command out of the record
             return None
         ended = await self.service.wait_for_end(own.id, command_id, within_s=_RECORDED_WITHIN_S)
         await own.wait_ready(PROMPT_WITHIN_S)
         return ended
+
+    async def _begin_recorded(self, terminal_id: str) -> None:
+        """The shell has told it; the record hears of it by another way, and the answer is made of the record."""
+        with anyio.move_on_after(_BEGUN_WITHIN_S):
+            while self.service.terminal(terminal_id).running is None:  # noqa: ASYNC110  it tells nobody
+                await anyio.sleep(_LOOK_EVERY_S)
 
     async def _typed(self, caller: Caller, own: AgentTerminal, wanted: take.RunInTerminal) -> Outcome:
         """What runs there, or is begun by these keys, until it has answered them."""

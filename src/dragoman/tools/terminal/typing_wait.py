@@ -22,7 +22,7 @@ _QUIET_AT_PROMPT_S = 0.3
 _UNANSWERED_S = 3.0
 # After Ctrl-C a program may put things in order before it ends.
 _INTERRUPTED_S = 5.0
-_RECORDED_WITHIN_S = 5.0
+_RECORDED_WITHIN_S = 15.0
 _KEPT_BYTES = 4096
 # The end of an unfinished line that asks for something: `>>> `, `(Pdb) `, `In [3]: `, `mysql> `, `$ `, `[y/N] `.
 _PROMPT = re.compile(r"(?:[>$#%:?❯»]|\([\w.-]+\)|\[[YyNn]/[YyNn]\]) ?\Z")
