@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,9 +25,9 @@ C = Language("c", LLDB, "c/main.c", computes=4, calls=15, prints=16)
 BUILD = {".c": ("gcc", "-g", "-O0"), ".cpp": ("g++", "-g", "-O0"), ".rs": ("rustc", "-g")}
 
 
-def built(source: Path) -> Path:
+def built(source: Path, *flags: str) -> Path:
     binary = source.with_suffix("")
-    subprocess.run([*BUILD[source.suffix], str(source), "-o", str(binary)], check=True, capture_output=True)
+    subprocess.run([*BUILD[source.suffix], *flags, str(source), "-o", str(binary)], check=True, capture_output=True)
     return binary
 
 
@@ -166,6 +167,44 @@ async def test_cargo_run_is_built_and_debugged(tmp_path: Path, home: Path) -> No
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(source), line=3))
         stop = stop_of(await service.start(client, Wish(program="cargo", args=("run", "--", "a")), within_s=90))
         assert (stop.frames[0].path, values(stop)["n"]) == (str(source), "2")
+
+
+SANITIZED = """\
+#include <limits.h>
+#include <stdlib.h>
+static int peek(int *a, int i) {
+    return a[i];
+}
+int main(int argc, char **argv) {
+    int *a = malloc(4 * sizeof(int)), big = INT_MAX;
+    if (argc > 1)
+        big += argc;
+    return big < 0 ? 3 : peek(a, 6);
+}
+"""
+
+
+@pytest.mark.needs("lldb", "c")
+@pytest.mark.parametrize(
+    ("sanitizer", "args", "type", "headline", "line"),
+    [
+        ("address", (), "AddressSanitizer", "heap-buffer-overflow|Heap buffer overflow", 4),
+        ("undefined", ("x",), "UndefinedBehaviorSanitizer", "[Ss]igned integer overflow", 9),
+    ],
+)
+async def test_a_sanitizers_report_is_told_at_the_own_line_with_its_headline(
+    tmp_path: Path, home: Path, sanitizer: str, args: tuple[str, ...], type: str, headline: str, line: int
+) -> None:
+    source = tmp_path / "main.c"
+    source.write_text(SANITIZED)
+    built(source, f"-fsanitize={sanitizer}")
+    async with service_in(tmp_path, LLDB) as service:
+        stop = stop_of(await service.start(client_of(tmp_path), Wish(program="main", args=args), within_s=60))
+        assert stop.raised is not None
+        assert (stop.reason, stop.raised.type) == ("exception", type)
+        assert re.match(headline, stop.raised.message)
+        assert stop.frame is not None
+        assert (stop.frame.path, stop.frame.line) == (str(source), line)
 
 
 CRASHES = """\

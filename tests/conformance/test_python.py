@@ -239,3 +239,24 @@ async def test_configurations_as_people_have_them_are_started(workspace: Path, e
     async with service_in(workspace) as service:
         ended = end_of(await service.start(client_of(workspace), Wish(configuration=wanted), within_s=30))
         assert (ended.exit_code, "total 90" in ended.output) == (3, True)
+
+
+@pytest.mark.parametrize("version", ["2.7.18", "3.6.15", "3.7.16"])
+async def test_a_python_that_the_debugger_cannot_run_in_is_refused_at_once(workspace: Path, version: str) -> None:
+    old = workspace / "old"
+    old.write_text(f"#!/bin/sh\n[ $# = 1 ] && [ $1 = -V ] && echo Python {version} && exit 0\nexec sleep 60\n")
+    old.chmod(0o755)
+    async with service_in(workspace) as service:
+        wanted = {"type": "python", "request": "launch", "name": "x", "program": "main.py", "python": str(old)}
+        with pytest.raises(DragomanError, match="not supported") as refused:
+            await service.start(client_of(workspace), Wish(configuration=wanted), within_s=10)
+    assert refused.value.code == "python_not_supported"
+
+
+async def test_nothing_of_the_debugger_stands_in_the_output_of_a_program_that_traces_itself(workspace: Path) -> None:
+    (workspace / "main.py").write_text(
+        "import sys\nold = sys.gettrace()\nsys.settrace(lambda *_: None)\nsys.settrace(old)\nprint('done')\n"
+    )
+    async with service_in(workspace) as service:
+        ended = end_of(await service.start(client_of(workspace), Wish(program="main.py"), within_s=30))
+    assert ended.output == "done\n"

@@ -21,5 +21,7 @@ TABLE: dict[str, str] = {
     "Choose one with `--bin NAME`.": "请用 `--bin 名称` 选择其中一个。",
     "The tests of this crate are not built, or are older than its sources.": "该 crate 的测试尚未构建，或比源代码旧。",
     "Run `{command}`, then start again.": "请运行 `{command}`，然后重新启动。",
+    "Python {version} is not supported: the debugger needs {oldest} or newer.": "不支持 Python {version}：调试器需要 {oldest} 或更高版本。",
+    "{python} was chosen. Name a newer one with `python` in the configuration.": "选用的是 {python}。请在配置中用 `python` 指定更新的版本。",
     "Leave `no_debug` out.": "请去掉 `no_debug`。",
 }

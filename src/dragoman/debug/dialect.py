@@ -49,6 +49,8 @@ class Dialect:
     """Sent by `setDebuggerProperty` to an adapter that takes it."""
     condition_failed: str = ""
     """A pattern in the adapter's output that says which `condition` failed, and with what `error`."""
+    rechecks: bool = False
+    """With several threads it stops where a condition is false, or cannot be evaluated: asked once more by us."""
     condition_stops: str = ""
     """A pattern of a stop's text by which it says that a condition could not be evaluated (`error`), and calls that an
     exception of the program: the condition is then false."""

@@ -12,7 +12,7 @@ _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules", 
 # Where compilers and distributions have their sources; of what has no absolute path there is none on this machine.
 _LIBRARY_PLACES = re.compile(
     r"/rustc/|/usr/include/|/usr/lib(?:32|64)?/|/usr/local/(?:go/src|include|lib)/"
-    r"|.*/(?:pkg/mod|lib/python3\.\d+|lib/ruby|lib/gcc|share/lua)/"
+    r"|.*/(?:pkg/mod|lib/python3\.\d+|lib/ruby|lib/gcc|share/lua|libsanitizer|compiler-rt|sanitizer_common)/"
 )
 # Stops at which nobody chose the place: a person would look at the own code that led there.
 _LED_TO = frozenset({"exception", "pause"})

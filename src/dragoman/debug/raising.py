@@ -31,7 +31,12 @@ def as_raised(
     dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot, printed: str
 ) -> tuple[bodies.StoppedBody, Snapshot]:
     """`printed`: what the program said since it was last seen."""
-    raised = _by_local(dialect, body, seen) or _by_function(dialect, body, seen, printed) or _by_words(body, seen)
+    raised = (
+        _by_local(dialect, body, seen)
+        or _by_function(dialect, body, seen, printed)
+        or _by_sanitizer(body, seen, printed)
+        or _by_words(body, seen)
+    )
     if raised is None:
         return body, seen
     return msgspec.structs.replace(body, reason="exception", hit_breakpoint_ids=None), replace(seen, raised=raised)
@@ -44,6 +49,32 @@ def _by_function(dialect: Dialect, body: bodies.StoppedBody, seen: Snapshot, pri
     name = seen.frames[0].name
     found = next((type for pattern, type in dialect.raises_in.items() if re.fullmatch(pattern, name)), None)
     return Raised(type=found, message=_printed_message(dialect, printed)) if found else None
+
+
+_SANITIZERS = {
+    "asan": "AddressSanitizer",
+    "hwasan": "HWAddressSanitizer",
+    "lsan": "LeakSanitizer",
+    "msan": "MemorySanitizer",
+    "tsan": "ThreadSanitizer",
+    "ubsan": "UndefinedBehaviorSanitizer",
+}
+_IN_SANITIZER = re.compile(r"_+(asan|hwasan|lsan|msan|tsan|ubsan)(?:::|_)")
+_REPORT = re.compile(r"(?:ERROR|WARNING): \w+Sanitizer: (?P<address>[^\n]+)|runtime error: (?P<behaviour>[^\n]+)")
+_COLOURS = re.compile(r"\x1b\[[\d;]*m")
+_FRAMES_OF_A_REPORT = 12
+
+
+def _by_sanitizer(body: bodies.StoppedBody, seen: Snapshot, printed: str) -> Raised | None:
+    """A report of what the compiler put into the program. LLDB halts in the middle of it, far below the own code; of
+    undefined behaviour before a line of it is printed, and has the headline in its description."""
+    names = [frame.name for frame in seen.frames[:_FRAMES_OF_A_REPORT] if frame.is_library]
+    found = next((match for name in names if (match := _IN_SANITIZER.match(name))), None)
+    if body.reason != "breakpoint" or body.hit_breakpoint_ids or found is None:
+        return None
+    said = list(_REPORT.finditer(_COLOURS.sub("", printed)))
+    headline = (said[-1]["address"] or said[-1]["behaviour"]) if said else ""
+    return Raised(type=_SANITIZERS[found[1]], message=headline.strip() or body.description or "")
 
 
 def _printed_message(dialect: Dialect, printed: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from dragoman.clock import Clock
-from dragoman.debug.backend import Answering
+from dragoman.debug.backend import AdapterRefusedError, Answering
 from dragoman.debug.bindings import Bindings
 from dragoman.debug.handles import Handles
 from dragoman.debug.log_messages import filled
@@ -20,12 +20,14 @@ from dragoman.debug.raising import Propagation, as_paused, as_raised, as_watched
 from dragoman.debug.snapshot import FRAMES, KEPT, Looking, Snapshot
 from dragoman.debug.steps import Steps
 from dragoman.debug.threads import Threads
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.wire.dap import bodies
 
 _ANSWERED_WITHIN_S = 10.0
 _LOGGED_WITHIN_S = 2.0
+_THREADS_CHECKED = 64
 _OUTPUT_AT_A_STOP = 4000
+_REPORT = 32_000  # a sanitizer's, whose first lines say what it is about
 _TRUE = frozenset({"true", "1"})
 # What a program that stopped for nobody is sent on with, by what it was sent on with before.
 _ON = {"continue": "continue", "pause": "continue", "next": "next", "stepIn": "stepIn", "stepOut": "stepOut"}
@@ -85,17 +87,20 @@ class Stopping:
         if is_unevaluated:
             body = msgspec.structs.replace(body, reason="breakpoint", description=None, text=None)
             seen = replace(seen, raised=None)
-        body, seen = as_raised(self._launch.dialect, body, seen, self._unseen_output())
+        body, seen = as_raised(self._launch.dialect, body, seen, self._unseen_output(_REPORT))
         seen = replace(seen, raised=self._bindings.judged(seen.raised))
-        hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
-        hit = await self._holding(hit, seen, looking)
+        found = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
+        hit = await self._holding(found, seen, looking)
+        is_refuted = is_unevaluated or (self._launch.dialect.rechecks and bool(found) and not hit)
+        if is_refuted and (other := await self._thread_that_holds(thread_id, seen, looking)):
+            return await self.look(msgspec.structs.replace(body, thread_id=other), number, by, command)
         if self._is_same_pass(thread_id, seen, hit) and await self._goes_on(thread_id, command):
             return None
         if self._is_unasked(body, seen, command):
             on = "continue"
         elif self._is_on_its_way_up(thread_id, seen):
             on = self._steps.interrupted(command, thread_id, seen.total_frames)
-        elif is_unevaluated or await self._is_passed_over(seen, hit, looking):
+        elif is_refuted or await self._is_passed_over(seen, hit, looking):
             on = self._steps.interrupted(command, thread_id, seen.total_frames) if self._can_go_on(command) else ""
             reason = "step" if self._can_go_on(command) else "pause"
             body, hit = (body, hit) if on else (msgspec.structs.replace(body, reason=reason), None)
@@ -148,8 +153,8 @@ class Stopping:
         self._told_output, self._told_lines = self._output.end, self._output.lines
         return text, lines + (text[-1:] not in {"", "\n"})
 
-    def _unseen_output(self) -> str:
-        return self._output.since(self._told_output, most=_OUTPUT_AT_A_STOP)[0]
+    def _unseen_output(self, most: int = _OUTPUT_AT_A_STOP) -> str:
+        return self._output.since(self._told_output, most=most)[0]
 
     def _can_go_on(self, command: str) -> bool:
         """rdbg loses a pause that reaches it while it stands: then it stands where it was asked to."""
@@ -188,8 +193,9 @@ class Stopping:
         return bool(messages)
 
     async def _holding(self, hit: tuple[int, ...] | None, seen: Snapshot, looking: Looking) -> tuple[int, ...] | None:
-        """Those whose conditions hold, where the adapter was not told of them."""
-        if not hit or not self._launch.dialect.holds:
+        """Those whose conditions hold, where the adapter was not told of them or is not to be believed."""
+        dialect = self._launch.dialect
+        if not hit or not (dialect.holds or dialect.rechecks):
             return hit
         held = []
         for id in hit:
@@ -198,12 +204,45 @@ class Stopping:
                 held.append(id)
         return tuple(held)
 
+    async def _thread_that_holds(self, thread_id: int, seen: Snapshot, looking: Looking) -> int:
+        """Another that stands at the same breakpoint, and whose condition is true: it is why the program stopped, and
+        would be lost if all went on. Zero: there is none."""
+        top = _top(seen)
+        if not self._launch.dialect.rechecks or top is None:
+            return 0
+        try:
+            others = [it.id for it in await self._threads.listed() if it.id != thread_id][:_THREADS_CHECKED]
+            for other in others:
+                frames, total = await looking.stack(other, 1)
+                hit = self._bindings.hit("breakpoint", None, frames[0] if frames else None)
+                is_there = bool(hit) and frames[0].address == top.address
+                if is_there and await self._holding(hit, Snapshot(frames, total), looking):
+                    return other
+        except (DragomanError, RemoteProtocolError):
+            return 0
+        return 0
+
     async def _holds(self, id: int, condition: str, seen: Snapshot, looking: Looking) -> bool:
+        if not self._launch.dialect.holds:
+            return await self._is_not_false(id, condition, seen, looking)
         asked = self._launch.dialect.holds.format(condition=condition)
         answer = await self._logged(asked, seen, looking)
         if answer not in {"true", "false"}:
             self._bindings.failed(id, condition, answer.strip("<>"))
         return answer == "true"
+
+    async def _is_not_false(self, id: int, condition: str, seen: Snapshot, looking: Looking) -> bool:
+        """What cannot be evaluated here is false, and is noted; a debugger that does not answer is believed."""
+        top = _top(seen)
+        asked = self._launch.dialect.truth.format(condition=condition)
+        try:
+            answer = await looking.evaluate(asked, top.id if top else None, "watch", timeout_s=_LOGGED_WITHIN_S)
+        except AdapterRefusedError as error:
+            self._bindings.failed(id, condition, error.reason.strip().partition("\n")[0])
+            return False
+        except DragomanError:
+            return True
+        return answer.result.lower() in _TRUE
 
     async def _narrowed(self, hit: tuple[int, ...] | None, seen: Snapshot, looking: Looking) -> tuple[int, ...] | None:
         """Of several that share a line, those whose conditions hold; all, where not one can be told to."""

@@ -100,3 +100,61 @@ async def test_who_asked_for_a_pause_gets_the_stop_at_what_was_removed() -> None
         adapter.stop()
         stop = await stopped(session)
     assert (stop.reason, stop.hit_breakpoints) == ("pause", None)
+
+
+RECHECKS = Dialect(rechecks=True)
+
+
+def with_threads(truth_by_thread: dict[int, str]) -> FakeAdapter:
+    """One whose threads all stand at the breakpoint; what a condition is in each is said here."""
+    adapter = answering()
+    adapter.answers["threads"] = lambda _: {"threads": [{"id": id, "name": f"t{id}"} for id in truth_by_thread]}
+    adapter.answers["stackTrace"] = lambda asked: {
+        "stackFrames": [
+            {"id": asked["threadId"], "name": "f", "line": 5, "column": 1, "source": {"path": "/p/a.py"}}
+            | {"instructionPointerReference": "0x10"}
+        ],
+        "totalFrames": 1,
+    }
+    adapter.answers["evaluate"] = lambda asked: {"result": truth_by_thread[asked["frameId"]], "variablesReference": 0}
+    return adapter
+
+
+async def test_a_stop_where_the_condition_is_false_is_none_and_one_where_it_is_true_is_told() -> None:
+    truth = {1: "false"}
+    adapter = with_threads(truth)
+    async with living(session_of(adapter, dialect=RECHECKS), AT_5) as session:
+        adapter.stop(allThreadsStopped=True)
+        adapter.when("continue", lambda: truth.update({1: "true"}))
+        adapter.stop(allThreadsStopped=True)
+        stop = await stopped(session)
+    assert adapter.sent("setBreakpoints")[0]["breakpoints"] == [{"line": 5, "condition": "n == 3"}]
+    assert (stop.number, stop.hit_breakpoints, len(adapter.sent("continue"))) == (1, (1,), 1)
+
+
+async def test_of_threads_that_stopped_together_the_one_whose_condition_is_true_is_told() -> None:
+    """LLDB halts for that one, and names another that came by."""
+    adapter = with_threads({1: "false", 2: "false", 3: "true"})
+    async with living(session_of(adapter, dialect=RECHECKS), AT_5) as session:
+        adapter.stop(allThreadsStopped=True)
+        stop = await stopped(session)
+        assert (stop.thread_id, stop.hit_breakpoints, adapter.sent("continue")) == (3, (1,), [])
+
+
+async def test_without_the_check_the_first_thread_is_told_whatever_its_condition() -> None:
+    """What the check above is for."""
+    adapter = with_threads({1: "false", 2: "true"})
+    async with living(session_of(adapter), AT_5) as session:
+        adapter.stop(allThreadsStopped=True)
+        assert (await stopped(session)).thread_id == 1
+
+
+async def test_a_condition_that_the_debugger_refuses_is_false_and_says_why() -> None:
+    adapter = with_threads({1: "true"})
+    adapter.refuse("evaluate", "error: use of undeclared identifier 'nope'\n 1 | nope")
+    async with living(session_of(adapter, dialect=RECHECKS), AT_5) as session:
+        adapter.stop(allThreadsStopped=True)
+        adapter.emit("terminated")
+        assert isinstance(await session.outcome(0, 2), Ended)
+        (unbound,) = session.bindings.unbound()
+        assert unbound[1].message == "The condition failed: error: use of undeclared identifier 'nope'"

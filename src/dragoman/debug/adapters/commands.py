@@ -85,10 +85,18 @@ def _newest_lldb() -> str:
     return f"lldb-{max(numbers)}" if numbers and max(numbers) >= _OLDEST_LLDB else "lldb"
 
 
-def output_of(argv: list[str], *, stdin: bytes = b"", read: Callable[[bytes], str] = bytes.decode) -> str:
+def output_of(
+    argv: list[str],
+    *,
+    stdin: bytes = b"",
+    read: Callable[[bytes], str] = bytes.decode,
+    environment: Mapping[str, str] | None = None,
+) -> str:
     """What a short question to a program brings; empty where it cannot be asked or does not answer in time."""
     try:
-        done = subprocess.run(argv, input=stdin, capture_output=True, timeout=_ASKED_WITHIN_S, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            argv, input=stdin, capture_output=True, env=environment, timeout=_ASKED_WITHIN_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return read(done.stdout + done.stderr)

@@ -48,8 +48,17 @@ def _debug(server: str) -> None:
     _survey_only_for_a_log()
     from debugpy.server import cli  # noqa: PLC0415
 
+    _warn_of_no_settrace()
     run: Any = cli.main
     run()
+
+
+def _warn_of_no_settrace() -> None:
+    """A program that sets a trace function, such as one that measures coverage, would find pydevd's advice on it among
+    its own output."""
+    tracing: Any = sys.modules.get("pydevd_tracing")
+    if tracing is not None:
+        tracing.TracingFunctionHolder._warn = False  # noqa: SLF001
 
 
 def _survey_only_for_a_log() -> None:

@@ -40,6 +40,7 @@ NATIVE = Dialect(
     contexts={"repl": "watch", "console": "repl"},
     ends_lines_as_terminals=True,
     several_places=True,
+    rechecks=True,
     takes_log_messages=False,  # it writes one for every place of the line
     says_watched=r"watchpoint \d+",
     raises_in={r"(?:.*::)?rust_panic(?:::h[0-9a-f]+)?": "panic"},

@@ -6,6 +6,7 @@ The adapter runs with our interpreter, where debugpy is; the program with its cl
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.debug import suffixes
+from dragoman.debug.adapters.commands import output_of
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.dialect import Dialect
 from dragoman.errors import DragomanError
@@ -43,6 +45,9 @@ _STARTED_BY_US = {"console": "integratedTerminal"}
 _SAID_OTHERWISE = frozenset({"pythonPath"})
 # These catch what a test raises, so nothing of it is uncaught; it leaves the user's own code all the same.
 _RUN_TESTS = frozenset({"pytest", "py.test", "unittest", "nose2"})
+# Of debugpy.
+_OLDEST = (3, 8)
+_VERSION = re.compile(r"Python (\d+)\.(\d+)")
 _ENTRY = Path(__file__).with_name("debugpy_entry.py")
 # By our interpreter, where debugpy is; it starts the program with the program's. Not in a client's terminal, whose
 # environment is made for that alone: debugpy's own is run there.
@@ -132,6 +137,25 @@ def _filters_for_tests(situation: Situation) -> tuple[str, ...]:
     return ("userUnhandled",) if runs & _RUN_TESTS else ()
 
 
+def _require_runnable(situation: Situation) -> None:
+    """Of one that debugpy cannot run in, it would wait in vain until the deadline."""
+    python = _python(situation)
+    if situation.request != "launch" or len(python) != 1:  # more words are a wrapper, which may not know `-V`
+        return
+    found = _VERSION.search(output_of([python[0], "-V"], environment=situation.environment))
+    version = (int(found[1]), int(found[2])) if found else _OLDEST
+    if version < _OLDEST:
+        raise DragomanError(
+            "python_not_supported",
+            say(
+                "Python {version} is not supported: the debugger needs {oldest} or newer.",
+                version=f"{version[0]}.{version[1]}",
+                oldest=".".join(map(str, _OLDEST)),
+            ),
+            hint=say("{python} was chosen. Name a newer one with `python` in the configuration.", python=python[0]),
+        )
+
+
 def _bad_port(port: object) -> DragomanError:
     return DragomanError(
         "bad_port",
@@ -201,4 +225,5 @@ PYTHON = AdapterSpec(
     tells_signals_in_eight_bits=True,
     goes_on_only_when_asked=True,
     facts=_facts,
+    require_runnable=_require_runnable,
 )
