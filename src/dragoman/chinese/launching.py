@@ -23,5 +23,7 @@ TABLE: dict[str, str] = {
     "Run `{command}`, then start again.": "请运行 `{command}`，然后重新启动。",
     "Python {version} is not supported: the debugger needs {oldest} or newer.": "不支持 Python {version}：调试器需要 {oldest} 或更高版本。",
     "{python} was chosen. Name a newer one with `python` in the configuration.": "选用的是 {python}。请在配置中用 `python` 指定更新的版本。",
+    "Breakpoints do not bind in a zipapp: the debugger does not look into archives. Unpack it (`python -m zipfile -e FILE FOLDER`), and start the folder.": "断点无法在 zipapp 中绑定：调试器不会查看归档文件的内部。请先解包（`python -m zipfile -e 文件 文件夹`），再启动该文件夹。",
+    "The debugger of this session does not stop in files of this kind.": "此会话的调试器不会在这类文件中停下。",
     "Leave `no_debug` out.": "请去掉 `no_debug`。",
 }

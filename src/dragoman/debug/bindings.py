@@ -77,6 +77,15 @@ class Bindings:
         pairs = [(breakpoint, self.of(breakpoint.id)) for breakpoint in sent if breakpoint.id > _TEMPORARY]
         return [(breakpoint, binding) for breakpoint, binding in pairs if not binding.verified]
 
+    def of_other_languages(self) -> list[tuple[Breakpoint, Binding]]:
+        """Those in files that this debugger cannot stop in: they are not sent to it."""
+        why = say("The debugger of this session does not stop in files of this kind.")
+        return [
+            (it, Binding(message=str(why)))
+            for it in self._lines
+            if it.id > _TEMPORARY and it.enabled and is_anothers(it.path, self._dialect.suffixes)
+        ]
+
     async def send(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities = _NOTHING) -> None:
         """Everything that changed since the last time, one list after another."""
         try:

@@ -192,7 +192,8 @@ class AdapterStarter:
             workspace=client.workspace, environment=client.environment, rule=self._rule, is_trusted=is_trusted
         )
         launch = launches.resolve(asked, asking, _as_caller(wish), unwrap=partial(_unwrapped, client))
-        return replace(launch, sessions=tuple(map(launches.opening_core, launch.sessions)))
+        sessions = [launches.saying_what_cannot_bind(launches.opening_core(it)) for it in launch.sessions]
+        return replace(launch, sessions=tuple(sessions))
 
     def _start(
         self,

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -132,6 +133,29 @@ async def test_breakpoints_bind_in_what_a_launcher_starts(tmp_path: Path) -> Non
     assert [(it["file_path"], it["line_number"]) for it in places] == [(str(agent.folder / "app.py"), 3)] * 3
     found = [it["stop_event_data"]["top_frame_variables"]["variables"] for it in started]
     assert [next(it["value"] for it in some if it["name"] == "n") for some in found] == ["1", "2", "3"]
+
+
+async def test_a_breakpoint_that_cannot_bind_in_what_was_started_is_named_at_once(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        (agent.folder / "app.py").write_text("print(1)\nprint(2)\n")
+        (agent.folder / "app.js").write_text("console.log(1)\n")
+        await agent.call("set_breakpoint", file_path="app.js", line_number=1)
+        ended = await agent.call("start_debugging", program="python3", args=["app.py"])
+        await agent.call("set_breakpoint", file_path="app.py", line_number=2)
+        stopped = await agent.call("start_debugging", program="app.py")
+    found = [ended["unbound_breakpoints"], stopped["stop_event_data"]["unbound_breakpoints"]]
+    assert [[Path(it["path"]).name for it in unbound] for unbound in found] == [["app.js"], ["app.js"]]
+
+
+async def test_a_zipapp_runs_and_says_that_no_breakpoint_binds_in_it(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        with zipfile.ZipFile(agent.folder / "app.pyz", "w") as archive:
+            archive.writestr("__main__.py", "print('zipped')")
+        (agent.folder / "app.py").write_text("print('plain')")
+        zipped = await agent.call("start_debugging", program="app.pyz")
+        plain = await agent.call("start_debugging", program="app.py")
+    assert (zipped["output"], "do not bind in a zipapp" in zipped["notes"][0]["message"]) == ("zipped\n", True)
+    assert plain.get("notes") is None
 
 
 # Tasks

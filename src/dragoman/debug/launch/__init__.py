@@ -13,6 +13,7 @@ from dragoman.debug.launch.resolving import Client, Launch, Resolved, Wish, reso
 from dragoman.debug.launch.running import TaskEnd, TaskFailedError, TaskRun, TaskRunner, run_plan
 from dragoman.debug.launch.tasks import TaskPlan
 from dragoman.debug.launch.variables import Caller
+from dragoman.debug.launch.zipapps import saying_what_cannot_bind
 
 __all__ = [
     "Caller",
@@ -42,6 +43,7 @@ __all__ = [
     "require_target",
     "resolve",
     "run_plan",
+    "saying_what_cannot_bind",
     "type_for",
     "what_would_run",
 ]

@@ -20,6 +20,8 @@ NATIVE = "native"
 EXTENSIONS: Mapping[str, str] = {
     ".py": "python",
     ".pyw": "python",
+    ".pyz": "python",
+    ".pyzw": "python",
     ".js": "node",
     ".mjs": "node",
     ".cjs": "node",

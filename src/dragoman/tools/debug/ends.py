@@ -124,6 +124,8 @@ class Ends:
     def _introduced(self, caller: Caller, outcome: Outcome, happened: Happened) -> Outcome:
         """What the session got, what came with it, and what of its configuration may not be as it was meant."""
         found, lines = _surroundings(happened)
+        more, lines_of_them = self._nowhere_bound(caller, outcome, happened)
+        found, lines = {**found, **more}, [*lines_of_them, *lines]
         together = {happened.session.id, *(it.id for it in happened.others)}
         live = also(self.live_besides(caller, together))
         lines += live_lines(live)
@@ -133,6 +135,21 @@ class Ends:
             lines += [note.message, say("{text}", text=f"  | {one_line(answer.about)}")]
         data = outcome.data.model_copy(update={**found, "live_sessions": live or None, "notes": shown or None})
         return replace(outcome, lines=[*outcome.lines, *lines], data=data)
+
+    def _nowhere_bound(
+        self, caller: Caller, outcome: Outcome, happened: Happened
+    ) -> tuple[dict[str, object], list[Phrase]]:
+        """What cannot bind in anything that was started is named at once, not when it was waited for in vain."""
+        stop = getattr(outcome.data, "stop_event_data", None)
+        told = getattr(stop or outcome.data, "unbound_breakpoints", None) or []
+        unbound = self.stops.unbound(happened.session, (happened.session, *happened.others)) or []
+        new = [it for it in unbound if it.id not in {known.id for known in told}]
+        if not new:
+            return {}, []
+        lines = unbound_lines(new, caller.workspace)
+        if stop is None:
+            return {"unbound_breakpoints": [*told, *new]}, lines
+        return {"stop_event_data": stop.model_copy(update={"unbound_breakpoints": [*told, *new]})}, lines
 
     def _note(self, caller: Caller, note: Note) -> NoteAnswer:
         about = one_line(self.stops.values.text(note.about, _FACT_CHARACTERS))

@@ -80,7 +80,12 @@ class Stops:
             sent_on_by=by.in_language(caller.language) if (by := persons.told(stop.by)) else None,
         )
 
-    def unbound(self, session: Session) -> list[answers.UnboundBreakpoint] | None:
+    def unbound(self, session: Session, started_with: Sequence[Session] = ()) -> list[answers.UnboundBreakpoint] | None:
+        """At a start, given all sessions that began together, also those that none of them can stop at."""
+        elsewhere = [{it.id: (it, why) for it, why in one.bindings.of_other_languages()} for one in started_with]
+        nowhere = [
+            pair for id, pair in (elsewhere[0].items() if elsewhere else ()) if all(id in it for it in elsewhere)
+        ]
         return [
             answers.UnboundBreakpoint(
                 id=breakpoint.id,
@@ -89,7 +94,7 @@ class Stops:
                 what=name(what(breakpoint)) or None,
                 reason=self.values.text(binding.message, _REASON_CHARACTERS),
             )
-            for breakpoint, binding in session.bindings.unbound()[:_UNBOUND]
+            for breakpoint, binding in [*session.bindings.unbound(), *nowhere][:_UNBOUND]
         ] or None
 
     def _locals(self, stop: Stop) -> answers.TopFrameVariables | None:
