@@ -28,6 +28,11 @@ class Program:
             self._process = None  # it has ended already, or there never was such a process
 
     @property
+    def pid(self) -> int | None:
+        """Of a process that is there."""
+        return self._process[0] if self._process is not None and not self.has_gone else None
+
+    @property
     def has_gone(self) -> bool:
         """Seen in the process table, before the adapter has told of it."""
         return self._process is not None and not is_running(*self._process)

@@ -102,7 +102,7 @@ class Session:
             self._asking, self._life, self._threads, self._mailbox,
             again=self._hearing.put_back, tell=tell, is_core=launch.is_core,
         )  # fmt: skip
-        self._dumper = ThreadDumper(backend, launch.dialect)
+        self._dumper = ThreadDumper(backend, launch.dialect, lambda: self._hearing.program.pid)
         self._glance = Glance(self._asking, launch.dialect, self._threads, self._dumper)
         self._arriving = Arriving(
             backend, self._life, self._threads, self._opening, self._stopping, self._running, self._glance,

@@ -199,3 +199,35 @@ async def test_every_way_to_wait_is_named_with_its_place(tmp_path: Path) -> None
     ids = {it["thread_id"] for it in listed["sessions"][0]["threads"]}
     assert {it["thread_id"] for it in paused["threads"]} == ids
     assert paused["deadlock"] == "Deadlock: itself waits for a lock that it holds itself."
+
+
+NATIVE_LOOP = """\
+import re, threading
+
+begun = threading.Event()
+
+def other():
+    begun.set()
+    threading.Event().wait()
+
+def search():
+    re.match("(a+)+b", "a" * 200)
+
+threading.Thread(target=other, daemon=True).start()
+begun.wait()
+print("ready", flush=True)
+search()
+"""
+
+
+async def test_native_code_that_never_returns_is_found_from_outside(tmp_path: Path) -> None:
+    """It keeps the interpreter's lock, so that nothing inside the program can answer."""
+    async with agent_in(tmp_path) as agent:
+        await hanging(agent, NATIVE_LOOP)
+        paused = await agent.call("pause_debugging", timeout_s=30)
+        still = await agent.call("list_sessions")
+    main = by_name(paused)["MainThread"]
+    assert (main["function_name"], main["line_number"], main["state"]) == ("search", 10, "waiting")
+    assert main["waits_for"] == "native code to return"
+    assert {it["function_name"] for it in paused["threads"]} == {"search", "other"}
+    assert still["sessions"][0]["state"] == "Running"

@@ -46,6 +46,7 @@ def _debug(server: str) -> None:
 
     del sys.path[0]
     _survey_only_for_a_log()
+    _dump_threads_on_a_signal()
     from debugpy.server import cli  # noqa: PLC0415
 
     _warn_of_no_settrace()
@@ -66,6 +67,27 @@ def _survey_only_for_a_log() -> None:
 
     survey: Any = log.describe_environment
     log.describe_environment = lambda header: survey(header) if log.log_dir else None
+
+
+def _dump_threads_on_a_signal() -> None:
+    """So that the daemon can learn where a program is whose native code never returns (`thread_dump/outside`). The file
+    is in memory, and gone with the process; no child process that is another program has it."""
+    import faulthandler  # noqa: PLC0415
+    import fcntl  # noqa: PLC0415
+    import signal  # noqa: PLC0415
+
+    number = getattr(signal, "SIGRTMAX", 0) - 5
+    if not hasattr(os, "memfd_create") or number < 0 or signal.getsignal(number) is not signal.SIG_DFL:
+        return
+    try:
+        low = os.memfd_create("dragoman-threads")
+        try:
+            file = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 200)  # the program's own files keep their usual numbers
+        finally:
+            os.close(low)
+        faulthandler.register(number, file=file, all_threads=True)
+    except (OSError, ValueError, RuntimeError):
+        return  # it is debugged all the same
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import msgspec
 
 from dragoman.debug.backend import Answering
@@ -15,7 +16,7 @@ from dragoman.debug.dialect import Dialect
 from dragoman.debug.member_requests import EVALUATE_IN_EACH
 from dragoman.debug.model import Frame, ThreadSeen
 from dragoman.debug.own_code import is_library as is_of_a_library
-from dragoman.debug.thread_dump import model
+from dragoman.debug.thread_dump import model, outside
 from dragoman.debug.thread_dump.frame_waits import first_own, wait_of
 from dragoman.debug.thread_dump.model import DumpedThread, ThreadDump
 from dragoman.errors import DragomanError, RemoteProtocolError
@@ -23,7 +24,7 @@ from dragoman.wire.dap import read_body
 
 log = logging.getLogger(__name__)
 
-_ANSWERED_WITHIN_S = 1.0
+_ANSWERED_WITHIN_S = 0.8
 _STACKS_WITHIN_S = 1.5
 _STACKS = 64  # each costs a question
 _LEVELS = 12
@@ -32,8 +33,10 @@ Stack = Callable[[int, int], Awaitable[tuple[Sequence[Frame], int]]]
 
 
 class ThreadDumper:
-    def __init__(self, backend: Answering, dialect: Dialect) -> None:
+    def __init__(self, backend: Answering, dialect: Dialect, pid: Callable[[], int | None]) -> None:
+        """`pid` is the program's, where it is known and of this machine."""
         self._backend = backend
+        self._pid = pid
         self._dialect = dialect
 
     @property
@@ -52,7 +55,9 @@ class ThreadDumper:
         except (DragomanError, RemoteProtocolError) as error:
             log.info("no thread dump: %s", error)
             return ThreadDump()
-        return model.together(_read(answer) for answer in answers)
+        found = model.together(_read(answer) for answer in answers)
+        pid = self._pid() if not found else None
+        return found if pid is None else await anyio.to_thread.run_sync(outside.dump_of, pid)
 
     async def stopped(self, threads: Sequence[ThreadSeen], stack: Stack) -> ThreadDump:
         """By the stacks of a program that stands; of what the time did not suffice for, the names alone."""
