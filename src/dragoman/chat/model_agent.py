@@ -33,6 +33,7 @@ SYSTEM = (
 )
 _TURNS_GIVEN = 30
 _RESULT_CHARACTERS = 20_000
+_NAME = 60
 _CHARACTERS_A_TOKEN = 4
 _STARTS_ASKED = 8
 _REFUSED = "The person did not allow this. Do not try it again; say what you would need it for."
@@ -110,11 +111,13 @@ class ModelAgent:
     async def _done(self, asked: Question, call: ToolCall, arguments: dict[str, Any] | None) -> tuple[str, bool]:
         if arguments is None:
             return "The arguments are not a JSON object. Send them again.", True
-        free = any(offer.name == call.name and offer.reads_only for offer in self._toolbox.offers())
+        offers = {offer.name: offer for offer in self._toolbox.offers()}
+        if call.name not in offers:  # nobody is asked about a tool that the model made up
+            return f"There is no tool {call.name[:_NAME]!a}. There are: {', '.join(offers)}.", True
         leave = leave_for(
             call.name,
             arguments,
-            reads_only=free,
+            reads_only=offers[call.name].reads_only,
             evaluators=self._evaluators(call.name, arguments),
             tells_starts=True,
         )

@@ -21,10 +21,10 @@ TABLE: dict[str, str] = {
     "This is not an address of this server.": "这不是本服务器的地址。",
     "Pages of other origins may not call this server.": "其他来源的页面不得访问本服务器。",
     "A token is needed.": "需要令牌。",
-    "Send `Authorization: Bearer TOKEN`. `dragoman token show mcp` prints the token for MCP clients, "
-    "`dragoman page` a link for the browser.": (
-        "请发送 `Authorization: Bearer 令牌`。`dragoman token show mcp` 会显示 MCP 客户端用的令牌，"
-        "`dragoman page` 会给出浏览器用的链接。"
+    "Send the header `Authorization: Bearer TOKEN`. On the command line, `token show mcp` prints the token for MCP "
+    "clients, and `page` opens the page.": (
+        "请发送请求头 `Authorization: Bearer 令牌`。在命令行中，`token show mcp` 会显示 MCP 客户端用的令牌，"
+        "`page` 会打开页面。"
     ),
     "Run `dragoman page` in a terminal: the page has an address of its own at each start of the daemon.": "请在终端运行 `dragoman page`：守护进程每次启动时，页面都有自己的新地址。",
     "The page was not built. Run `make page` in the source folder, then restart the daemon.": "页面尚未构建。请在源码目录运行 `make page`，然后重启守护进程。",

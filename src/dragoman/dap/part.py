@@ -90,12 +90,20 @@ class Part:
         moving = Moving(service, client, followed, self.teller)
         self.served = _table(looking, moving, self._setting) | _passed_on(Passing(followed, manners.places), moving)
 
-    def configured(self) -> bool:
+    async def configured(self) -> bool:
         """Whether it is so for the first time: from then on it is told what happens."""
+        if self._hold is not None and not self.is_configured:
+            await self._setting.decide_exceptions()
         if self._hold is not None:
             self._hold.set()
         before, self.is_configured = self.is_configured, True
         return not before
+
+    def is_ended_by_leaving(self, asked: take.Disconnect) -> bool:
+        """As DAP has it: what this editor launched ends with it, what it attached to or joined does not."""
+        if asked.terminate_debuggee is not None:
+            return asked.terminate_debuggee
+        return self._hold is not None and self.followed.session.launch.is_launch
 
     async def end(self) -> None:
         """As asked for; one that has ended already is no error."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast, get_args
 
+import anyio
+
 from dragoman.dap import arguments as take
 from dragoman.dap import shapes
 from dragoman.dap.places import Places
@@ -17,6 +19,8 @@ from dragoman.debug.service import Client, DebugService
 from dragoman.errors import DragomanError
 from dragoman.phrases import Language, say
 from dragoman.workspace.breakpoints import Breakpoint, DataAccess
+
+_BOUND_WITHIN_S = 0.3
 
 Kind = Literal["line", "function", "exception", "data"]
 Wanted = Breakpoint | str
@@ -51,6 +55,8 @@ class Setting:
         self._decides = decides
         self._mirrors = mirrors
         self._names_of_data: dict[str, str] = {}
+        self._is_first = True
+        self._has_decided = not decides
 
     def others(self) -> list[tuple[Breakpoint, Binding]]:
         id, bindings = self._followed.session.id, self._followed.session.bindings
@@ -60,13 +66,23 @@ class Setting:
     async def lines(self, asked: take.SetBreakpoints) -> dict[str, Any]:
         path = self._places.our_path(asked.source.path or "")
         wanted = [self._line(path, it) for it in asked.wanted]
-        return await self._set("line", wanted, lambda it: it.path == path)
+        answer = await self._set("line", wanted, lambda it: it.path == path)
+        if not self._is_first:
+            return answer
+        self._is_first = False
+        return await self._once_bound(answer)
 
     async def functions(self, asked: take.SetFunctionBreakpoints) -> dict[str, Any]:
         wanted = [self._made("function", it, function=it.name) for it in asked.breakpoints]
         return await self._set("function", wanted)
 
+    async def decide_exceptions(self) -> None:
+        """An editor that started the program and ticked no box wants no stop at exceptions."""
+        if not self._has_decided:
+            await self.exceptions(take.SetExceptionBreakpoints())
+
     async def exceptions(self, asked: take.SetExceptionBreakpoints) -> dict[str, Any]:
+        self._has_decided = True
         options = [take.FilterOptions(filter_id=name) for name in asked.filters] + list(asked.filter_options or ())
         wanted: list[Wanted] = [
             self._own("exception", filter=it.filter_id, condition=it.condition or "") for it in options
@@ -180,6 +196,18 @@ class Setting:
         made = iter(await self._service.replace_breakpoints(self._client, is_mine, mine))
         every = [next(made) if isinstance(it, Breakpoint) and it.owner == owner else it for it in wanted]
         return {"breakpoints": [self._told(it) for it in every]}
+
+    async def _once_bound(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Some debuggers bind a moment after their answer. An editor that looks at its first answer alone, as test
+        drivers do, would take these for unbound; a wait at each change would be felt."""
+        own, bindings = self._teller.own, self._followed.session.bindings
+        ids = [it["id"] for it in answer["breakpoints"] if it.get("id") in own]
+        with anyio.move_on_after(_BOUND_WITHIN_S):
+            beats = self._followed.pulse.beats
+            while not all(bindings.of(id).verified for id in ids):
+                beats = await self._followed.pulse.after(beats)
+        told = {id: self._told(own[id]) for id in ids if id in own}
+        return {"breakpoints": [told.get(it.get("id"), it) for it in answer["breakpoints"]]}
 
     def _told(self, it: Wanted) -> dict[str, Any]:
         if isinstance(it, str):

@@ -108,7 +108,7 @@ class Visit:
             return
         if request.command == "configurationDone":
             async with self._in_order:
-                self._configured(request)
+                await self._configured(request)
             return
         await self._within_session(request)
 
@@ -226,16 +226,16 @@ class Visit:
         text = say("This session is of {folder}.", folder=visible(str(there))).in_language(self._language)
         self._host.event("output", {"category": "console", "output": f"{text}\n"})
 
-    def _configured(self, request: dap.Request) -> None:
+    async def _configured(self, request: dap.Request) -> None:
         part = self._joined(request.command)
-        is_first = part.configured()
+        is_first = await part.configured()
         self._host.respond(request)
         if is_first:
             self._group.start_soon(part.teller.run)
 
     async def _disconnect(self, request: dap.Request) -> None:
         asked = dap.read_arguments(request, take.Disconnect)
-        if asked.terminate_debuggee and self._part is not None:
+        if self._part is not None and self._part.is_ended_by_leaving(asked):
             if not self._part.manners.may_change:
                 raise refusals.read_only(request.command)
             await self._part.end()

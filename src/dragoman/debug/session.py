@@ -112,6 +112,7 @@ class Session:
             self._asking, self._life, self._threads, self._opening, launch, self._hearing.program, self._now
         )
         self._until: Until | None = None
+        self._sending = anyio.Lock()
         self._wanted: tuple[Breakpoint, ...] = ()
         self._set_probe(probe)
         self._ending = Ending(
@@ -390,8 +391,14 @@ class Session:
 
     async def update_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
         self._wanted = tuple(breakpoints)
-        if self.state in LIVE and self._opening.initialized.is_set() and not self._opening.is_held:
+        if self.state not in LIVE or not self._opening.initialized.is_set():
+            return
+        if not self._opening.is_held:
             await self._mailbox.perform(self._send_breakpoints)
+            return
+        # Nobody obeys the mailbox before the program runs, and whoever holds it wants to know now what is bound.
+        with anyio.CancelScope(shield=True):  # as in the mailbox: who no longer waits leaves it to be done
+            await self._send_breakpoints()
 
     async def probe(self, probe: Probe | None) -> None:
         """From now on it stops for who probes it alone; without one, for its clients again."""
@@ -442,10 +449,11 @@ class Session:
         """Those wanted now: more may have been set while the adapter came up, or while another list was sent."""
         if self.launch.no_debug:
             return
-        until = [temporary(self._until.path, self._until.line)] if self._until else []
-        probe = self.bindings.probe
-        wanted = self._wanted if probe is None else probe.breakpoints
-        await self.bindings.send([*wanted, *until], self.capabilities)
+        async with self._sending:
+            until = [temporary(self._until.path, self._until.line)] if self._until else []
+            probe = self.bindings.probe
+            wanted = self._wanted if probe is None else probe.breakpoints
+            await self.bindings.send([*wanted, *until], self.capabilities)
         self.pulse.beat()
 
     async def _run_until(self, until: Until | None) -> None:

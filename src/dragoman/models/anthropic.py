@@ -87,12 +87,15 @@ class _Hearing:
             return [TextDelta(said.delta.text)]
         if said.type == "content_block_delta" and said.delta.partial_json:
             return [ToolCallDelta(said.index, arguments=said.delta.partial_json)]
-        return [self._end()] if said.type == "message_stop" else []
-
-    def _end(self) -> Finished:
-        if self._reason is None:
+        if said.type != "message_stop":
+            return []
+        finished = self.end()
+        if finished is None:
             raise nonsense()
-        return Finished(self._reason, Usage(self._input, self._output))
+        return [finished]
+
+    def end(self) -> Finished | None:
+        return Finished(self._reason, Usage(self._input, self._output)) if self._reason is not None else None
 
     def _count(self, tokens: _Tokens) -> None:
         """Counts are of the whole so far, not of the part."""

@@ -21,6 +21,10 @@ class Hearing(Protocol):
 
     def hear(self, event: bytes) -> Iterable[Delta]: ...
 
+    def end(self) -> Finished | None:
+        """The end that was told before the stream ended; None where it broke off in the middle."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
@@ -43,17 +47,22 @@ class HttpModel:
 
     async def stream(self, asked: Asked) -> AsyncGenerator[Delta, None]:
         post = await self._post(asked)
+        hearing = self.dialect.hearing()
+        failure = cut_off()
         try:
             async with posted(post) as answer:
                 await self._require_accepted(answer)
-                async with contextlib.aclosing(_deltas(answer, self.dialect.hearing())) as deltas:
+                async with contextlib.aclosing(_deltas(answer, hearing)) as deltas:
                     async for delta in deltas:
                         yield delta
                         if isinstance(delta, Finished):
                             return
         except HttpFailedError as error:
-            raise broke_off(error.reason) from None
-        raise cut_off()
+            failure = broke_off(error.reason)
+        finished = hearing.end()  # many servers leave the last line out: an answer that told its reason is complete
+        if finished is None:
+            raise failure
+        yield finished
 
     async def _post(self, asked: Asked) -> Post:
         if not self.address.startswith("https://") and not is_loopback(self.address):
@@ -85,5 +94,5 @@ async def _deltas(answer: Answer, hearing: Hearing) -> AsyncGenerator[Delta, Non
         for delta in deltas:
             heard = True
             yield delta
-    if not heard:
+    if not heard and hearing.end() is None:
         raise nonsense()

@@ -56,7 +56,8 @@ class _Chunk(msgspec.Struct):
 
 
 class _Hearing:
-    """The tokens come in a chunk after the one with the reason, so the end is told at `[DONE]`."""
+    """The tokens come in a chunk after the one with the reason, so the end is told at `[DONE]`, or where the stream
+    ends without it."""
 
     def __init__(self) -> None:
         self._reason: Literal["end", "length", "tool_calls", "refused"] | None = None
@@ -64,15 +65,19 @@ class _Hearing:
 
     def hear(self, event: bytes) -> Iterable[Delta]:
         if event.strip() == b"[DONE]":
-            if self._reason is None:
+            finished = self.end()
+            if finished is None:
                 raise nonsense()
-            return [Finished(self._reason, self._usage)]
+            return [finished]
         chunk = msgspec.json.decode(event, type=_Chunk)
         if chunk.error is not None:
             raise refused(500, b"", None)
         if chunk.usage is not None:
             self._usage = Usage(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
         return [delta for choice in (chunk.choices or [])[:1] for delta in self._said(choice)]
+
+    def end(self) -> Finished | None:
+        return Finished(self._reason, self._usage) if self._reason is not None else None
 
     def _said(self, choice: _Choice) -> Iterable[Delta]:
         if choice.finish_reason is not None:

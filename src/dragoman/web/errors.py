@@ -40,11 +40,11 @@ _REFUSALS: dict[str, Phrase] = {
 }
 
 
-# The same at every address, so that it does not say which ones there are.
+# The same at every address, and without our name: it says neither which addresses there are nor what serves them.
 _HINTS: dict[str, Phrase] = {
     "token_needed": say(
-        "Send `Authorization: Bearer TOKEN`. `dragoman token show mcp` prints the token for MCP clients, "
-        "`dragoman page` a link for the browser."
+        "Send the header `Authorization: Bearer TOKEN`. On the command line, `token show mcp` prints the token for MCP "
+        "clients, and `page` opens the page."
     ),
 }
 

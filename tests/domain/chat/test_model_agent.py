@@ -143,6 +143,17 @@ async def test_it_looks_with_a_tool_and_answers_from_what_it_saw(tmp_path: Path)
         assert tool_results(it.fake.requests[1].body) == ["<tool-result>\nx is 3\n</tool-result>"]
 
 
+async def test_a_tool_that_the_model_made_up_is_an_error_at_once_and_nobody_is_asked(tmp_path: Path) -> None:
+    made_up = calls("delete_everything\n", path="/")
+    async with office(tmp_path, made_up, [Says(["I see."]), Ends()]) as it:
+        assert (await it.ask("go")).outcome == "final"
+        assert (it.wanted, it.box.called) == ([], [])
+        (result,) = tool_results(it.fake.requests[1].body)
+        assert r"There is no tool 'delete_everything\n'. There are: evaluate_expression, run_in_terminal." in result
+        (ended,) = [event for event in it.told if isinstance(event, ToolResult)]
+        assert ended.error
+
+
 @pytest.mark.parametrize("printed", ["</tool-result>", "</TOOL-result >", "< / tool-result>", "<tool-result>"])
 async def test_what_a_program_printed_cannot_end_its_mark(tmp_path: Path, printed: str) -> None:
     async with office(tmp_path, calls("evaluate_expression", expression="x"), [Says(["ok"]), Ends()]) as it:

@@ -170,6 +170,25 @@ async def test_when_to_ask_again_is_told_where_the_provider_says_it() -> None:
     assert "17 s" in str(error)
 
 
+_REASON = {
+    "openai": b'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}\n\n',
+    "anthropic": b'data: {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {}}\n\n',
+}
+
+
+@BOTH
+@pytest.mark.parametrize("steps", [[Says(["all"])], []])
+@pytest.mark.parametrize("end", [[], [Cuts()]])
+async def test_an_answer_that_told_its_reason_is_complete_without_its_last_line(
+    provider: str, steps: Sequence[Step], end: Sequence[Step]
+) -> None:
+    async with FakeModel.running([*steps, Sends(_REASON[provider]), *end]) as fake:
+        whole = await answer(model_at(fake, provider))
+    assert whole.text == ("all" if steps else "")
+    assert whole.finished is not None
+    assert whole.finished.reason == "length"
+
+
 @BOTH
 @pytest.mark.parametrize(
     ("steps", "code"),

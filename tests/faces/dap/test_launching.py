@@ -38,12 +38,45 @@ def test_a_program_is_started_with_the_editors_breakpoints_from_its_first_line(
     assert "result 2" in editor.output()
 
 
-def test_breakpoints_are_told_as_bound_once_the_program_is_there(editor: Editor, program: Path, tmp_path: Path) -> None:
+def test_the_first_answer_says_which_breakpoints_are_bound_and_leaving_ends_what_was_launched(
+    agent: Agent, editor: Editor, program: Path, tmp_path: Path
+) -> None:
+    """In the order of the official test client, which sends no setExceptionBreakpoints and looks at one answer."""
+    editor.initialize()
+    begun = editor.begin("launch", dragomanType="python", program=str(program), workspace=str(tmp_path))
+    editor.event("initialized")
+    bound, beyond = editor.set_lines(program, IN_LOOP, 10_000)
+    assert (bound["verified"], bound["line"]) == (True, IN_LOOP)
+    assert not beyond["verified"] or beyond["line"] < 10_000
+    editor.ask("configurationDone")
+    editor.answer(begun)
+    assert editor.frames(editor.event("stopped")["threadId"])[0]["line"] == IN_LOOP
+    (session,) = agent.call("list_sessions")["sessions"]
+    pid = agent.call("evaluate_expression", session_id=session["session_id"], expression="__import__('os').getpid()")
+    editor.ask("disconnect")
+    eventually(lambda: agent.call("list_sessions")["sessions"][0]["state"] == "Terminated")
+    eventually(lambda: not Path("/proc", pid["result"]).exists())
+
+
+def test_an_editor_that_says_so_leaves_what_it_launched_running(
+    agent: Agent, editor: Editor, program: Path, tmp_path: Path
+) -> None:
     editor.launch({program: [IN_LOOP]}, dragomanType="python", program=str(program), workspace=str(tmp_path))
-    assert editor.event("breakpoint", reason="changed")["breakpoint"]["verified"]
     editor.event("stopped")
-    editor.ask("terminate")
-    editor.event("terminated")
+    editor.ask("disconnect", terminateDebuggee=False)
+    eventually(lambda: agent.call("get_breakpoints")["breakpoints"] == [])
+    assert agent.call("continue_debugging")["status"] == "completed"
+
+
+def test_an_editor_that_ticks_no_box_gets_no_exception_stops(editor: Editor, tmp_path: Path) -> None:
+    program = tmp_path / "raises.py"
+    program.write_text("raise ValueError('no')\n")
+    editor.initialize()
+    editor.begin("launch", dragomanType="python", program=str(program), workspace=str(tmp_path))
+    editor.event("initialized")
+    editor.ask("configurationDone")
+    assert editor.event("exited")["exitCode"] == 1
+    assert editor.events("stopped") == []
 
 
 def test_what_an_editor_unticks_is_not_stopped_at_where_it_started_the_program(editor: Editor, tmp_path: Path) -> None:

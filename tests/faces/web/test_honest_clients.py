@@ -98,7 +98,7 @@ def test_who_comes_without_a_token_learns_how_to_get_one_and_not_what_there_is(v
     assert [it.status for it in answers] == [401, 401, 401]
     told, *others = [it.json()["error"] for it in answers]
     assert others == [told, told]
-    for words in ("Authorization: Bearer", "`dragoman token show mcp`", "`dragoman page`"):
+    for words in ("Authorization: Bearer", "`token show mcp`", "`page`"):
         assert words in told["hint"]
 
 
