@@ -36,6 +36,13 @@ class Wanted:
     """Trust in a folder is a person's to give, whoever else may answer for tools."""
 
 
+Waits = Callable[[str], None]
+
+
+def _unseen(_: str) -> None:
+    pass
+
+
 @dataclass(slots=True, eq=False)
 class _Open:
     wanted: Wanted
@@ -111,18 +118,25 @@ class Approvals:
     def waiting(self) -> tuple[Wanted, ...]:
         return tuple(it.wanted for it in self._open.values())
 
-    async def ask(self, session_key: str, run_id: str, tool: str, subject: str, lasts: bool = True) -> bool:
+    async def ask(
+        self, session_key: str, run_id: str, tool: str, subject: str, lasts: bool = True, *, waits: Waits = _unseen
+    ) -> bool:
+        """`waits` is told what a person is asked, once somebody is."""
         approved = (session_key, tool, sha256(subject.encode(errors="replace")).digest())
         if approved in self._approved:
             return True
-        allowed = await self._asked(Wanted(new_id("approval"), session_key, run_id, _shown(tool), _shown(subject)))
+        wanted = Wanted(new_id("approval"), session_key, run_id, _shown(tool), _shown(subject))
+        allowed = await self._asked(wanted, waits)
         if allowed and lasts:
             self._keep(approved)
         return allowed
 
-    async def ask_start(self, session_key: str, run_id: str, tool: str, would_run: str, digest: str) -> bool:
+    async def ask_start(
+        self, session_key: str, run_id: str, tool: str, would_run: str, digest: str, *, waits: Waits = _unseen
+    ) -> bool:
         """Whatever the tool: leave is for what runs, by its content."""
-        allowed = await self._asked(Wanted(new_id("approval"), session_key, run_id, _shown(tool), _shown(would_run)))
+        wanted = Wanted(new_id("approval"), session_key, run_id, _shown(tool), _shown(would_run))
+        allowed = await self._asked(wanted, waits)
         if allowed:
             self._keep(_start_key(session_key, digest))
         return allowed
@@ -139,10 +153,11 @@ class Approvals:
         """Each time anew: no leave that was given for a tool, under whatever name, is taken for this one."""
         return await self._asked(Wanted(new_id("approval"), session_key, run_id, "", folder, "trust"))
 
-    async def _asked(self, wanted: Wanted) -> bool:
+    async def _asked(self, wanted: Wanted, waits: Waits = _unseen) -> bool:
         asked = self._open[wanted.id] = _Open(wanted)
         try:
             self._told(wanted)
+            waits(wanted.subject)
             with anyio.move_on_after(self._within_s):
                 await asked.answered.wait()
         finally:
@@ -161,7 +176,7 @@ class Approvals:
         if asked is None or asked.answered.is_set():
             return False
         if asked.wanted.kind == "trust" and not by_person:
-            raise _not_yours()
+            raise not_a_person()
         asked.allowed = allowed
         asked.answered.set()
         return True
@@ -180,9 +195,9 @@ def _not_approved() -> DragomanError:
     )
 
 
-def _not_yours() -> DragomanError:
+def not_a_person() -> DragomanError:
     return DragomanError(
         "not_a_person",
-        say("Whether what a folder holds may run is said by a person."),
-        hint=say("Answer in the page or in the editor, or with `dragoman trust`."),
+        say("Approvals and trust are given by a person, not by a client of the gateway."),
+        hint=say("Answer on the page or in the editor."),
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 import anyio
 
-from dragoman.chat.approvals import STARTING, Approvals, Start
+from dragoman.chat.approvals import STARTING, Approvals, Start, Waits
 from dragoman.chat.conversations import Said
 from dragoman.chat.leave import UNKNOWN, Evaluators, leave_for
 from dragoman.chat.runs import Question
@@ -104,11 +104,18 @@ class ModelAgent:
         arguments = _arguments(call)
         given = call.arguments if arguments is None else arguments
         id = voice.begin_tool(call.id, call.name, title=title_of(call.name, given, asked.language), input=given)
-        text, is_error = await self._done(asked, call, arguments)
+
+        def waits(subject: str) -> None:
+            told = say("Waits for approval on the page or in the editor: {subject}", subject=subject)
+            voice.update_tool(id, told.in_language(asked.language))
+
+        text, is_error = await self._done(asked, call, arguments, waits)
         voice.end_tool(id, text, error=text if is_error else None)
         return Turn(role="tool", text=_marked(text), call_id=call.id)
 
-    async def _done(self, asked: Question, call: ToolCall, arguments: dict[str, Any] | None) -> tuple[str, bool]:
+    async def _done(
+        self, asked: Question, call: ToolCall, arguments: dict[str, Any] | None, waits: Waits
+    ) -> tuple[str, bool]:
         if arguments is None:
             return "The arguments are not a JSON object. Send them again.", True
         offers = {offer.name: offer for offer in self._toolbox.offers()}
@@ -121,11 +128,15 @@ class ModelAgent:
             evaluators=self._evaluators(call.name, arguments),
             tells_starts=True,
         )
-        if leave is not None and not await self._approvals.ask(asked.session_key, asked.run_id, call.name, *leave):
+        if leave is not None and not await self._approvals.ask(
+            asked.session_key, asked.run_id, call.name, *leave, waits=waits
+        ):
             return _REFUSED, True
-        return await self._called(asked, call, arguments)
+        return await self._called(asked, call, arguments, waits)
 
-    async def _called(self, asked: Question, call: ToolCall, arguments: dict[str, Any]) -> tuple[str, bool]:
+    async def _called(
+        self, asked: Question, call: ToolCall, arguments: dict[str, Any], waits: Waits
+    ) -> tuple[str, bool]:
         """Nothing starts before a person approved exactly what would run: then the call is made again, and what has
         changed meanwhile is another question."""
         start = Start(partial(self._approvals.is_start_approved, asked.session_key))
@@ -140,7 +151,9 @@ class ModelAgent:
                 STARTING.reset(before)
             if start.wanted is None:
                 return answer.text[:_RESULT_CHARACTERS], answer.is_error
-            if not await self._approvals.ask_start(asked.session_key, asked.run_id, call.name, *start.wanted):
+            if not await self._approvals.ask_start(
+                asked.session_key, asked.run_id, call.name, *start.wanted, waits=waits
+            ):
                 return _REFUSED, True
         return _KEEPS_CHANGING, True
 

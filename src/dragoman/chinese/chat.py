@@ -82,8 +82,11 @@ TABLE: dict[str, str] = {
     "From the beginning.": "从头开始。",
     "End the debug session.": "结束调试会话。",
     "The variables of this frame, of another scope, or what one holds.": "当前栈帧或其他作用域的变量，或某个变量的内容。",
-    "Whether what a folder holds may run is said by a person.": "文件夹中的内容能否运行，由人来决定。",
-    "Answer in the page or in the editor, or with `dragoman trust`.": "请在页面或编辑器中回答，或使用 `dragoman trust`。",
+    "Approvals and trust are given by a person, not by a client of the gateway.": (
+        "是否批准操作、是否信任文件夹，由人来决定，网关客户端无权决定。"
+    ),
+    "Answer on the page or in the editor.": "请在页面或编辑器中回答。",
+    "Waits for approval on the page or in the editor: {subject}": "等待在页面或编辑器中批准：{subject}",
     "Nothing was started: a person has not approved yet what would run.": "未启动任何程序：还没有人批准将要运行的内容。",
     "The person is asked in the chat.": "已在聊天中询问用户。",
     "Stop at": "停在",

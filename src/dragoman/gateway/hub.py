@@ -136,11 +136,11 @@ class Hub:
             self.canvas.forget(change)
 
     def wanted(self, approval: Wanted) -> None:
-        self._approvers(Frame("dragoman.approval.requested", wanted_approval(approval)))
+        self._tell_of_approval(Frame("dragoman.approval.requested", wanted_approval(approval)))
 
     def settled(self, approval: Wanted, allowed: bool) -> None:
         decision = {"id": approval.id, "decision": "allow" if allowed else "deny"}
-        self._approvers(Frame("dragoman.approval.resolved", decision))
+        self._tell_of_approval(Frame("dragoman.approval.resolved", decision))
 
     def outer_changed(self) -> None:
         """The connection to the gateway that we are a client of; `dragoman.gateway` says how it stands, in words."""
@@ -185,9 +185,9 @@ class Hub:
     def _everyone(self, frame: Frame) -> None:
         _broadcast(frame, list(self._visits), may_be_left_out=False)
 
-    def _approvers(self, frame: Frame) -> None:
-        """A command line may hold what not everybody is to read."""
-        _broadcast(frame, [it for it in self._visits if it.may(APPROVE)], may_be_left_out=False)
+    def _tell_of_approval(self, frame: Frame) -> None:
+        """Wherever the conversation is read: it holds the call that waits already. Only people may answer."""
+        _broadcast(frame, [it for it in self._visits if it.may(READ) or it.may(APPROVE)], may_be_left_out=False)
 
     def _came(self, visit: Visit) -> None:
         self._strangers.discard(visit)

@@ -12,7 +12,7 @@ import anyio.to_thread
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from dragoman.chat.approvals import Approvals
+from dragoman.chat.approvals import Approvals, not_a_person
 from dragoman.chat.command_agent import Completion
 from dragoman.chat.conversations import Conversation, Conversations, Said
 from dragoman.chat.faults import RequestFailedError
@@ -114,7 +114,7 @@ class Methods:
             "dragoman.open": Method(WRITE, s.OpenTalk, self._open),
             "dragoman.gateway": Method(READ, s.Nothing, self._show_outer),
             "dragoman.complete": Method(READ, s.Complete, self._completions),
-            "dragoman.approvals": Method(APPROVE, s.Nothing, self._waiting_approvals),
+            "dragoman.approvals": Method(READ, s.Nothing, self._waiting_approvals),
             "dragoman.approval.resolve": Method(APPROVE, s.ApprovalResolve, self._decide),
         }
 
@@ -330,8 +330,11 @@ class Methods:
         return {"approvals": [wanted_approval(it) for it in self._approvals.waiting()]}
 
     async def _decide(self, asker: Asker, wanted: s.ApprovalResolve) -> Json:
+        """Whoever holds a gateway token may be an agent: it sees what waits, and decides nothing."""
+        if not asker.is_person:
+            raise not_a_person()
         allowed = wanted.decision == "allow"
-        counted = self._approvals.answer(wanted.id, allowed=allowed, by_person=asker.is_person)
+        counted = self._approvals.answer(wanted.id, allowed=allowed, by_person=True)
         return {"ok": True, "counted": counted}
 
     def _row(self, conversation: Conversation) -> Json:

@@ -24,7 +24,7 @@ from dragoman.models.choosing import chosen_model
 from dragoman.phrases import Language
 from dragoman.setting_table import Settings
 from dragoman.testing.fake_model import Calls, Cuts, Ends, FakeModel, Refuses, Says, Step, Waits
-from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart
+from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart, ToolUpdate
 from tests.domain.chat.line import until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("provider")]
@@ -171,10 +171,13 @@ async def test_a_command_is_run_only_when_the_person_allows_it_and_asked_once(tm
         await it.runs.send("main", "run the tests", run_id="r1", by="page")
         await until(lambda: bool(it.wanted))
         assert (it.wanted[0].tool, it.wanted[0].subject, it.box.called) == ("run_in_terminal", "make test", [])
+        waiting = [event.output for event in it.told if isinstance(event, ToolUpdate)]
+        assert waiting == ["Waits for approval on the page or in the editor: make test"]
         assert it.approvals.answer(it.wanted[0].id, allowed=True)
         assert (await it.end("r1")).outcome == "final"
         assert [arguments for _, arguments in it.box.called] == [{"command": "make test"}] * 2
         assert len(it.wanted) == 1
+        assert sum(isinstance(event, ToolUpdate) for event in it.told) == 1, "the second time nobody is asked"
         assert not it.approvals.answer(it.wanted[0].id, allowed=True)
 
 

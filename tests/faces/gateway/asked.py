@@ -55,7 +55,7 @@ async def _answered(url: str, decide: Decide) -> list[Json]:
     asked: list[Json] = []
     async with connect(url, compression=None, proxy=None, close_timeout=0.5) as socket:
         guest = Guest(socket)
-        await guest.connect(Tokens(find_places().tokens_folder).of("gateway"))
+        await guest.connect(Tokens(find_places().tokens_folder).of("page"))
         await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
         while not is_end(frame := await guest.until(_is_news)):
             asked.append(frame["payload"])

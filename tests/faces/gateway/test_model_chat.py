@@ -37,7 +37,7 @@ async def test_the_models_tool_calls_are_ours_and_a_new_command_waits_for_a_pers
             url = f"ws://127.0.0.1:{running.state.port}/gateway"
             async with connect(url, compression=None, proxy=None, close_timeout=0.5) as socket:
                 guest = Guest(socket)
-                await guest.connect(Tokens(find_places().tokens_folder).of("gateway"))
+                await guest.connect(Tokens(find_places().tokens_folder).of("page"))
                 send = {"sessionKey": "main", "message": "look", "idempotencyKey": "r1"}
                 await guest.ask("chat.send", send)
                 wanted = (await guest.until(asked_for_leave))["payload"]

@@ -370,14 +370,16 @@ async def test_an_injected_note_is_told_and_kept(tmp_path: Path) -> None:
         assert row["content"][0]["text"] == "note from the host"
 
 
-async def test_an_approval_is_asked_of_everybody_and_the_first_answer_counts(tmp_path: Path) -> None:
+async def test_an_approval_is_seen_by_whoever_reads_and_answered_by_a_person_once(tmp_path: Path) -> None:
     allowed: list[bool] = []
     async with (
         house(tmp_path) as it,
-        it.member() as guest,
+        it.guest() as guest,
+        it.member() as agent,
         it.member(scopes=["operator.read"]) as reader,
         anyio.create_task_group() as group,
     ):
+        assert (await guest.connect(it.tokens.of("page")))["ok"]
 
         async def ask() -> None:
             allowed.append(await it.approvals.ask("agent:main:main", "r1", "run_in_terminal", "make test"))
@@ -386,12 +388,17 @@ async def test_an_approval_is_asked_of_everybody_and_the_first_answer_counts(tmp
         wanted = (await guest.until(lambda frame: frame.get("event") == "dragoman.approval.requested"))["payload"]
         assert wanted["subject"] == "make test"
         answer = {"id": wanted["id"], "decision": "allow"}
+        refused = await agent.ask("dragoman.approval.resolve", answer)
+        assert "by a person" in refused["error"]["message"]
+        assert not (await reader.ask("dragoman.approval.resolve", answer))["ok"]
+        assert (await reader.ask("dragoman.approvals"))["payload"]["approvals"] == [wanted]
+        assert allowed == []
         assert (await guest.ask("dragoman.approval.resolve", answer))["payload"]["counted"]
         settled = await guest.until(lambda frame: frame.get("event") == "dragoman.approval.resolved")
         assert settled["payload"] == answer
         assert not (await guest.ask("dragoman.approval.resolve", {**answer, "decision": "deny"}))["payload"]["counted"]
-        it.hub.end()
-        assert (await reader.next())["event"] == "shutdown"
+        seen = await reader.until(lambda frame: frame.get("event") == "dragoman.approval.resolved")
+        assert seen["payload"] == answer
     assert allowed == [True]
 
 
