@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dragoman.wire.a2ui import Action, Component, CreateSurface, DeleteSurface, UpdateComponents, UpdateDataModel
 from dragoman.wire.a2ui.messages import DELETE, AgentMessage
+from dragoman.wire.a2ui.to_v08 import ICONS
 
 ids = st.sampled_from(["root", "a", "b", "c", "d", "x/y", "ü~1"])
 surface_ids = st.sampled_from(["s", "t", "main"])
@@ -93,7 +94,7 @@ v08_labels = st.fixed_dictionaries({"label": v08_texts, "value": texts})
 v08_components = st.one_of(
     _component("Text", text=v08_texts, variant=st.sampled_from(["h1", "caption"]), weight=st.integers(0, 9)),
     _component("Image", url=v08_texts, description=v08_texts, fit=st.sampled_from(["scaleDown", "cover"])),
-    _component("Icon", name=v08_texts),
+    _component("Icon", name=st.sampled_from(sorted(ICONS)) | bindings),
     _component("Video", url=v08_texts),
     _component("AudioPlayer", url=v08_texts, description=v08_texts),
     _component("Row", children=child_lists, justify=st.just("center"), align=st.just("end")),

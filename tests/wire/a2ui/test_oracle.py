@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.wire.a2ui import snapshot, to_v08, to_v09
 from dragoman.wire.a2ui.catalogue import BASIC
-from dragoman.wire.a2ui.messages import AgentMessage, DeleteSurface, UpdateDataModel
+from dragoman.wire.a2ui.messages import (
+    AgentMessage,
+    Component,
+    CreateSurface,
+    DeleteSurface,
+    UpdateComponents,
+    UpdateDataModel,
+)
 from dragoman.wire.a2ui.pointer import MISSING, PointerError, format_pointer, get, put
 from tests.wire.a2ui.strategies import json_values, messages
 from tests.wire.a2ui.vectors import SURFACES, expected_surface, vector
@@ -20,6 +29,20 @@ core = pytest.importorskip("a2ui.core", reason="needs the a2ui-core package")
 schema = pytest.importorskip("a2ui.core.schema")
 catalogue_v08 = pytest.importorskip("a2ui.core.basic_catalog.v0_8.components")
 catalogue_v09 = pytest.importorskip("a2ui.core.basic_catalog.v0_9.components")
+
+
+ICONS = [
+    CreateSurface(surface_id="icons"),
+    UpdateComponents(
+        surface_id="icons",
+        components=(
+            Component("root", "Column", {"children": ["a", "b", "c"]}),
+            Component("a", "Icon", {"name": "check"}),
+            Component("b", "Icon", {"name": "skipNext"}),
+            Component("c", "Icon", {"name": {"svgPath": "M0"}}),
+        ),
+    ),
+]
 
 
 def accept(written: list[dict[str, Any]], version: Any) -> None:
@@ -32,6 +55,24 @@ def test_their_envelopes_take_what_we_write(name: str) -> None:
     parts = snapshot(expected_surface(name))
     accept(to_v08(parts), schema.v0_8)
     accept(to_v09(parts), schema.v0_9)
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_their_validator_takes_the_surfaces_we_write_as_0_8(name: str) -> None:
+    """Strictly: an order in which a surface is made first, a catalogue that it knows, properties and icons it knows."""
+    options = core.MessageProcessorOptions(validation_config=core.STRICT_VALIDATION)
+    standard = pytest.importorskip("a2ui.core.basic_catalog.v0_8").BasicCatalog()
+    processor = core.MessageProcessor([standard], options=options)
+    written = to_v08([*_in_the_standard_catalogue(snapshot(expected_surface(name))), *ICONS])
+    processor.process_messages(copy.deepcopy(written))
+    behind = [*written[1:], written[0]]
+    with pytest.raises(core.A2uiError):
+        core.MessageProcessor([standard], options=options).process_messages(behind)
+
+
+def _in_the_standard_catalogue(parts: Iterable[AgentMessage]) -> list[AgentMessage]:
+    own = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json"
+    return [msgspec.structs.replace(it, catalog_id=own) if isinstance(it, CreateSurface) else it for it in parts]
 
 
 @pytest.mark.parametrize("name", SURFACES)

@@ -149,7 +149,10 @@ CALL = {"call": "formatString", "args": {"value": "x"}}
             {"maxValue": 9, "value": {"literalNumber": 0}},
         ),
         ({"id": "a", "component": "Slider", "max": 9, "value": True}, {"maxValue": 9, "value": {"literalNumber": 0}}),
-        ({"id": "a", "component": "Icon", "name": {"svgPath": "M0 0"}}, {"name": {"literalString": ""}}),
+        ({"id": "a", "component": "Icon", "name": {"svgPath": "M0 0"}}, {"name": {"literalString": "help"}}),
+        ({"id": "a", "component": "Icon", "name": "skipNext"}, {"name": {"literalString": "help"}}),
+        ({"id": "a", "component": "Icon", "name": "check"}, {"name": {"literalString": "check"}}),
+        ({"id": "a", "component": "Icon", "name": {"path": "/i"}}, {"name": {"path": "/i"}}),
         ({"id": "a", "component": "Button", "child": "t", "variant": "borderless"}, {"child": "t"}),
         ({"id": "a", "component": "Button", "child": "t", "checks": [{"condition": CALL}]}, {"child": "t"}),
         (
@@ -231,17 +234,17 @@ def test_data_is_written_as_typed_contents(path: str, value: object, body: dict[
     assert to_v08([message]) == [{"dataModelUpdate": {"surfaceId": "s", **body}}]
 
 
-def test_begin_rendering_comes_behind_all_of_its_surface_and_before_its_end() -> None:
+def test_begin_rendering_comes_before_all_of_its_surface() -> None:
     create = CreateSurface(surface_id="s", theme={"title": "no", "font": "Inter"})
     filled = UpdateComponents(surface_id="s", components=(Component("root", "Divider"),))
     written = to_v08([create, CreateSurface(surface_id="t"), filled, DeleteSurface(surface_id="s")])
     assert [next(iter(message)) for message in written] == [
+        "beginRendering",
+        "beginRendering",
         "surfaceUpdate",
-        "beginRendering",
         "deleteSurface",
-        "beginRendering",
     ]
-    assert written[1]["beginRendering"] == {"surfaceId": "s", "root": "root", "styles": {"font": "Inter"}}
+    assert written[0]["beginRendering"] == {"surfaceId": "s", "root": "root", "styles": {"font": "Inter"}}
 
 
 def test_a_new_root_of_a_replaced_list_is_told() -> None:
@@ -257,14 +260,29 @@ def test_what_openclaws_nodes_were_recorded_to_receive_is_read() -> None:
     surface = one(jsonl)
     assert surface.components == {"root": Component("root", "Text", {"text": "hi"})}
     assert to_v08(snapshot(surface)) == [
+        {"beginRendering": {"surfaceId": "main", "root": "root"}},
         {
             "surfaceUpdate": {
                 "surfaceId": "main",
                 "components": [{"id": "root", "component": {"Text": {"text": {"literalString": "hi"}}}}],
             }
         },
-        {"beginRendering": {"surfaceId": "main", "root": "root"}},
     ]
+
+
+@pytest.mark.parametrize(
+    ("named", "written"),
+    [
+        ("", None),
+        ("https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json", None),
+        ("https://a2ui.org/specification/v0_8/standard_catalog_definition.json", None),
+        ("dragoman:dev/1", None),
+        ("own:1", "own:1"),
+    ],
+)
+def test_a_catalogue_is_named_where_it_is_somebodys_own(named: str, written: str | None) -> None:
+    (begin,) = to_v08([CreateSurface(surface_id="s", catalog_id=named)])
+    assert begin["beginRendering"].get("catalogId") == written
 
 
 def test_a_surface_passes_from_each_dialect_to_each_other() -> None:

@@ -1,9 +1,10 @@
 """The model, written as 0.8 for the nodes of OpenClaw. What 0.8 cannot say gives way by these rules:
 
-- function calls, drawn icons: an empty literal of the property's type; a call as an action: an event named after the
-  function, so that the click is not lost;
+- function calls: an empty literal of the property's type; a call as an action: an event named after the function, so
+  that the click is not lost; icons that 0.8 does not know, drawn ones too: `help`;
 - `checks`, `accessibility`, unknown properties of known components, a borderless button, a picker's label: left out;
 - CodeBlock and FileTree: Text in markdown; other own components are sent as they are;
+- the catalogue: named only where it is somebody's own, since an 0.8 client knows the standard one by no other id;
 - theme: `font` and `primaryColor` alone; deleting: an empty string; null: left out; a list: a string of JSON, which the
   reference renderer reads as a list; a data model that is not an object: an empty one;
 - `replace`: an update (what the root no longer reaches is not shown); functions' messages: nothing.
@@ -35,24 +36,44 @@ from dragoman.wire.a2ui.to_v09 import Json, action_body, error_body
 from dragoman.wire.a2ui.values import to_text
 
 _STYLES = ("font", "primaryColor")
+# The standard catalogue as every version calls it, and ours, which is that one with components of our own.
+_STANDARD = ("https://a2ui.org/specification/", "dragoman:")
+_UNKNOWN_ICON = "help"
+_ICON_NAMES = """
+accountCircle add arrowBack arrowForward attachFile calendarToday call camera check close delete download edit
+event error favorite favoriteOff folder help home info locationOn lock lockOpen mail menu moreVert moreHoriz
+notificationsOff notifications payment person phone photo print refresh search send settings share
+shoppingCart star starHalf starOff upload visibility visibilityOff warning
+"""
+ICONS = frozenset(_ICON_NAMES.split())
 _SCALE_DOWN = {"scaleDown": "scale-down"}
 _PRIMARY = {"primary": True, "default": False}
 _BACKTICKS = re.compile("`+")
 
 
 def to_v08(messages: Iterable[AgentMessage | ClientMessage]) -> list[Json]:
-    """`beginRendering` goes behind the other messages of its surface, since it is what makes them visible."""
-    written: list[Json] = []
-    begun: dict[str, Json] = {}
+    """`beginRendering` goes before the other messages of its surface: the protocol's own library makes the surface
+    there, and refuses what is about one that it does not know. Renderers take it at any place."""
+    slots: list[list[Json]] = []
+    begun: dict[str, list[Json]] = {}
     for message in messages:
-        if isinstance(message, DeleteSurface) and message.surface_id in begun:
-            written.append(begun.pop(message.surface_id))
         for body in _WRITERS[type(message)](message):
-            if "beginRendering" in body:
-                begun[body["beginRendering"]["surfaceId"]] = body
-            else:
-                written.append(body)
-    return [*written, *begun.values()]
+            ((kind, inner),) = body.items()
+            surface_id = inner.get("surfaceId", "")
+            if surface_id not in begun:
+                slots.append(begun.setdefault(surface_id, []))
+            if kind == "beginRendering":
+                begun[surface_id][:] = [_merged(begun[surface_id], inner)]
+                continue
+            slots.append([body])
+            if kind == "deleteSurface":
+                del begun[surface_id]
+    return [body for slot in slots for body in slot]
+
+
+def _merged(before: list[Json], begin: Json) -> Json:
+    """Of one surface once: a new root leaves its catalogue and its styles as they were."""
+    return {"beginRendering": {**(before[0]["beginRendering"] if before else {}), **begin}}
 
 
 def _create(message: CreateSurface) -> list[Json]:
@@ -63,7 +84,7 @@ def _create(message: CreateSurface) -> list[Json]:
 
 def _begin(surface_id: str, root: str, catalog_id: str = "", theme: Json | None = None) -> Json:
     body: Json = {"surfaceId": surface_id, "root": root}
-    if catalog_id:
+    if catalog_id and not catalog_id.startswith(_STANDARD):
         body["catalogId"] = catalog_id
     styles = {name: value for name, value in (theme or {}).items() if name in _STYLES}
     return {"beginRendering": {**body, "styles": styles} if styles else body}
@@ -203,6 +224,12 @@ def _context_value(value: Any) -> Json | None:
     return {"literalString": "" if _is_call(value) else to_text(value)}
 
 
+def _icon(value: Any) -> Json:
+    if _is_path(value):
+        return {"path": value["path"]}
+    return {"literalString": value if isinstance(value, str) and value in ICONS else _UNKNOWN_ICON}
+
+
 _KINDS: dict[Kind, Callable[[Any], Any]] = {
     "string": _string,
     "number": _dynamic("literalNumber", lambda value: value if _is_number(value) else 0),
@@ -217,6 +244,7 @@ _KINDS: dict[Kind, Callable[[Any], Any]] = {
 }
 
 _SPECIAL: dict[tuple[str, str], Callable[[Any], Any]] = {
+    ("Icon", "name"): _icon,
     ("Image", "fit"): lambda value: _SCALE_DOWN.get(value, value) if isinstance(value, str) else None,
     ("Button", "variant"): lambda value: _PRIMARY.get(value) if isinstance(value, str) else None,
     ("ChoicePicker", "variant"): lambda value: None if value == "multipleSelection" else 1,
