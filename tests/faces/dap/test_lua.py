@@ -108,6 +108,8 @@ def test_an_editor_attaches_to_a_lua_program_by_luapandas_own_keys(
     editor.initialize()
     asked = {"type": "lua", "connectionPort": port, "workspace": str(tmp_path), **own}
     begun = editor.begin("attach", **asked)
+    if not is_client:  # a short program that finds nobody listening is not held up
+        eventually(lambda: _is_listened_at(port))
     with _running(lua, f"{'startServer' if is_client else 'start'}('127.0.0.1', {port})") as program:
         editor.event("initialized")
         editor.set_lines(lua, IN_FUNCTION)
@@ -141,6 +143,10 @@ def test_what_the_runtime_notes_is_shown_to_people_and_agents(agent: Agent, edit
     editor.answer(begun)
     eventually(lambda: "debugger init success" in editor.output())
     assert "debugger init success" in str(agent.call("get_output", category="console"))
+
+
+def _is_listened_at(port: int) -> bool:
+    return f":{port:04X} 00000000:0000 0A" in Path("/proc/net/tcp").read_text()
 
 
 @contextmanager

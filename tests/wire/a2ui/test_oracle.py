@@ -31,7 +31,7 @@ catalogue_v08 = pytest.importorskip("a2ui.core.basic_catalog.v0_8.components")
 catalogue_v09 = pytest.importorskip("a2ui.core.basic_catalog.v0_9.components")
 
 
-ICONS = [
+ICONS: list[AgentMessage] = [
     CreateSurface(surface_id="icons"),
     UpdateComponents(
         surface_id="icons",

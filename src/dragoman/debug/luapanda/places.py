@@ -29,7 +29,7 @@ from dragoman.wire.dap import Event
 log = logging.getLogger(__name__)
 
 _MEET_WITHIN_S = 20.0
-_TRY_EVERY_S = 1.0
+_TRY_EVERY_S = 0.2  # a program waits for us for half a second as it starts, and a short one never again
 _TRY_FOR_S = 10.0  # it answers when a hook of it fires
 _SAID_WITHIN_S = 0.5
 _ENDS_WITHIN_S = 2.0
@@ -187,7 +187,7 @@ class Listening:
 
 
 class Connecting:
-    """The program listens. Tried as LuaPanda's own IDE does: once a second, and never given up before it is there."""
+    """The program listens. Tried until it is there, more often than by LuaPanda's own IDE, which misses short ones."""
 
     greeted_within_s = 3_600.0  # a connection can wait at its door until a hook of it fires
     others_may_come = True
