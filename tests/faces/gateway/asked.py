@@ -9,13 +9,11 @@ from typing import Any
 
 import anyio.to_thread
 import pytest
-from websockets.asyncio.client import connect
 
-from dragoman.access.tokens import Tokens
 from dragoman.places import find_places
 from dragoman.testing.fake_model import Calls, Ends, FakeModel, Says, Step
 from tests.daemons import call, daemon_here
-from tests.faces.gateway.house import Guest
+from tests.faces.gateway.house import window
 from tests.faces.gateway.test_visits import is_end
 
 Json = dict[str, Any]
@@ -43,19 +41,18 @@ async def questions_of(
     async with FakeModel.running(*replies, [Says(["done"]), Ends()]) as fake:
         for name, value in (("MODEL", "openai"), ("MODEL_NAME", "small"), ("MODEL_ADDRESS", fake.address)):
             monkeypatch.setenv(f"DRAGOMAN_{name}", value)
-        async with daemon_here() as running:
+        async with daemon_here():
             if trusted:
                 await anyio.to_thread.run_sync(call, places, "trust_add", {"folder": str(workspace)})
-            asked = await _answered(f"ws://127.0.0.1:{running.state.port}/gateway", decide)
+            asked = await _answered(decide)
         messages = fake.requests[-1].body["messages"]
         return asked, [str(it["content"]) for it in messages if it["role"] == "tool"]
 
 
-async def _answered(url: str, decide: Decide) -> list[Json]:
+async def _answered(decide: Decide) -> list[Json]:
     asked: list[Json] = []
-    async with connect(url, compression=None, proxy=None, close_timeout=0.5) as socket:
-        guest = Guest(socket)
-        await guest.connect(Tokens(find_places().tokens_folder).of("page"))
+    async with window(find_places()) as guest:
+        await guest.connect("")
         await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
         while not is_end(frame := await guest.until(_is_news)):
             asked.append(frame["payload"])

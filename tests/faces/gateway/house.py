@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
@@ -26,7 +27,9 @@ from dragoman.clock import SystemClock
 from dragoman.gateway.hub import Hub
 from dragoman.gateway.methods import Methods, Relay
 from dragoman.journal import Journal
+from dragoman.places import Places
 from tests.daemons import PATIENCE
+from tests.proving import as_editor
 
 Json = dict[str, Any]
 Script = Callable[[Question, Voice], Awaitable[None]]
@@ -131,6 +134,18 @@ class House:
         async with self.guest() as guest:
             assert (await guest.connect(self.token, **changed))["ok"]
             yield guest
+
+
+@asynccontextmanager
+async def window(places: Places) -> AsyncIterator[Guest]:
+    """An editor's, on a socket that it and the daemon have proved to each other: a person."""
+    proof = await anyio.to_thread.run_sync(as_editor, places)
+    async with connect(f"ws://{proof.dialled}/link/chat", compression=None, proxy=None, close_timeout=0.5) as socket:
+        opening = proof.opening("/link/chat")
+        await socket.send(next(opening))
+        await socket.send(opening.send(str(await socket.recv())))
+        assert json.loads(await socket.recv()) == {"proved": True}
+        yield Guest(socket)
 
 
 async def echo(asked: Question, voice: Voice) -> None:

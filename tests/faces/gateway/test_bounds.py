@@ -66,8 +66,8 @@ async def test_an_answer_to_a_question_passes_calls_that_wait(tmp_path: Path) ->
         voice.say(f"allowed: {allowed}")
 
     place: list[House] = []
-    async with house(tmp_path, asks) as it, it.guest() as guest:
-        assert (await guest.connect(it.tokens.of("page")))["ok"]
+    async with house(tmp_path, asks) as it, it.guest(is_person=True) as guest:
+        assert (await guest.connect(""))["ok"]
         place.append(it)
         await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
         wanted = await guest.until(lambda frame: frame.get("event") == "dragoman.approval.requested")

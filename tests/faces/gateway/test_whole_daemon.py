@@ -15,9 +15,8 @@ from websockets.exceptions import InvalidStatus
 from dragoman.chat.shown import fenced
 from tests.daemons import call
 from tests.faces.attacked import Attacked
-from tests.faces.gateway.house import Guest
+from tests.faces.gateway.house import Guest, window
 from tests.faces.gateway.test_visits import is_end
-from tests.proving import as_editor
 
 pytestmark = pytest.mark.anyio
 
@@ -33,14 +32,8 @@ async def guest(victim: Attacked, **options: Any) -> AsyncIterator[Guest]:
 
 @asynccontextmanager
 async def person(victim: Attacked) -> AsyncIterator[Guest]:
-    """An editor's window, on a socket that both sides have proved."""
-    proof = as_editor(victim.places)
-    async with connect(f"ws://{proof.dialled}/link/chat", compression=None, proxy=None, close_timeout=0.5) as socket:
-        opening = proof.opening("/link/chat")
-        await socket.send(next(opening))
-        await socket.send(opening.send(str(await socket.recv())))
-        assert json.loads(await socket.recv()) == {"proved": True}
-        yield Guest(socket)
+    async with window(victim.places) as opened:
+        yield opened
 
 
 def token(victim: Attacked, purpose: str = "gateway") -> str:
