@@ -61,7 +61,7 @@ class Bindings:
         self._ever: defaultdict[str, set[int]] = defaultdict(set)
         self._logged_here: dict[int, str] = {}
         self._failed: dict[tuple[int, str], str] = {}
-        self._functions = named.functions(backend, self._bound, self._conditions)
+        self._functions = named.functions(backend, self._bound, self._function)
         self._data = named.data(backend, self._bound, self._conditions)
         self._exceptions = Exceptions(backend, dialect, exception_filters, self._bound)
 
@@ -170,7 +170,7 @@ class Bindings:
         if reason.startswith("data"):
             return list(self._data.sent)
         name = top.name if top else ""
-        by_name = [it for it in self._functions.sent if it.function and re.split(r"\.|::", name)[-1] == it.function]
+        by_name = [it for it in self._functions.sent if it.function and _last(name) == _last(it.function)]
         return by_name if reason.startswith("function") else self._at(top) or by_name
 
     def _at(self, top: Frame | None) -> list[Breakpoint]:
@@ -255,7 +255,20 @@ class Bindings:
         self._logged_here[breakpoint.id] = breakpoint.log_message
         return {}
 
+    def _function(self, breakpoint: Breakpoint) -> dict[str, Any]:
+        asked, qualified = self._conditions(breakpoint), self._dialect.qualified
+        if "." not in breakpoint.function or not qualified:
+            return asked
+        is_it = qualified.format(name=breakpoint.function)
+        condition = f"({is_it}) and ({asked['condition']})" if "condition" in asked else is_it
+        return {**asked, "name": _last(breakpoint.function), "condition": condition}
+
     def _conditions(self, breakpoint: Breakpoint) -> dict[str, Any]:
         is_sent = bool(breakpoint.condition) and not self._dialect.holds
         asked: dict[str, Any] = {"condition": breakpoint.condition} if is_sent else {}
         return asked | self._hits.translated(breakpoint)
+
+
+def _last(function: str) -> str:
+    """Without the class, module or namespace that it is of."""
+    return re.split(r"\.|::", function)[-1]

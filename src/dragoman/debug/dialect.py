@@ -15,6 +15,11 @@ class Dialect:
     """The comparisons it takes as we mean them; others are counted by us."""
     hit_spelling: Mapping[str, str] = field(default_factory=dict)
     """How it writes one, where it differs: a format with `number` and `remainder`."""
+    qualified: str = ""
+    """An expression that is true in the function `name` of a class or a module, for an adapter that knows functions by
+    their last name alone."""
+    inner_frames: frozenset[str] = frozenset()
+    """Names of frames that belong to the statement of the line they are called from: none of their hits is one more."""
     forgets_hits: bool = False
     """It counts anew whenever the breakpoints of a file change."""
     raises_in_each_frame: bool = False

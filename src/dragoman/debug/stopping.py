@@ -272,6 +272,8 @@ class Stopping:
         return answer.result
 
     def _is_same_pass(self, thread_id: int, seen: Snapshot, hit: tuple[int, ...] | None) -> bool:
+        if self._is_inside(seen, hit):
+            return True
         if not self._launch.dialect.several_places or not hit:
             return False
         return self._passes.is_same(thread_id, seen.frames, seen.total_frames)
@@ -279,6 +281,12 @@ class Stopping:
     async def goes_on(self, thread_id: int) -> bool:
         """For who halted it without anybody's wish."""
         return await self._goes_on(thread_id)
+
+    def _is_inside(self, seen: Snapshot, hit: tuple[int, ...] | None) -> bool:
+        """Of a comprehension, the line in whose statement it stands was a hit before."""
+        inside, *outside = seen.frames[:2] or (None,)
+        is_inner = inside is not None and inside.name in self._launch.dialect.inner_frames and bool(hit and outside)
+        return is_inner and inside is not None and (inside.path, inside.line) == (outside[0].path, outside[0].line)
 
     async def _goes_on(self, thread_id: int, command: str = "continue") -> bool:
         """A program that cannot be sent on is stopped, and told so."""

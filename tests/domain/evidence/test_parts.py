@@ -64,7 +64,11 @@ def test_a_huge_value_is_not_turned_into_text_as_a_whole() -> None:
 def hits(file: Path, count: int, *expressions: str, **more: Any) -> list[bool]:
     """Whether a breakpoint with this condition stops, hit by hit."""
     condition = python_rows.condition(file, more.pop("most", 100), 7, expressions, **more)
-    return [bool(eval(condition, {}, {"n": at})) for at in range(count)]
+
+    def stops(at: int) -> bool:  # in a frame that is no comprehension's, which would not be a hit
+        return bool(eval(condition, {}, {"n": at}))
+
+    return [stops(at) for at in range(count)]
 
 
 def rows_in(file: Path) -> list[Written]:
@@ -231,3 +235,8 @@ def test_rows_of_several_points_are_compared_with_those_of_their_own_point() -> 
         sheet.add(point, 5, [Cell(text)])
     assert [row.changed for row in sheet.rows] == [(Cell("a"),), (Cell("b"),), (None,), (Cell("c"),)]
     assert [sheet.hits_of(0), sheet.hits_of(1), sheet.threads] == [2, 2, 1]
+
+
+def test_of_a_class_the_function_that_stands_in_it() -> None:
+    lines = "class A {\n  run() {\n    a();\n  }\n}\nexport class B {\n  run() {\n    b();\n  }\n}".splitlines()
+    assert [first_line_of(it, lines) for it in ("A.run", "B.run", "run", "B.go")] == [3, 8, 3, None]

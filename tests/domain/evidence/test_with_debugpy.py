@@ -90,6 +90,68 @@ async def test_a_claim_breaks_and_a_change_is_found_in_what_then_stands_there(tm
     assert found["source"] == "discount = price * rate(i)"
 
 
+SHOP = """\
+import tax
+
+
+class Item:
+    def price(self, n):
+        return n + 1
+
+
+class Book(Item):
+    pass
+
+
+class Film(Item):
+    def price(self, n):
+        return n * 10
+
+
+def total(numbers):
+    doubled = [n * 2 for n in numbers]
+    return sum(n for n in doubled)
+
+
+for i in range(2):
+    Book().price(i)
+    Film().price(i)
+print(total([1, 2, 3]), tax.rate(8))
+"""
+
+
+async def test_a_method_is_called_by_its_class_and_a_comprehension_is_no_hit_of_its_own(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("shop.py", SHOP)
+        agent.write("tax.py", "def rate(n):\n    return n // 2\n")
+        points = [
+            {"function": "Film.price", "expressions": ["type(self).__name__, n"]},
+            {"function": "tax.rate", "expressions": ["n"]},
+            {"line_number": 19, "expressions": ["numbers"]},
+            {"line_number": 20, "expressions": ["doubled"]},
+        ]
+        traced = await agent.call("trace", program="shop.py", points=points)
+        inherited = await agent.call("check", program="shop.py", function="Book.price", claim="n >= 0")
+        await agent.call("set_breakpoint", kind="function", function_name="Film.price", condition="n == 1")
+        await agent.call("set_breakpoint", file_path="shop.py", line_number=19)
+        stops = [await agent.call("start_debugging", program="shop.py")]
+        stops += [await agent.call("continue_debugging") for _ in range(2)]
+    assert [it["hits"] for it in traced["points"]] == [2, 1, 1, 1]
+    assert traced["rows"][0]["values"] == {"type(self).__name__, n": "('Film', 0)"}
+    assert (inherited["verdict"], inherited["hits"]) == ("holds", 2)
+    places = [(it.data.get("stop_event_data") or {}).get("line") for it in stops]
+    assert places == [14, 19, None]
+
+
+@pytest.mark.parametrize("function", ["prices", "Item.cost", "Tape.price", "nowhere.rate"])
+async def test_a_function_that_does_not_exist_is_told_as_that(tmp_path: Path, function: str) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("shop.py", SHOP)
+        agent.write("tax.py", "def rate(n):\n    return n // 2\n")
+        answer = await agent.call("check", program="shop.py", function=function, claim="True")
+    assert (answer.is_error, answer["code"]) == (True, "no_such_function")
+
+
 DEEP = """\
 def deep(n):
     left = n

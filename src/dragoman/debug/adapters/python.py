@@ -66,6 +66,17 @@ _THREAD_DUMP = (
 _CONDITION_FAILED = (
     r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"
 )
+# In the frame that stops, found below the debugger's own. Before 3.11 code does not know its class: the object does.
+_QUALIFIED = (
+    "(lambda n, f: (lambda q, o: any(('.' + w).endswith('.' + n) for w in (q,"
+    " f.f_globals.get('__name__', '') + '.' + q,"
+    " f.f_code.co_filename.rpartition('/')[2].rpartition('.')[0] + '.' + q,"
+    " type(o).__name__ + '.' + f.f_code.co_name, getattr(o, '__name__', '') + '.' + f.f_code.co_name)))"
+    "(getattr(f.f_code, 'co_qualname', f.f_code.co_name).replace('.<locals>', ''),"
+    " f.f_locals.get('self', f.f_locals.get('cls'))))({name!r},"
+    " next(f for f, _ in __import__('traceback').walk_stack(__import__('sys')._getframe())"
+    " if 'pydevd' not in f.f_code.co_filename and not f.f_code.co_filename.startswith('<')))"
+)
 _SEQUENCE = "({name})[{start}:{stop}]"
 _ITEMS = "list(__import__('itertools').islice({name}, {start}, {stop}))"
 _SLICES = {
@@ -193,6 +204,8 @@ PYTHON = AdapterSpec(
     arguments=_arguments,
     dialect=Dialect(
         suffixes=suffixes.PYTHON,
+        qualified=_QUALIFIED,
+        inner_frames=frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}),
         forgets_hits=True,
         raises_in_each_frame=True,
         hit_spelling={"%": "% {number} - {remainder}"},  # it writes `== 0` behind it

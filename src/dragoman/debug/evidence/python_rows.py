@@ -24,6 +24,7 @@ import json, os, re, sys, threading, types
 LIBRARY = re.compile("/(?:site|dist)-packages/|/lib/python3[.]")
 MOST, ITEMS, DEPTH = {CELL_CHARACTERS}, {_ITEMS}, {_DEPTH}
 codes, seen, failed = dict(), dict(), set()
+INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 BRACKETS = dict(list=("[", "]"), tuple=("(", ")"), set=("{{", "}}"), frozenset=("frozenset({{", "}})"))
 def show(value, depth=0):
     kind = type(value)
@@ -65,12 +66,23 @@ def asked(texts, g, l):
     return json.dumps(cells(texts, g, l))
 def wrote(file, kind, point, told):
     os.write(file, (json.dumps([kind, point, threading.get_ident(), told]) + "\\n").encode())
+def user_frame():
+    frame = sys._getframe()
+    while frame and ("pydevd" in frame.f_code.co_filename or frame.f_code.co_filename.startswith("<")):
+        frame = frame.f_back
+    return frame
+def is_inside(frame):
+    outer = frame and frame.f_back
+    return bool(outer) and frame.f_code.co_name in INNER and (
+        frame.f_code.co_filename, frame.f_lineno) == (outer.f_code.co_filename, outer.f_lineno)
 def stops(path, most, point, condition, claims, texts, g, l):
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
     except OSError:
         return not condition or bool(eval(condition, g, l))
     try:
+        if is_inside(user_frame()):
+            return False
         scope = dict(g)
         scope.update(l)
         if condition:
@@ -92,9 +104,9 @@ def stops(path, most, point, condition, claims, texts, g, l):
     finally:
         os.close(file)
 def standing(points):
-    frame = sys._getframe()
-    while frame and ("pydevd" in frame.f_code.co_filename or frame.f_code.co_filename.startswith("<")):
-        frame = frame.f_back
+    frame = user_frame()
+    if is_inside(frame):
+        return json.dumps(None)
     for at, (path, line, texts) in enumerate(points if frame else ()):
         if frame.f_lineno == line and os.path.realpath(frame.f_code.co_filename) == os.path.realpath(path):
             return json.dumps([at, threading.get_ident(), cells(texts, frame.f_globals, frame.f_locals)])

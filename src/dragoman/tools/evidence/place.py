@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -15,10 +16,11 @@ from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import Place
 from dragoman.tools.debug.places import Places
-from dragoman.tools.evidence.functions import first_line_of, is_searched
+from dragoman.tools.evidence.functions import PythonNames, first_line_of, is_python, is_searched
 from dragoman.tools.evidence.subject import OfSubject
 from dragoman.tools.operation import Caller, Parameters
 from dragoman.tools.schemas import Maybe
+from dragoman.tools.showing import one_line
 
 
 class OfPlace(Parameters):
@@ -63,18 +65,29 @@ class PlaceFinder:
         self, caller: Caller, subject: OfSubject, wanted: OfPlace, named: Collection[str]
     ) -> tuple[str, int] | None:
         """Where the debugger would not find the function by its name, it is looked for in the source."""
-        file = wanted.file_path or subject.program
+        file = wanted.file_path or subject.program or str(subject.configuration.get("program") or "")
+        file = "" if "$" in file else file
+        if is_python(file):
+            await self._require_python(caller, wanted, file, named)
         if not is_searched(file):
             return None
         path, lines = await self.places.read(file, caller.workspace, named)
         line = first_line_of(wanted.function, lines or ())
         if line is None:
-            raise ToolError(
-                "no_such_function",
-                say("No function of this name was found in the file."),
-                hint=say("Give its `file_path`, or a `line_number` of it."),
-            )
+            raise no_such_function()
         return path, line
+
+    async def _require_python(self, caller: Caller, wanted: OfPlace, file: str, named: Collection[str]) -> None:
+        """Its debugger takes any name: one that no file has would never be reached."""
+        names = PythonNames()
+        path, lines = await self.places.read(file, caller.workspace, named)
+        names.add(Path(path), "\n".join(lines or ()))
+        if lines is None or names.has(wanted.function):
+            return
+        for other, text in await self.places.texts(caller.workspace, ".py"):
+            names.add(other, text)
+        if names.is_whole and not names.has(wanted.function):
+            raise no_such_function(nearest=[one_line(it) for it in names.nearest(wanted.function)])
 
     def _default(self, caller: Caller, subject: OfSubject) -> str:
         """The file that is run, or the one in which the session stands."""
@@ -86,3 +99,12 @@ class PlaceFinder:
             if frame is not None and frame.path:
                 return frame.path
         raise ToolError("bad_arguments", say("Give the `file_path` of the place: the configuration does not say it."))
+
+
+def no_such_function(**more: list[str]) -> ToolError:
+    return ToolError(
+        "no_such_function",
+        say("No function of this name was found in the file."),
+        hint=say("Give its `file_path`, or a `line_number` of it."),
+        **more,
+    )
