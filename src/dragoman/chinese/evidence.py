@@ -100,6 +100,7 @@ TABLE: dict[str, str] = {
     "Ask the user, and give the command to debug_test or its program to explain_crash.": "请询问用户，再把命令交给 debug_test，或把程序交给 explain_crash。",
     "Its line holds a secret, or was not kept.": "命令行含有机密，或没有保存。",
     "Give its program to explain_crash, with what it needs in `env`.": "请把它的程序交给 explain_crash，并用 `env` 给出所需的变量。",
+    "… {count} rows left out …": "……省略了 {count} 行……",
     "This time it did not fail.": "这一次没有失败。",
     # Stops that are over.
     "Give `at` as well: the two stops are compared.": "请同时给出 `at`：将比较这两次停止。",

@@ -66,11 +66,15 @@ async def test_a_crash_is_told_with_its_causes_and_what_each_own_frame_held(tmp_
 
 async def test_the_values_in_the_line_that_failed_are_told(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
-        agent.write("app.py", "class A:\n    n = 2\na, b = A(), [1, 2]\nprint(b[0] / (a.n - b[1]))\n")
+        agent.write(
+            "app.py",
+            "class A:\n    n = 2\na, b = A(), [1, 2]\nc = {'a': [{'b': {'c': 1}}]}\nprint(b[0] / (a.n - b[1]))\n",
+        )
         answer = await agent.call("explain_crash", program="app.py")
     values = answer["frames"][0]["values"]
     assert (values["a.n"], values["b[1]"], values["a.n - b[1]"]) == ("2", "2", "0")
     assert values["b[0] / (a.n - b[1])"].startswith("!ZeroDivisionError")
+    assert answer["frames"][0]["locals"]["c"] == "{'a': [{'b': {'c': 1}}]}"
 
 
 async def test_names_that_the_line_binds_for_itself_are_not_told_as_missing(tmp_path: Path) -> None:

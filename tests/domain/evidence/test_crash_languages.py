@@ -81,14 +81,15 @@ async def test_a_module_of_javascript_whose_loader_catches_what_ends_it(tmp_path
         '  try { JSON.parse("{"); } catch (error) { /* as it should */ }\n'
         '  try { return order.rate.net; } catch (error) { throw new Error("no rate", { cause: error }); }\n}\n'
     )
-    text = 'import { rate } from "./rates.mjs";\nconst order = { kind: "film" };\nconsole.log(await rate(order));\n'
+    text = 'import { rate } from "./rates.mjs";\n'
+    text += 'const order = { kind: "film", of: [{ a: { b: 1 } }] };\nconsole.log(await rate(order));\n'
     answer = await explained(tmp_path, "orders.mjs", text)
     assert (answer["crashed"], answer["ended"]["exit_code"]) == (True, 1)
     assert answer["ended"]["exception"] == {"type": "Error", "message": "no rate"}
     (cause,) = answer["caused_by"]
     assert (cause["type"], "reading 'net'" in cause["message"]) == ("TypeError", True)
     assert places(answer)[0] == ("rate", 4)
-    assert answer["frames"][0]["locals"]["order"] == "{kind: 'film'}"
+    assert answer["frames"][0]["locals"]["order"] == '{kind: "film", of: [{a: {b: 1}}]}'
 
 
 @pytest.mark.needs("javascript")

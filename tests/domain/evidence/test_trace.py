@@ -55,18 +55,34 @@ async def test_an_expression_that_fails_shows_its_error_in_its_own_cell(tmp_path
     assert "1 | !no such name | 1" in answer["text"]
 
 
-@pytest.mark.parametrize(("limit", "value"), [("max_hits", 3), ("max_chars", 100)])
-async def test_a_limit_ends_the_run_and_its_program(tmp_path: Path, limit: str, value: int) -> None:
+async def test_a_limit_ends_the_run_and_its_program(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         says(bench.adapter, {"n": [f"{at:030}" for at in range(9)], "total": ["0"]})
         passes(bench.adapter, 1000, exits(bench.adapter))
-        answer = await traced(bench, **{limit: value})
+        answer = await traced(bench, max_hits=3)
         (session,) = bench.service.sessions(bench_client(bench))
     assert len(answer["rows"]) == 3
-    assert answer["ended"]["limit"] == {"max_hits": "hits", "max_chars": "characters"}[limit]
-    assert limit in answer["text"]
+    assert answer["ended"]["limit"] == "hits"
+    assert "max_hits" in answer["text"]
     assert session.state is State.TERMINATED
     assert "session_id" not in answer
+
+
+async def test_of_more_than_is_shown_the_first_rows_and_the_last_are_kept(tmp_path: Path) -> None:
+    async with steered(tmp_path) as bench:
+        says(bench.adapter, {"n": [f"{at:030}" for at in range(50)], "total": ["x" * 9000]})
+        passes(bench.adapter, 50, exits(bench.adapter, 3))
+        answer = await traced(bench, max_chars=600)
+    assert (answer["hits"], answer["ended"]["exit_code"], answer["ended"].get("limit")) == (50, 3, None)
+    numbers = [it["hit"] for it in answer["rows"]]
+    gap = next(at for at in range(len(numbers) - 1) if numbers[at + 1] != numbers[at] + 1)
+    assert (numbers[0], numbers[-1], gap > 1) == (1, 50, True)
+    assert len(numbers) + answer["rows_left_out"] == 50
+    after = answer["rows"][gap + 1]
+    assert set(after["values"]) == {"n", "total"}, "what it is compared with is not shown"
+    table = [line for line in answer["text"].splitlines() if line[:1].isdigit()]
+    assert 300 < sum(map(len, table)) <= 800
+    assert f"{answer['rows_left_out']} rows left out" in answer["text"]
 
 
 async def test_as_many_hits_as_the_limit_are_no_limit(tmp_path: Path) -> None:

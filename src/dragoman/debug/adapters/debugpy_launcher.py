@@ -7,6 +7,7 @@ and it has nothing of ours. A file of this name is hidden by debugpy from whoeve
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import sys
@@ -50,6 +51,7 @@ def _debug(server: str) -> None:
     from debugpy.server import cli  # noqa: PLC0415
 
     _warn_of_no_settrace()
+    _show_inner_containers()
     run: Any = cli.main
     run()
 
@@ -60,6 +62,12 @@ def _warn_of_no_settrace() -> None:
     tracing: Any = sys.modules.get("pydevd_tracing")
     if tracing is not None:
         tracing.TracingFunctionHolder._warn = False  # noqa: SLF001
+
+
+def _show_inner_containers() -> None:
+    """Three levels of them within a container; pydevd shows one, and of the others only that they are there."""
+    safe_repr: Any = importlib.import_module("_pydevd_bundle.pydevd_safe_repr")
+    safe_repr.SafeRepr.maxcollection = (60, 20, 5, 3)
 
 
 def _survey_only_for_a_log() -> None:

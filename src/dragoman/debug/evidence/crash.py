@@ -28,6 +28,11 @@ FRAMES = 8
 _CAUSES = 8
 _OPENED = 5
 _MEMBERS = 20
+_LEVELS = 3
+_NULL = re.compile(r"0x0+")
+_PAGES = 12
+_IS_MEMBER = re.compile(r"[^\W\d]\w*|\[\d+\]")
+_INNER = re.compile(r"\bArray\(\d+\)|\{…\}|: (?:Map|Set)\(\d+\)")  # as js-debug shows what is within
 _ADDRESS = re.compile(r"^<[\w.<>]+ object at 0x[0-9a-f]+>$|^0x[0-9a-f]+$|^\w[\w:<>, *&]* ?@ ?0x[0-9a-f]+$|^\{\.\.\.\}$")
 _ENDS_BY_ITSELF_WITHIN_S = 2.0
 _PRINTED = 20_000
@@ -175,29 +180,44 @@ async def _seen(run: Run, frame: Frame, lines: Lines) -> SeenFrame:
         found = None
     raised = run.session.launch.dialect.raised_local
     own = [it for it in (found.variables if found else ()) if it.name != raised and is_own(it)]
-    return SeenFrame(frame, source, await _opened(run, own))
+    return SeenFrame(frame, source, await _opened(run, frame, own))
 
 
-async def _opened(run: Run, variables: Sequence[Variable]) -> tuple[Variable, ...]:
-    """Where a debugger shows an address alone, what stands there, of the first few."""
-    left, found = _OPENED, []
-    for variable in variables:
-        if left and variable.reference and _ADDRESS.search(variable.value):
-            left -= 1
-            found.append(msgspec.structs.replace(variable, value=await _members(run, variable)))
-        else:
-            found.append(variable)
-    return tuple(found)
+async def _opened(run: Run, frame: Frame, variables: Sequence[Variable]) -> tuple[Variable, ...]:
+    """Where a debugger shows an address alone, or containers in a container by their length, what stands there."""
+    chosen = [it for it in variables if it.reference and (_ADDRESS.search(it.value) or _INNER.search(it.value))]
+    shown = await _shown_whole(run, frame, chosen[:_OPENED])
+    return tuple(shown.get(it.name, it) for it in variables)
 
 
-async def _members(run: Run, variable: Variable) -> str:
+async def _shown_whole(run: Run, frame: Frame, chosen: Sequence[Variable]) -> dict[str, Variable]:
+    """By one question where the language has one that changes nothing; else by opening them, level by level."""
+    cells: list[Cell] = []
+    if run.session.launch.adapter_id == "pwa-node":
+        cells = await _evaluated(run, [it.evaluate_name or it.name for it in chosen], frame)
+    left = [_PAGES]
+    found: dict[str, Variable] = {}
+    for at, variable in enumerate(chosen):
+        cell = cells[at] if at < len(cells) else Cell("", failed=True)
+        value = await _members(run, variable, _LEVELS, left) if cell.failed else cell.text
+        found[variable.name] = msgspec.structs.replace(variable, value=value)
+    return found
+
+
+async def _members(run: Run, variable: Variable, levels: int, left: list[int]) -> str:
+    """`left`: how many may still be opened."""
+    left[0] -= 1
     try:
         page = await run.session.looks.page(variable.reference, start=0, count=_MEMBERS)
     except DragomanError:
         return variable.value
-    shown = [
-        f"{it.name}={it.value}" for it in page.variables if it.name.isidentifier() and not it.name.startswith("__")
-    ]
+    shown = []
+    for it in page.variables:
+        if not _IS_MEMBER.fullmatch(it.name) or it.name.startswith("__"):
+            continue
+        is_cut = bool(it.reference) and bool(_ADDRESS.search(it.value)) and not _NULL.fullmatch(it.value)
+        is_opened = is_cut and levels > 1 and left[0] > 0
+        shown.append(f"{it.name}={await _members(run, it, levels - 1, left) if is_opened else it.value}")
     return f"{variable.type or ''}({', '.join(shown)})" if shown else variable.value
 
 

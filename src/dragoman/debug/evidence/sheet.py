@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -11,7 +11,10 @@ import anyio
 
 Limit = Literal["", "hits", "characters", "seconds", "expression", "steps"]
 CELL_CHARACTERS = 400
+CELL_IN_TEXT = 120
+"""As much of a cell as is shown in a table."""
 _BETWEEN_CELLS = 3
+_BEFORE_CELLS = 8
 
 
 class Cell(NamedTuple):
@@ -47,6 +50,13 @@ class Limits:
     seconds: float = 30.0
     rows: int = 0
     """How many of the last rows are kept; zero: all, and then characters count."""
+    runs_on: bool = False
+    """More characters do not end it: the first rows and the last are kept, half and half."""
+
+
+def _shown(cells: Sequence[Cell | None]) -> int:
+    """How much of them a table shows."""
+    return sum(min(len(cell.text), CELL_IN_TEXT) + _BETWEEN_CELLS for cell in cells if cell)
 
 
 class Sheet:
@@ -61,10 +71,29 @@ class Sheet:
         self._hits_of: Counter[int] = Counter()
         self._last: dict[int, tuple[Cell, ...]] = {}
         self._threads: dict[int, int] = {}
+        self._tail: deque[tuple[Row, int]] = deque()
+        self._tail_characters = 0
 
     @property
     def has_room(self) -> bool:
-        return self.hits < self.limits.hits and self._characters < self.limits.characters
+        return self.hits < self.limits.hits and (self.limits.runs_on or self._characters < self.limits.characters)
+
+    @property
+    def tail(self) -> tuple[Row, ...]:
+        """The last rows, where there were more than fit: each point's first of them is told whole."""
+        seen: set[int] = set()
+        return tuple(self._whole_once(row, seen) for row, _ in self._tail)
+
+    @staticmethod
+    def _whole_once(row: Row, seen: set[int]) -> Row:
+        is_first = row.point not in seen
+        seen.add(row.point)
+        return row._replace(changed=row.cells) if is_first else row
+
+    @property
+    def left_out(self) -> int:
+        """How many rows between the first and the last are not kept."""
+        return self.hits - len(self.rows) - len(self._tail) if self._tail else 0
 
     def add(self, point: int, thread: int, cells: Sequence[Cell]) -> Row | None:
         """None: this hit is one too many. A limit is reached by what does not fit, not by the last that does."""
@@ -80,12 +109,24 @@ class Sheet:
         self._hits_of[point] += 1
         row = Row(self.hits, point, self._number_of(thread), now, changed)
         self._last[point] = now
-        self.rows.append(row)
-        if self.limits.rows:
-            del self.rows[: -self.limits.rows]
-        else:
-            self._characters += sum(len(cell.text) + _BETWEEN_CELLS for cell in changed if cell)
+        self._keep(row)
         return row
+
+    def _keep(self, row: Row) -> None:
+        if self.limits.rows:
+            self.rows.append(row)
+            del self.rows[: -self.limits.rows]
+            return
+        shown = _BEFORE_CELLS + _shown(row.changed)
+        half = self.limits.characters // 2
+        self._characters += shown
+        if not self.limits.runs_on or (not self._tail and self._characters <= half):
+            self.rows.append(row)
+            return
+        self._tail.append((row, shown))
+        self._tail_characters += shown
+        while len(self._tail) > 1 and self._tail_characters > half:
+            self._tail_characters -= self._tail.popleft()[1]
 
     def end(self, limit: Limit) -> None:
         self.limit = self.limit or limit

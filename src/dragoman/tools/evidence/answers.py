@@ -80,6 +80,8 @@ class Traced(Found):
     hits: int
     points: list[PointSeen]
     rows: list[dict[str, Any]]
+    rows_left_out: Maybe[int] = None
+    """Between the first and the last, where there were more than `max_chars`."""
 
 
 class CheckedAnswer(Found):

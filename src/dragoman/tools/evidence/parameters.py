@@ -42,7 +42,7 @@ class TraceWanted(Limited):
 
     @property
     def limits(self) -> Limits:
-        return Limits(self.max_hits, self.max_chars, self.timeout_s)
+        return Limits(self.max_hits, self.max_chars, self.timeout_s, runs_on=True)
 
 
 class CheckWanted(Limited, OfPlace):
@@ -89,6 +89,11 @@ class Against(Parameters):
 
 class CompareWanted(TraceWanted):
     against: Annotated[Against, Field(description="What the other run has of its own.")]
+
+    @property
+    def limits(self) -> Limits:
+        """Row by row: what is left out cannot be compared."""
+        return Limits(self.max_hits, self.max_chars, self.timeout_s)
 
 
 class LastFailureWanted(Parameters):

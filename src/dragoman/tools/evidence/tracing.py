@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dragoman.debug.evidence.effects import suspicious
 from dragoman.debug.evidence.points import Point
-from dragoman.debug.evidence.sheet import Cell, Row, Sheet
+from dragoman.debug.evidence.sheet import CELL_IN_TEXT, Cell, Row, Sheet
 from dragoman.debug.evidence.trace import Trace, together, traced
 from dragoman.debug.model import Binding
 from dragoman.phrases import Phrase, say
@@ -22,7 +23,6 @@ from dragoman.tools.evidence.subject import subject_of
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line
 
-_CELL_IN_TEXT = 120
 _EXPRESSION_IN_TEXT = 80
 _REASON = 400
 _AS_ABOVE = "="
@@ -57,7 +57,8 @@ class Tracing:
             status="success",
             hits=trace.sheet.hits,
             points=points_seen(trace, caller.workspace, self.room),
-            rows=[self._row(trace, row) for row in trace.sheet.rows],
+            rows=[self._row(trace, row) for row in (*trace.sheet.rows, *trace.sheet.tail)],
+            rows_left_out=trace.sheet.left_out or None,
             ended=self.room.ends.data(caller, trace.end),
             session_id=trace.session_id or None,
             state=trace.state or None,
@@ -122,7 +123,15 @@ def table_lines(answer: Traced, sheet: Sheet) -> list[Phrase]:
     heads = [
         line for at, it in enumerate(answer.points, 1) for line in _head(at if several else 0, it, is_over=is_over)
     ]
-    return [*heads, *(say("{text}", text=line) for line in _rows(answer, sheet, several=several))]
+    kept = len(sheet.rows)
+    first = _rows(answer.rows[:kept], sheet.rows, answer, sheet, several=several)
+    last = _rows(answer.rows[kept:], sheet.tail, answer, sheet, several=several)
+    gap = [say("… {count} rows left out …", count=sheet.left_out)] if sheet.left_out else []
+    return [*heads, *_plain(first), *gap, *_plain(last)]
+
+
+def _plain(lines: Iterator[str]) -> Iterator[Phrase]:
+    return (say("{text}", text=line) for line in lines)
 
 
 def _head(at: int, point: PointSeen, *, is_over: bool) -> Iterator[Phrase]:
@@ -135,9 +144,10 @@ def _head(at: int, point: PointSeen, *, is_over: bool) -> Iterator[Phrase]:
         yield say("  never reached")
 
 
-def _rows(answer: Traced, sheet: Sheet, *, several: bool) -> Iterator[str]:
+def _rows(
+    shown: Sequence[dict[str, Any]], rows: Sequence[Row], answer: Traced, sheet: Sheet, *, several: bool
+) -> Iterator[str]:
     begun = 0
-    rows = sheet.rows
     for at, row in enumerate(rows):
         last = at + 1 == len(rows)
         begun = begun or row.number
@@ -146,7 +156,7 @@ def _rows(answer: Traced, sheet: Sheet, *, several: bool) -> Iterator[str]:
         number = f"{begun}" if begun == row.number else f"{begun}-{row.number}"
         point = f" @{row.point + 1}" if several else ""
         thread = f" t{row.thread}" if sheet.threads > 1 else ""
-        told = answer.rows[at]
+        told = shown[at]
         cells = [_cell(told, it) for it in answer.points[row.point].expressions] if any(row.changed) else [_AS_ABOVE]
         yield f"{number}{point}{thread} | {' | '.join(cells)}"
         begun = 0
@@ -156,5 +166,5 @@ def _cell(row: dict[str, object], expression: str) -> str:
     for kind, mark in (("values", ""), ("errors", "!")):
         found = row.get(kind)
         if isinstance(found, dict) and expression in found:
-            return mark + one_line(str(found[expression]), _CELL_IN_TEXT)
+            return mark + one_line(str(found[expression]), CELL_IN_TEXT)
     return _AS_ABOVE
