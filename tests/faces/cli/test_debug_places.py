@@ -174,3 +174,14 @@ def test_a_folder_of_another_user_above_is_not_taken_for_the_project(
 
     monkeypatch.setattr(Path, "stat", stat)
     assert find_workspace(None) == here
+
+
+def test_a_launcher_is_a_command_unless_a_file_beside_us_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", str(tmp_path))
+    assert target(Named(("npm", "start")), None)["program"] == "npm"
+    assert target(Named(("app.py",)), None)["program"] == f"{tmp_path}/app.py"
+    (tmp_path / "npm").touch()
+    assert target(Named(("npm", "start")), None)["program"] == f"{tmp_path}/npm"

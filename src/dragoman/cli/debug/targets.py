@@ -37,7 +37,18 @@ def target(named: Named, cwd: str | None) -> dict[str, Any]:
     if named.pid is not None:
         return {"configuration": _attaching(named.pid, named.type)}
     program, *args = named.words
-    return {"program": here(program), "args": args or None, "cwd": folder or working_folder()}
+    named_program = program if _is_command(program) else here(program)
+    return {"program": named_program, "args": args or None, "cwd": folder or working_folder()}
+
+
+def _is_command(program: str) -> bool:
+    """`python3`, `npm` and the like mean what they start, and no file of that name beside us."""
+    from pathlib import Path
+
+    from dragoman.debug.launch.launchers import is_launcher
+
+    folder = Path(working_folder())
+    return "/" not in program and is_launcher({"program": program}, folder, folder)
 
 
 def _require_one(named: Named) -> None:
