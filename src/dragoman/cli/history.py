@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from dragoman.cli.columns import show_columns
+from dragoman.cli.columns import aligned, show_columns
 from dragoman.cli.debug.asking import asking, show_lines
 from dragoman.cli.journal import AllWorkspaces
 from dragoman.cli.output import ExitCode, show_json, shown, warn
@@ -59,14 +59,14 @@ def _show_hits(found: Mapping[str, Any]) -> None:
         warn(say("Output was searched back to about {time}; there may be older lines.", time=searched["back_to"]))
 
 
-def command_line(it: dict[str, Any]) -> str:
-    return "  ".join(_columns(it))
+def command_lines(it: dict[str, Any]) -> list[str]:
+    return list(aligned([_columns(it)], None))
 
 
 def _columns(it: dict[str, Any]) -> list[str]:
     """Its id for who wants its output, when, how it ended, how long it took, where, and which."""
     doubt = "" if it["verified"] else "? "
-    line = doubt + " ".join(it["command"].split())
+    line = doubt + it["command"].strip("\n")
     return [it["command_id"], _local(it["started_at"]), f"{_exit(it):>4}", f"{_took(it):>7}", _folder(it["cwd"]), line]
 
 

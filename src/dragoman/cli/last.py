@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from dragoman.cli.debug.asking import Asker, asking, show_lines
-from dragoman.cli.history import Json, command_line
+from dragoman.cli.history import Json, command_lines
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, warn
 from dragoman.phrases import say
 from dragoman.visible import visible
@@ -48,7 +48,7 @@ def _failure(asker: Asker, terminal: str, *, output: bool, as_json: bool) -> int
     if as_json:
         show_json(found)
     else:
-        show_lines([command_line(found["command"]), *(f"  {line}" for line in found["error_lines"])])
+        show_lines([*command_lines(found["command"]), *(f"  {line}" for line in found["error_lines"])])
     return ExitCode.OK
 
 
@@ -59,7 +59,7 @@ def _told(asker: Asker, first: Any, *, output: bool, as_json: bool) -> int:
         for page in _pages(asker, first):
             show_text(visible(page))
     else:
-        show_lines([command_line(first["command"])])
+        show_lines(command_lines(first["command"]))
     return ExitCode.OK
 
 

@@ -60,7 +60,7 @@ def listing(
 
 def _columns(it: dict[str, Any]) -> list[str]:
     owner = f"{it['owner']} {it['agent']}".strip()
-    doing = " ".join(it["running"]["command"].split()) if it["running"] else "-"
+    doing = it["running"]["command"].strip("\n") if it["running"] else "-"
     shell = Path(it["shell"]).name
     state = f"{it['state']}: {it['ended_by']}" if it["ended_by"] else it["state"]
     return [it["terminal"], state, owner, shell, it["cwd"], str(it["commands"]), doing]

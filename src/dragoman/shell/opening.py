@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dragoman.shell.history_line import HistoryLine
 from dragoman.shell.passing import Passing
 from dragoman.wire.osc import MarkScanner
 
@@ -15,6 +16,6 @@ def first_shown(data: bytes, nonce: str, passing: Passing) -> bytes:
         piece
         if isinstance(piece, bytes)
         else passing.shown(piece, verified=bool(nonce) and piece.nonce == nonce, busy=False)
-        for piece in MarkScanner(LONGEST_MARK).feed(data)
+        for piece in HistoryLine(nonce).pieces(MarkScanner(LONGEST_MARK).feed(data))
     ]
     return b"".join(shown)

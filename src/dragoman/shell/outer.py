@@ -22,13 +22,22 @@ _INPUT, _OUTPUT, _CONTROL, _LOCAL, _CHARACTERS = 0, 1, 2, 3, 6
 # do not, so that an outer shell that was quicker to put its terminal in order is left alone.
 _GUARD = """
 trap '' HUP INT QUIT TERM TSTP TTIN TTOU
-read -r word
-[ -z "$word" ] || exit 0
+while read -r word mode; do
+  [ "$word" != restored ] || exit 0
+  alternate=$mode
+done
 exec 3<&1  # inside $( ) the first is another
-case $(stty -a <&3) in *-isig*) ;; *) exit 0 ;; esac
-stty "$1" <&1
-printf '\\033[?1l\\033>\\033[?1000l\\033[?1002l\\033[?1003l\\033[?1006l\\033[?2004l\\033[?25h\\033[0m\\r\\n'
+case $(stty -a <&3) in
+  *-isig*) stty "$1" <&1 ;;
+  *) [ -n "$alternate" ] || exit 0 ;;
+esac
+[ -z "$alternate" ] || printf '\\033[?%sl' "$alternate"
+printf '\\033[?%sl' 1 6 9 1000 1001 1002 1003 1004 1005 1006 1015 1016 2004 2026
+printf '\\033[?7h\\033[?25h\\033[4l\\033>\\033[>4m\\033[<u\\0337\\033[r\\0338\\033[0 q\\033(B\\017\\033[0m\\r\\n'
 """
+# What it resets: the alternate screen, where a program was in it; cursor keys, origin, all mouse reports, focus,
+# paste and held output; wrapping, cursor, insert, keypad, the keyboards of xterm and kitty, the scroll region (which
+# moves the cursor, so that is kept), the cursor's shape, the character set and the style.
 
 
 class OuterTerminal:
@@ -42,6 +51,7 @@ class OuterTerminal:
         self._raw = False
         self._guard: int | None = None
         self._opening, self._closing = opening, closing
+        self._alternate = ""
 
     @property
     def attributes(self) -> Attributes:
@@ -60,6 +70,14 @@ class OuterTerminal:
         termios.tcsetattr(self.keys, termios.TCSANOW, _raw_of(self._saved))
         self._raw = True
         self._say(self._opening)
+
+    def note_alternate(self, mode: str) -> None:
+        """For the guard: a program that fills the screen cannot leave it once we are killed."""
+        if mode != self._alternate:
+            self._alternate = mode
+            if self._guard is not None:
+                with contextlib.suppress(OSError):
+                    os.write(self._guard, f"alternate {mode}\n".encode())
 
     def restore(self) -> None:
         """Not drained first: a terminal that takes nothing any more would hold us for ever."""

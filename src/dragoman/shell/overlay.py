@@ -133,6 +133,11 @@ class Overlay:
             hear(message, now_s)
             self._wake_at(max(now_s, self._drawn_at_s + FRAME_S))
 
+    @property
+    def alternate(self) -> str:
+        """The mode of the alternate screen that a program is in, if any."""
+        return self._stage.alternate
+
     def tell(self, phrase: Phrase) -> None:
         """In dim text at an empty prompt, until the first key; who has typed already is not interrupted."""
         if self._stage.key_at_s == float("-inf"):

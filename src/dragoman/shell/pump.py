@@ -308,6 +308,7 @@ class Pump:
         self._catch_up()
         try:
             self._side.tick(now_s)
+            self._outer.note_alternate(self._side.alternate)
             if not self._side.speaks:
                 return
             screen, keys = self._side.take(now_s)

@@ -44,6 +44,8 @@ UNVERIFIED = ":unverified"
 VERIFIES, RESUMES_AT, GAP = "dragoman.verifies", "dragoman.resumes_at", "dragoman.gap"
 STREAMS, ASKS, AGENT, PRIVATE = "dragoman.stream", "dragoman.asks", "dragoman.agent", "dragoman.private"
 SIZE = "dragoman.size"
+FOLDER = "dragoman.folder"
+"""Where its shell stands at its prompt; `cwd` is where it began."""
 
 
 class Session:
@@ -152,7 +154,16 @@ class Recording:
         """Whether it carries our nonce."""
         for step in self._commands.take(mark):
             self._step(step, now_ms)
-        return self._commands.verified(mark)
+        verified = self._commands.verified(mark)
+        if verified and isinstance(mark, PropertyReported) and mark.key == "Cwd":
+            self._stand_in(mark.value, now_ms)
+        return verified
+
+    def _stand_in(self, folder: str, now_ms: int) -> None:
+        """Where the next command will run: the record of the last one tells where that began."""
+        if not self.off and folder != self._session.attributes.get(FOLDER, self._session.attributes.get("cwd")):
+            self._session.attributes[FOLDER] = folder
+            self._outbox.add(self._session.start(now_ms))
 
     def heeds(self, mark: Mark, now_ms: int) -> bool:
         """Whether a wrapper inside this one said it. At a prompt of our own shell there is none."""

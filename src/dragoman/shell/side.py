@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 
 from dragoman.phrases import Phrase, preferred_language, say
+from dragoman.shell.history_line import HistoryLine
 from dragoman.shell.link import Link
 from dragoman.shell.opening import LONGEST_MARK
 from dragoman.shell.overlay import Overlay
 from dragoman.shell.passing import Passing
 from dragoman.shell.recording import FLUSH_S, Recording
 from dragoman.wire.omnish.messages import CompletionRequest, Request, Response
-from dragoman.wire.osc import InputStarted, Mark, MarkScanner, OutputStarted, Piece
+from dragoman.wire.osc import InputStarted, Mark, MarkScanner, OutputStarted, Piece, PromptStarted
 
 
 def now_ms() -> int:
@@ -23,11 +24,21 @@ def now_ms() -> int:
 
 class Side:
     def __init__(
-        self, overlay: Overlay, recording: Recording, link: Link, passing: Passing, *, alone: Phrase | None = None
+        self,
+        overlay: Overlay,
+        recording: Recording,
+        link: Link,
+        passing: Passing,
+        *,
+        nonce: str = "",
+        alone: Phrase | None = None,
     ) -> None:
         """`alone` is what a person is told where no daemon is there at first."""
         self._overlay, self._recording, self._link, self._passing = overlay, recording, link, passing
         self._scanner = MarkScanner(LONGEST_MARK)
+        self._nonce, self._history_line = nonce, HistoryLine(nonce)
+        self._prompt_drawn: bool | None = None
+        """Where the shell cannot tell where its prompt ends: whether any of it has come. None at any other time."""
         self._alone = alone
         self._flush_at_s: float | None = None
         self._at_guessed_prompt = False
@@ -44,9 +55,13 @@ class Side:
         """Whether nothing of ours has to leave the screen before the shell's next byte comes to it."""
         return self._overlay.is_clear
 
+    @property
+    def alternate(self) -> str:
+        return self._overlay.alternate
+
     def passes(self, data: bytes) -> bool:
         """Whether no mark is in it: on a clear screen it is then shown as it is, and `printed` can hear of it later."""
-        return self._scanner.passes(data)
+        return self._scanner.passes(data) and not self._history_line.is_open and self._prompt_drawn is None
 
     def free_keys(self) -> frozenset[bytes]:
         """Those that the shell gets as they are: `typed` can hear of them afterwards."""
@@ -62,7 +77,7 @@ class Side:
 
     def printed(self, data: bytes, now_s: float) -> bytes:
         """From the shell; what the screen gets of it. Without a mark in it, it is scanned and copied nowhere."""
-        pieces = self._scanner.feed(data)
+        pieces = self._history_line.pieces(self._scanner.feed(data))
         if len(pieces) == 1 and pieces[0] is data:
             shown = self._overlay.printed(data, now_s)
             if self._recording.printed(data, now_ms()):
@@ -77,6 +92,7 @@ class Side:
         if self._recording.is_elsewhere:  # the keys that are ours are the inner wrapper's
             return data
         self._follow_guess(now_s)
+        self._end_prompt(now_s)
         keys = self._overlay.typed(data, now_s)
         if self._overlay.paused:  # before the shell has what was typed after that
             self._recording.pause(True, now_ms())
@@ -100,6 +116,7 @@ class Side:
     def tick(self, now_s: float) -> None:
         if self._flush_at_s is not None and now_s >= self._flush_at_s:
             self._flush_at_s = None
+            self._end_prompt(now_s)
             self._recording.quiet(now_ms())
             self._link.send(now_s)
         if self._overlay.wakes_at_s is not None and now_s >= self._overlay.wakes_at_s:
@@ -160,6 +177,7 @@ class Side:
 
     def _piece(self, piece: Piece, now_s: float) -> bytes:
         if isinstance(piece, bytes):
+            self._prompt_drawn = None if self._prompt_drawn is None else True
             self._recording.printed(piece, now_ms())
             return self._overlay.printed(piece, now_s)
         if self._recording.heeds(piece, now_ms()):
@@ -167,8 +185,18 @@ class Side:
         busy = self._recording.commands.shell_is_busy
         verified = self._recording.marked(piece, now_ms())
         self._overlay.marked(piece, verified, now_s)
+        if verified and isinstance(piece, PromptStarted | OutputStarted):
+            self._prompt_drawn = False if piece.parameters.get("ends") == "quiet" else None
         shown = self._passing.shown(piece, verified=verified, busy=busy, number=self._recording.running_number)
         return self._overlay.printed(shown, now_s) if shown else b""
+
+    def _end_prompt(self, now_s: float) -> None:
+        """Beside a DEBUG trap bash cannot wrap its prompt: it ends where nothing more of it comes, or a key does."""
+        if self._prompt_drawn:
+            self._prompt_drawn = None
+            mark = InputStarted(nonce=self._nonce)
+            self._recording.marked(mark, now_ms())
+            self._overlay.marked(mark, True, now_s)
 
     def _follow_guess(self, now_s: float) -> None:
         """Where a shell prints no marks, a question may still be asked at what looks like its prompt."""

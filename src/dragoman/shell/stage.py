@@ -21,7 +21,9 @@ class Stage:
         self.columns, self.rows = columns, rows
         self.strip = Strip(columns, rows)
         self.at_line = self.is_verified = False
-        self.alternate = self.bracketed = self.shell_suggests = False
+        self.bracketed = self.shell_suggests = False
+        self.alternate = ""
+        """The mode by which a program went to the alternate screen; empty on the main one."""
         self.folder: str | None = None
         self.key_at_s = self.changed_at_s = float("-inf")
         self.is_drawing = False
@@ -111,7 +113,7 @@ class Stage:
         data = self._mode_begun + data if self._mode_begun else data
         for found in _MODES.finditer(data) if b"?" in data else ():  # one letter is looked for a hundred times faster
             if found["alternate"]:
-                self.alternate = found["set"] == b"h"
+                self.alternate = found["alternate"].decode() if found["set"] == b"h" else ""
             else:
                 self.bracketed = found["set"] == b"h"
         begun = data.rfind(b"\x1b", -_LONGEST_MODE)

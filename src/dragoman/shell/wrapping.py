@@ -35,6 +35,7 @@ def side_for(options: Options, launch: Launch, size: bytes, *, session_id: str, 
         Recording(session, wishes, launch.nonce, outbox, private=options.private, word=launch.word),
         Link(outbox, places),
         Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None, holder=options.holder),
+        nonce=launch.nonce,
         alone=None if is_inside or options.private else say("Nothing is recorded until `dragoman up`."),
     )
 

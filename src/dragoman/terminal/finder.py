@@ -34,6 +34,8 @@ _LISTED = 15
 _LAST_LINES = 12
 _HITS = 8
 _OF_A_TIME = 5_000
+_OF_A_COMMAND = frozenset({"worked", "took", "printed"})
+"""Kinds of question that name a command, and would be answered wrongly with another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,10 @@ class Finder:
         if not known:
             nothing = say("Nothing is recorded here yet. A shell is recorded by `dragoman shell`.")
             return Finding([nothing], [])
-        pieces, meant = await self._answers[question.kind](question, known, scope)
+        answer = self._answers[question.kind]
+        if question.kind in _OF_A_COMMAND and question.words and not any(map(question.fits, known)):
+            answer = self._search  # about what no command is named by: not about the last one instead
+        pieces, meant = await answer(question, known, scope)
         rest = [command for command in known if command not in meant]
         return Finding(pieces, [*meant, *rest])
 

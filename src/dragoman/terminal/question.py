@@ -131,11 +131,12 @@ class Question:
 
 
 def understood(text: str) -> Question:
-    """Without any word that is known, what is wanted is what went wrong last."""
+    """Words alone are looked for, as `history` would; without any, what is wanted is what went wrong last."""
     folded = text.lower().strip()
-    kind: Kind = next((kind for kind, pattern in _KINDS if re.search(pattern, folded)), "failure")
     words = [word.rstrip(".:") for found in _WORD.findall(folded) for word in _parts(found)]
     named = tuple(dict.fromkeys(word for word in words if word and word not in _STOP))
+    found = next((kind for kind, pattern in _KINDS if re.search(pattern, folded)), None)
+    kind: Kind = found or ("search" if named else "failure")
     return Question(text, kind, named, _period(folded), bool(_LAST.search(folded)))
 
 

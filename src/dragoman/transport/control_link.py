@@ -17,6 +17,8 @@ from dragoman.transport.unix_socket import is_own_peer
 from dragoman.wire.control import Answer, ClientConnection, Failure, Hello, Item, Welcome
 
 ANSWER_WITHIN_S = 10.0
+WELCOME_WITHIN_S = 3.0
+"""The daemon greets before it does anything else: one that is silent for so long is stopped, or as good as."""
 _TRY_AGAIN_S = 0.01
 
 
@@ -35,7 +37,7 @@ class ControlLink:
         cls,
         places: Places,
         *,
-        within_s: float = ANSWER_WITHIN_S,
+        within_s: float = WELCOME_WITHIN_S,
         role: str = "control",
         about: Mapping[str, Any] | None = None,
     ) -> Self:

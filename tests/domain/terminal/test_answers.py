@@ -327,3 +327,29 @@ async def test_why_it_failed_is_asked_of_one(record: Recorded, question: str) ->
     await a_day(record)
     await record.run("pytest -q", 1, "FAILED test_a.py::test_b - assert 1 == 2\r\n")
     assert (await ask(record, question)).startswith("`pytest -q` failed with exit code 1")
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("python", "python3 app.py"),
+        ("did I use python anywhere", "python3 app.py"),
+        ("address already", "address already in use"),
+        ("what did python print", "python3 app.py"),
+        ("what is the capital of France", "found nowhere in the record"),
+        ("how long did docker take", "found nowhere in the record"),
+        ("when did docker last work", "found nowhere in the record"),
+        ("what did docker print", "found nowhere in the record"),
+        ("why did docker fail", "No command of the record has the question's words"),
+    ],
+)
+async def test_words_are_found_as_history_finds_them_or_said_to_be_nowhere(
+    record: Recorded, query: str, told: str
+) -> None:
+    await record.run("python3 app.py", 1, "address already in use\r\n")
+    await record.run("ls -l", 2, "ls: cannot open\r\n")
+    await record.run("true")
+    answer = await ask(record, query)
+    assert told in answer
+    if "nowhere" in told:
+        assert "ls" not in answer.split(), "nothing is told of a command that was not asked about"

@@ -33,7 +33,7 @@ def test_every_command_says_not_answering_in_time_and_take_over_replaces_it(cli:
     pid = pid_in(cli("up", "--json"))
     os.kill(pid, signal.SIGSTOP)
     began = time.monotonic()
-    asked = [cli.begin(*words, "--json") for words in (("status",), ("up",), ("down",))]
+    asked = [cli.begin(*words, "--json") for words in (("status",), ("up",), ("down",), ("history",))]
     doctor = cli.begin("doctor", "--json")
     for process in asked:
         error = error_in(finished(process))

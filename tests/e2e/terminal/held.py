@@ -53,6 +53,11 @@ class Held:
             assert time.monotonic() < deadline, (wanted, self.screen[-600:])
             self._read(0.1)
 
+    def run_until_quiet(self) -> None:
+        """Until nothing more has come for a moment."""
+        while self._read(0.3):
+            pass
+
     def plain(self) -> bytes:
         return _OSC.sub(b"", bytes(self.screen))
 

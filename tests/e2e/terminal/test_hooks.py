@@ -81,6 +81,19 @@ def test_lines_codes_and_folders_are_told_exactly(shell: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+def test_a_change_of_folder_is_told_at_the_next_prompt(shell: str, tmp_path: Path) -> None:
+    with opened(shell, tmp_path) as both:
+        terminal, daemon = both
+        terminal.run("cd /usr")
+        assert eventually(lambda: [it for it in daemon.starts() if it.get("dragoman.folder") == "/usr"])
+        terminal.type(PAUSE)
+        terminal.until(b"recording paused")
+        terminal.run("cd /tmp")
+        finish(both)
+    assert not [it for it in daemon.starts() if it.get("dragoman.folder") == "/tmp"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 def test_the_record_has_what_was_shown_without_our_marks(shell: str, tmp_path: Path) -> None:
     with opened(shell, tmp_path) as both:
         both[0].run("echo shown", shown="shown\r\n")
@@ -438,4 +451,4 @@ def test_the_systems_file_is_left_to_bash_which_reads_it_by_itself() -> None:
     """Read by the hook too it would be read twice: what it starts or appends to a variable would be there twice."""
     hook = (Path(launching.__file__).parent / "hooks" / "bash.sh").read_text()
     assert "/etc/bash" not in hook
-    assert "source ~/.bashrc" in hook
+    assert "__dragoman_files=(~/.bashrc)" in hook

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,6 +75,31 @@ def test_a_wrapper_that_is_ended_leaves_the_terminal_as_it_was_and_no_process(ba
     assert bash.ended() == -number
     eventually(lambda: bash.attributes() == bash.before)
     eventually(lambda: not [it for it in family if it.is_running() and it.status() != psutil.STATUS_ZOMBIE])
+
+
+_MODES = (1, 9, 1000, 1002, 1003, 1004, 1006, 2004)
+_FILLS = "".join(f"\\e[?{mode}h" for mode in (1049, *_MODES)) + "\\e=\\e[?25l\\e[?7l\\e[4h\\e[3;9r\\e[5 q"
+
+
+@pytest.mark.parametrize("program", [f"printf '{_FILLS}go'; read -r", "vim -u NONE -N", "less -f /etc/passwd"])
+def test_a_wrapper_that_is_killed_in_a_full_screen_leaves_no_mode_behind(program: str, bash: Held) -> None:
+    if program.startswith("vim") and shutil.which("vim") is None:
+        program = "less -f /etc/passwd"
+    seen = len(bash.screen)
+    bash.type(program + "\r")
+    bash.until(b"\x1b[?1049h", after=seen)
+    guard = next(it for it in psutil.Process(bash.pid).children() if "dragoman-guard" in it.cmdline())
+    bash.run_until_quiet()
+    os.kill(bash.pid, signal.SIGKILL)
+    bash.ended()
+    eventually(lambda: bash.attributes() == bash.before)
+    eventually(lambda: not guard.is_running() or guard.status() == psutil.STATUS_ZOMBIE)
+    bash.run_until_quiet()
+    state = dict(re.findall(rb"\x1b\[\?(\d+)([hl])", bytes(bash.screen)))
+    left = {mode: set_ for mode, set_ in state.items() if (set_ == b"h") != (mode in (b"7", b"25"))}
+    assert not left, left
+    after = bytes(bash.screen).rpartition(b"\x1b[?1049l")[2]
+    assert all(reset in after for reset in (b"\x1b>", b"\x1b[r", b"\x1b[4l", b"\x1b[0 q", b"\x1b[0m"))
 
 
 @pytest.mark.parametrize("line", ["echo go", "echo go; sleep 100", "echo go; yes", "echo go; kill -STOP $$"])

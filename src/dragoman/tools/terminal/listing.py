@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dragoman.clock import Clock
 from dragoman.phrases import Phrase, say
 from dragoman.terminal.agent_terminals import AgentTerminals
-from dragoman.terminal.model import AGENT, ENDED_BY, Command
+from dragoman.terminal.model import AGENT, ENDED_BY, FOLDER, Command
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import CommandFilter, TerminalSeen
 from dragoman.tools.operation import Caller, Outcome
@@ -60,7 +60,7 @@ class ListingTools:
             state="live" if seen.connected else "ended" if terminal.ended_ns is not None else "lost",
             ended_by=text(ENDED_BY),
             shell=text("shell"),
-            cwd=self.texts.line(last.cwd, 300) if last and last.cwd else text("cwd"),
+            cwd=text(FOLDER) or (self.texts.line(last.cwd, 300) if last and last.cwd else text("cwd")),
             agent=text(AGENT),
             parent=self.texts.line(terminal.parent, 200),
             started_at=instant(terminal.started_ns),

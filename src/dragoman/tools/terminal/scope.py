@@ -10,7 +10,7 @@ from pathlib import Path
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.terminal.agent_terminal import Client
-from dragoman.terminal.model import Command
+from dragoman.terminal.model import FOLDER, Command
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.told import TerminalSeen
 from dragoman.tools.operation import Caller
@@ -61,10 +61,11 @@ def may_see(caller: Caller, command: Command, service: TerminalService) -> bool:
 
 
 def may_see_terminal(caller: Caller, seen: TerminalSeen, last: Command | None) -> bool:
-    """By where it stands: the folder of what runs there or ran last, else the one it was opened in."""
+    """By where it stands, as its shell tells at each prompt; else the folder of what runs there or ran last."""
     own = caller.record_of
     command = seen.running or last
-    stands = (command.cwd if command else "") or seen.terminal.attributes.get("cwd", "")
+    told = seen.terminal.attributes
+    stands = told.get(FOLDER) or (command.cwd if command else "") or told.get("cwd", "")
     return own is None or _is_in(own, stands) or _agents(own, seen)
 
 
