@@ -144,7 +144,7 @@ def test_columns_have_a_header_and_fit_the_window_of_a_person(cli: Cli, here: He
 def test_a_command_of_several_lines_keeps_them_below_each_other() -> None:
     rows = [["a:1", "for i in 1 2; do\n  echo $i\ndone"], ["b:10", "ls"]]
     assert list(aligned(rows, None)) == ["a:1   for i in 1 2; do", "        echo $i", "      done", "b:10  ls"]
-    assert list(aligned(rows, 12))[:2] == ["a:1   for i…", "        echo…"]
+    assert list(aligned(rows, 12))[:2] == ["a:1   for i…", "        ech…"]
 
 
 def test_a_word_of_the_output_finds_its_command(here: Here) -> None:
