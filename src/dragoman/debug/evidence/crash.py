@@ -133,7 +133,9 @@ def _with_chain(run: Run, crash: Crash, printed: str) -> Crash:
         return crash
     raised, *causes = chain_printed(adapter_id, end.raised, printed)
     stop = msgspec.structs.replace(end.stop, raised=raised)
-    found = printed_crash(adapter_id, without_colours(printed))
+    # A sanitizer has reported by the time it stops.
+    text = run.session.output.since(0, most=_REPORT)[0] if "Sanitizer" in raised.type else printed
+    found = printed_crash(adapter_id, without_colours(text))
     told = tuple(Cause(it.type, it.message) for it in causes) or (found.causes if found else ())
     return replace(crash, end=replace(end, stop=stop), causes=told)
 
