@@ -1,4 +1,5 @@
-"""What the tools say, for who has a shell: the same sentences, with commands where they name tools."""
+"""What the tools say, for who has a shell: the same sentences, with commands and options where they name tools and
+their parameters."""
 
 from __future__ import annotations
 
@@ -31,9 +32,22 @@ _COMMANDS: Mapping[str, str] = {
     "start_debugging": "dragoman debug",
     "step_execution": "dragoman debug next",
     "stop_debugging": "dragoman debug stop",
+    "stop_history": "dragoman report",
     "wait_for_stop": "dragoman debug wait",
+    # Parameters.
+    "configuration_name": "--config",
+    "hit_condition": "--hit",
+    "line_number": "FILE:LINE",
+    "log_message": "--log",
+    "no_debug": "--no-debug",
+    "process_id": "--pid",
+    "session_id": "--session",
+    "thread_id": "--thread",
+    "timeout_s": "--timeout",
 }
-_TOOL = re.compile("`?(" + "|".join(map(re.escape, _COMMANDS)) + ")`?")
+_TOOL = re.compile(
+    r"`?\b(" + "|".join(map(re.escape, _COMMANDS)) + r")\b`?", re.ASCII
+)  # in Chinese no space need stand around
 
 
 def shell_lines(outcome: Outcome, language: Language) -> list[str]:
