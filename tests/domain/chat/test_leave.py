@@ -254,7 +254,7 @@ def test_every_tool_that_does_more_than_read_is_judged_with_each_of_its_paramete
         assert named - set(parameters.model_fields) <= SHARED, name
 
 
-STARTED = {"configuration_name", "configuration", "program", "args", "cwd", "env", "stdin"}
+STARTED = {"configuration_name", "configuration", "file", "program", "args", "cwd", "env", "stdin"}
 SHARED = {
     *(
         "session_id",
@@ -273,7 +273,7 @@ SHARED = {
 """Rows share sets of names, so that a row may name what its tool does not take."""
 ASKED = {
     "start_debugging": STARTED | {"inputs", "process_id"},
-    "run_in_terminal": {"command", "input", "interrupt", "terminal", "cwd"},
+    "run_in_terminal": {"command", "input", "keys", "interrupt", "terminal", "cwd"},
     "ide_run_in_terminal": {"command"},
     "debug_test": {"test", "command", "cwd", "env"},
     "debug_last_failure": {"terminal", "command_id"},
