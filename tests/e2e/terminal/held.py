@@ -53,9 +53,9 @@ class Held:
             assert time.monotonic() < deadline, (wanted, self.screen[-600:])
             self._read(0.1)
 
-    def run_until_quiet(self) -> None:
+    def run_until_quiet(self, for_s: float = 0.3) -> None:
         """Until nothing more has come for a moment."""
-        while self._read(0.3):
+        while self._read(for_s):
             pass
 
     def plain(self) -> bytes:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.terminal.screen import emulate
 from tests.e2e.terminal.held import WRAPPER, held, short_folder
 from tests.e2e.terminal.panes import person
 from tests.e2e.terminal.stand_in import stand_in
@@ -116,8 +117,15 @@ def _seen(shell: str, command: list[str], rc: str, home: Path) -> tuple[str, byt
     ):
         terminal.until(b"prompt> ")
         for line in _LINES:
-            terminal.run_until_quiet()
+            terminal.run_until_quiet(0.05)
             terminal.run(line)
         terminal.type("exit\r")
         terminal.ended()
-        return log.read_text() if log.exists() else "", _MARK.sub(b"", bytes(terminal.screen))
+        shown = _MARK.sub(b"", bytes(terminal.screen))
+        return log.read_text() if log.exists() else "", _drawn(shown) if shell == "fish" else shown
+
+
+def _drawn(shown: bytes) -> bytes:
+    """fish colours a line beside the typing of it: how often it draws the same letters is a matter of time."""
+    screen = emulate(shown, 80, 24, scrollback=1000)
+    return "\n".join([*screen.scrollback, *screen.lines]).encode()
