@@ -92,8 +92,14 @@ def _judged(post: Post) -> dict[str, Any]:
         return {}
 
     async def trace(step: str, info: Mapping[str, Any]) -> None:
-        if step == "connection.connect_tcp.complete":
-            await require_own_server(info["return_value"].get_extra_info("socket"), post.url, trusted)
+        if step != "connection.connect_tcp.complete":
+            return
+        stream = info["return_value"]
+        try:
+            await require_own_server(stream.get_extra_info("socket"), post.url, trusted)
+        except BaseException:
+            await stream.aclose()  # httpx2 2.x does not know of it yet, and nobody else would
+            raise
 
     return {"trace": trace}
 
