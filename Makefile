@@ -34,7 +34,7 @@ SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py te
 	tests/domain/transport/test_supervised.py tests/domain/transport/test_supervisor_deaths.py \
 	tests/domain/terminal/test_record_lasting.py tests/domain/terminal/test_record_resuming.py \
 	tests/domain/terminal/test_completion.py tests/domain/terminal/test_search_commands.py \
-	tests/domain/terminal/test_screen.py tests/domain/terminal/test_own.py \
+	tests/domain/terminal/test_screen.py tests/domain/terminal/test_agent_terminals.py \
 	tests/domain/shell/test_overlay_any_order.py tests/domain/shell/test_strip.py \
 	$(addprefix tests/domain/evidence/test_, compare.py crash.py crash_languages.py debug_test.py debug_test_faults.py \
 	last_failure.py stop_history.py with_debugpy.py with_lldb.py)
