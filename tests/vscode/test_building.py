@@ -105,7 +105,7 @@ def test_the_plain_modules_pass_their_own_tests(vsix: Path) -> None:
 def test_watching_builds_again_when_a_file_changes(vsix: Path, tmp_path: Path) -> None:
     copy = tmp_path / "vscode"
     copy.mkdir()
-    for name in ("node_modules", "esbuild.mjs", "package.json", "tsconfig.json"):
+    for name in ("node_modules", "esbuild.mjs", "package.json", "tsconfig.json", "README.md", "media"):
         (copy / name).symlink_to(EXTENSION / name)
     shutil.copytree(EXTENSION / "src", copy / "src")
     (tmp_path / "web").symlink_to(ROOT / "web")
