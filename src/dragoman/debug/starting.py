@@ -95,6 +95,12 @@ class _Start:
     """Where an editor starts it."""
 
 
+def _require_runnable(starts: Sequence[_Start]) -> None:
+    """After everybody was asked: interpreters are run for their versions, and which ones a configuration may say."""
+    for start in starts:
+        start.require_runnable()
+
+
 class AdapterStarter:
     """The only way to a running program: what is not trusted ends here."""
 
@@ -131,6 +137,8 @@ class AdapterStarter:
         facts = [start.facts for start in starts]
         would_run = [one.told() for one in launches.what_would_run(launch, facts)]
         self._approve(would_run, launches.digest_of(launch, facts, wish.stdin))
+        if not _has_tasks(launch):
+            await anyio.to_thread.run_sync(_require_runnable, starts)
         backends = await self._backends(client, launch, starts)
         sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
         return Preparation(tuple(sessions), stop_all=launch.stop_all)
@@ -173,11 +181,7 @@ class AdapterStarter:
         launch = self._resolve(client, wish, is_trusted=is_trusted)
         if not is_trusted:
             raise launches.needs_trust(launch, client.workspace, [self._told(client, it) for it in launch.sessions])
-        starts = [self._start(client, wish, launch, session, editors) for session in launch.sessions]
-        if not _has_tasks(launch):
-            for start in starts:
-                start.require_runnable()
-        return launch, starts
+        return launch, [self._start(client, wish, launch, session, editors) for session in launch.sessions]
 
     def _resolve(self, client: Client, wish: Wish, *, is_trusted: bool) -> launches.Launch:
         asked = launches.Wish(
