@@ -52,6 +52,7 @@ HAPPENED: dict[str, dict[str, Any]] = {
     "debug.running": {},
     "debug.started": {"title": "app", **BY},
     "debug.stopped": {"reason": "breakpoint", "stop": 1, **PLACE},
+    "debug.traced": {"place": "app.py:3", "table": "1 | 2", **BY},
     "debug.variable_set": {"name": "n", **BY},
     "journal.set_aside": {"file": "journal-1.broken"},
     "mcp.connected": {"client": "probe", "version": "2", "workspace": "/w"},
