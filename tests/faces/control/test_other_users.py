@@ -126,7 +126,7 @@ def test_another_user_can_read_neither_token_nor_record(victim: Attacked) -> Non
 
 @only_root
 def test_over_http_another_user_needs_the_token(victim: Attacked) -> None:
-    request = Ask("/api/status", headers=[victim.host])
+    request = Ask("/mcp", headers=[victim.host])
     assert as_nobody(lambda: str(ask(victim.port, request).status)) == "401"
 
 
