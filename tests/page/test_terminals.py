@@ -189,7 +189,7 @@ def test_a_question_that_is_written_while_another_is_answered_stays(view: Locato
 
 
 def open_screen(view: Locator) -> Locator:
-    view.locator("#terminals .item").nth(1).click()
+    view.locator("#terminals .item").filter(has_text="the command line").click()  # the chat has one of its own
     screen = view.locator("dragoman-screen")
     expect(screen.locator(".state.live")).to_be_visible()
     return screen
@@ -329,7 +329,7 @@ def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: At
         assert view.evaluate(NESTED) == []
         assert view.evaluate("it => it.scrollHeight <= it.clientHeight")
     run(place, f"PS1='{'x' * 70}> '")  # as long as a prompt with its folder may be
-    view.locator("#terminals .item").nth(1).click()
+    view.locator("#terminals .item").filter(has_text="命令行").click()
     expect(view.locator("dragoman-screen .line").last).to_contain_text("xxx> ")
     expect(view.locator("dragoman-screen .cursor")).to_be_in_viewport()  # not the empty lines below it, nor beside it
     view.locator("#shows-commands").click()

@@ -8,13 +8,13 @@ import errno
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 import anyio.to_thread
-from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream
+from anyio.abc import ByteReceiveStream, ByteSendStream, ByteStream, SocketAttribute
 from anyio.lowlevel import cancel_shielded_checkpoint, checkpoint_if_cancelled
 from anyio.streams.stapled import StapledByteStream
 
@@ -113,6 +113,11 @@ class TcpStream(_Polled, ByteStream):
         if sock.family != socket.AF_UNIX:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._acknowledge_at_once()
+
+    @property
+    def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
+        """Whoever does not read for a while asks the socket itself whether the other side is still there."""
+        return {SocketAttribute.raw_socket: lambda: self._sock}
 
     async def receive(self, max_bytes: int = 65536) -> bytes:
         return await self._receive(max_bytes)

@@ -33,7 +33,12 @@ class Adding(Program):
         return {"variables": [{"name": name, "value": it, "variablesReference": 0} for name, it in shown.items()]}
 
     def evaluate(self, arguments: Json) -> Json:
-        return {"result": repr(eval(arguments["expression"], {}, self._here)), "variablesReference": 0}
+        """A name that is not there is told as debuggers tell it that answer all the same: in the result."""
+        try:
+            result = repr(eval(arguments["expression"], {}, self._here))
+        except NameError as error:
+            result = f"NameError: {error}"
+        return {"result": result, "variablesReference": 0}
 
     def setVariable(self, arguments: Json) -> Json:  # noqa: N802
         return {"value": arguments["value"]}
