@@ -231,3 +231,25 @@ async def test_native_code_that_never_returns_is_found_from_outside(tmp_path: Pa
     assert main["waits_for"] == "native code to return"
     assert {it["function_name"] for it in paused["threads"]} == {"search", "other"}
     assert still["sessions"][0]["state"] == "Running"
+
+
+TELLS = """\
+for n in range(60_000):
+    print("line", n)
+"""
+
+
+async def test_what_a_program_prints_meanwhile_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "tells.py").write_text(TELLS)
+    async with agent_in(tmp_path) as agent:
+        answer = await agent.call("start_debugging", program="tells.py", timeout_s=0.1)
+        dumps = 0
+        while answer["status"] == "timeout":
+            dumps += "threads" in answer
+            answer = await agent.call("wait_for_stop", timeout_s=0.1)
+        assert dumps
+        printed, read = "", {"cursor": 0, "left": 1}
+        while read["left"]:
+            read = await agent.call("get_output", cursor=read["cursor"], max_chars=50_000)
+            printed += read["output"]
+    assert printed.splitlines() == [f"line {n}" for n in range(60_000)]

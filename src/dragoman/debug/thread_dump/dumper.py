@@ -48,7 +48,8 @@ class ThreadDumper:
         """Of every process of the session; empty where nothing can be learned in time."""
         if not self.sees_running:
             return ThreadDump()
-        asked = {"expression": self._dialect.thread_dump, "context": "repl"}
+        # Not `repl`: for as long as that is evaluated debugpy 1.8 also sends what the program prints, a second time.
+        asked = {"expression": self._dialect.thread_dump, "context": "watch"}
         try:
             response = await self._backend.request(EVALUATE_IN_EACH, asked, timeout_s=_ANSWERED_WITHIN_S)
             answers = read_body(response, _Answers).answers
