@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from tests.daemons import call
+from tests.daemons import call, eventually
 from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.desk import break_at, current, gutter, standing, start, variable
@@ -244,8 +244,11 @@ def test_an_agent_and_a_person_in_one_session_see_each_other(view: Locator, daem
     expect(standing(view)).to_contain_text("Raven stepped over")
     gutter(view, 5).click()
     expect(gutter(view, 5)).to_have_attribute("aria-pressed", "true")
-    listed = agent.told("get_breakpoints")["breakpoints"]
-    assert sorted(it["line"] for it in listed) == [4, 5]
+
+    def lines() -> list[int]:
+        return sorted(it["line"] for it in agent.told("get_breakpoints")["breakpoints"])
+
+    eventually(lambda: lines() == [4, 5])  # the gutter shows what is wished before it is done
 
 
 def test_two_pages_show_the_same_whoever_of_them_acts(view: Locator, tab: Tab, daemon: Attacked) -> None:

@@ -248,7 +248,8 @@ async def test_what_a_program_prints_meanwhile_is_told_once(tmp_path: Path) -> N
             dumps += "threads" in answer
             answer = await agent.call("wait_for_stop", timeout_s=0.1)
         assert dumps
-        printed, read = "", {"cursor": 0, "left": 1}
+        printed = ""
+        read: dict[str, Any] = {"cursor": 0, "left": 1}
         while read["left"]:
             read = await agent.call("get_output", cursor=read["cursor"], max_chars=50_000)
             printed += read["output"]

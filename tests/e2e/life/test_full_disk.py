@@ -20,7 +20,7 @@ from dragoman.daemon.instance import Instance
 from dragoman.errors import DragomanError
 from dragoman.testing.faults import FaultySystem
 from dragoman.wire.control import DaemonState
-from tests.daemons import Cli, cli_with_home, daemon_here
+from tests.daemons import Cli, cli_with_home, daemon_here, eventually
 from tests.e2e.life.test_foreground import in_foreground
 from tests.e2e.life.watching import error_in, journal_rows, one_daemon, require_sentences, require_success
 from tests.peers import on_ci
@@ -48,8 +48,16 @@ def fill(home: Path, *, but: int = 0) -> Path:
     """Take all the room, except so many bytes."""
     ballast = home / "ballast"
     with ballast.open("wb") as file:
-        file.truncate(0)
-        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(home).free - but)
+
+        def taken() -> bool:
+            """A daemon may write between the look and the taking."""
+            with contextlib.suppress(OSError):
+                file.truncate(0)
+                os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(home).free - but)
+                return True
+            return False
+
+        eventually(taken)
     return ballast
 
 

@@ -18,7 +18,7 @@ export const shared = css`
   }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
   /* Inside: what scrolls, or lies at an edge, would cut a ring around it. */
-  .plain:focus-visible, [tabindex="0"]:focus-visible, summary:focus-visible, select:focus-visible, input:focus-visible, textarea:focus-visible {
+  .plain:focus-visible, [tabindex="0"]:focus-visible, summary:focus-visible, pre:focus-visible, select:focus-visible, input:focus-visible, textarea:focus-visible {
     outline-offset: -2px;
   }
   .aligned-left { text-align: left; } .aligned-center { text-align: center; } .aligned-right { text-align: right; }

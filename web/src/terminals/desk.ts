@@ -7,6 +7,8 @@ import type { Command, Hit, Terminal } from "./answers";
 
 const VIEW = "terminals";
 const RUNNING_EVERY_MS = 1000;
+/** The end of the id of a command that runs. */
+const RUNNING = ":running";
 const AT_ONCE = 100;
 const OUTPUT_BYTES = 100_000;
 /** So many pages are read to find the line that a search found. */
@@ -192,11 +194,20 @@ export class Desk implements ReactiveController {
     await this.open(id, line);
   }
 
+  /** What was shown as running has another id once it has ended: the newest of its terminal. */
+  private async openEnded(id: string, line: string): Promise<void> {
+    if (!id.endsWith(RUNNING)) return;
+    await this.refresh();
+    const ended = this.commands.find(({ terminal }) => id === terminal + RUNNING);
+    if (ended) await this.open(ended.command_id, line);
+  }
+
   private async open(id: string, line = ""): Promise<void> {
     const reads = ++this.wanted;
     this.shows = "output";
     const told = await this.ask("get_command_output", { command_id: id, part: "head", offset: 0, limit: OUTPUT_BYTES });
-    if (!told || reads !== this.wanted) return; // another was chosen meanwhile
+    if (reads !== this.wanted) return; // another was chosen meanwhile
+    if (!told) return this.openEnded(id, line);
     this.lines = linesOf(told);
     this.found = -1;
     this.keep(told);
