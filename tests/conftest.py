@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import itertools
+import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import hypothesis
@@ -13,6 +15,7 @@ import pytest
 
 from tests.longest import rank
 from tests.peers import missing_peers, on_ci
+from tests.stalls import StallWatch
 
 # Thousands of tests stay to the end: a worker need not look for garbage among them again and again.
 gc.disable()
@@ -75,8 +78,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     pytest.skip(f"not run: needs {', '.join(missing)}")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name and count in the last lines what could not be run here."""
+_WATCH = pytest.StashKey[StallWatch]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """One watch for a run: in the process that reports, not in each worker."""
+    if session.config.getoption("--failed-to") and not hasattr(session.config, "workerinput"):
+        watch = session.config.stash[_WATCH] = StallWatch()
+        watch.start()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Name and count in the last lines what could not be run here, and when the machine stood still."""
+    if (watch := config.stash.get(_WATCH, None)) is not None and watch.stalls:
+        terminalreporter.section(f"the machine stood still {len(watch.stalls)} times")
+        for stall in watch.stalls:
+            terminalreporter.line(
+                f"{time.strftime('%H:%M:%S', time.gmtime(stall.began))} for {stall.ended - stall.began:.1f} s"
+            )
     not_run = terminalreporter.stats.get("skipped", [])
     if not_run:
         terminalreporter.section(f"{len(not_run)} not run (FULL=1 installs what they need)")
@@ -92,8 +111,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """With CI=true a test that did not run is a failure, however it was left out."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None and (file := session.config.getoption("--failed-to")):
-        failed = [report.nodeid for kind in ("failed", "error") for report in reporter.stats.get(kind, [])]
-        Path(file).write_text("\n".join(dict.fromkeys(failed)))  # in the order in which they ran
+    if reporter is not None and (watch := session.config.stash.get(_WATCH, None)) is not None:
+        watch.end()
+        failed = [report for kind in ("failed", "error") for report in reporter.stats.get(kind, [])]
+        # In the order in which they ran.
+        disturbed = {report.nodeid: watch.disturbed(report.start, report.stop) for report in failed}
+        Path(session.config.getoption("--failed-to")).write_text(json.dumps(disturbed))
     if on_ci() and reporter is not None and reporter.stats.get("skipped") and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
