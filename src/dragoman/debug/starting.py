@@ -25,7 +25,7 @@ from dragoman.debug.task_running import TaskTrees
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.curing import Curing
-from dragoman.transport.peers import has_only_foreign_listeners
+from dragoman.transport.peers import has_foreign_listener
 from dragoman.transport.streams import foreign_peer
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.code_folders import CodeFolders, project_of
@@ -382,7 +382,7 @@ def _require_own_target(spec: AdapterSpec, situation: Situation) -> None:
     is_here = host in {None, "", "localhost", "127.0.0.1", "::1"}
     if situation.request != "attach" or spec.opens is not None or not isinstance(port, int) or not is_here:
         return
-    if has_only_foreign_listeners(port, situation.port_users):
+    if has_foreign_listener(host or "", port, situation.port_users):
         raise foreign_peer(str(host or "127.0.0.1"), port)
 
 

@@ -23,6 +23,7 @@ from dragoman.transport.sock_diag import LISTEN, TIME_WAIT, Address, End, Kernel
 log = logging.getLogger(__name__)
 
 _PROC = Path("/proc")
+_LOOPBACKS = {ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +129,20 @@ def listeners(pids: Iterable[int]) -> list[Listener]:
     ]
 
 
-def has_only_foreign_listeners(port: int, users: frozenset[int] = frozenset()) -> bool:
-    """Whether those who listen on a port of this machine are all other users': neither ours, root's nor of `users`."""
+def has_foreign_listener(host: str, port: int, users: frozenset[int] = frozenset()) -> bool:
+    """Whether somebody besides this user, root and `users` listens where `host:port` of this machine leads.
+
+    Judged by address: who holds the port on ::1 says nothing about who answers on 127.0.0.1. A name may lead to either.
+    """
     if sys.platform != "linux":
         return False
-    rows = _rows(_PROC / "net", between=(port,))
-    uids = {row.uid for row in rows if row.state == LISTEN and row.local[1] == port}
-    return bool(uids) and uids.isdisjoint({0, os.getuid(), *users})
+    dialled = _LOOPBACKS if host in {"", "localhost"} else {_end((host, port))[0]}
+    trusted = {0, os.getuid(), *users}
+    return any(
+        row.uid not in trusted
+        for row in _rows(_PROC / "net", between=(port,))
+        if row.state == LISTEN and row.local[1] == port and (row.local[0] in dialled or row.local[0].is_unspecified)
+    )
 
 
 def processes_at(port: int) -> list[int]:

@@ -16,7 +16,7 @@ import pytest
 from dragoman.errors import DragomanError
 from dragoman.transport import nodelay
 from dragoman.transport.nodelay import NoDelay, obstacle
-from dragoman.transport.peers import Peer, has_only_foreign_listeners, listeners, loopback_only, peer_of
+from dragoman.transport.peers import Peer, has_foreign_listener, listeners, loopback_only, peer_of
 from dragoman.transport.streams import connect_tcp
 from tests.daemons import eventually
 from tests.domain.transport.supervised_support import open_descriptors
@@ -191,12 +191,17 @@ async def test_a_port_that_another_user_took_is_refused() -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")
-def test_a_port_where_only_others_listen_is_known_before_anybody_connects() -> None:
+def test_a_port_where_another_user_listens_is_known_before_anybody_connects() -> None:
     with served(before="import os, socket; os.setuid(65534)") as (_, foreign), served() as (_, own):
-        assert has_only_foreign_listeners(foreign)
-        assert not has_only_foreign_listeners(foreign, frozenset({65534}))
-        assert not has_only_foreign_listeners(own)
-    assert not has_only_foreign_listeners(own)
+        for host in ("127.0.0.1", "localhost", ""):
+            assert has_foreign_listener(host, foreign)
+            assert not has_foreign_listener(host, foreign, frozenset({65534}))
+            assert not has_foreign_listener(host, own)
+        assert not has_foreign_listener("::1", foreign)
+        with socket.create_server(("127.0.0.2", foreign)):  # ours, on another address, makes it no better
+            assert has_foreign_listener("127.0.0.1", foreign)
+            assert not has_foreign_listener("127.0.0.2", foreign)
+    assert not has_foreign_listener("127.0.0.1", own)
 
 
 @pytest.mark.anyio
