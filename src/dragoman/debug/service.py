@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -35,6 +35,7 @@ from dragoman.debug.probe import Probe
 from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
 from dragoman.debug.states import State
+from dragoman.debug.thread_dump import ThreadDump
 from dragoman.debug.wishes import Client, Preparation, Prepared, Starter, Wish
 from dragoman.errors import DragomanError
 from dragoman.redaction import SecretStream
@@ -48,7 +49,8 @@ _ANSWERED_AT_LEAST_WITHIN_S = 1.0  # also for who does not wait: a refusal is wo
 # A session takes breakpoints in milliseconds; one that hangs must not hold up whoever sets them for the others.
 _TAKEN_WITHIN_S = 2.0
 _PAUSED_WITHIN_S = 4.0  # Lua programs look for messages every two seconds
-_BLOCKED_AFTER_S = 0.7  # a thread that runs halts within milliseconds
+_BLOCKED_AFTER_S = 0.7  # a thread that runs halts within milliseconds, where the machine is idle
+_BUSY_HALTED_WITHIN_S = 1.9
 _TAKEN_AFTER_ANOTHER_WITHIN_S = 0.5
 _ADOPTED_WITHIN_S = 10.0
 _EXPRESSION_IN_RECORD = 200
@@ -64,6 +66,8 @@ class Happened:
     outcome: Stop | Ended | None
     others: tuple[Session, ...] = ()
     """What was started with it."""
+    dump: ThreadDump = field(default_factory=ThreadDump)
+    """Of a program that did not halt."""
 
 
 class DebugService:
@@ -206,14 +210,25 @@ class DebugService:
         """Asked for once more where nothing came of it: js-debug loses one that overtakes the continue before it.
 
         A program that waits in native code halts when it comes back from there, perhaps never. Where a thread dump says
-        what it waits for, that is the answer, and nobody is kept waiting for more."""
-        session, deadline_s = self.find(client, session_id), self._clock.monotonic_s() + within_s
+        where each thread is, that is the answer, within two seconds, and nobody is kept waiting for more."""
+        session, began_s = self.find(client, session_id), self._clock.monotonic_s()
+        kept, before = self._register.by_id(session.id), session.last_stop
+
+        async def wait_until(seconds: float) -> Happened:
+            return await self._awaited(client, kept, before, self._left_s(began_s + min(seconds, within_s)))
+
         first_s = min(within_s, _BLOCKED_AFTER_S if session.sees_running else _PAUSED_WITHIN_S)
         happened = await self._performed(client, session, session.pause(by=client.id), first_s)
-        is_over = session.sees_running or within_s == first_s
-        if happened.outcome is not None or session.state is not State.RUNNING or is_over:
+        if session.sees_running and _is_halting(happened):
+            dump = await session.thread_dump(may_halt=False)
+            if dump.is_blocked or dump.is_placed:
+                told = await wait_until(0.0 if dump.is_blocked else _BUSY_HALTED_WITHIN_S)
+                return replace(told, dump=dump)
+            happened = await wait_until(_PAUSED_WITHIN_S)
+        if not _is_halting(happened) or not self._left_s(began_s + within_s):
             return happened
-        return await self._performed(client, session, session.pause(by=client.id), self._left_s(deadline_s))
+        again, left_s = session.pause(by=client.id), self._left_s(began_s + within_s)
+        return await self._performed(client, session, again, left_s)
 
     async def wait(self, client: Client, session_id: str, *, within_s: float) -> Happened:
         """For whoever started without waiting: the stop after the last one this client was told of."""
@@ -433,3 +448,7 @@ class DebugService:
             log.warning("session %s did not take the breakpoints: %s", session.id, error)
         else:
             waiting.deadline = min(waiting.deadline, anyio.current_time() + _TAKEN_AFTER_ANOTHER_WITHIN_S)
+
+
+def _is_halting(happened: Happened) -> bool:
+    return happened.outcome is None and happened.session.state is State.RUNNING

@@ -51,6 +51,7 @@ _NAMES_AT_MOST = 100
 _LAST_WORDS_WITHIN_S = 10.0
 _LAST_WORDS = 4000
 _GLANCED_WITHIN_S = 1.8
+_DUMPED_WITHIN_S = 2.0
 
 
 @runtime_checkable
@@ -179,8 +180,16 @@ class Session:
         return self._dumper.sees_running
 
     async def thread_dump(self, *, may_halt: bool) -> ThreadDump:
-        """Where each thread is and what it waits for, within two seconds; empty where that cannot be learned. Some
-        programs must be halted for it, for some milliseconds."""
+        """Where each thread is and what it waits for, within two seconds; empty where that cannot be learned: answers
+        are poorer without it, and do not fail by it. Some programs must be halted for it, for some milliseconds."""
+        with anyio.move_on_after(_DUMPED_WITHIN_S):
+            try:
+                return await self._thread_dump(may_halt=may_halt)
+            except (DragomanError, RemoteProtocolError) as error:
+                log.info("session %s: no thread dump: %s", self.id, error)
+        return ThreadDump()
+
+    async def _thread_dump(self, *, may_halt: bool) -> ThreadDump:
         if self.sees_running and self.state in {State.RUNNING, State.STOPPED}:
             return await self._dumper.running()
         moment = self._arriving.moment

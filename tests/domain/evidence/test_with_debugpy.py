@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -14,6 +16,7 @@ from dragoman.debug.evidence.sheet import Limits
 from dragoman.debug.evidence.trace import traced
 from dragoman.debug.service import Wish
 from dragoman.tools.debug.client import client_of
+from tests.daemons import PATIENCE
 from tests.domain.evidence.room import Agent, agent_in
 from tests.domain.tools.bench import Answer
 
@@ -287,6 +290,58 @@ async def test_an_endless_loop_ends_with_the_time_and_says_where_it_was(tmp_path
     assert answer["hits"] == 1
     assert (answer["ended"]["how"], answer["ended"]["limit"]) == ("limit", "seconds")
     assert answer["ended"]["frames"][0]["function"] == "spin"
+
+
+STUCK = """\
+import threading
+
+first, second, met = threading.Lock(), threading.Lock(), threading.Barrier(2)
+
+
+def take(one, other):
+    with one:
+        met.wait()
+        with other:
+            pass
+
+
+def test_transfer():
+    value = 1
+    worker = threading.Thread(target=take, args=(first, second), name="one", daemon=True)
+    worker.start()
+    take(second, first)
+
+
+if __name__ == "__main__":
+    test_transfer()
+"""
+
+
+async def test_whatever_times_out_says_where_each_thread_is_and_names_the_deadlock(tmp_path: Path) -> None:
+    asked: dict[str, dict[str, object]] = {
+        "trace": {"points": [{"line_number": 14, "expressions": ["met"]}]},
+        "explain_crash": {},
+        "find_change": {"expression": "value", "line_number": 15},
+    }
+    answers: dict[str, Answer] = {}
+    async with agent_in(tmp_path) as agent:
+        agent.write("test_stuck.py", STUCK)
+
+        async def ask(tool: str, **arguments: object) -> None:
+            answers[tool] = await agent.call(tool, timeout_s=4 * PATIENCE, **arguments)
+
+        async with anyio.create_task_group() as group:
+            for tool, arguments in asked.items():
+                group.start_soon(partial(ask, tool, program="test_stuck.py", **arguments))
+            group.start_soon(partial(ask, "debug_test", command=f"{sys.executable} -m pytest test_stuck.py"))
+    assert answers.keys() == {*asked, "debug_test"}
+    for tool, answer in answers.items():
+        ended = answer["ended"]
+        assert (tool, ended["how"], ended["limit"]) == (tool, "limit", "seconds")
+        assert ended["deadlock"].startswith("Deadlock: "), tool
+        assert {it["line_number"] for it in ended["threads"]} == {9}, tool
+        assert {it["file_path"] for it in ended["threads"]} == {"test_stuck.py"}, tool
+        assert "one waits for a lock held by MainThread: test_stuck.py:9 take" in answer.text, tool
 
 
 async def test_an_expression_that_never_ends_costs_the_time_that_was_given_and_no_more(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ class _Search:
                 at = await line_just_done(self._run.session)
                 return self._told("changed", End("stopped"), Change(old, new, at, _with_top(at, end.stop.frames)))
             old = new
-        return self._told("unchanged", self._limited())
+        return self._told("unchanged", await self._limited())
 
     async def _step(self, old: Cell) -> Looked:
         home = self._stop().total_frames
@@ -119,7 +119,7 @@ class _Search:
             self._steps += 1
             outcome = await self._stepped()
             if not isinstance(outcome, Stop) or outcome.reason == "exception":
-                return self._told("unchanged", _ended(outcome))
+                return self._told("unchanged", await self._ended(outcome))
             is_home = outcome.total_frames >= home
             new = await self._value() if is_home else old
             if is_home and await self._is_found(old, new):
@@ -130,7 +130,7 @@ class _Search:
                 if end is not None:
                     return self._told("unchanged", end)
                 home, old = self._stop().total_frames, await self._value()
-        return self._told("unchanged", self._limited())
+        return self._told("unchanged", await self._limited())
 
     async def _again(self, left: Stop) -> End | None:
         """The function was left: on to the next pass over the place, or what came instead."""
@@ -191,16 +191,14 @@ class _Search:
     def _stop(self) -> Stop:
         return self._run.session.require_stopped()
 
-    def _limited(self) -> End:
+    async def _limited(self) -> End:
         limit: Literal["steps", "seconds"] = "seconds" if not self._run.left_s else "steps"
-        stop = self._run.session.stop if self._run.session.stands else None
-        return End("limit", limit, stop=stop)
+        return await self._run.limited(limit, self._run.session.stop if self._run.session.stands else None)
 
-
-def _ended(outcome: Stop | Ended | None) -> End:
-    if isinstance(outcome, Ended):
-        return End("exited", ended=outcome)
-    return End("exception", stop=outcome) if outcome else End("limit", "seconds")
+    async def _ended(self, outcome: Stop | Ended | None) -> End:
+        if isinstance(outcome, Ended):
+            return End("exited", ended=outcome)
+        return End("exception", stop=outcome) if outcome else await self._run.limited("seconds")
 
 
 def _with_top(top: Frame | None, frames: tuple[Frame, ...]) -> tuple[Frame, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import anyio
@@ -18,6 +18,7 @@ from dragoman.debug.model import Ended, Frame, Raised, Stop
 from dragoman.debug.service import Client, DebugService, Happened, Wish
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE, State
+from dragoman.debug.thread_dump import ThreadDump
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 
@@ -32,6 +33,7 @@ _LATE_S = 0.5  # what was written down is over when it is read: a stop is on its
 _READ_EVERY_S = 0.1
 _ASKED_AGAIN_AT_LEAST_S = 0.05
 OUTPUT_CHARACTERS = 4000
+_OF_TIME = frozenset({"seconds", "expression"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class End:
     stop: Stop | None = None
     ended: Ended | None = None
     output: str = ""
+    dump: ThreadDump = field(default_factory=ThreadDump)
+    """Of one that was not over in time."""
 
     @property
     def raised(self) -> Raised | None:
@@ -160,8 +164,16 @@ class Run:
         stop = outcome or await self._halted()
         if stop is not None and stop.reason == "exception" and not sheet.limit:
             return End("exception", stop=stop, output=self._output())
-        how = "limit" if sheet.limit else "stopped"
-        return End(how, sheet.limit, stop=stop, output=self._output())
+        if not sheet.limit:
+            return End("stopped", stop=stop, output=self._output())
+        return await self.limited(sheet.limit, stop)
+
+    async def limited(self, limit: Limit, stop: Stop | None = None) -> End:
+        """What took too long is told with where each thread is and what it waits for."""
+        dump = ThreadDump()
+        if limit in _OF_TIME:
+            dump = await self.session.thread_dump(may_halt=stop is None)
+        return End("limit", limit, stop=stop, output=self._output(), dump=dump)
 
     async def _halted(self) -> Stop | None:
         """Where a program is that did not come to an end, as far as its debugger can say; and a borrowed one stays."""

@@ -48,6 +48,15 @@ class ThreadDump(msgspec.Struct, frozen=True, kw_only=True):
     def __bool__(self) -> bool:
         return bool(self.threads)
 
+    @property
+    def is_blocked(self) -> bool:
+        """Whether it is known that no thread runs."""
+        return bool(self.threads) and not any(it.runs for it in self.threads)
+
+    @property
+    def is_placed(self) -> bool:
+        return any(it.path for it in self.threads)
+
 
 class _Place(msgspec.Struct):
     file: str = ""

@@ -18,7 +18,7 @@ from dragoman.tools.debug.client import who
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import PATIENCE_OF_CLIENTS_S
 from dragoman.tools.debug.stops import Stops, output_lines, stop_lines, unbound_lines
-from dragoman.tools.debug.thread_dumps import dump_fields, dump_lines, thread_dump
+from dragoman.tools.debug.thread_dumps import dump_fields, dump_lines
 from dragoman.tools.debug.values import name
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
@@ -114,7 +114,7 @@ class Ends:
             case Ended() as ended:
                 return self._completed(caller, happened.session, ended, waited)
             case None if waited.wait:
-                return await self._timed_out(caller, happened.session, waited)
+                return await self._timed_out(caller, happened, waited)
         return self._unwaited(caller, happened.session)
 
     def interrupted(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
@@ -160,7 +160,7 @@ class Ends:
             await _end(session)
             raise unbegun
         data = await self.stops.data(caller, session, stop)
-        dump = await thread_dump(session, may_halt=False) if waited.ends is PAUSING else ThreadDump()
+        dump = await session.thread_dump(may_halt=False) if waited.ends is PAUSING else ThreadDump()
         answer = Awaited(
             status="stopped",
             session_id=session.id,
@@ -169,7 +169,7 @@ class Ends:
             hint=_said(waited.hint, caller),
             **dump_fields(dump, caller),
         )
-        lines = [*stop_lines(data, stop, caller.workspace), *dump_lines(dump, caller.workspace)]
+        lines = [*stop_lines(data, stop, caller.workspace), *dump_lines(answer, caller.workspace)]
         return Outcome([*lines, *_also(waited.hint)], answer)
 
     def _completed(self, caller: Caller, session: Session, ended: Ended, waited: Waited) -> Outcome:
@@ -194,14 +194,16 @@ class Ends:
         lines = [head, *output_lines(answer.output, ended.output_lines), *unbound_lines(unbound, caller.workspace)]
         return Outcome([*lines, *_also(waited.hint)], answer)
 
-    async def _timed_out(self, caller: Caller, session: Session, waited: Waited) -> Outcome:
+    async def _timed_out(self, caller: Caller, happened: Happened, waited: Waited) -> Outcome:
         """With what the program does instead: where each of its threads is, and what it waits for."""
-        may_halt = waited.within_s > 0  # else it is a look at the state, which changes nothing
-        dump = await thread_dump(session, may_halt=may_halt) if session.state is State.RUNNING else ThreadDump()
-        is_blocked = waited.ends is PAUSING and dump and session.sees_running
+        session, dump = happened.session, happened.dump
+        if not dump and session.state is State.RUNNING:
+            may_halt = waited.within_s > 0  # else it is a look at the state, which changes nothing
+            dump = await session.thread_dump(may_halt=may_halt)
+        is_blocked = waited.ends is PAUSING and dump.is_blocked
         outcome = self._going_on(caller, session, "timeout", BLOCKED if is_blocked else waited.ends.timeout)
-        data = outcome.data.model_copy(update=dump_fields(dump, caller))
-        return replace(outcome, lines=[*outcome.lines, *dump_lines(dump, caller.workspace)], data=data)
+        answer = Awaited.model_validate(outcome.data).model_copy(update=dump_fields(dump, caller))
+        return replace(outcome, lines=[*outcome.lines, *dump_lines(answer, caller.workspace)], data=answer)
 
     def _going_on(self, caller: Caller, session: Session, status: str, message: Phrase) -> Outcome:
         hint = _STARTS if session.state is State.STARTING else _GOES_ON

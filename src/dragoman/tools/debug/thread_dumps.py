@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-import anyio
-
-from dragoman.debug.session import Session
 from dragoman.debug.thread_dump import DumpedThread, ThreadDump
-from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.answers import DumpedThreadAnswer
 from dragoman.tools.debug.stops import short_path
@@ -18,7 +14,6 @@ from dragoman.tools.debug.values import name
 from dragoman.tools.operation import Caller
 from dragoman.tools.showing import path
 
-_TAKEN_WITHIN_S = 2.0
 _SHOWN = 40
 _LINES = 24
 _DEADLOCKS = 3
@@ -61,20 +56,20 @@ _WAITS: Mapping[str, _Words] = {
 _NAMES_ITS_TARGET = frozenset({"thread", "process", "tasks"})
 
 
-async def thread_dump(session: Session, *, may_halt: bool) -> ThreadDump:
-    """What an answer would be poorer without, but must not wait for or fail by."""
-    with anyio.move_on_after(_TAKEN_WITHIN_S):
-        try:
-            return await session.thread_dump(may_halt=may_halt)
-        except (DragomanError, RemoteProtocolError):
-            return ThreadDump()
-    return ThreadDump()
+class Dumped(Protocol):
+    """An answer with a thread dump."""
+
+    threads: list[DumpedThreadAnswer] | None
+    tasks: list[DumpedThreadAnswer] | None
+    threads_left_out: int | None
+    deadlock: str | None
 
 
-def dump_fields(dump: ThreadDump, caller: Caller) -> dict[str, Any]:
-    """Those of `Awaited`."""
-    threads = [_answer(it, caller) for it in dump.threads if not it.is_task]
-    tasks = [_answer(it, caller) for it in dump.threads if it.is_task]
+def dump_fields(dump: ThreadDump, caller: Caller, *, short: bool = False) -> dict[str, Any]:
+    """Those of `Dumped`; with `short`, paths in the workspace as paths from it."""
+    shown = [_answer(it, caller, short=short) for it in dump.threads]
+    threads = [it for it, thread in zip(shown, dump.threads, strict=True) if not thread.is_task]
+    tasks = [it for it, thread in zip(shown, dump.threads, strict=True) if thread.is_task]
     left = dump.total - len(threads[:_SHOWN]) - len(tasks[:_SHOWN])
     deadlocks = [_deadlock(dump, it).in_language(caller.language) for it in dump.deadlocks[:_DEADLOCKS]]
     return {
@@ -85,26 +80,33 @@ def dump_fields(dump: ThreadDump, caller: Caller) -> dict[str, Any]:
     }
 
 
-def dump_lines(dump: ThreadDump, workspace: Path) -> list[Phrase]:
-    lines = [_line(it, workspace) for it in dump.threads[:_LINES]]
-    left = dump.total - len(lines)
+def dump_lines(answer: Dumped, workspace: Path | None = None) -> list[Phrase]:
+    """In the language of the answer."""
+    every = [(name(it.name), it) for it in answer.threads or ()]
+    every += [(f"task {name(it.name)}", it) for it in answer.tasks or ()]
+    lines = [_line(who, it, workspace) for who, it in every[:_LINES]]
+    left = len(every) - len(lines) + (answer.threads_left_out or 0)
     more = [say("  and {count} more threads or tasks", count=left)] if left > 0 else []
-    return [*(_deadlock(dump, it) for it in dump.deadlocks[:_DEADLOCKS]), *lines, *more]
+    return [*([say("{text}", text=answer.deadlock)] if answer.deadlock else []), *lines, *more]
 
 
-def _answer(thread: DumpedThread, caller: Caller) -> DumpedThreadAnswer:
+def _answer(thread: DumpedThread, caller: Caller, *, short: bool) -> DumpedThreadAnswer:
     waits, held = _waits_for(thread), thread.held
+
+    def shown(file: str) -> str:
+        return short_path(file, caller.workspace) if short and file else path(file)
+
     return DumpedThreadAnswer(
         name=name(thread.name),
         state=_state(thread),
         thread_id=thread.id,
         process_id=thread.process or None,
         function_name=name(thread.function) or None,
-        file_path=path(thread.path) or None,
+        file_path=shown(thread.path) or None,
         line_number=thread.line or None,
         waits_for=waits.in_language(caller.language) if waits else None,
         held_by=name(held.name) if held else None,
-        held_at=f"{path(held.path)}:{held.line}" if held and held.path else None,
+        held_at=f"{shown(held.path)}:{held.line}" if held and held.path else None,
         call=name(thread.target) if thread.target and thread.kind not in _NAMES_ITS_TARGET else None,
     )
 
@@ -122,18 +124,15 @@ def _waits_for(thread: DumpedThread) -> Phrase | None:
     return words(name(thread.target)) if words else None
 
 
-def _line(thread: DumpedThread, workspace: Path) -> Phrase:
-    place = f"{short_path(thread.path, workspace)}:{thread.line} {name(thread.function)}" if thread.path else "?"
-    waits = _waits_for(thread)
-    if waits is None:
-        runs = say("  {thread} runs: {place}", thread=_who(thread), place=place)
-        return runs if thread.runs else say("  {thread}: {place}", thread=_who(thread), place=place)
-    return say("  {thread} waits for {what}: {place}", thread=_who(thread), what=waits, place=place)
-
-
-def _who(thread: DumpedThread) -> str:
-    process = f" (pid {thread.process})" if thread.process else ""
-    return f"{'task ' if thread.is_task else ''}{name(thread.name)}{process}"
+def _line(who: str, thread: DumpedThreadAnswer, workspace: Path | None) -> Phrase:
+    file = thread.file_path
+    where = short_path(file, workspace) if file and workspace else file
+    place = f"{where}:{thread.line_number} {thread.function_name or ''}".rstrip() if where else "?"
+    who += f" (pid {thread.process_id})" if thread.process_id else ""
+    if thread.waits_for:
+        return say("  {thread} waits for {what}: {place}", thread=who, what=thread.waits_for, place=place)
+    runs = say("  {thread} runs: {place}", thread=who, place=place)
+    return runs if thread.state == "running" else say("  {thread}: {place}", thread=who, place=place)
 
 
 def _deadlock(dump: ThreadDump, circle: Sequence[str]) -> Phrase:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from dragoman.tools.debug.answers import Maybe
+from dragoman.tools.debug.answers import DumpedThreadAnswer, Maybe
 from dragoman.tools.operation import Result
 
 
@@ -38,7 +38,9 @@ class CauseSeen(ExceptionSeen):
 
 
 class RunEnd(Result):
-    """`limit`: hits, characters, seconds, expression or steps. Frames: of the exception, or where it stood."""
+    """`limit`: hits, characters, seconds, expression or steps. Frames: of the exception, or where it stood.
+
+    `threads` and `tasks` say of one that was not over in time where each is and what it waits for."""
 
     model_config = ConfigDict(json_schema_extra=required_alone)
 
@@ -49,6 +51,10 @@ class RunEnd(Result):
     exception: Maybe[ExceptionSeen] = None
     frames: Maybe[list[FrameSeen]] = None
     output: Maybe[str] = None
+    threads: Maybe[list[DumpedThreadAnswer]] = None
+    tasks: Maybe[list[DumpedThreadAnswer]] = None
+    threads_left_out: Maybe[int] = None
+    deadlock: Maybe[str] = None
 
 
 class Found(Result):

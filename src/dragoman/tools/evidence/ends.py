@@ -10,6 +10,7 @@ from dragoman.debug.evidence.run import End
 from dragoman.debug.model import Frame, Raised
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.stops import short_path
+from dragoman.tools.debug.thread_dumps import dump_fields, dump_lines
 from dragoman.tools.debug.values import Values, name
 from dragoman.tools.evidence.answers import ExceptionSeen, FrameSeen, RunEnd
 from dragoman.tools.operation import Caller
@@ -45,6 +46,7 @@ class Ends:
             exception=self.exception(raised) if raised else None,
             frames=frames_seen(end.frames, caller.workspace),
             output=self.values.tail(without_colours(end.output), _OUTPUT) or None,
+            **dump_fields(end.dump, caller, short=True),
         )
 
     def exception(self, raised: Raised) -> ExceptionSeen:
@@ -63,7 +65,7 @@ def _frame(frame: Frame, workspace: Path) -> FrameSeen:
 
 
 def end_lines(end: RunEnd) -> list[Phrase]:
-    return [*_how(end), *_labelled("at", stack_line(end.frames or ())), *_output(end.output)]
+    return [*_how(end), *_labelled("at", stack_line(end.frames or ())), *dump_lines(end), *_output(end.output)]
 
 
 def _how(end: RunEnd) -> list[Phrase]:

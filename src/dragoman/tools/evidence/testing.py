@@ -113,7 +113,8 @@ def test_lines(answer: TestSeen) -> list[Phrase]:
     }
     named = [f"failed: {_names(answer.failed)}"] if answer.failed else []
     told = named + [line for it in answer.failures or () for line in _failure_lines(it)]
-    rest = [] if answer.verdict == "passed" or answer.failures else end_lines(answer.ended)
+    is_told = answer.verdict == "passed" or (answer.failures and answer.verdict != "limit")
+    rest = [] if is_told else end_lines(answer.ended)
     return [heads[answer.verdict], *(say("{text}", text=it) for it in told), *rest]
 
 
