@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.daemons import call, eventually
 from tests.document_gateway import DocumentGateway, Manner, Run, document_gateway
@@ -30,6 +32,8 @@ SURFACE = {
 
 
 async def script(run: Run) -> None:
+    if run.message == "by hand":
+        return None
     if run.message == "wait":
         await run.text("Waiting")
         await run.stopped.wait()
@@ -141,3 +145,185 @@ def test_a_connection_that_somebody_ended_is_not_shown_and_what_is_said_is_given
     expect(chat.get_by_label("Message")).to_have_value("nobody hears")
     call(daemon.places, "gateway_connect", {})
     expect(chat.locator(".standing .outer.connected")).to_be_visible()
+
+
+Told = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture
+def told(portal: BlockingPortal, gateway: DocumentGateway) -> Told:
+    """Sends one `agent` event as the document writes it."""
+    return lambda payload: portal.call(gateway.event, "agent", payload)
+
+
+@pytest.mark.requirement(
+    "page:chat:messages",
+    "page:chat:text-grows",
+    "page:chat:tool-start-shown",
+    "page:chat:tool-calls",
+    "page:chat:tool-result-shown",
+    "page:chat:diff-shown",
+    "page:chat:done-shown",
+    "page:chat:markdown",
+    "chat:router:text-delta-to-chat",
+    "chat:router:tool-start-to-chat",
+    "chat:router:tool-result-to-chat",
+    "chat:router:diff-to-chat",
+    "chat:router:done-to-chat",
+)
+def test_each_frame_of_the_document_is_shown_in_the_chat_as_it_comes(
+    tab: Tab, gateway: DocumentGateway, told: Told
+) -> None:
+    gateway.manner = Manner(text="kind", end="kind")
+    chat = fresh(tab)
+    say(chat, "by hand")
+    answer = chat.locator("article.assistant")
+    told({"kind": "text_delta", "content": "这是一段"})
+    expect(answer.locator(".prose")).to_have_text("这是一段")
+    told({"kind": "text_delta", "content": "**文字**"})
+    expect(answer.locator(".prose strong")).to_have_text("文字")
+    start = {"tool": "readFile", "id": "tool-call-1", "title": "Reading src/main.ts", "input": {"path": "src/main.ts"}}
+    told({"kind": "tool_start", **start})
+    tool = answer.locator("details.tool")
+    expect(tool).to_have_class("tool running")
+    expect(tool.locator(".title")).to_have_text("Reading src/main.ts")
+    tool.locator("summary").click()
+    expect(tool.locator("pre")).to_have_count(1)
+    expect(tool.locator("pre")).to_contain_text('"path": "src/main.ts"')
+    told({"kind": "tool_result", "id": "tool-call-1", "output": "文件内容...", "error": None})
+    expect(tool).to_have_class("tool done")
+    expect(tool.locator("pre").last).to_have_text("文件内容...")
+    told({"kind": "diff", "path": "src/main.ts", "original": "原始内容", "modified": "修改后内容"})
+    diff = answer.locator("details.diff")
+    expect(diff.locator(".line")).to_have_text(["− 原始内容", "+ 修改后内容"])
+    told({"kind": "diff", "path": "src/new.ts", "original": None, "modified": "新文件"})
+    expect(diff.last.locator("summary")).to_contain_text("src/new.ts")
+    expect(answer.locator(".going")).to_be_visible()
+    told({"kind": "done", "stopReason": "end_turn"})
+    expect(answer.locator(".going")).to_have_count(0)
+    expect(answer).to_have_count(1)
+
+
+def on_canvas(tab: Tab, title: str) -> Locator:
+    canvas = tab.show("Canvas")
+    canvas.get_by_role("tab", name=title, exact=True).click()
+    return canvas.get_by_role("tabpanel", name=title, exact=True)
+
+
+def drawn(type: str, **members: Any) -> dict[str, Any]:
+    return {"kind": "a2ui", "payload": {"type": type, **members}}
+
+
+def component(id: str, type: str, **props: Any) -> dict[str, Any]:
+    return {"id": id, "type": type, "props": props}
+
+
+@pytest.mark.requirement(
+    "a2ui:create-surface:type",
+    "a2ui:create-surface:surface-id",
+    "a2ui:create-surface:surface-title",
+    "a2ui:create-surface:components",
+    "a2ui:update-components:type",
+    "a2ui:update-components:surface-id",
+    "a2ui:update-components:components",
+    "a2ui:update-data-model:type",
+    "a2ui:update-data-model:surface-id",
+    "a2ui:update-data-model:pointer",
+    "a2ui:update-data-model:value",
+    "a2ui:component:id",
+    "a2ui:component:type",
+    "a2ui:component:props",
+    "a2ui:component:example-text",
+    "a2ui:component:example-code-block",
+    "canvas:surface:created",
+    "canvas:surface:components-replaced",
+    "canvas:surface:data-updated",
+    "canvas:surface:data-bound",
+    "canvas:surface:belongs",
+    "canvas:messages:buffered",
+    "canvas:messages:forwarded",
+    "page:canvas:surface-rendered",
+)
+def test_the_documents_surface_lives_on_the_page_through_its_three_messages(
+    tab: Tab, gateway: DocumentGateway, told: Told
+) -> None:
+    """The first is sent while no canvas is open, and outside of any answer."""
+    gateway.manner = Manner()
+    tab.show("Activity")
+    text = component("c1", "Text", text="分析完成")
+    code = component("c2", "CodeBlock", code="console.log('hello')")
+    told(drawn("createSurface", surface={"id": "seen", "title": "代码分析结果"}, components=[text, code]))
+    told(drawn("createSurface", surface={"id": "beside", "title": "Beside"}, components=[text]))
+    surface = on_canvas(tab, "代码分析结果")
+    expect(surface.locator("[data-type=Text]")).to_have_text("分析完成")
+    expect(surface.locator("[data-type=CodeBlock]")).to_contain_text("console.log('hello')")
+    new = [component("c1", "Text", text="更新后的内容"), component("c3", "Text", text={"path": "/results/0/status"})]
+    told(drawn("updateComponents", surfaceId="seen", components=new))
+    expect(surface.locator("[data-type=Text]")).to_have_text(["更新后的内容", ""])
+    expect(surface.locator("[data-type=CodeBlock]")).to_have_count(0)
+    for status in ("running", "done"):
+        told(drawn("updateDataModel", surfaceId="seen", pointer="/results/0", value={"status": status}))
+        expect(surface.locator("[data-type=Text]")).to_have_text(["更新后的内容", status])
+    expect(on_canvas(tab, "Beside").locator("[data-type=Text]")).to_have_text("分析完成")
+
+
+CATALOGUE = [
+    component("text", "Text", text="words"),
+    component("none", "Text"),
+    component("press", "Button", label="Again"),
+    component("tree", "FileTree", items=["src/main.ts"]),
+    component("chart", "Chart", title="Memory"),
+    component("sure", "Confirm", message="Sure?"),
+    component("future", "Hologram", size=3),
+]
+
+
+def pressed(surface: Locator, label: str, gateway: DocumentGateway) -> str:
+    """What the gateway is told when a person presses that."""
+    before = len(gateway.params("chat.send"))
+    surface.get_by_role("button", name=label).click()
+    (sent,) = eventually(lambda: gateway.params("chat.send")[before:])
+    return str(sent["message"])
+
+
+@pytest.mark.requirement(
+    "a2ui:user-action:action",
+    "a2ui:user-action:context",
+    "canvas:action:forwarded",
+    "canvas:catalogue:text",
+    "canvas:catalogue:button",
+    "canvas:catalogue:button-click",
+    "canvas:catalogue:file-tree",
+    "canvas:catalogue:file-tree-select",
+    "canvas:catalogue:chart",
+    "canvas:catalogue:confirm",
+    "canvas:catalogue:confirm-yes",
+    "canvas:catalogue:confirm-no",
+    "canvas:catalogue:missing-property",
+    "canvas:catalogue:unknown-placeholder",
+    "page:canvas:interaction",
+)
+def test_the_documents_components_are_drawn_and_each_tells_the_gateway_what_was_done(
+    browser: Browser, daemon: Attacked, gateway: DocumentGateway, told: Told
+) -> None:
+    gateway.manner = Manner()
+    context = browser.new_context(locale="zh-CN")
+    tab = Tab.opened(context, daemon)
+    tab.page.goto(tab.link())
+    told(drawn("createSurface", surface={"id": "all", "title": "Catalogue"}, components=CATALOGUE))
+    surface = on_canvas(tab, "Catalogue")
+    expect(surface.locator("[data-type=Text]")).to_have_text(["words", "", "Again"])  # the last is the button's
+    expect(surface.locator("[data-type=Chart]")).to_contain_text("Memory")
+    expect(surface.locator("[data-type=Confirm]")).to_contain_text("Sure?")
+    expect(surface.locator("[data-type=Hologram]")).to_have_text("[Hologram: not yet implemented]")
+    for label, action, details in (
+        ("Again", "onClick", {"componentId": "press"}),
+        ("main.ts", "onSelect", {"path": "src/main.ts"}),
+        ("确认", "onConfirm", {"componentId": "sure", "confirmed": True}),
+        ("取消", "onConfirm", {"componentId": "sure", "confirmed": False}),
+    ):
+        said = pressed(surface, label, gateway)
+        assert f"action={action} " in said
+        assert json.loads(said.partition("context=")[2]) == details
+    tab.assert_at_home()
+    context.close()
