@@ -56,8 +56,10 @@ class TextLink:
             raise LinkClosedError(1006, "the peer takes nothing") from None
 
     async def close(self, code: int, reason: str) -> None:
+        """A peer that does not answer is left all the same: a `close` that is cancelled keeps the socket open."""
         with anyio.move_on_after(_CLOSED_WITHIN_S, shield=True):
             await self._socket.close(code, reason[:100])
+        self._socket.transport.abort()
 
 
 @asynccontextmanager
