@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.chat.client import Gateway, GatewayClient
 from dragoman.chat.identity import Identity
-from dragoman.chat.roles import OPERATOR, SCOPES, Role
+from dragoman.chat.roles import OPERATOR, Role
 from dragoman.chat.standing import Standing
 from dragoman.clock import SystemClock
 from dragoman.errors import DragomanError
@@ -76,7 +76,7 @@ async def test_a_wrong_token_pauses_and_says_what_to_do(gateway: Lab, tmp_path: 
 
 async def test_more_rights_than_were_paired_wait_for_an_approval_that_we_can_give(gateway: Lab, tmp_path: Path) -> None:
     """On 3. On 4 the gateway's own token is leave enough on this machine."""
-    few = Role("operator", "cli", "cli", "linux", SCOPES[:1])
+    few = Role("operator", "cli", "cli", "linux", ("operator.read",))
     async with person(gateway, tmp_path / "person") as it, anyio.create_task_group() as group:
         first, more = (plain_client(gateway, tmp_path / "other", token=TOKEN, role=role) for role in (few, OPERATOR))
         for client in (first, more):
