@@ -196,11 +196,24 @@ def test_the_reply_to_initsuccess_says_what_the_runtime_is() -> None:
     assert connection.state is State.RUNNING
 
 
-def test_an_initsuccess_that_echoes_no_id_initialises_all_the_same() -> None:
+@pytest.mark.requirement("luapanda:runtime:initial-id")
+@pytest.mark.parametrize("callback_id", ["", "0", 0, None])
+def test_an_initsuccess_under_the_id_that_a_runtime_begins_with_answers_ours(callback_id: Any) -> None:
+    connection, waiter = fresh(), object()
+    connection.send_command("initSuccess", INIT, now=0, context=waiter)
+    first, again = heard(connection, *2 * [line("initSuccess", callback_id, [])])
+    assert isinstance(first, Answered)
+    assert first.command.context is waiter
+    assert isinstance(again, AnsweredUnasked)
+    assert (connection.state, connection.runtime, connection.pending) == (State.RUNNING, Runtime(), ())
+
+
+def test_an_initsuccess_under_an_id_of_somebody_else_answers_nobody() -> None:
     connection = fresh()
     connection.send_command("initSuccess", INIT, now=0)
-    heard(connection, line("initSuccess", "", []))
-    assert (connection.state, connection.runtime) == (State.RUNNING, Runtime())
+    (answer,) = heard(connection, line("initSuccess", "4711", []))
+    assert isinstance(answer, AnsweredUnasked)
+    assert len(connection.pending) == 1
 
 
 # Kinds

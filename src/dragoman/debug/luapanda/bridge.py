@@ -61,6 +61,8 @@ class Bridge:
         self._stops = 0
         self._ran = ""
         self._entered = anyio.Event()
+        self._fault: DragomanError | RemoteProtocolError | None = None
+        """Why nothing can be set up at the entry."""
         self._filter = "none"
         self._is_open = False
         self._heard, self._to_hear = anyio.create_memory_object_stream[Message](_MESSAGES)
@@ -101,25 +103,30 @@ class Bridge:
     async def open(self, driver: LuaPandaDriver, group: TaskGroup) -> None:
         """Until the program stands at its entry, and what is needed there is set up."""
         self._driver = driver
-        self._inside = self._chosen(driver)
-        self._looking = Looking(self._inside, self._paths, self._coroutines)
-        self._breakpoints = Breakpoints(driver, self._inside, self._paths, self._settings)
-        self._pausing = Pausing(driver, self._inside, self._breakpoints, self._paths)
-        runtime = driver.connection.runtime
-        has_data = isinstance(self._inside, Native) and runtime is not None and FEATURE in runtime.features
-        self._data = DataBreakpoints(self._inside, self._looking, is_there=has_data)
+        self._ask_through(self._chosen(driver))
         self._is_open = True
         group.start_soon(self._handle)
         group.start_soon(_set_when_closed, driver, self._entered)
         await self._entered.wait()
         if driver.closed.is_set():
             raise driver.gone("initSuccess")
+        if self._fault is not None:
+            raise self._fault
 
     def _chosen(self, driver: LuaPandaDriver) -> Inside:
         runtime = driver.connection.runtime
         if runtime is not None and runtime.is_extended:
             return Native(driver)
         return Helper(driver) if runtime is not None and runtime.has_loadstring else Bare(driver)
+
+    def _ask_through(self, inside: Inside) -> None:
+        self._inside = inside
+        self._looking = Looking(inside, self._paths, self._coroutines)
+        self._breakpoints = Breakpoints(self._driver, inside, self._paths, self._settings)
+        self._pausing = Pausing(self._driver, inside, self._breakpoints, self._paths)
+        runtime = self._driver.connection.runtime
+        has_data = isinstance(inside, Native) and runtime is not None and FEATURE in runtime.features
+        self._data = DataBreakpoints(inside, self._looking, is_there=has_data)
 
     def close(self) -> None:
         self._stop = None
@@ -172,6 +179,9 @@ class Bridge:
                 await (self._take_notice(message) if message.stack is None else self._take_stop(message))
             except (DragomanError, RemoteProtocolError) as error:
                 log.info("a message of a Lua runtime was passed over: %s", error)
+                if message.stack is not None and not self._entered.is_set():
+                    self._fault = error
+                    self._entered.set()
 
     async def _take_notice(self, message: Message) -> None:
         info = message.info if isinstance(message.info, dict) else {}
@@ -191,7 +201,7 @@ class Bridge:
     async def _take_stop(self, message: Message) -> None:
         self._stops += 1
         if isinstance(self._inside, Helper) and self._stops == 1:
-            await self._inside.install()
+            await self._install(self._inside)
         elif isinstance(self._inside, Bare):
             self._inside.forget()
         stop = await self._made(message)
@@ -209,6 +219,14 @@ class Bridge:
                 return
             stop.reason = "step"  # it cannot be taken up again from here, and must not be lost
         await self._tell_stop(stop)
+
+    async def _install(self, helper: Helper) -> None:
+        """A runtime that says it may load code, and then does not run ours, is one that may load none."""
+        try:
+            await helper.install()
+        except (DragomanError, RemoteProtocolError) as error:
+            log.info("a Lua runtime does not run the helper: %s", error)
+            self._ask_through(Bare(self._driver))
 
     async def _is_before_the_program(self, stop: LuaStop) -> bool:
         """What called for the debugger may be code from a command line, which says nothing about files."""

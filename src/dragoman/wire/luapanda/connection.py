@@ -226,11 +226,18 @@ class IdeConnection:
         if message.cmd == "initSuccess":
             self.runtime = read_runtime(message)
             self.state = state_after_hearing(self.state, INITIALISED)
-        if (command := _taken(self._pending, message)) is not None:
+        if (command := _taken(self._pending, message) or self._greeting(message)) is not None:
             return Answered(message, command)
         if (command := _taken(self._expired, message)) is not None:
             return AnsweredLate(message, command)
         return AnsweredUnasked(message)
+
+    def _greeting(self, message: Message) -> Pending | None:
+        """A runtime's first reply may carry the id that it began with; there is one greeting, so it answers ours."""
+        if message.cmd != "initSuccess" or message.callback_id not in ("", "0"):
+            return None
+        ours = next((command for command in self._pending.values() if command.cmd == message.cmd), None)
+        return self._pending.pop(str(ours.callback_id)) if ours is not None else None
 
 
 def _taken(commands: dict[str, Pending], message: Message) -> Pending | None:

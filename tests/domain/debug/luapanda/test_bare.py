@@ -64,6 +64,26 @@ async def test_names_are_asked_and_expressions_are_refused() -> None:
         assert asked == ["a.b.c"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [],
+        [{"name": "x", "type": "number", "value": "7", "variablesReference": "0", "isSuccess": "true"}],
+        [{"name": "x", "type": "string", "value": '"no JSON"', "variablesReference": "0", "isSuccess": "true"}],
+        [{"name": "x", "type": "string", "value": "load is nil", "variablesReference": "0", "isSuccess": "false"}],
+    ],
+)
+async def test_a_runtime_that_says_it_loads_code_and_does_not_run_ours_is_asked_by_its_own_commands(
+    answer: list[dict[str, str]],
+) -> None:
+    watched = [{"name": "n", "type": "number", "value": "7", "variablesReference": "0", "isSuccess": "true"}]
+    fake = FakeLua([*stops(4), line("runREPLExpression", answer), line("getWatchedVariable", watched)], loads_code=True)
+    async with playing(fake, cwd="/proj") as played:
+        await stopped_at_entry(played)
+        await played.until("stopped")
+        assert b'"7"' in bytes((await played.ask("evaluate", expression="n")).body or b"")
+
+
 async def test_a_field_is_not_set_since_the_runtime_would_make_a_global_of_it() -> None:
     locals_ = [{"name": "t", "type": "table", "value": "1 Members table", "variablesReference": 1}]
     fields = [{"name": '"x"', "type": "string", "value": '"old"', "variablesReference": "0"}]
