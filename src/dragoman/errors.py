@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Mapping
 
 from dragoman.phrases import Language, Phrase, say
 
@@ -38,6 +39,34 @@ def system_refused(error: OSError) -> DragomanError:
         say("The system refused {path}: {reason}.", path=where, reason=error.strerror or error),
         hint=say("`dragoman doctor` looks for what may be wrong."),
     )
+
+
+def disk_full() -> DragomanError:
+    return DragomanError(
+        "disk_full",
+        say("The disk is full: nothing more can be recorded. What was acknowledged is safe."),
+        hint=say("Free some space; recording goes on by itself."),
+    )
+
+
+def journal_io_failed(reason: object) -> DragomanError:
+    return DragomanError(
+        "journal_io_failed",
+        say("The journal could not be read or written: {reason}.", reason=reason),
+        hint=say("Check the disk that holds the journal."),
+    )
+
+
+def write_fault_row(fault: DragomanError | None) -> dict[str, str] | None:
+    """Why nothing is recorded now, as a report carries it; whoever shows it says it in their own language."""
+    return None if fault is None else {"code": fault.code, "reason": str(fault.message.values.get("reason", ""))}
+
+
+def write_fault_lines(row: Mapping[str, str] | None) -> list[Phrase]:
+    if row is None:
+        return []
+    fault = disk_full() if row["code"] == "disk_full" else journal_io_failed(row["reason"])
+    return [say("{message} {hint}", message=fault.message, hint=fault.hint)]
 
 
 class ProtocolError(Exception):

@@ -6,7 +6,7 @@ from typing import Any
 
 from dragoman import __version__
 from dragoman.cli.output import ExitCode, report, show_json, tell
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, write_fault_lines
 from dragoman.phrases import Phrase, say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
@@ -58,7 +58,7 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
             lag=answer["worst_lag_ms"],
         ),
     ]
-    lines += _port_note(answer) + _version_note(answer)
+    lines += write_fault_lines(answer.get("write_fault")) + _port_note(answer) + _version_note(answer)
     if connected := answer.get("terminals", {}).get("connected"):
         lines.append(say("Terminals: {count} connected.", count=connected))
     if named := [f"{it['purpose']}/{it['name']}" for it in answer.get("tokens", []) if it["name"] != "default"]:

@@ -19,7 +19,7 @@ from dragoman.cli.history import Json
 from dragoman.cli.output import ExitCode, show_json, shown, tell, warn
 from dragoman.cli.progress import working
 from dragoman.cli.viewing import viewer
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, write_fault_lines
 from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
@@ -55,6 +55,7 @@ def listing(
     show_columns(_HEADER, [_columns(it) for it in found["terminals"]])
     if not found["terminals"]:
         warn(say("No terminal is recorded. `dragoman shell` opens one."))
+    warn(*write_fault_lines(found.get("write_fault")))
     return ExitCode.OK
 
 

@@ -13,12 +13,16 @@ from dragoman.access.links import Links
 from dragoman.access.tokens import PURPOSES, Holder
 from dragoman.clock import Clock
 from dragoman.daemon.lives import Lives
+from dragoman.errors import DragomanError, write_fault_row
 from dragoman.transport.lag import LagMeter
 from dragoman.wire.control import DaemonState
 
 
 class Numbered(Protocol):
     last_sequence: int
+
+    @property
+    def write_fault(self) -> DragomanError | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Report:
             "tokens": self.tokens(),
             "gateway": {name: self.gateway()[name] for name in ("state", "address")},
             "journal_sequence": self.journal.last_sequence,
+            "write_fault": write_fault_row(self.journal.write_fault),
             "lag_ms": self.lag.latest_ms(),
             "worst_lag_ms": self.lag.worst_ms(),
             "resident_mb": round(psutil.Process().memory_info().rss / 1e6, 1),

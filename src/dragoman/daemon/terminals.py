@@ -93,7 +93,14 @@ async def terminals(
 def _answers(
     record: TerminalService, clock: Clock, redactor: Redactor, model: Model | None, language: Language
 ) -> Answers:
-    return Answers(record, clock=clock, redactor=redactor, model=model, language=language)
+    return Answers(
+        record,
+        clock=clock,
+        redactor=redactor,
+        model=model,
+        write_fault=lambda: record.write_fault,
+        language=language,
+    )
 
 
 def _at_work(record: TerminalService) -> list[Life]:

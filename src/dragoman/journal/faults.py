@@ -8,28 +8,12 @@ from collections.abc import Callable
 
 import apsw
 
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, disk_full, journal_io_failed
 from dragoman.phrases import say
 
 CORRUPT = (apsw.CorruptError, apsw.NotADBError)
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
-
-
-def disk_full() -> DragomanError:
-    return DragomanError(
-        "disk_full",
-        say("The disk is full: nothing more can be recorded. What was acknowledged is safe."),
-        hint=say("Free some space; recording goes on by itself."),
-    )
-
-
-def io_failed(reason: object) -> DragomanError:
-    return DragomanError(
-        "journal_io_failed",
-        say("The journal could not be read or written: {reason}.", reason=reason),
-        hint=say("Check the disk that holds the journal."),
-    )
 
 
 def closed() -> DragomanError:
@@ -87,7 +71,7 @@ def translated(error: apsw.Error, connection: apsw.Connection | None = None) -> 
     meaning = _MEANINGS.get(type(error))
     if meaning is not None:
         return meaning(error)
-    return disk_full() if _system_errno(connection) in _NO_ROOM else io_failed(error)
+    return disk_full() if _system_errno(connection) in _NO_ROOM else journal_io_failed(error)
 
 
 def _system_errno(connection: apsw.Connection | None) -> int:
@@ -98,4 +82,4 @@ def _system_errno(connection: apsw.Connection | None) -> int:
 
 
 def translated_os(error: OSError) -> DragomanError:
-    return disk_full() if error.errno in _NO_ROOM else io_failed(os.strerror(error.errno or errno.EIO))
+    return disk_full() if error.errno in _NO_ROOM else journal_io_failed(os.strerror(error.errno or errno.EIO))

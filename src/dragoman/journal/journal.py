@@ -28,6 +28,7 @@ from dragoman.journal.scrub import Scrubbed
 from dragoman.journal.segment_files import Place, Reading
 from dragoman.journal.segments import READ_LIMIT_BYTES, Segments, Span
 from dragoman.journal.stores import Before, Everything, OfSession, Scope, Statement, Store
+from dragoman.journal.write_health import WriteHealth
 from dragoman.journal.writer import GROUP_LIMIT_EVENTS, Append, Redact, Work, Writer
 from dragoman.phrases import say
 from dragoman.redaction import Redactor
@@ -73,6 +74,7 @@ class Journal:
         self._bell = anyio.Event()
         self._finished = anyio.Event()
         self.last_sequence = ledger.last_sequence
+        self._health = WriteHealth(ledger.folder, lambda: self._put(Ledger.prove_room))
         self.scrub_failure = ""
         """Why what older versions recorded could not be searched for secrets; empty where it could, or still is."""
 
@@ -100,6 +102,11 @@ class Journal:
             yield journal
         finally:
             await journal._close(close_timeout_s)
+
+    @property
+    def write_fault(self) -> DragomanError | None:
+        """Why nothing can be recorded now; None once something can be written again."""
+        return self._health.fault
 
     async def append(
         self, events: Sequence[Event], *, writes: Sequence[Statement] = (), spans: Sequence[Span] = ()
@@ -206,9 +213,18 @@ class Journal:
     async def recording(self, work: Callable[[AppendBytes], Result]) -> Result:
         """Run what makes bytes and appends them, off the event loop: several appends cost one change of thread."""
         try:
-            return await self._segment_thread.run(partial(work, self._ledger.segments.append))
+            return await self._segment_thread.run(partial(work, self._append_bytes))
         finally:
             self._settle_segments()
+
+    def _append_bytes(self, stream: str, data: bytes) -> Span:
+        """In the segments' own thread; whoever appends may go on after a fault, so it is noted here."""
+        try:
+            return self._ledger.segments.append(stream, data)
+        except DragomanError as error:
+            with suppress(RuntimeError):  # the loop is gone, and with it everyone who asks
+                self._loop.call_soon_threadsafe(self._health.note, error)
+            raise
 
     async def records(self, stream: str, after: Place, *, limit: int = RECORDS_LIMIT_BYTES) -> Reading:
         """A stream's records from a place on; an empty answer says that there are no more yet."""
@@ -319,16 +335,20 @@ class Journal:
             raise
 
     async def _work(self, run: Callable[[Ledger], Result]) -> Result:
+        result: Result = await self._put(run)
+        return result
+
+    def _put(self, run: Callable[[Ledger], Any]) -> asyncio.Future[Any]:
         work = Work(run, self._loop.create_future())
         self._writer.put(work)
-        result: Result = await work.done
-        return result
+        return work.done
 
     def _settle_soon(self, outcomes: Sequence[tuple[asyncio.Future[Any], Any]], last_sequence: int) -> None:
         self._loop.call_soon_threadsafe(self._settled, outcomes, last_sequence)
 
     def _settled(self, outcomes: Sequence[tuple[asyncio.Future[Any], Any]], last_sequence: int) -> None:
         for done, outcome in outcomes:
+            self._health.note(outcome)
             if done.done():
                 continue
             if isinstance(outcome, BaseException):
@@ -345,6 +365,7 @@ class Journal:
         bell.set()
 
     async def _close(self, timeout_s: float) -> None:
+        self._health.close()
         self._writer.close()
         with anyio.CancelScope(shield=True), anyio.move_on_after(timeout_s):
             await self._finished.wait()

@@ -20,6 +20,7 @@ from dragoman.journal import faults, records, salvage
 from dragoman.journal.readers import Readers
 from dragoman.journal.segments import Segments, Span
 from dragoman.journal.stores import Statement, Store
+from dragoman.journal.write_health import prove_room
 from dragoman.phrases import say
 from dragoman.transport.system import System
 
@@ -101,6 +102,9 @@ class Ledger:
             files.check_all(self.database.path, self.vfs)
         except files.DamagedError as error:
             raise apsw.CorruptError(str(error)) from error
+
+    def prove_room(self) -> None:
+        prove_room(self.folder, self.system)
 
     def close(self) -> None:
         self.readers.close()

@@ -17,11 +17,11 @@ from pathlib import Path
 import msgspec
 
 from dragoman.clock import Clock
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, journal_io_failed
 from dragoman.ids import is_safe_id
 from dragoman.journal import frames
 from dragoman.journal import segment_files as files
-from dragoman.journal.faults import io_failed, translated_os
+from dragoman.journal.faults import translated_os
 from dragoman.journal.packed import pack
 from dragoman.journal.segment_files import DRAFT, PACKED, RAW, Name, Place, Reading
 from dragoman.journal.stores import Before, Everything, OfSession, Scope
@@ -399,4 +399,4 @@ def _unpack(path: Path, system: System) -> Path:
 
 
 def _in_doubt() -> DragomanError:
-    return io_failed(say("earlier bytes of this stream may not have reached the disk"))
+    return journal_io_failed(say("earlier bytes of this stream may not have reached the disk"))

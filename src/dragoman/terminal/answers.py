@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
@@ -26,15 +26,19 @@ class Answers:
         clock: Clock,
         redactor: Redactor,
         model: Model | None = None,
+        write_fault: Callable[[], DragomanError | None] = lambda: None,
         language: Language | None = None,
     ) -> None:
         self._redactor = redactor
         self._finder = Finder(record, clock)
         self._model = ModelAnswers(model, record, redactor) if model else None
+        self._write_fault = write_fault
         self._language = language or preferred_language()
 
     async def stream(self, query: str, *, scope: Scope, asking: str) -> AsyncGenerator[str, None]:
         """The pieces of one answer; `scope` names the terminals it may draw on, and None is all of them."""
+        if fault := self._write_fault():
+            yield fault.in_language(self._language) + "\n"
         named = (asking,) if scope == () else scope  # none at all is no leave to look everywhere
         found = await self._finder.find(understood(query[:2000]), named)
         offline = self._redactor.text(as_text(found.pieces, self._language))

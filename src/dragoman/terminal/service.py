@@ -141,6 +141,11 @@ class TerminalService:
         known = self._known.get(terminal_name(terminal_id))
         return known is not None and self._recording.owes(known.life)
 
+    @property
+    def write_fault(self) -> DragomanError | None:
+        """Why nothing of what happens is recorded now."""
+        return self._journal.write_fault
+
     def terminals(self) -> tuple[TerminalSeen, ...]:
         """Oldest first."""
         return tuple(known.seen() for known in self._known.values())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dragoman.errors import write_fault_lines
 from dragoman.phrases import Phrase, say
 from dragoman.tools.operation import READS, Caller, Operation, Outcome, Parameters, Result
 from dragoman.tools.showing import one_line
@@ -33,6 +34,7 @@ class Status(Result):
     uptime_s: int
     sessions: list[Live]
     journal_sequence: int
+    write_fault: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +71,4 @@ def _lines(status: Status) -> list[Phrase]:
         workspace=status.workspace,
     )
     live = [say("Live: {kind} {title} ({id})", kind=it.kind, title=it.title, id=it.id) for it in status.sessions]
-    return [first, *(live or [say("No live sessions.")])]
+    return [first, *write_fault_lines(status.write_fault), *(live or [say("No live sessions.")])]

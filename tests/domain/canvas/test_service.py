@@ -10,9 +10,8 @@ import pytest
 
 from dragoman.canvas.actions import ACTIONS, KEPT_AT_MOST, KEPT_S
 from dragoman.canvas.service import STAYS_S, SURFACES_AT_MOST, CanvasService
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, disk_full
 from dragoman.journal import Everything, Journal, OfSession
-from dragoman.journal.faults import disk_full
 from dragoman.testing.clocks import VirtualClock
 from dragoman.wire.a2ui import A2uiError
 from tests.daemons import PATIENCE

@@ -11,15 +11,17 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
 import apsw
 import pytest
 
 from dragoman.errors import DragomanError
-from dragoman.journal import Everything, Journal, OfSession, Retention, database
+from dragoman.journal import Everything, Journal, OfSession, Retention, database, write_health
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.faults import FaultySystem
 from dragoman.testing.faulty_vfs import FaultyVFS, PowerLossVFS
-from tests.domain.journal.support import database_of, lines, notes, require_sound, said, texts
+from dragoman.transport.system import System
+from tests.domain.journal.support import database_of, lines, notes, require_sound, said, texts, until
 
 pytestmark = pytest.mark.anyio
 CODES = [errno.ENOSPC, errno.EIO]
@@ -71,6 +73,54 @@ async def test_every_call_of_an_append_may_fail_in_turn(tmp_path: Path, code: in
             if not reached:
                 return
     pytest.fail("never ran clean")
+
+
+class NoRoom(System):
+    """A quota: the disk has room, and this user has none."""
+
+    used_up = False
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        if self.used_up:
+            raise OSError(errno.EDQUOT, "quota")
+        return super().write(fd, data)
+
+
+async def test_a_fault_of_writing_stands_until_writing_works_though_nobody_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write_health, "TRY_AGAIN_S", 0.01)
+    system = NoRoom()
+    async with Journal.open(tmp_path / "journal", system=system) as journal:
+        await journal.append_bytes("stream", b"one")
+        assert journal.write_fault is None
+        system.used_up = True
+        assert journal.write_fault is None, "nothing was written yet"
+        with pytest.raises(DragomanError, match="disk is full"):
+            await journal.append_bytes("stream", b"two")
+        await until(lambda: journal.write_fault is not None)
+        with suppress(TimeoutError), anyio.fail_after(0.1):  # attempts fail meanwhile
+            while journal.write_fault is not None:  # noqa: ASYNC110
+                await anyio.sleep(0.005)
+        assert journal.write_fault is not None
+        assert journal.write_fault.code == "disk_full"
+        system.used_up = False
+        await until(lambda: journal.write_fault is None)
+    files = await anyio.to_thread.run_sync(lambda: list((tmp_path / "journal").iterdir()))
+    assert files
+    assert not [it.name for it in files if it.name == ".room"]
+
+
+async def test_an_append_that_found_no_room_is_noted_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_health, "TRY_AGAIN_S", 0.01)
+    with FaultyVFS("faulty-noted", code=errno.ENOSPC, lasting=True) as vfs:
+        async with Journal.open(tmp_path / "journal", vfs=vfs.name) as journal:
+            vfs.arm(1)
+            with pytest.raises(DragomanError) as caught:
+                await journal.append([said("lost")])
+            assert journal.write_fault is caught.value
+            vfs.disarm()
+            await until(lambda: journal.write_fault is None)
 
 
 @pytest.mark.timeout(240)  # hundreds of runs, each with its own syncs: a busy disk takes its time

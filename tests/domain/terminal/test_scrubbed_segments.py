@@ -11,9 +11,8 @@ from typing import NamedTuple
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, journal_io_failed
 from dragoman.journal import Journal, OfSession, Scrubbed
-from dragoman.journal.faults import io_failed
 from dragoman.redaction import Redactor
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.model import Command
@@ -208,7 +207,7 @@ async def test_a_death_between_two_files_goes_on_and_still_throws_the_index_away
         calls += 1
         found = exchanged(*arguments)  # type: ignore[arg-type]
         if calls == 2:
-            raise io_failed("the power is gone")
+            raise journal_io_failed("the power is gone")
         return list(found)
 
     monkeypatch.setattr(segment_scrub, "_exchanged", dies)

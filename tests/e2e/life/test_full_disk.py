@@ -98,6 +98,27 @@ def test_a_disk_that_fills_while_it_runs_stops_the_recording_and_nothing_else(sm
     assert ("daemon.ended", pid) in [(row["kind"], row["body"]["pid"]) for row in journal_rows(small)]
 
 
+def test_a_full_disk_is_reported_until_there_is_room_again(small: Cli) -> None:
+    require_success(small("up"))
+    told = "The disk is full: nothing more can be recorded."
+    for arguments in (("status",), ("terminals",), ("ask", "what failed?")):
+        assert told not in _said(small, *arguments)
+    ballast = fill(small.home)
+    for arguments in (("status",), ("terminals",), ("ask", "what failed?")):
+        assert _said(small, *arguments).count(told) == 1, arguments
+    assert small.status()["write_fault"] == {"code": "disk_full", "reason": ""}
+    ballast.unlink()
+    eventually(lambda: small.status()["write_fault"] is None)
+    for arguments in (("terminals",), ("ask", "what failed?")):
+        assert told not in _said(small, *arguments)
+
+
+def _said(cli: Cli, *arguments: str) -> str:
+    result = cli(*arguments)
+    require_success(result)
+    return str(result.stdout + result.stderr)
+
+
 def test_a_full_disk_does_not_keep_it_from_ending(small: Cli) -> None:
     require_success(small("up"))
     fill(small.home)

@@ -44,6 +44,7 @@ class TerminalListed(Result):
 class Terminals(Result):
     terminals: list[TerminalListed]
     left_out: int
+    write_fault: dict[str, str] | None = None
     untrusted: str = "shell, cwd, agent, running, last"
 
 

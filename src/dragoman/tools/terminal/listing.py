@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dragoman.clock import Clock
+from dragoman.errors import write_fault_lines, write_fault_row
 from dragoman.phrases import Phrase, say
 from dragoman.terminal.agent_terminals import AgentTerminals
 from dragoman.terminal.model import AGENT, ENDED_BY, FOLDER, Command
@@ -40,8 +41,10 @@ class ListingTools:
             listed = self._listed(seen, last, yours)
             shown.append(listed)
             lines.append(_line(listed, self._age(seen.running or last)))
-        answer = answers.Terminals(terminals=shown, left_out=len(self.service.terminals()) - len(shown))
-        return Outcome([*lines, *_closing(answer)], answer)
+        left_out = len(self.service.terminals()) - len(shown)
+        fault = write_fault_row(self.service.write_fault)
+        answer = answers.Terminals(terminals=shown, left_out=left_out, write_fault=fault)
+        return Outcome([*lines, *_closing(answer), *write_fault_lines(fault)], answer)
 
     async def _last(self, seen: TerminalSeen) -> Command | None:
         found = await self.service.commands(CommandFilter(terminal=seen.terminal.id), limit=1)
