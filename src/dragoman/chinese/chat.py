@@ -86,6 +86,22 @@ TABLE: dict[str, str] = {
         "是否批准操作、是否信任文件夹，由人来决定，网关客户端无权决定。"
     ),
     "Answer on the page or in the editor.": "请在页面或编辑器中回答。",
+    "Approvals are given by a person, not in a terminal or program of an agent.": (
+        "批准由人给出，不能在智能体的终端或程序中给出。"
+    ),
+    "Answer on the page, in the editor, or in a terminal of your own.": "请在页面、编辑器或你自己的终端中回答。",
+    "Approvals are given in an interactive terminal.": "只能在交互式终端中批准。",
+    "Answer on the page, in the editor, or with `dragoman approvals` in a terminal of your own.": (
+        "请在页面、编辑器中回答，或在你自己的终端中用 `dragoman approvals` 回答。"
+    ),
+    "Nothing waits for approval.": "没有等待批准的操作。",
+    "Allow it?": "允许吗？",
+    "It was answered already, or waits no longer.": "它已被回答，或不再等待。",
+    "Allowed.": "已允许。",
+    "Denied.": "已拒绝。",
+    "Waits for your trust in this folder:": "等待你信任此文件夹：",
+    "Waits for your approval, {tool}:": "等待你批准 {tool}：",
+    "Show what the chat's agent waits for, and answer it.": "显示聊天智能体等待批准的操作，并作出回答。",
     "Waits for approval on the page or in the editor: {subject}": "等待在页面或编辑器中批准：{subject}",
     "Nothing was started: a person has not approved yet what would run.": "未启动任何程序：还没有人批准将要运行的内容。",
     "The person is asked in the chat.": "已在聊天中询问用户。",

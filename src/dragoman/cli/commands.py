@@ -41,6 +41,7 @@ _COMMANDS = (
     Command("terminals", "terminals:app", say("The terminals that are recorded: list, watch, export and import.")),
     Command("shell", "shell:shell", say("Open your shell so that agents and you can ask what happened in it.")),
     Command("gateway", "gateway:app", say("An OpenClaw gateway: connect to it, and talk to its agents.")),
+    Command("approvals", "approvals:approvals", say("Show what the chat's agent waits for, and answer it.")),
     Command("stop-waiting", "stop_waiting:stop_waiting", say("End the waits of debug tools; the programs go on.")),
     Command("demo", "demo:demo", say("Watch an agent find a real bug in a few seconds; nothing to set up.")),
     Command("page", "page:page", say("Open the page in the browser; --print prints its one-time link.")),

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from dragoman.cli import approvals
 from dragoman.cli.history import Json
 from dragoman.cli.output import ExitCode, ask_yes, show_json, show_text, shown, tell, warn
 from dragoman.cli.progress import working
@@ -135,10 +136,20 @@ class _Answer:
         return "".join(self._segments)
 
     def take(self, value: dict[str, Any]) -> None:
+        if "approval" in value:
+            self._take_approval(value["approval"])
+            return
         if line := next((str(value[name]) for name in ("tool", "error", "changed") if value.get(name)), ""):
             self._on_line_of_its_own(f"[{visible(line)}]".replace("\n", " "))
         elif "text" in value:
             self._take_text(int(value["segment"]), str(value["text"]), replace=bool(value["replace"]))
+
+    def _take_approval(self, approval: dict[str, Any]) -> None:
+        if not self._is_shown:
+            return
+        self.finish()
+        approvals.show(approval, is_here=bool(approval["is_here"]))
+        sys.stdout.flush()
 
     def finish(self) -> None:
         if not self._at_line_start:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+import termios
 from collections.abc import Iterable
 from typing import TextIO
 
@@ -76,6 +77,8 @@ def ask_yes(question: Phrase) -> bool:
     """A person's yes. Anything but a terminal is a no: nothing is agreed to by silence."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
+    # What was typed or pasted before the question was there is no answer to it.
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)
     sys.stderr.write(question.in_language(preferred_language()) + " [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes", "是"}

@@ -22,6 +22,7 @@ from dragoman.access.tokens import Tokens
 from dragoman.canvas import service as canvas
 from dragoman.chat import conversations
 from dragoman.clock import SystemClock
+from dragoman.daemon.approval_methods import ApprovalMethods
 from dragoman.daemon.chatting import Chatting, chatting
 from dragoman.daemon.control import ControlServer
 from dragoman.daemon.debug_methods import DebugMethods
@@ -252,7 +253,7 @@ class _Parts:
         relay = gateway.relay if settings.gateway_relay else None
         if relay is not None:
             gateway.overhear(chat.hub.pass_on, chat.hub.tell)
-        methods_of_gateway = GatewayMethods(gateway)
+        methods_of_gateway = GatewayMethods(gateway, chat.approvals)
         gateway.watch(chat.hub.outer_changed)
         self._gateway = chat.serve(
             toolbox,
@@ -282,7 +283,8 @@ class _Parts:
         prover = Prover(self._keys, links, state.instance, names.dialled, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
         debugged_of = DebugMethods(debugger.reports).table()
-        table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of}
+        approved = ApprovalMethods(chat.approvals).table()
+        table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **approved}
         self._editors = DapServer(debugger.service, _nameless_editor(state))
         self._control = ControlServer(
             __version__,

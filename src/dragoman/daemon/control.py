@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import anyio
@@ -18,7 +19,7 @@ from dragoman.phrases import Language, say
 from dragoman.transport.accepting import accept_for_ever
 from dragoman.transport.streams import TcpStream
 from dragoman.transport.time_slice import TimeSlice
-from dragoman.transport.unix_socket import is_own_peer
+from dragoman.transport.unix_socket import is_own_peer, peer_pid
 from dragoman.transport.waiting import Waiting, share_of_descriptors
 from dragoman.wire.control import Answer, Call, Failure, Hello, Item, ServerConnection, Welcome
 
@@ -52,6 +53,9 @@ Admit = Callable[[Hello], None]
 
 _Next = Call | RemoteProtocolError
 
+CALLING_PROCESS: ContextVar[int] = ContextVar("calling_process", default=0)
+"""Whose call is answered, by the kernel's word: for the few methods that are a person's alone."""
+
 
 class ControlServer:
     def __init__(
@@ -82,6 +86,7 @@ class ControlServer:
             connection.close()
 
     async def _hold(self, connection: socket.socket) -> None:
+        CALLING_PROCESS.set(peer_pid(connection))
         with anyio.CancelScope() as scope:
             self._waiting.begin(scope, scope.cancel, HELLO_WITHIN_S)
             try:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UnsetType
 
 from dragoman.chat import faults
+from dragoman.chat.approvals import Approvals
 from dragoman.chat.standing import Standing
 from dragoman.chat.talking import Talk
 from dragoman.daemon.control import Method, Params, Part
@@ -18,7 +19,7 @@ from dragoman.daemon.editor_gateway import ADDRESS, not_an_address
 from dragoman.daemon.outward import Outward
 from dragoman.errors import DragomanError
 from dragoman.phrases import Language, say
-from dragoman.wire.gateway.vocabulary import ChatEvent, Diff, Done, TextDelta, ToolResult, ToolStart
+from dragoman.wire.gateway.vocabulary import ApprovalRequest, ChatEvent, Diff, Done, TextDelta, ToolResult, ToolStart
 
 _MOST_TEXT = 100_000
 _MOST_ERROR = 300
@@ -49,6 +50,8 @@ class _Waiting(msgspec.Struct):
 @dataclass(frozen=True, slots=True)
 class GatewayMethods:
     link: Outward
+    approvals: Approvals | None = None
+    """Of our own chat: the gateway that we are a client of may be ours."""
 
     def table(self) -> Mapping[str, Method]:
         return {
@@ -92,10 +95,23 @@ class GatewayMethods:
                 async for event in events:
                     if isinstance(event, Done):
                         yield {"run": talk.run_id, "outcome": event.outcome, "reason": event.stop_reason}
+                    elif isinstance(event, ApprovalRequest):
+                        yield Part({"approval": self._approval(event)})
                     elif (shown := _shown(event)) is not None:
                         yield Part(shown)
         finally:
             client.leave(session, talk.run_id)
+
+    def _approval(self, event: ApprovalRequest) -> dict[str, Any]:
+        """`is_here` where it waits in this daemon: its person is asked at the command line too."""
+        own = self.approvals.waiting() if self.approvals else ()
+        return {
+            "id": event.id,
+            "tool": event.tool,
+            "subject": event.subject,
+            "kind": "trust" if event.for_trust else "tool",
+            "is_here": any(it.id == event.id for it in own),
+        }
 
     async def _approve(self, params: Params) -> AsyncIterator[Any]:
         """Without an id: that agents draw on our own canvas."""

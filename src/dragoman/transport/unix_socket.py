@@ -17,6 +17,7 @@ from dragoman.transport.private_files import ensure_private_folder
 
 _SOL_LOCAL = 0  # <sys/un.h> on macOS
 _LOCAL_PEERCRED = 1
+_LOCAL_PEERPID = 2
 
 
 def bind_private_socket(path: Path, *, backlog: int = 128) -> socket.socket:
@@ -66,6 +67,14 @@ def peer_uid(connection: socket.socket) -> int:
         return int(struct.unpack_from("=II", answer)[1])
     answer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return int(struct.unpack("3i", answer)[1])
+
+
+def peer_pid(connection: socket.socket) -> int:
+    """Who connected; 0 where the kernel does not say, as across containers."""
+    if sys.platform == "darwin":
+        return connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
+    answer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", answer)[0])
 
 
 def is_own_peer(connection: socket.socket) -> bool:

@@ -61,6 +61,7 @@ from dragoman.wire.gateway.session_keys import canonical_session_key
 from dragoman.wire.gateway.stream import decode_stream
 from dragoman.wire.gateway.vocabulary import (
     A2ui,
+    ApprovalRequest,
     ChatEvent,
     Diff,
     Done,
@@ -80,6 +81,7 @@ __all__ = [
     "PROTOCOLS",
     "A2ui",
     "Abandoned",
+    "ApprovalRequest",
     "Challenge",
     "Challenged",
     "ChatEvent",

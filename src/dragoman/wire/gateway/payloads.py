@@ -48,6 +48,15 @@ class ChatPayload(_Part, frozen=True):
     error_message: str = ""
 
 
+class ApprovalPayload(_Part, frozen=True):
+    run_id: str = ""
+    session_key: str = ""
+    id: str = ""
+    tool: str = ""
+    subject: str = ""
+    kind: str = ""
+
+
 class AssistantData(_Part, frozen=True):
     delta: str = ""
     text: str | None = None

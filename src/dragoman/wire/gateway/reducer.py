@@ -18,6 +18,7 @@ from msgspec import Raw, UnsetType
 from dragoman.wire.gateway.connection import SequenceGap
 from dragoman.wire.gateway.messages import EventFrame, SessionDefaults
 from dragoman.wire.gateway.payloads import (
+    ApprovalPayload,
     AssistantData,
     ChatPayload,
     KindPayload,
@@ -30,7 +31,7 @@ from dragoman.wire.gateway.payloads import (
 )
 from dragoman.wire.gateway.run import KINDS, Run
 from dragoman.wire.gateway.session_keys import canonical_session_key
-from dragoman.wire.gateway.vocabulary import ChatEvent, Gap, Outcome
+from dragoman.wire.gateway.vocabulary import ApprovalRequest, ChatEvent, Gap, Outcome
 
 MAX_RUNS = 256
 MAX_ENDED_RUNS = 1024
@@ -41,6 +42,7 @@ _T = TypeVar("_T", bound=msgspec.Struct)
 
 _RUN = msgspec.json.Decoder(RunPayload)
 _CHAT = msgspec.json.Decoder(ChatPayload)
+_APPROVAL = msgspec.json.Decoder(ApprovalPayload)
 _KIND = msgspec.json.Decoder(KindPayload)
 _ASSISTANT = msgspec.json.Decoder(AssistantData)
 _PHASE = msgspec.json.Decoder(PhaseData)
@@ -77,6 +79,7 @@ class Reducer:
             "agent": self._agent,
             "session.tool": self._agent,
             "chat": self._chat,
+            "dragoman.approval.requested": self._approval,
         }
         # Lists of what we know: protocol 4 added a chat state, and "anything but delta ends the run" broke on it.
         self._chat_states: dict[str, Callable[[Run, ChatPayload], list[ChatEvent]]] = {
@@ -131,6 +134,21 @@ class Reducer:
         handler = self._chat_states.get(frame.state) if frame else None
         run = self._run(frame.run_id, frame.session_key) if frame and handler else None
         return handler(run, frame) if frame and handler and run else []
+
+    def _approval(self, payload: Raw | UnsetType) -> list[ChatEvent]:
+        frame = self._read(payload, _APPROVAL)
+        run = self._run(frame.run_id, frame.session_key) if frame else None
+        if frame is None or run is None:
+            return []
+        wanted = ApprovalRequest(
+            run_id=run.run_id,
+            session_key=run.session_key,
+            id=frame.id,
+            tool=frame.tool,
+            subject=frame.subject,
+            for_trust=frame.kind == "trust",
+        )
+        return [wanted]
 
     def _chat_delta(self, run: Run, frame: ChatPayload) -> list[ChatEvent]:
         if frame.message is not None:

@@ -99,4 +99,15 @@ class A2ui(_OfRun, frozen=True, kw_only=True, tag="a2ui"):
     payload: Raw
 
 
-ChatEvent = TextDelta | ToolStart | ToolUpdate | ToolResult | Diff | Status | Usage | Done | Gap | A2ui
+class ApprovalRequest(_OfRun, frozen=True, kw_only=True, tag="approval"):
+    """The run waits for a person of the gateway; `subject` is what would run, or the folder to trust."""
+
+    id: str
+    tool: str
+    subject: str
+    for_trust: bool = False
+
+
+ChatEvent = (
+    TextDelta | ToolStart | ToolUpdate | ToolResult | Diff | Status | Usage | Done | Gap | A2ui | ApprovalRequest
+)
