@@ -71,6 +71,7 @@ async function readmeWithPictures() {
 
 await mkdir("dist/webview", { recursive: true });
 await writeFile("dist/README.md", await readmeWithPictures());
+await copyFile("../requirements.txt", "dist/requirements.txt");
 await copyFile("src/webview/view.css", "dist/webview/view.css");
 if (watch) await Promise.all([extension, views].map(async (one) => (await context(one)).watch()));
 else await Promise.all([extension, views].map((one) => build(one)));

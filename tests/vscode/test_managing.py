@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -18,11 +19,11 @@ import pytest
 from playwright.sync_api import expect
 
 from dragoman.access.proof import Session
-from tests.daemons import PATIENCE, daemons_of, eventually
+from tests.daemons import PATIENCE, call, cli_with_home, daemons_of, eventually
 from tests.proving import Proof, StrangerError, from_link
 from tests.raw_http import Ask, ask
 from tests.vscode.conftest import RUNNING
-from tests.vscode.editor import Editor, free_port
+from tests.vscode.editor import ROOT, Editor, free_port
 from tests.vscode.window import Window
 
 pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(120 * PATIENCE)]
@@ -299,8 +300,15 @@ def test_where_no_dragoman_is_found_it_says_so_and_installs_one_into_its_own_env
         running.configure(**kept)
         eventually(lambda: _refused(first, "No dragoman was found"), within_s=30, every_s=1)
         expect(first.status).to_have_attribute("aria-label", re.compile("runs on port"))
+        wheel = _wheel(running.room, "dragoman")
+        _require(running, of="another content")
         first.toast("No dragoman was found").get_by_role("button", name="Install").click()
-        _choose_the_wheel(first, _wheel(running.room))
+        _choose_the_wheel(first, wheel)
+        first.toast("The package could not be installed")
+        first.clear_toasts()
+        _require(running)
+        first.command("Dragoman: Install dragoman into its own environment")
+        _choose_the_wheel(first, wheel)
         first.toast("Installing dragoman into its own environment")
         first.picture("installing")
         first.toast("dragoman is installed.")
@@ -330,17 +338,69 @@ def _choose_the_wheel(window: Window, wheel: Path) -> None:
     window.rows.filter(has_text=wheel.name).click()
 
 
-def _wheel(room: Path) -> Path:
+def _require(running: Editor, of: str = "") -> None:
+    """One package of ours in place of the extension's own list, by its hash: nothing is asked of a network."""
+    (file,) = (running.room / "extensions").glob("dragoman.dragoman-*/dist/requirements.txt")
+    assert "--hash=sha256:" in (ROOT / "requirements.txt").read_text()
+    needed = _wheel(running.room, "needed")
+    digest = hashlib.sha256(of.encode() or needed.read_bytes()).hexdigest()
+    file.write_text(f"--no-index\n--find-links {needed.parent}\nneeded==9.9 --hash=sha256:{digest}\n")
+
+
+def _wheel(room: Path, name: str) -> Path:
     """A package of that name in the smallest form that pip takes; it needs no network."""
-    package = room / "dragoman-9.9-py3-none-any.whl"
-    about = "dragoman-9.9.dist-info"
+    package = room / f"{name}-9.9-py3-none-any.whl"
+    about = f"{name}-9.9.dist-info"
+    needs = "Requires-Dist: needed\n" if name == "dragoman" else ""
     with zipfile.ZipFile(package, "w") as wheel:
-        wheel.writestr("dragoman_said.py", "def main():\n    print('dragoman 9.9')\n")
-        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: dragoman\nVersion: 9.9\n")
+        wheel.writestr(f"{name}_said.py", f"def main():\n    print('{name} 9.9')\n")
+        wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.9\n{needs}")
         wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{about}/entry_points.txt", "[console_scripts]\ndragoman = dragoman_said:main\n")
+        wheel.writestr(f"{about}/entry_points.txt", f"[console_scripts]\n{name} = {name}_said:main\n")
         wheel.writestr(f"{about}/RECORD", "")
     return package
+
+
+def test_the_gateway_is_connected_by_its_command_and_ended_by_its_item(
+    both: Editor, first: Window, tmp_path: Path
+) -> None:
+    kept, item = both.machine_settings(), first.page.locator('[id="dragoman.dragoman.gateway"]')
+    with cli_with_home(tmp_path / "gateway", {"DRAGOMAN_PORT": "0"}) as gateway:
+        assert gateway("up").returncode == 0
+        token = gateway.token("gateway")
+        both.configure(**{**kept, "dragoman.gateway.url": f"ws://127.0.0.1:{gateway.status()['port']}/gateway"})
+        try:
+            expect(item.locator(".codicon-debug-disconnect")).to_be_visible()
+            first.command("Dragoman: Connect to the gateway")
+            expect(first.page.locator(".quick-input-widget input[type=password]")).to_be_visible()
+            _type_secret(first, "not the token")
+            first.toast("The gateway refused us").get_by_role("button", name="Enter another token").click()
+            expect(item.locator(".codicon-error")).to_be_visible()
+            _type_secret(first, token)
+            expect(item.locator(".codicon-plug")).to_be_visible()
+            assert "Connected to the gateway" in (item.locator("a").get_attribute("aria-label") or "")
+            eventually(lambda: gateway.status()["links"]["gateway"] == 1)
+            first.clear_toasts()
+            first.picture("gateway-connected")
+            item.locator("a").click()
+            expect(item.locator(".codicon-debug-disconnect")).to_be_visible()
+            eventually(lambda: gateway.status()["links"]["gateway"] == 0)
+            item.locator("a").click()  # the editor kept the token
+            expect(item.locator(".codicon-plug")).to_be_visible()
+            first.command("Dragoman: Disconnect from the gateway")
+            expect(item.locator(".codicon-debug-disconnect")).to_be_visible()
+            assert call(both.cli.places, "gateway_status", {})["state"] == "disconnected"
+            settings = (both.room / "data").rglob("settings.json")
+            assert not any(token in it.read_text() for it in settings)
+        finally:
+            both.configure(**kept)
+
+
+def _type_secret(window: Window, text: str) -> None:
+    box = window.page.locator(".quick-input-widget input[type=password]")
+    expect(box).to_be_visible()
+    box.fill(text)
+    box.press("Enter")
 
 
 def test_no_token_is_in_an_address_or_an_argument(running: Editor, first: Window) -> None:

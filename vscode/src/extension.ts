@@ -31,7 +31,7 @@ export interface Exported {
 export function activate(context: vscode.ExtensionContext): Exported {
   const log = vscode.window.createOutputChannel("Dragoman", { log: true });
   const watch = new Watch(findPlaces(), vscode.env.language);
-  const programs = new Programs(context.globalStorageUri);
+  const programs = new Programs(context.globalStorageUri, context.extensionUri);
   const server = new Server(watch, programs, context.globalState, log);
   context.subscriptions.push(log, watch, programs, server);
   context.subscriptions.push(showStatus(server), registerCommands(server), registerWithAgents(programs));

@@ -37,7 +37,7 @@ test.each(["by its path", "by its name"])("one that is named %s is asked once wh
   const { path, asked } = await counted(base);
   vi.stubEnv("PATH", [base, process.env.PATH].join(delimiter));
   editor.named = how === "by its path" ? path : "dragoman";
-  const programs = new Programs({ fsPath: base } as never);
+  const programs = new Programs({ fsPath: base } as never, { fsPath: base } as never);
   for (const _ of [1, 2]) expect((await programs.find())?.program.path).toBe(editor.named);
   expect(await asked()).toBe(1);
   vi.unstubAllEnvs();
@@ -46,7 +46,7 @@ test.each(["by its path", "by its name"])("one that is named %s is asked once wh
 test("one that was removed is no longer used", async () => {
   const base = await room();
   editor.named = (await counted(base)).path;
-  const programs = new Programs({ fsPath: base } as never);
+  const programs = new Programs({ fsPath: base } as never, { fsPath: base } as never);
   expect(await programs.find()).toBeDefined();
   await rm(editor.named);
   expect([await programs.find(), programs.isMissing]).toEqual([undefined, true]);

@@ -42,7 +42,7 @@ async function managed(...lines: string[]) {
   const heard: Listener[] = [];
   const watch = { known: { state: "stopped" }, listen: (listener: Listener) => heard.push(listener), until: async () => true };
   const find = async () => new Dragoman({ path, args: [], version: "1", origin: "PATH" }, "en");
-  const programs = { find, forget() {}, onDidLook: () => ({}), own: join(base, "environment") };
+  const programs = { find, forget() {}, onDidLook: () => ({}), own: join(base, "environment"), requirements: "/requirements.txt" };
   const log = { info: vi.fn(), error: vi.fn(), show: vi.fn() };
   const memory = { get: () => true };
   const server = new Server(watch as unknown as Watch, programs as unknown as Programs, memory as never, log as never);
@@ -80,7 +80,7 @@ test("one that died is told of, and brought back without taking over from anybod
 
 test("nothing is asked of an index unless the person says so; what failed is in the log that is offered", async () => {
   const { server, log, base } = await managed();
-  const refuses = `mkdir -p "$3/bin"; printf '#!/bin/sh\\necho "ERROR: $*: no such file" >&2; exit 1\\n' > "$3/bin/python"; chmod +x "$3/bin/python"`;
+  const refuses = `mkdir -p "$3/bin"; printf '#!/bin/sh\\ncase "$*" in *--no-deps*) echo "ERROR: $*: no such file" >&2; exit 1;; esac\\n' > "$3/bin/python"; chmod +x "$3/bin/python"`;
   await program(join(base, "bin", "python3.14"), `test "$2" != venv || { ${refuses}; }`);
   vi.stubEnv("PATH", `${join(base, "bin")}:${process.env["PATH"]}`);
   await installOwn(server); // the list was closed

@@ -20,6 +20,14 @@ test("a tool that begins, and its end, well or not", () => {
   expect(translated(agent("tool", { phase: "update", toolCallId: "t" }), KEY)).toBeUndefined();
 });
 
+test("a tool's title comes from the other side of the same call, as real gateways tell it", () => {
+  const item = { itemId: "tool:t", phase: "start", kind: "tool", title: "read a.ts", status: "running", name: "read", toolCallId: "t" };
+  expect(translated(agent("item", item), KEY)).toEqual({ kind: "tool_update", id: "t", tool: "read", title: "read a.ts", runId: "r" });
+  expect(translated(agent("item", { ...item, phase: "end" }), KEY)).toBeUndefined();
+  expect(translated(agent("item", { ...item, title: undefined }), KEY)).toBeUndefined();
+  expect(translated(agent("item", { ...item, toolCallId: undefined }), KEY)).toBeUndefined();
+});
+
 test("a change of a file; one that is new has no original", () => {
   const change = { path: "a.ts", original: "old", modified: "new" };
   expect(translated(agent("diff", change), KEY)).toEqual({ kind: "diff", ...change, runId: "r", toolCallId: "" });
@@ -37,6 +45,7 @@ test.each([
 test.each([
   [{ kind: "text_delta", content: "Hel" }, {}],
   [{ kind: "tool_start", id: "t", tool: "readFile", title: "Reading", input: { path: "a" } }, {}],
+  [{ kind: "tool_update", id: "t", tool: "readFile", title: "Reading a" }, {}],
   [{ kind: "tool_result", id: "t", output: "whole", error: null }, {}],
   [{ kind: "diff", path: "a.ts", original: null, modified: "new" }, { toolCallId: "" }],
   [{ kind: "done", stopReason: "end_turn" }, {}],

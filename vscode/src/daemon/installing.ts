@@ -10,6 +10,8 @@ export interface Installation {
   own: string;
   /** What pip is asked for: a name, or a file. */
   wanted: string;
+  /** What it needs, each package by its hashes: the file that comes with the extension. */
+  requirements: string;
   pythons?: readonly string[];
   /** When the person has thought better of it. */
   signal?: AbortSignal;
@@ -29,18 +31,27 @@ const PYTHONS = ["python3.14", "python3.13", "python3.12", "python3.11", "python
 const NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))";
 const WITHIN_MS = 600_000;
 
-/** What was there comes back as it was, unless the new one is whole. */
-export async function install({ own, wanted, pythons = PYTHONS, signal }: Installation, tell: (line: string) => void): Promise<string> {
+/**
+ * What was there comes back as it was, unless the new one is whole.
+ *
+ * Packages by their hashes, whoever serves them, and as wheels alone: a source archive would fetch what builds it by name. Then
+ * what is wanted, for which nothing more is fetched. It may need more than the extension knows of: pip says so before it is used.
+ */
+export async function install({ own, wanted, requirements, pythons = PYTHONS, signal }: Installation, tell: (line: string) => void): Promise<string> {
   const python = await findPython(pythons);
   const [made, before] = [join(own, "bin", "dragoman"), `${own}-before`];
-  const pip = [join(own, "bin", "python"), "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"];
+  const pip = [join(own, "bin", "python"), "-m", "pip", "--disable-pip-version-check"];
+  const get = [...pip, "install", "--progress-bar", "off"];
+  const cwd = dirname(own); // `-m` looks there first: never in a folder that somebody opened
   await mkdir(dirname(own), { recursive: true });
   // The editor may have ended in the middle, or while what was before the new one was removed.
   await (existsSync(made) ? remove(before) : putBack(before, own));
   if (existsSync(own)) await rename(own, before);
   try {
-    await step("no_venv", [python, "-m", "venv", own], tell, signal);
-    await step("no_package", [...pip, wanted], tell, signal);
+    await step("no_venv", [python, "-m", "venv", own], { cwd, signal }, tell);
+    await step("no_package", [...get, "--require-hashes", "--only-binary", ":all:", "-r", requirements], { cwd, signal }, tell);
+    await step("no_package", [...get, "--no-deps", "--no-build-isolation", wanted], { cwd, signal }, tell);
+    await step("no_package", [...pip, "check"], { cwd, signal }, tell);
   } catch (error) {
     await putBack(before, own);
     throw error;
@@ -69,11 +80,11 @@ async function findPython(pythons: readonly string[]): Promise<string> {
 async function step(
   reason: CannotInstall["reason"],
   [path = "", ...args]: string[],
+  { cwd, signal }: { cwd: string; signal: AbortSignal | undefined },
   tell: (line: string) => void,
-  signal?: AbortSignal,
 ): Promise<void> {
   const heard = (text: string) => text.split("\n").map((line) => line.trim()).filter(Boolean).forEach(tell);
-  const ran: Ran = await run(path, args, { withinMs: WITHIN_MS, heard, ...(signal && { signal }) });
+  const ran: Ran = await run(path, args, { cwd, withinMs: WITHIN_MS, heard, ...(signal && { signal }) });
   signal?.throwIfAborted();
   if (ran.code !== 0) throw new CannotInstall(reason, lastWords(ran));
 }

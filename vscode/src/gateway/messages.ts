@@ -3,6 +3,7 @@
 export type ToChat =
   | { kind: "text_delta"; content: string; runId: string; itemId?: string }
   | { kind: "tool_start"; id: string; tool: string; title: string; input: unknown; runId: string }
+  | { kind: "tool_update"; id: string; tool: string; title: string; runId: string }
   | { kind: "tool_result"; id: string; output: string; error: string | null; runId: string }
   | { kind: "diff"; path: string; original: string | null; modified: string; runId: string; toolCallId?: string }
   | { kind: "done"; stopReason: string; runId: string; text?: string }

@@ -23,13 +23,17 @@ const STREAMS: Record<string, (data: Json, runId: string) => ToChat | undefined>
     const output = textOf((result as Json | undefined)?.content);
     return { kind: "tool_result", id, output, error: isError ? output : null, runId };
   },
+  /** The same call from the side that has its title: real gateways tell it nowhere else. */
+  item: ({ phase, toolCallId, name, title }, runId) =>
+    toolCallId && title && phase !== "end" ? { kind: "tool_update", id: String(toolCallId), tool: String(name ?? ""), title: String(title), runId } : undefined,
   diff: changed,
 };
 
 /** As a gateway of the specification tells it, which has no streams: what it names by a kind is passed through. */
-const KINDS: Record<string, (told: Json, runId: string) => ToChat> = {
+const KINDS: Record<string, (told: Json, runId: string) => ToChat | undefined> = {
   text_delta: ({ content }, runId) => ({ kind: "text_delta", content: String(content ?? ""), runId }),
   tool_start: ({ id, tool, title, input }, runId) => ({ kind: "tool_start", id: String(id), tool: String(tool), title: String(title ?? tool), input, runId }),
+  tool_update: ({ id, tool, title }, runId) => (title ? { kind: "tool_update", id: String(id), tool: String(tool ?? ""), title: String(title), runId } : undefined),
   tool_result: ({ id, output, error }, runId) => ({ kind: "tool_result", id: String(id), output: String(output ?? ""), error: textOrNull(error), runId }),
   diff: changed,
   done: ({ stopReason }, runId) => ({ kind: "done", stopReason: String(stopReason ?? "end_turn"), runId }),

@@ -22,14 +22,14 @@ export async function installOwn(server: Server): Promise<void> {
   const wanted = await source();
   if (!wanted) return;
   const { log, programs } = server;
-  const { own } = programs;
+  const { own, requirements } = programs;
   const title = t("Installing dragoman into its own environment");
   const location = vscode.ProgressLocation.Notification;
   const stop = new AbortController();
   try {
     await vscode.window.withProgress({ location, title, cancellable: true }, (progress, cancelled) => {
       cancelled.onCancellationRequested(() => stop.abort());
-      return install({ own, wanted, signal: stop.signal }, (line) => {
+      return install({ own, wanted, requirements, signal: stop.signal }, (line) => {
         log.info(line);
         progress.report({ message: line.slice(0, 80) });
       });

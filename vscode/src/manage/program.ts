@@ -16,7 +16,10 @@ export class Programs implements vscode.Disposable {
   private readonly looked = new vscode.EventEmitter<void>();
   readonly onDidLook = this.looked.event;
 
-  constructor(private readonly storage: vscode.Uri) {
+  constructor(
+    private readonly storage: vscode.Uri,
+    private readonly extension: vscode.Uri,
+  ) {
     this.subscriptions = [
       this.changed,
       this.looked,
@@ -35,6 +38,11 @@ export class Programs implements vscode.Disposable {
   /** The folder of the environment that is ours. */
   get own(): string {
     return vscode.Uri.joinPath(this.storage, "environment").fsPath;
+  }
+
+  /** The file with what our environment needs, by hashes. */
+  get requirements(): string {
+    return vscode.Uri.joinPath(this.extension, "dist", "requirements.txt").fsPath;
   }
 
   get named(): string {

@@ -74,6 +74,7 @@ const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => 
   text_delta: ({ runId, content, itemId }) => stream(runId, "assistant", { delta: content, itemId }),
   tool_start: ({ runId, id, tool, title, input }) =>
     stream(runId, "tool", { phase: "start", toolCallId: id, name: tool, title, args: input }),
+  tool_update: ({ runId, id, tool, title }) => stream(runId, "item", { phase: "update", toolCallId: id, name: tool, title }),
   tool_result: ({ runId, id, output, error }) =>
     stream(runId, "tool", { phase: "result", toolCallId: id, result: { content: output }, isError: error !== null }),
   diff: ({ runId, path, original, modified, toolCallId }) => stream(runId, "diff", { path, original, modified, toolCallId }),

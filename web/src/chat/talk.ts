@@ -271,7 +271,9 @@ const HEAR: Record<string, (run: Said, data: Json) => void> = {
   },
   /** The same call from the side that has its title. */
   item(run, data) {
-    if (data.toolCallId && data.phase !== "end") toolOf(run, data).title = String(data.title ?? "");
+    if (!data.toolCallId || data.phase === "end") return;
+    const tool = toolOf(run, data);
+    tool.title = String(data.title ?? "") || tool.title;
   },
   tool(run, data) {
     const tool = toolOf(run, data);
