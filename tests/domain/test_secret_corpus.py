@@ -191,3 +191,40 @@ def test_a_line_of_the_log_hides_it(form: SecretForm) -> None:
     record = logging.LogRecord("dragoman", logging.WARNING, "", 0, "it said %s", (form.text,), None)
     assert not seen(form, str(json.loads(JsonLines().format(record))["message"]))
     assert not seen(form, ForTerminal().format(record))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("password: {}\n", "  db_password: {}\r\n", "- passphrase: {}", '"passwd": {}\n'),
+        *("sshpass -p {} ssh ann@host", "mysql -u root -p{}", "docker login -u ann -p {} ghcr.io", "PASSWORD={}"),
+    ],
+)
+def test_a_password_of_letters_alone_is_hidden_where_nothing_else_can_stand(text: str) -> None:
+    line = text.format("correcthorse")
+    assert "correct" not in REDACTOR.text(line)
+    assert all("correct" not in fed(line[:at].encode(), line[at:].encode()) for at in range(len(line)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("    password: str\n", "  password: String!\n", "password: SecretStr\n", "  password: string;\n"),
+        *("Password: incorrect\n", "Enter password: please wait\n", "  password: Passwort\n", "password: required\n"),
+        *("data:\n  mode: fast\n  level: info\nkind: ConfigMap\n", "data:\n  image: nginx/1.27\n"),
+        *("wrong password: try again\n", "mkdir -p secret\n", "Private-Lines: none\n", "key: LS0tLS1CRUdJTiBDRVJUSUZJ\n"),
+    ],
+)
+def test_types_messages_and_plain_settings_stay_as_they_are(text: str) -> None:
+    assert (REDACTOR.text(text), fed(text.encode())) == (text, text)
+
+
+@by_name
+def test_colours_in_the_middle_hide_nothing_from_the_judge_of_a_text(form: SecretForm) -> None:
+    (secret, *_) = form.secrets
+    at = form.text.index(secret)
+    for cut in (at, at + 3, at + len(secret) // 2):
+        coloured = f"{form.text[:cut]}\x1b[1;31m{form.text[cut:]}\x1b[0m"
+        shown = REDACTOR.text(coloured)
+        assert not seen(form, shown.replace("\x1b[1;31m", "")), cut
+        assert REDACTOR.text(shown) == shown

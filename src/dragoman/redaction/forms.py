@@ -277,6 +277,26 @@ COMMANDS = (
 # Headers, addresses, files.
 
 _KEY_BLOCK = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S]){0,8000}"
+_SSH2_BLOCK = r"---- BEGIN SSH2 [A-Z0-9 ]{0,30}PRIVATE KEY ----(?:(?!---- END)[\s\S]){0,8000}"
+# Base 64 of -----BEGIN, and of what a private key is called: EC, RSA, DSA, OPENSSH, ENCRYPTED, PGP, or nothing.
+_ENCODED_KEY = "LS0tLS1CRUdJTi(?:BFQyBQ|BSU0Eg|BEU0Eg|BPUEVO|BFTkNS|BQR1Ag|BQUklW)"
+# In a line of its own, as configurations have it: a sentence goes on, a type is no word of a person's.
+_LINE_BEFORE = re.compile(rb"[\w.-]{0,40}+['\"]?[ \t-]{0,40}+(?:\n|\Z)")
+_ENTRY = r"[ \t]{1,12}[\w.-]{1,80}:[ \t]{1,3}[A-Za-z0-9+/]{4,4000}={0,2}"
+_CUT_ENTRY = r"(?:[ \t]{1,12}(?:[\w.-]{1,80}(?::[ \t]{0,3}(?:[A-Za-z0-9+/]{1,4000}={0,2}\r?)?)?)?)?"
+
+
+def _encoded_data(end: str) -> Form:
+    """The data of a Secret, in the order in which kubectl prints it: before anything says what it is."""
+    return Form(
+        f"data:{end}".encode().decode("unicode_escape").encode(),
+        re.compile(rf"data:{end}(?P<secret>(?:{_ENTRY}\r?\n){{1,200}}+)".encode(), re.IGNORECASE),
+        re.compile(rf"data:{end}(?P<secret>(?:{_ENTRY}\r?\n){{0,200}}+{_CUT_ENTRY})\Z".encode(), re.IGNORECASE),
+        before=re.compile(rb"(?:\n|\Z)"),
+        accepts=values.is_encoded_data,
+    )
+
+
 _SCHEME = r"authorization\\?['\"]?[:=] {0,3}\\?['\"]?(?:basic|token|apikey|api-key|key|bot|digest|negotiate) {1,3}"
 _BEFORE_HOST = r"://[^ \t\n\r\x0b\x0c/]*@"
 _SLASH_BEFORE_HOST = r"://[^ \t\n\r\x0b\x0c/]*:[^ \t\n\r\x0b\x0c@]*@"
@@ -290,6 +310,19 @@ PLACES = (
         re.compile(f"(?P<secret>{_KEY_BLOCK}(?:-----END [A-Z0-9 ]{{0,40}}-----)?)".encode()),
         re.compile(f"(?P<secret>{_KEY_BLOCK}(?:-----END[A-Z0-9 -]{{0,44}})?)\\Z".encode()),
         hint="-----begin [a-z0-9 ]*private key",
+    ),
+    Form(
+        b"---- begin ssh2",
+        re.compile(f"(?P<secret>{_SSH2_BLOCK}(?:---- END [A-Z0-9 ]{{0,40}} ----)?)".encode()),
+        re.compile(f"(?P<secret>{_SSH2_BLOCK}(?:---- END[A-Z0-9 -]{{0,44}})?)\\Z".encode()),
+    ),
+    _form("private-lines:", r"private-lines: \d{1,4}\r?\n", r"[A-Za-z0-9+/=\r\n]", 16, 8000),
+    _running("ls0tls1crudjti", _ENCODED_KEY, r"[A-Za-z0-9+/=]", 16, 8000),
+    *map(_encoded_data, (r"\n", r"\r\n")),
+    _form(
+        "pass", r"pass(?:word|wd|phrase)['\"]?:[ \t]{1,3}", r"[A-Za-z!@#$%^&*_+-]", 5, 64,
+        r"(?=[ \t]{0,3}\r?(?:\n|\Z))", before=_LINE_BEFORE, accepts=values.is_no_type,
+        gate=re.compile(rb"pass(?:word|wd|phrase)['\"]?:", re.IGNORECASE),
     ),
     _running("bearer ", "bearer {1,3}", r"[^\s'\"\\]", 6, 2000, accepts=values.is_credential),
     _running(

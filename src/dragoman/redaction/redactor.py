@@ -22,7 +22,7 @@ from dragoman.redaction.forms import NAMES
 from dragoman.redaction.shapes import Shapes, Span
 from dragoman.redaction.stream import SecretStream, mark
 
-ENGINE_VERSION = 3
+ENGINE_VERSION = 4
 """Raised when more secrets are known: what older ones left on the disk is then scrubbed once more."""
 
 _SHORTEST = 4
@@ -49,6 +49,8 @@ class Redactor:
         """Output, source lines, messages, command lines: what looks like a secret, and what stands beside a name."""
         if not self.enabled or len(text) < _SHORTEST:
             return text
+        if "\x1b" in text:  # colours may stand in the middle of a secret, and of what tells of it
+            return self._coloured(text)
         data, shapes = text.encode("utf-8", "surrogatepass"), _shapes(self.names)
         found = shapes.secrets(data)
         if not found:
@@ -59,6 +61,11 @@ class Redactor:
             if not found:
                 break
         return data.decode("utf-8", "surrogatepass")
+
+    def _coloured(self, text: str) -> str:
+        stream = self.program_output()
+        data = text.encode("utf-8", "surrogatepass")
+        return (stream.feed(data) + stream.flush()).decode("utf-8", "surrogatepass")
 
     def value(self, name: str, value: str) -> str:
         """A variable or an expression: every text in it where a name tells; a number or an object tells nothing."""

@@ -37,6 +37,9 @@ _LINE_BYTES = 1_200
 _MARK = b"<redacted "
 # Lines stay lines.
 _MASKED = re.compile(rb"[^\r\n]")
+# What tells of a secret that goes on over lines, and of one in a line that is longer than most.
+_OF_SEVERAL_LINES = (b"-----BEGIN", b"---- BEGIN SSH2", b"Private-Lines:", b"data:\n", b"data:\r\n")
+_LONG = (b"eyJ", b"LS0tLS1CRUdJTi")
 # So much of a secret that was begun and not gone on with is taken for one.
 _TELLING_BYTES = 8
 
@@ -227,11 +230,12 @@ def mark(secret: bytes) -> bytes:
 
 
 def _begun(shapes: Shapes, text: bytes) -> Begun | None:
-    """Only the end of a text can be cut off: its last line, or one of the two secrets that are longer than that."""
-    if text.endswith(b"\n") and text.find(b"-----BEGIN", max(0, len(text) - LONGEST_BYTES)) < 0:
-        return None
+    """Only the end of a text can be cut off: its last line, or one of the few secrets that are longer than that."""
     tail = text[-LONGEST_BYTES:]
-    if b"-----BEGIN" not in tail and b"eyJ" not in tail:
+    is_in_lines = any(it in tail for it in _OF_SEVERAL_LINES)
+    if text.endswith(b"\n") and not is_in_lines:
+        return None
+    if not is_in_lines and not any(it in tail for it in _LONG):
         tail = tail[-_LINE_BYTES:]
         tail = tail[max(0, tail.rfind(b"\n") - BEFORE_BYTES) :]
     found = shapes.begun(tail)

@@ -8,6 +8,14 @@ _WORDS = frozenset(
     b"none null nil true false undefined required optional string str bytes empty unset hidden default enabled "
     b"disabled".split()
 )
+# After `password:` in a line of its own: types, fields of forms, what a program says of one.
+_SAID_OF_PASSWORDS = frozenset(
+    b"text int bool boolean object char varchar buffer field input type value prompt ask never always keep change "
+    b"changed correct incorrect invalid valid wrong missing expired unchanged unknown accepted rejected failed "
+    b"prohibited ok okay masked filtered redacted secret removed cleared locked supported unsupported readonly "
+    b"nullable sensitive plain hashed encrypted rotated placeholder example changeme".split()
+)
+_TYPE = re.compile(rb"(?:[A-Z][a-z]+){2,}|[A-Z][a-z]{1,30}|[A-Z_]+|[a-z]+[A-Z]\w*|\w*_\w*")
 _STANDS_FOR = re.compile(
     rb"(?:(?i:bearer|basic|token) {1,3})?"
     rb"(?:\$[A-Za-z_{(]|<redacted|<[^<>]{0,60}>$|\*+$|%[sdrx(]|%\w{1,60}%$|\{[^{}]{0,60}\}|\\+[nrt]?$)"
@@ -96,3 +104,24 @@ def is_cookie(value: bytes) -> bool:
 def is_hash(value: bytes) -> bool:
     """Its last part, behind salt and costs, has as many characters as the shortest hash."""
     return len(value.rsplit(b"$", 1)[-1].split(b":", 1)[0]) >= _HASH_BYTES and is_opaque(value)
+
+
+def is_no_type(value: bytes) -> bool:
+    """A word in small letters, or one with signs in it, that is neither a type nor said of passwords."""
+    said = value.lower().strip(b"!*")
+    return (
+        is_assigned(value)
+        and said not in _SAID_OF_PASSWORDS
+        and b"pass" not in said
+        and not _TYPE.fullmatch(value.rstrip(b"!?"))
+    )
+
+
+def is_encoded_data(entries: bytes) -> bool:
+    """Every entry is whole base 64, the last unless it is cut; one at least is nothing that a person writes."""
+    encoded = [entry.rpartition(b":")[2].strip() for entry in entries.splitlines()]
+    whole = encoded if entries.endswith(b"\n") else encoded[:-1]
+    return all(len(it) % 4 == 0 for it in whole) and any(
+        it.endswith(b"=") or (len(it) >= _RANDOM_BYTES and is_opaque(it) and not _SPOKEN.fullmatch(it))
+        for it in encoded
+    )
