@@ -76,7 +76,8 @@ def digest_of_sources() -> str:
     """The extension, the page's parts that it shows, and what it installs."""
     digest = hashlib.sha256()
     own = (path for path in EXTENSION.rglob("*") if not NOT_SOURCES & set(path.relative_to(EXTENSION).parts))
-    for path in sorted(path for path in (*own, *(PAGE / "src").rglob("*"), ROOT / "requirements.txt") if path.is_file()):
+    everything = (*own, *(PAGE / "src").rglob("*"), ROOT / "requirements.txt")
+    for path in sorted(path for path in everything if path.is_file()):
         digest.update(f"{path.relative_to(ROOT)}\0{path.stat().st_size}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()

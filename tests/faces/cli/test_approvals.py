@@ -112,7 +112,7 @@ async def test_a_person_answers_at_a_terminal_and_nobody_else_does(tmp_path: Pat
     touch = [f"touch {shlex.quote(str(it))}" for it in made]
     inside = " ".join(map(shlex.quote, [sys.executable, "-P", "-m", "dragoman.cli.main", "approvals"]))
     inside += f"; {shlex.quote(sys.executable)} -c {shlex.quote(_ANSWERS)}"
-    replies = [
+    replies: list[list[Step]] = [
         *_runs(touch[0], "Not then."),
         *_runs(touch[1], "Made."),
         *_runs(touch[2], "")[:1],
