@@ -2,50 +2,50 @@
 
 TABLE: dict[str, str] = {
     "Nothing was started: nobody has said yet that what {workspace} holds may run.": (
-        "没有启动任何程序：还没有人说过 {workspace} 中的内容可以运行。"
+        "未启动任何程序：{workspace} 还没有得到信任。"
     ),
     "Look at what would run; whoever owns this machine allows it with: dragoman trust {folder}": (
-        "请先看将会运行什么；这台机器的主人可以用以下命令允许：dragoman trust {folder}"
+        "请先查看将要运行的内容；本机的主人可以用以下命令信任它：dragoman trust {folder}"
     ),
-    "it may not be read": "它不允许读取",
+    "it may not be read": "没有读取权限",
     "it is a link that leads out of the workspace": "它是指向工作区之外的链接",
-    "it is a link to what is shown to no agent": "它是指向不给任何代理看的内容的链接",
-    "its path is too long": "它的路径太长",
+    "it is a link to what is shown to no agent": "它是链接，指向不向智能体提供的内容",
+    "its path is too long": "路径太长",
     "Files elsewhere can be used while a session's call stack names them (step into one first), or when their folder is in the setting allowed_folders.": (
-        "其他位置的文件，只有出现在会话的调用栈中（请先步入其中），或其文件夹列在设置 allowed_folders 中时才能使用。"
+        "其他位置的文件只有在会话的调用栈中出现（请先单步进入），或其文件夹已加入设置 allowed_folders 时才能使用。"
     ),
-    "The file path is not valid: no file can have such a name.": "文件路径无效：不可能有这样的文件名。",
+    "The file path is not valid: no file can have such a name.": "文件路径无效：文件名不合法。",
     "Give an absolute path, or one from the workspace's folder, of at most {limit} characters.": (
         "请给出绝对路径，或相对于工作区文件夹的路径，最多 {limit} 个字符。"
     ),
     "The file path is not valid: it belongs to Dragoman itself or to the system.": (
         "文件路径无效：它属于 Dragoman 自身或系统。"
     ),
-    "Such files are shown to no agent, wherever the workspace is.": "无论工作区在哪里，这类文件都不会给任何代理看。",
+    "Such files are shown to no agent, wherever the workspace is.": "无论工作区在哪里，这类文件都不会提供给智能体。",
     "The file path is not valid: it is a folder or a device, not a file.": "文件路径无效：它是文件夹或设备，不是文件。",
     "Give the path of a source file.": "请给出源文件的路径。",
     "There is no folder {folder}.": "没有文件夹 {folder}。",
-    "Name the folder whose launch.json and tasks.json may run.": "请指定其 launch.json 和 tasks.json 可以运行的文件夹。",
+    "Name the folder whose launch.json and tasks.json may run.": "请指定要信任的文件夹，其中的 launch.json 和 tasks.json 将可以运行。",
     "{folder} holds much more than one project: whatever is put there later could run too.": (
-        "{folder} 远不止一个项目：以后放进去的任何东西也都可以运行。"
+        "{folder} 包含的远不止一个项目：以后放入其中的任何内容也都可以运行。"
     ),
     "Name the project's own folder, or say --yes to trust all of it.": (
         "请指定项目自己的文件夹；如果要信任全部内容，请加上 --yes。"
     ),
     "{folder} was not trusted by itself.": "{folder} 本身没有被信任。",
-    "Trusted are: {known}.": "已信任：{known}。",
-    "Say that what a folder holds may run when an agent asks for it.": "允许在代理要求时运行某个文件夹中的内容。",
-    "The folder; the present one unless named.": "文件夹；不指定则为当前文件夹。",
-    "Take the word back.": "收回允许。",
+    "Trusted are: {known}.": "受信任的文件夹：{known}。",
+    "Say that what a folder holds may run when an agent asks for it.": "信任一个文件夹，允许智能体运行其中的内容。",
+    "The folder; the present one unless named.": "文件夹；省略时为当前文件夹。",
+    "Take the word back.": "取消信任。",
     "Show the trusted folders.": "列出受信任的文件夹。",
-    "Also where it is as wide as a home folder.": "即使它像主目录那样宽泛。",
-    "The answer as JSON.": "以 JSON 给出答复。",
-    "{folder} is no longer trusted. What runs already goes on.": "{folder} 不再受信任。已经在运行的会继续运行。",
+    "Also where it is as wide as a home folder.": "即使是主目录这样范围很大的文件夹。",
+    "The answer as JSON.": "以 JSON 格式输出。",
+    "{folder} is no longer trusted. What runs already goes on.": "{folder} 不再受信任。已在运行的程序会继续运行。",
     "Trusted: {folder}. What it holds may run as you when an agent asks for it.": (
-        "已信任：{folder}。代理要求时，其中的内容可以以您的身份运行。"
+        "已信任：{folder}。智能体可以要求以你的身份运行其中的内容。"
     ),
     "No folder is trusted yet.": "还没有受信任的文件夹。",
     "`{name}` must be the whole path of a folder.": "`{name}` 必须是文件夹的完整路径。",
-    "Folders whose files agents may be shown, besides the workspace.": "除工作区之外，哪些文件夹中的文件可以给代理看。",
-    "a list of folders, each with its whole path or from ~/ on": "文件夹列表，每个都是完整路径或以 ~/ 开头",
+    "Folders whose files agents may be shown, besides the workspace.": "除工作区之外，智能体还可以查看哪些文件夹中的文件。",
+    "a list of folders, each with its whole path or from ~/ on": "文件夹列表，每项为完整路径或以 ~/ 开头的路径",
 }

@@ -133,7 +133,7 @@ def test_the_list_as_json_has_every_setting_with_its_source(file: Path) -> None:
 def test_chinese_is_spoken_where_it_is_read(file: Path) -> None:
     file.write_text("prot = 1\n")
     done = dragoman("config", "list", DRAGOMAN_LANG="zh_CN.UTF-8")
-    assert done.stderr == f"dragoman: {file} 第 1 行：没有名为 prot 的设置。\n  您是不是想写 port？\n"
+    assert done.stderr == f"dragoman: {file} 第 1 行：没有名为 prot 的设置。\n  是不是想写 port？\n"
 
 
 def test_a_broken_file_is_an_error_also_as_json(file: Path) -> None:
