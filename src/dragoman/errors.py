@@ -25,6 +25,10 @@ class DragomanError(Exception):
         return " ".join(it.in_language(language) for it in said)
 
 
+class UsageError(DragomanError):
+    """What was typed is not a command: a word of it is unknown, missing, too much, or not of its kind."""
+
+
 def system_refused(error: OSError) -> DragomanError:
     """A system call that nothing could be done about, as a sentence."""
     where = error.filename or "?"

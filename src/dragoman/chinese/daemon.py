@@ -18,7 +18,7 @@ TABLE: dict[str, str] = {
     "`{name}` must be a whole number from 0 on.": "`{name}` 必须是大于或等于 0 的整数。",
     "Dragoman {version} is running for {workspace}.": "Dragoman {version} 正在为 {workspace} 运行。",
     "  Page:        {address}/#code={code}": "  页面：       {address}/#code={code}",
-    "               (works once, within two minutes; `{command} page` makes another)": "               （两分钟内有效，只能使用一次；用 `{command} page` 生成新的）",
+    "               (works once, within two minutes; `{command} page` opens another)": "               （两分钟内有效，只能使用一次；用 `{command} page` 打开新的）",
     "  Claude Code: {line}": "  连接 Claude Code：{line}",
     "  Cursor:      {line}": "  连接 Cursor：     {line}",
     "  Ctrl-C ends it.": "  按 Ctrl-C 结束。",

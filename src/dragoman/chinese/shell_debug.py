@@ -4,6 +4,21 @@ TABLE: dict[str, str] = {
     # The daemon's side.
     "This daemon does not know `{method}`.": "这个守护进程不认识 `{method}`。",
     "What was asked of the daemon lacks a part or has one of the wrong kind.": "发给守护进程的请求缺少内容，或内容的类型不对。",
+    # Advice for who has a shell.
+    "Give a line of the file.": "请给出文件中的一行。",
+    "Start a program by its name, or write that file.": "请直接给出要启动的程序，或者编写该文件。",
+    "Name a program with its arguments, or a configuration with `--config`.": "请给出程序及其参数，或用 `--config` 给出配置。",
+    "Name the folder of one of them.": "请给出其中一个的文件夹。",
+    "Name the folder or file of a package `main`.": "请给出 `main` 包的文件夹或文件。",
+    "Build it with debug information, then name the executable.": "请带调试信息编译，然后给出可执行文件。",
+    "Build it with debug information ({how}), then name the executable.": "请带调试信息编译（{how}），然后给出可执行文件。",
+    "Run `cargo build`, then name the executable under target/debug.": "请运行 `cargo build`，然后给出 target/debug 下的可执行文件。",
+    "`dragoman debug vars` lists the variables of a frame; `--frame` chooses another one.": "`dragoman debug vars` 列出栈帧的变量；用 `--frame` 选择其他栈帧。",
+    "`dragoman history` lists commands with their ids.": "`dragoman history` 会列出命令及其编号。",
+    "`dragoman debug stack` shows the frames.": "`dragoman debug stack` 显示栈帧。",
+    "Write FILE:LINE.": "请写成 文件:行。",
+    "Check `--cwd`, or `cwd` in the configuration.": "请检查 `--cwd`，或配置中的 `cwd`。",
+    "Install it with: {command}. `dragoman last --output` works without.": "请安装它：{command}。`dragoman last --output` 不需要它。",
     # The commands.
     "For example: dragoman debug app.py --break app.py:12 --if 'n > 3'": "例如：dragoman debug app.py --break app.py:12 --if 'n > 3'",
     "In the program's language.": "使用程序所用语言的语法。",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from dragoman.cli import completers
+from dragoman.cli.labels import labelled_app
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
@@ -159,5 +160,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, str, str, str]:
     return row["name"], row["languages"], row["version"] or "?", f"{row['path']}  ({shown(row['found'])})"
 
 
-app = App(name="adapters", help=shown(say("List the debug adapters, and install one.")), default_command=listing)
+app = labelled_app(
+    name="adapters", help=shown(say("List the debug adapters, and install one.")), default_command=listing
+)
 app.command(install, name="install", help=shown(say("Install a debug adapter, or print the command that does.")))

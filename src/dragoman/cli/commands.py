@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, Group
 
 from dragoman import __version__
+from dragoman.cli.labels import labelled_app
 from dragoman.cli.output import shown
 from dragoman.phrases import Phrase, say
 
@@ -83,22 +84,18 @@ _GROUPS = {
 
 
 def build_app() -> App:
-    app = App(
+    app = labelled_app(
         name="dragoman",
         help=shown(say("The interpreter between AI agents and your machine: debugger, terminal and screen.")),
         version=__version__,
         help_format="plaintext",
         result_action="return_value",
-        group_commands=shown(say("Commands")),
-        group_parameters=shown(say("Options")),
-        group_arguments=shown(say("Arguments")),
-        error_formatter=_not_understood,
         help_formatter=_Help(),
     )
     app["--help"].help = shown(say("Show this."))
     app["--version"].help = shown(say("Show the version."))
     begin_here = Group(shown(say("Begin here")), sort_key=0)
-    groups = {name: App(name=name, help=shown(about)) for name, about in _GROUPS.items()}
+    groups = {name: labelled_app(name=name, help=shown(about)) for name, about in _GROUPS.items()}
     for group in groups.values():
         app.command(group)
     for command in _COMMANDS:
@@ -123,9 +120,3 @@ class _Help:
         from dragoman.cli.help import Help
 
         return Help()
-
-
-def _not_understood(error: CycloptsError) -> str:
-    from dragoman.cli.help import not_understood
-
-    return not_understood(error)

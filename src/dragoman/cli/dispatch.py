@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from dragoman import __version__
 from dragoman.cli.output import ExitCode, finish_output, forget_output, report, show_text, speak_every_locale
-from dragoman.errors import DragomanError, system_refused
+from dragoman.errors import DragomanError, UsageError, system_refused
 
 
 def serve(arguments: list[str]) -> int:
@@ -39,8 +39,6 @@ def run(arguments: list[str]) -> int:
 def _meant(arguments: list[str]) -> list[str]:
     """Words that other tools use for the same."""
     match arguments:
-        case ["help", *command]:
-            return [*command, "--help"]
         case [word, *rest] if word in _ALSO:
             return [_ALSO[word], *rest]
     return arguments
@@ -67,6 +65,8 @@ def _fast(arguments: list[str]) -> Callable[[], int] | None:
         return _fast_dap(arguments[1:])
     if arguments and arguments[0] in _LIFE:
         return _fast_life(*arguments)
+    if arguments[:1] == ["help"]:
+        return lambda: _help(arguments[1:])
     *words, last = arguments or [""]
     if tuple(words) in _FAST_WITH_VALUE and not last.startswith("-"):
         return lambda: _FAST_WITH_VALUE[tuple(words)](last)
@@ -124,6 +124,24 @@ def _fast_life(name: str, *flags: str) -> Callable[[], int] | None:
     return lived
 
 
+def _help(words: list[str]) -> int:
+    """Of the command that the words name, and of nothing else: a word too much may be a slip in the first."""
+    from dragoman.cli.commands import build_app
+    from dragoman.cli.help import unknown_command
+
+    words = [] if words in (["help"], ["version"]) else _meant(words)
+    _, apps, rest = build_app().parse_commands(words)
+    if rest:
+        raise unknown_command(rest[0], apps)
+    return _dispatch([*words, "--help"])
+
+
+def _too_much(words: list[str]) -> UsageError:
+    from dragoman.cli.help import too_much
+
+    return too_much(words)
+
+
 def _version() -> int:
     show_text(f"dragoman {__version__}")
     return ExitCode.OK
@@ -148,10 +166,18 @@ def _dispatch(arguments: list[str]) -> int:
 
     from dragoman.cli.commands import build_app
 
+    if arguments[:1] in ([_VERSION], ["-V"]):
+        raise _too_much(arguments[1:])
     try:
-        result = build_app()(_prepared(arguments), exit_on_error=False)
-    except CycloptsError:
-        return ExitCode.USAGE
+        result = build_app()(_prepared(arguments), exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        from dragoman.cli.help import not_understood
+
+        raise not_understood(error) from error
+    except SystemExit as ending:
+        if isinstance(ending.__context__, BrokenPipeError):  # of rich, which prints the help
+            raise ending.__context__ from None
+        raise
     return result if isinstance(result, int) else ExitCode.OK
 
 
@@ -165,7 +191,8 @@ def _prepared(arguments: list[str]) -> list[str]:
     return folded(folded_traces(word_first(arguments, frozenset(app))))
 
 
-_ALSO = {"version": "--version", "start": "up", "stop": "down"}
+_VERSION = "--version"
+_ALSO = {"version": _VERSION, "start": "up", "stop": "down"}
 _LIFE = {
     "up": frozenset({"--json", "--yes", "--take-over", "--foreground"}),
     "down": frozenset({"--json", "--yes"}),
@@ -174,7 +201,7 @@ _LIFE = {
 _MOVES = frozenset({"next", "step", "out", "continue", "pause", "wait", "restart", "stop"})
 
 _FAST: dict[tuple[str, ...], Callable[[], int]] = {
-    ("--version",): _version,
+    (_VERSION,): _version,
     ("-V",): _version,
     ("status",): lambda: _status(as_json=False),
     ("status", "--json"): lambda: _status(as_json=True),

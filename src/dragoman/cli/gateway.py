@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from dragoman.cli import approvals
 from dragoman.cli.history import Json
+from dragoman.cli.labels import labelled_app
 from dragoman.cli.output import ExitCode, ask_yes, show_json, show_text, shown, tell, warn
 from dragoman.cli.progress import working
 from dragoman.errors import DragomanError
@@ -202,7 +203,7 @@ def _show_canvas(found: dict[str, Any]) -> None:
             show_text(f"  {visible(words)}")
 
 
-app = App(
+app = labelled_app(
     name="gateway",
     help=shown(say("An OpenClaw gateway: connect to it, and talk to its agents.")),
     default_command=status,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
-from cyclopts import CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 from cyclopts import ValidationError as OutOfRangeError
 from cyclopts.exceptions import RepeatArgumentError, UnknownCommandError
 from cyclopts.help import DefaultFormatter, HelpEntry, HelpPanel, InlineText
@@ -14,9 +15,13 @@ from cyclopts.validators import Number
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
+from dragoman.cli import completers
+from dragoman.cli.adapters import names as adapter_names
 from dragoman.cli.output import shown
+from dragoman.clients.table import BY_ID
+from dragoman.errors import UsageError
 from dragoman.phrases import Phrase, say
-from dragoman.visible import visible
+from dragoman.settings import choices as choices_of_setting
 
 _LABEL = "Usage:"
 # Defaults that say nothing: off, none, nothing.
@@ -51,12 +56,25 @@ def _notes(entry: HelpEntry) -> Iterator[Phrase]:
 # What was not understood.
 
 
-def not_understood(error: CycloptsError) -> str:
+def not_understood(error: CycloptsError) -> UsageError:
     tell = next((tell for kind, tell in _TELLS if isinstance(error, kind)), _as_it_says)
-    words = " ".join(shown(phrase) for phrase in tell(error))
-    command = " ".join(["dragoman", *(error.command_chain or ())])
-    advice = say("{reason} See `{command} --help` for what there is.", reason=words, command=command)
-    return "dragoman: " + visible(shown(advice))
+    return _usage(tell(error), error.command_chain or ())
+
+
+def unknown_command(word: str, apps: Sequence[App]) -> UsageError:
+    """By the apps that the words before it led to, from the first to the last."""
+    return _usage(_no_command(word, apps[-1]), [it.name[0] for it in apps[1:]])
+
+
+def too_much(words: Iterable[str]) -> UsageError:
+    return _usage([say("This is too much: {words}.", words=" ".join(words))], ())
+
+
+def _usage(reasons: Iterable[Phrase], commands: Iterable[str]) -> UsageError:
+    reason = " ".join(shown(phrase) for phrase in reasons)
+    command = " ".join(["dragoman", *commands])
+    hint = say("See `{command} --help` for what there is.", command=command)
+    return UsageError("usage", say("{text}", text=reason), hint=hint)
 
 
 def _as_it_says(error: CycloptsError) -> Iterator[Phrase]:
@@ -64,9 +82,12 @@ def _as_it_says(error: CycloptsError) -> Iterator[Phrase]:
 
 
 def _command(error: UnknownCommandError) -> Iterator[Phrase]:
-    word = (error.unused_tokens or ["?"])[0]
+    yield from _no_command((error.unused_tokens or ["?"])[0], error.app)
+
+
+def _no_command(word: str, app: App | None) -> Iterator[Phrase]:
     yield say("There is no command `{word}`.", word=word)
-    names = [name for name in error.app or () if not name.startswith("-")]
+    names = [name for name in app or () if not name.startswith("-")]
     yield from _meant(word, names)
 
 
@@ -87,8 +108,22 @@ def _unused(error: UnusedCliTokensError) -> Iterator[Phrase]:
 
 def _missing(error: MissingArgumentError) -> Iterator[Phrase]:
     yield say("{name} needs a value.", name=_name(error, error.keyword))
-    if choices := error.argument and error.argument.get_choices(force=True):
+    if error.argument is None:
+        return
+    completer = error.argument.parameter.completer
+    if choices := error.argument.get_choices(force=True) or _known(error, completer):
         yield say("It is one of: {choices}.", choices=", ".join(choices))
+    elif command := _LISTS.get(completer):
+        yield say("`{command}` lists what there is.", command=command)
+
+
+def _known(error: MissingArgumentError, completer: object) -> Iterable[str]:
+    """Names that are known without a daemon; of a setting, its values."""
+    if completer is completers.setting_values:
+        return choices_of_setting((error.root_input_tokens or [""])[-1])
+    if completer is completers.adapters:
+        return adapter_names()
+    return BY_ID if completer is completers.clients else ()
 
 
 def _repeated(error: RepeatArgumentError) -> Iterator[Phrase]:
@@ -107,6 +142,9 @@ def _bad_value(error: CoercionError) -> Iterator[Phrase]:
 def _out_of_range(error: OutOfRangeError) -> Iterator[Phrase]:
     validators = error.argument.parameter.validator if error.argument else ()
     bounds = [it for it in validators if isinstance(it, Number)] if isinstance(validators, tuple) else []
+    if alone := _EXCLUSIVE.match(error.exception_message):
+        yield say("Only one of these can be given: {options}.", options=alone["options"])
+        return
     if error.argument is None or not bounds:
         yield from _as_it_says(error)
         return
@@ -123,6 +161,12 @@ def _name(error: CycloptsError, keyword: str | None) -> str:
     return name if name.startswith("-") and error.argument.field_info.is_keyword_only else name.lstrip("-").upper()
 
 
+_EXCLUSIVE = re.compile(r"Mutually exclusive arguments: \{(?P<options>.*)\}")  # in cyclopts' words
+_LISTS: Mapping[object, str] = {
+    completers.terminals: "dragoman terminals --ended",
+    completers.debug_sessions: "dragoman debug sessions",
+    completers.client_tokens: "dragoman token list",
+}
 _TELLS: tuple[tuple[type[CycloptsError], Callable[[Any], Iterator[Phrase]]], ...] = (
     (UnknownCommandError, _command),
     (UnknownOptionError, _option),

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import App
-
+from dragoman.cli.labels import labelled_app
 from dragoman.cli.output import ExitCode, show_text, shown, tell, warn
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
@@ -143,7 +142,9 @@ def _expanded(value: object, folder: Path) -> object:
     return value.replace("${workspaceFolder}", str(folder)).replace("${workspaceRoot}", str(folder))
 
 
-app = App(name="lua", help=shown(say("The Lua runtime: where it is, a copy for a project, and what is wrong.")))
+app = labelled_app(
+    name="lua", help=shown(say("The Lua runtime: where it is, a copy for a project, and what is wrong."))
+)
 app.command(path, name="path", help=shown(say("Print where dragoman.lua is.")))
 app.command(install, name="install", help=shown(say("Copy it into a folder, as LuaPanda.lua.")))
 app.command(doctor, name="doctor", help=shown(say("Check the Luas, luasocket, and a project's paths.")))

@@ -11,7 +11,7 @@ import termios
 from collections.abc import Iterable
 from typing import TextIO
 
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.phrases import Phrase, preferred_language
 from dragoman.visible import visible
 
@@ -70,6 +70,8 @@ def report(error: DragomanError, *, as_json: bool = False) -> int:
         show_json({"error": {"code": error.code, "message": message, "hint": hint}})
     else:
         sys.stderr.write(visible(f"dragoman: {message}\n" + (f"  {hint}\n" if hint else "")))
+    if isinstance(error, UsageError):
+        return ExitCode.USAGE
     return ExitCode.NOT_RUNNING if error.code == "not_running" else ExitCode.FAILED
 
 

@@ -10,12 +10,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from dragoman.cli import completers
 from dragoman.cli.columns import show_columns
 from dragoman.cli.debug.asking import asking
 from dragoman.cli.history import Json
+from dragoman.cli.labels import labelled_app
 from dragoman.cli.output import ExitCode, show_json, shown, tell, warn
 from dragoman.cli.progress import working
 from dragoman.cli.viewing import viewer
@@ -136,7 +137,7 @@ def import_(path: Annotated[Path, Parameter(help=shown(say("A recording: a file,
     return ExitCode.OK
 
 
-app = App(
+app = labelled_app(
     name="terminals",
     help=shown(say("The terminals that are recorded: list, watch, export and import.")),
     default_command=listing,

@@ -21,6 +21,7 @@ _Name = Annotated[
     str,
     Parameter(help=shown(say("The client's token; names are your own choice.")), completer=completers.client_tokens),
 ]
+_NewName = Annotated[str, Parameter(help=shown(say("The client's token; names are your own choice.")))]
 _For = Annotated[ClientPurpose, Parameter(help=shown(say("What the client uses it for.")))]
 
 
@@ -30,7 +31,7 @@ def show(purpose: Purpose, name: _Name = "default", /) -> int:
     return ExitCode.OK
 
 
-def create(name: _Name, /, *, purpose: _For = "mcp") -> int:
+def create(name: _NewName, /, *, purpose: _For = "mcp") -> int:
     """The token alone on standard output, so that a file or a variable can take it."""
     with ControlLink.open(find_places()) as link:
         show_text(link.call("token_create", {"purpose": purpose, "name": name})["token"])

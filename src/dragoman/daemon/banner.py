@@ -20,7 +20,7 @@ def banner(running: Running, language: Language) -> str:
     lines: list[Phrase] = [
         say("Dragoman {version} is running for {workspace}.", version=state.version, workspace=state.workspace),
         say("  Page:        {address}/#code={code}", address=state.page_address, code=running.login_code),
-        say("               (works once, within two minutes; `{command} page` makes another)", command=_prefixed("")),
+        say("               (works once, within two minutes; `{command} page` opens another)", command=_prefixed("")),
         say("  Claude Code: {line}", line=_claude()),
         say("  Cursor:      {line}", line=_prefixed("client-config cursor --write")),
         say("  Ctrl-C ends it."),

@@ -14,6 +14,7 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 from anyio.streams.memory import MemoryObjectSendStream
 
+from dragoman.daemon.shell_words import in_shell
 from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import Language, say
 from dragoman.transport.accepting import accept_for_ever
@@ -182,8 +183,9 @@ class ControlServer:
 
 
 def failure(call: Call, error: DragomanError, language: Language) -> Failure:
-    hint = error.hint.in_language(language) if error.hint else ""
-    return Failure(call.id, error.code, error.message.in_language(language), hint)
+    """Whoever calls here has a shell, and commands where agents have tools."""
+    hint = in_shell(error.hint, language) if error.hint else ""
+    return Failure(call.id, error.code, in_shell(error.message, language), hint)
 
 
 def fault() -> DragomanError:

@@ -126,7 +126,7 @@ def start_timed_out() -> DragomanError:
 def _newest(known: Sequence[str]) -> str:
     """Those of the last minutes are meant, if any is; the others are counted."""
     left = len(known) - _SESSIONS_NAMED
-    return ", ".join(known[-_SESSIONS_NAMED:]) + (f" (+{left})" if left > 0 else "") or "-"
+    return ", ".join(known[-_SESSIONS_NAMED:]) + (f" (+{left})" if left > 0 else "")
 
 
 def no_session(ended: Sequence[str]) -> DragomanError:
@@ -157,7 +157,7 @@ def unknown_session(session_id: str, known: Sequence[str]) -> DragomanError:
     return DragomanError(
         "unknown_session",
         say("There is no session {id} in this workspace.", id=ascii(session_id[:60])),
-        hint=say("Known: {known}.", known=_newest(known)),
+        hint=say("Known: {known}.", known=_newest(known)) if known else say("Start one with start_debugging."),
     )
 
 

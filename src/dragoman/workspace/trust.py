@@ -99,5 +99,5 @@ def _not_trusted(folder: str, known: list[str]) -> DragomanError:
     return DragomanError(
         "not_trusted",
         say("{folder} was not trusted by itself.", folder=folder),
-        hint=say("Trusted are: {known}.", known=", ".join(known) or "-"),
+        hint=say("Trusted are: {known}.", known=", ".join(known)) if known else say("No folder is trusted yet."),
     )

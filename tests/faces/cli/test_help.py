@@ -34,6 +34,13 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
         ("up --port", "--port needs a value."),
         ("up --port 1 --port 2", "--port was given twice."),
         ("completions tcsh", "SHELL cannot be 'tcsh'. It is one of: bash, zsh, fish."),
+        ("help nope", "There is no command `nope`."),
+        ("help up nope", "There is no command `nope`."),
+        ("help debug nxet", "Did you mean `next`?"),
+        ("version x", "This is too much: x."),
+        ("terminals watch", "`dragoman terminals --ended` lists what there is."),
+        ("token revoke", "`dragoman token list` lists what there is."),
+        ("client-config cursor --stdio --http", "Only one of these can be given: --stdio, --http."),
         ("up --port 99999", "--port cannot be '99999'. It is a number from 0 to 65535."),
         ("debug next --timeout 1e9", "--timeout cannot be '1e9'. It is a number from 0 to 3600."),
     ],
@@ -43,13 +50,22 @@ def test_what_is_not_understood_is_said_and_ends_with_two(
 ) -> None:
     status, told = said(capsys, *line.split())
     assert (status, words in told) == (2, True), told
-    command = re.match(r"(up|config get|completions|debug next)?", line)
+    named = r"(?:help )?(up|config get|completions|debug next|debug|terminals watch|token revoke|client-config)?"
+    command = re.match(named, line)
     assert command
-    assert f"`{f'dragoman {command[0]}'.strip()} --help`" in told
+    assert f"`{' '.join(filter(None, ('dragoman', command[1])))} --help`" in told
 
 
 @pytest.mark.parametrize(
-    ("line", "same"), [("help", "--help"), ("help config set", "config set --help"), ("version", "--version")]
+    ("line", "same"),
+    [
+        ("help", "--help"),
+        ("help config set", "config set --help"),
+        ("version", "--version"),
+        ("help help", "--help"),
+        ("help start", "up --help"),
+        ("help version", "--help"),
+    ],
 )
 def test_words_that_other_tools_use_for_it_work_too(capsys: pytest.CaptureFixture[str], line: str, same: str) -> None:
     assert said(capsys, *line.split()) == said(capsys, *same.split())
@@ -57,7 +73,14 @@ def test_words_that_other_tools_use_for_it_work_too(capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize(
     ("line", "choices"),
-    [("token show", "mcp, page, gateway, omnish, editor"), ("completions", "bash, zsh, fish")],
+    [
+        ("token show", "mcp, page, gateway, omnish, editor"),
+        ("completions", "bash, zsh, fish"),
+        ("wire decode", "omnish, dap, luapanda, gateway"),
+        ("adapters install", "codelldb, go, javascript, lldb, lua, python, ruby"),
+        ("config set model", "none, openai, anthropic"),
+        ("config set mcp_starts_daemon", "true, false"),
+    ],
 )
 def test_where_a_value_is_missing_the_choices_are_listed(
     capsys: pytest.CaptureFixture[str], line: str, choices: str
@@ -82,6 +105,17 @@ def test_help_is_chinese_to_its_labels(capsys: pytest.CaptureFixture[str]) -> No
     assert "[可选：omnish, dap, luapanda, gateway] [必填]" in told
     assert "[默认：frame]" in told
     assert not any(word in told for word in ("Usage", "default", "choices", "required"))
+
+
+@pytest.mark.usefixtures("chinese")
+def test_no_label_of_any_command_is_left_in_english() -> None:
+    """Also of the commands behind a command, whose labels are made when their module is loaded."""
+    commands = ("debug next", "terminals watch", "gateway chat", "adapters install", "lua install", "token show")
+    program = f"from dragoman.cli.dispatch import run\nfor it in {commands}: run([*it.split(), '--help'])"
+    told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
+    labels = re.findall("╭─ (.+?) ─", told.stdout)
+    assert len(labels) >= len(commands), told.stdout
+    assert set(labels) <= {"参数", "选项"}
 
 
 def test_help_names_only_defaults_that_say_something(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from cyclopts import App
-
 from dragoman.cli.debug import breakpoints, looking, motion
 from dragoman.cli.debug.run import run
+from dragoman.cli.labels import labelled_app
 from dragoman.cli.output import shown
 from dragoman.phrases import say
 
-app = App(name="debug", default_command=run)
+app = labelled_app(name="debug", default_command=run)
 
 for name, function, about in (
     ("next", motion.next_, say("Step over the line.")),
