@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import anyio
+import msgspec
 
 from dragoman.debug.backend import Owns
 from dragoman.debug.changed_values import ChangedValues
@@ -25,7 +26,7 @@ from dragoman.debug.members import Join, Member, Members
 from dragoman.debug.messages import answer, fields, made
 from dragoman.debug.turns import Turns
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.wire.dap import Event, Response
+from dragoman.wire.dap import Event, Response, read_body, typed_body
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,15 @@ _ENDED_WITHIN_S = 1.0
 _STEPS = frozenset({"next", "stepIn", "stepOut", "stepBack", "goto", "restartFrame"})
 RUNS = _STEPS | {"continue", "reverseContinue"}
 _ROOTS = frozenset({"launch", "attach", "configurationDone", "disconnect", "terminate", "restart"})
+_TYPED = frozenset({"stopped", "continued", "thread"})
+"""What is changed here before anybody reads it as what it should be."""
 _SERVED = {"supportsRunInTerminalRequest": True, "supportsStartDebuggingRequest": True}
+
+
+class _BreakpointBody(msgspec.Struct):
+    """As much as is looked at here: some adapters leave out the rest."""
+
+    breakpoint: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Last(Protocol):
@@ -149,6 +158,8 @@ class Family:
             return
         take = self._take_by_event.get(event.event)
         try:
+            if event.event in _TYPED:
+                typed_body(event)
             await (take(member, event) if take else self.tell(event))
         except (RemoteProtocolError, DragomanError) as error:
             log.warning("an event of a member was skipped: %s", error)
@@ -184,8 +195,7 @@ class Family:
         await self.tell(made("thread", **body))
 
     async def _take_breakpoint(self, member: Member, event: Event) -> None:
-        body = fields(event)
-        told = self._lists.breakpoints.changed(member.place, body.get("breakpoint") or {})
+        told = self._lists.breakpoints.changed(member.place, read_body(event, _BreakpointBody).breakpoint)
         if told is not None:
             await self.tell(made("breakpoint", reason="changed", breakpoint=told))
 

@@ -18,14 +18,16 @@ from dragoman.debug.paging import Pager
 from dragoman.debug.program import Program
 from dragoman.debug.stopping import Moment
 from dragoman.debug.threads import Threads
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import say
 from dragoman.wire.dap import answers, read_body
+from dragoman.wire.json_weight import PartLimits
 from dragoman.workspace.breakpoints import Breakpoint
 
 _ANSWERED_WITHIN_S = 10.0
 _END_TOLD_WITHIN_S = 3.0
 _THREADS_PLACED = 32  # each costs a question
+_PASSED_ON = PartLimits(strings=200_000, brackets=200_000, commas=1_000_000)  # each becomes an object of ours
 _FRAMES = 10_000  # of one thread: a recursion without end has hundreds of thousands
 
 
@@ -73,6 +75,8 @@ class Looks:
         if frame is not None:
             arguments = {**arguments, "frameId": self._now().handles.take_frame(frame)}
         response = await self._backend.request(command, arguments, timeout_s=_ANSWERED_WITHIN_S)
+        if response.body is not msgspec.UNSET and _PASSED_ON.exceeded_by(bytes(response.body)):
+            raise RemoteProtocolError("too_many_parts", f"The answer to {command!r} has too many parts to be read.")
         return read_body(response, dict[str, Any])
 
     async def data_info(self, name: str, reference: int | None, frame: int | None) -> answers.DataBreakpointInfoAnswer:

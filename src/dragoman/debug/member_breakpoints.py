@@ -37,7 +37,7 @@ class MemberBreakpoints:
 
     def answered(self, key: str, member: int, answers: Sequence[Answer]) -> None:
         for entry, answer in zip(self._lists.get(key, ()), answers, strict=False):
-            entry.said[member, answer.get("id")] = answer
+            entry.said[member, _id_of(answer)] = answer
 
     def told(self, key: str) -> list[dict[str, Any]]:
         return [entry.told() for entry in self._lists.get(key, ())]
@@ -47,11 +47,12 @@ class MemberBreakpoints:
 
     def changed(self, member: int, answer: Answer) -> dict[str, Any] | None:
         """After a `breakpoint` event: what is to be told, if it is one of ours."""
-        entry = self._entry(member, answer.get("id"))
+        number = _id_of(answer)
+        entry = self._entry(member, number)
         if entry is None:
             return None
-        before, said = entry.told(), entry.said[member, answer.get("id")]
-        entry.said[member, answer.get("id")] = {**_without_reason(said), **answer}
+        before, said = entry.told(), entry.said[member, number]
+        entry.said[member, number] = {**_without_reason(said), **answer}
         return entry.told() if entry.told() != before else None
 
     def left(self, member: int) -> None:
@@ -68,6 +69,11 @@ class MemberBreakpoints:
         entries = itertools.chain.from_iterable(self._lists.values())
         found = [entry for entry in entries if (member, theirs) in entry.said] if theirs is not None else []
         return found[0] if len(found) == 1 else None
+
+
+def _id_of(answer: Answer) -> int | None:
+    number = answer.get("id")
+    return number if isinstance(number, int) else None
 
 
 def _without_reason(said: Answer) -> Answer:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dragoman.debug.threads import KNOWN_AT_MOST
+from dragoman.errors import RemoteProtocolError
+
 SPAN = 1 << 40  # above any adapter's own numbers, and 8,192 members below what JSON readers take as whole
 _REFERENCES = frozenset({"variablesReference", "sourceReference"})  # zero means "none" in these
 _FRAME = "frameId"
@@ -25,6 +28,8 @@ class Threads:
     def ours(self, member: int, theirs: int) -> int:
         key = (member, theirs)
         if key not in self._ours:
+            if len(self._ours) >= KNOWN_AT_MOST:
+                raise RemoteProtocolError("too_many_threads", f"More than {KNOWN_AT_MOST} threads are told of.")
             number = theirs if theirs > 0 and theirs not in self._theirs else self._free()
             self._ours[key], self._theirs[number] = number, key
             self._last = max(self._last, number)

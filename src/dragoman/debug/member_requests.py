@@ -12,9 +12,11 @@ from msgspec import UNSET
 from dragoman.debug.member_ids import Threads, lowered, named_member, raised
 from dragoman.debug.members import ROOT, Member, Members
 from dragoman.debug.messages import answer
+from dragoman.debug.threads import LISTED_AT_MOST
 from dragoman.debug.turns import Turns
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.wire.dap import Response, read_body
+from dragoman.transport.time_slice import in_turns
+from dragoman.wire.dap import Response, answers, read_body
 
 EVALUATE_IN_EACH = "dragomanEvaluateInEach"
 """A request of ours: the same expression in every process, with our numbers of its threads."""
@@ -29,7 +31,7 @@ class MemberRequests:
     async def asked(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
         member, own = self.addressed(arguments or {})
         response = await member.link.request(command, own if arguments is not None else None, timeout_s=timeout_s)
-        return response if member is self._members.root else _raised(response, member.place)
+        return response if member is self._members.root else await _raised(response, member.place)
 
     def addressed(self, arguments: dict[str, Any]) -> tuple[Member, dict[str, Any]]:
         """By the thread, frame or reference that is named; otherwise the one whose stop was told."""
@@ -74,9 +76,9 @@ class MemberRequests:
             if member is self._members.root and len(self._members.present) == 1:
                 raise
             return []
-        threads = read_body(response, _ThreadsBody).threads
         return [
-            {**it, "id": self._threads.ours(member.place, it["id"]), "name": _name_of(it, member)} for it in threads
+            {"id": self._threads.ours(member.place, it.id), "name": _name_of(it, member)}
+            async for it in in_turns(read_body(response, answers.ThreadsAnswer).threads[:LISTED_AT_MOST])
         ]
 
 
@@ -84,18 +86,47 @@ class _EvaluateBody(msgspec.Struct):
     result: str = ""
 
 
-class _ThreadsBody(msgspec.Struct):
-    threads: list[dict[str, Any]] = msgspec.field(default_factory=list)
+class _Row(msgspec.Struct, rename="camel"):
+    variables_reference: int | None = 0
 
 
-def _name_of(thread: dict[str, Any], member: Member) -> str:
+def _name_of(thread: answers.Thread, member: Member) -> str:
     """Of a child: with its title, which holds the process id in every adapter that has children."""
-    name = str(thread.get("name", ""))
-    return name if not member.title or member.title in name else f"{name} ({member.title})"
+    is_told = not member.title or member.title in thread.name
+    return thread.name if is_told else f"{thread.name} ({member.title})"
 
 
-def _raised(response: Response, place: int) -> Response:
+async def _raised(response: Response, place: int) -> Response:
+    """Row by row: js-debug answers for an object with as many as it has properties."""
     if response.body is UNSET:
         return response
-    body = raised(msgspec.json.decode(response.body), place, frames=response.command == "stackTrace")
-    return answer(response.command, body)
+    told: dict[str, Any] = {}
+    for name, value in read_body(response, dict[str, msgspec.Raw]).items():
+        has_frames = response.command == "stackTrace" and name == "stackFrames"
+        if bytes(value)[:1] == b"[":
+            rows = in_turns(_decoded(value, list[msgspec.Raw]))
+            told[name] = [_raised_row(it, place, has_frames=has_frames) async for it in rows]
+        else:
+            told[name] = _raised_value({name: value}, place)[name]
+    return answer(response.command, told)
+
+
+def _raised_row(row: msgspec.Raw, place: int, *, has_frames: bool) -> Any:
+    """Most variables hold nothing: such a row stays the bytes that it is."""
+    text = bytes(row)
+    is_plain = not has_frames and text[:1] == b"{" and text.count(b"variablesReference") < 2
+    if is_plain and b"sourceReference" not in text and not _decoded(row, _Row).variables_reference:
+        return row
+    return _raised_value(row, place, frames=has_frames)
+
+
+def _raised_value(value: msgspec.Raw | dict[str, msgspec.Raw], place: int, *, frames: bool = False) -> Any:
+    plain = {name: _decoded(it, Any) for name, it in value.items()} if isinstance(value, dict) else _decoded(value, Any)
+    try:
+        return raised(plain, place, frames=frames)
+    except RecursionError as error:
+        raise RemoteProtocolError("nested_too_deeply", "An answer is nested too deeply.") from error
+
+
+def _decoded(value: msgspec.Raw, kind: Any) -> Any:
+    return read_body(Response(request_seq=0, success=True, body=value), kind)

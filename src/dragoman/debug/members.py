@@ -25,6 +25,7 @@ _JOINING_AT_MOST = 1_000
 _JOINING_AT_ONCE = 4  # the adapter is one process, and others want to be heard too
 _JOINED_WITHIN_S = 20.0
 _LEFT_WITHIN_S = 1.0
+_TITLE = 200  # characters: it stands behind the name of every thread
 
 _FREE = {"terminateDebuggee": False}
 
@@ -123,11 +124,11 @@ class Members:
             async with self._turn:
                 link = await self._join(configuration)
                 self._links.append(link)
-                member = Member(self._place(), link, str(configuration.get("name", "")))
+                member = Member(self._place(), link, str(configuration.get("name", ""))[:_TITLE])
                 self.spawn(self._head.hear, member)
                 await self._introduced(member, request, configuration)
-        except (DragomanError, RemoteProtocolError) as error:
-            log.info("a child session was not reached: %s", error)
+        except* (DragomanError, RemoteProtocolError) as errors:
+            log.info("a child session was not reached: %s", errors.exceptions[0])
         finally:
             self._joining -= 1
 

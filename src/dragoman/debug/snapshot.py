@@ -18,10 +18,12 @@ from dragoman.debug.handles import Handles
 from dragoman.debug.model import Evaluated, Frame, Locals, Raised, Scope, Variable
 from dragoman.debug.own_code import is_library, where_to_look
 from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.transport.time_slice import in_turns
 from dragoman.wire.dap import answers, read_body
 
 BUDGET_S = 4.0
 FRAMES = 20
+SCOPES = 1_000  # no language has so many; each is asked for what it holds
 LOCALS = 100
 KEPT = 65_536  # of what an exception says, which may be megabytes: more than anybody is shown
 
@@ -92,12 +94,12 @@ class Looking:
     async def stack(self, thread_id: int, levels: int) -> tuple[tuple[Frame, ...], int]:
         asked = {"threadId": thread_id, "startFrame": 0, "levels": levels}
         answer = await self._ask("stackTrace", asked, answers.StackTraceAnswer)
-        frames = tuple(self._frame(frame) for frame in answer.stack_frames[:levels])
+        frames = tuple([self._frame(it) async for it in in_turns(answer.stack_frames[:levels])])
         return frames, max(answer.total_frames or 0, len(answer.stack_frames))
 
     async def scopes(self, frame: int) -> tuple[Scope, ...]:
         answer = await self._ask("scopes", {"frameId": self._handles.take_frame(frame)}, answers.ScopesAnswer)
-        scopes = tuple(self._scope(scope) for scope in answer.scopes)
+        scopes = tuple(self._scope(scope) for scope in answer.scopes[:SCOPES])
         self._containers |= {it.reference: _of_scope(it, frame) for it in scopes}
         return scopes
 
@@ -108,10 +110,13 @@ class Looking:
         asked |= {"start": start, "count": count} if count else {}
         asked |= {"filter": filter} if filter else {}
         answer = await self._ask("variables", asked, answers.VariablesAnswer)
-        found = tuple(self._variable(variable) for variable in answer.variables)
         frame = self.container(reference).frame
-        self._containers |= {it.reference: _container(it, it.evaluate_name, frame) for it in found if it.reference}
-        return found
+        return tuple([self._held(self._variable(it), frame) async for it in in_turns(answer.variables)])
+
+    def _held(self, variable: Variable, frame: int | None) -> Variable:
+        if variable.reference:
+            self._containers[variable.reference] = _container(variable, variable.evaluate_name, frame)
+        return variable
 
     def container(self, reference: int) -> Container:
         return self._containers.get(reference, Container())

@@ -11,6 +11,10 @@ from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.wire.dap import answers, bodies, read_body
 
 _ANSWERED_WITHIN_S = 10.0
+KNOWN_AT_MOST = 100_000
+"""Threads that live at a time: no program has so many, and each costs memory here."""
+LISTED_AT_MOST = 10_000
+"""More can be nobody's to read, and each is looked at on every stop."""
 
 
 class Threads:
@@ -33,7 +37,10 @@ class Threads:
         """An adapter that tells of threads that come and go need not be asked while none did."""
         self.first = body.thread_id if self.first is None else self.first
         self._is_told, self._names = True, None
-        (self.alive.discard if body.reason == "exited" else self.alive.add)(body.thread_id)
+        if body.reason == "exited":
+            self._forget(body.thread_id)
+        elif len(self.alive) < KNOWN_AT_MOST:
+            self.alive.add(body.thread_id)
 
     def stopped(self, thread_id: int, body: bodies.StoppedBody) -> None:
         self._stops_of[None if body.all_threads_stopped else thread_id] += 1
@@ -91,9 +98,15 @@ class Threads:
 
     async def _ask(self) -> dict[int, str]:
         response = await self._backend.request("threads", timeout_s=_ANSWERED_WITHIN_S)
-        names = {it.id: it.name for it in read_body(response, answers.ThreadsAnswer).threads}
+        names = {it.id: it.name for it in read_body(response, answers.ThreadsAnswer).threads[:LISTED_AT_MOST]}
         self._names = names if self._is_told else None
         return names
+
+    def _forget(self, thread_id: int) -> None:
+        self.alive.discard(thread_id)
+        self._otherwise.discard(thread_id)
+        self._stops.pop(thread_id, None)
+        del self._stops_of[thread_id]
 
     def _note(self, thread_id: int, *, is_stopped: bool) -> None:
         if is_stopped is self._all_stopped:

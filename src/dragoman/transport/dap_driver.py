@@ -149,7 +149,7 @@ class DapDriver:
         async with self._serving:
             try:
                 body, refusal = await self._on_request(request), None
-            except DragomanError as error:
+            except (DragomanError, RemoteProtocolError) as error:
                 body, refusal = UNSET, str(error)
         if self._can_send:  # else it asked and died
             self._send(self._connection.send_response(request, body, success=refusal is None, message=refusal))

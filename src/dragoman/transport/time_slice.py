@@ -7,10 +7,14 @@ itself: pumps count their time between two messages, not the messages, since tho
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator, Iterable
+from typing import TypeVar
 
 import anyio.lowlevel
 
 SLICE_S = 0.02
+
+_T = TypeVar("_T")
 
 
 class TimeSlice:
@@ -21,3 +25,11 @@ class TimeSlice:
         if time.perf_counter() - self._began_s >= SLICE_S:
             await anyio.lowlevel.checkpoint()
             self._began_s = time.perf_counter()
+
+
+async def in_turns(items: Iterable[_T]) -> AsyncIterator[_T]:
+    """One by one, for work on lists that a peer made as long as it liked."""
+    turn = TimeSlice()
+    for item in items:
+        yield item
+        await turn.yield_if_spent()

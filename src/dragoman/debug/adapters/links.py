@@ -96,7 +96,15 @@ class Meeting:
 
 
 class StdioMeeting(Meeting):
+    """There is one pair of streams: a child session that names no port cannot be met."""
+
+    def __init__(self) -> None:
+        self._is_met = False
+
     async def connect(self, child: HasStdio) -> ByteStream:
+        if self._is_met:
+            raise DragomanError("not_served", say("`{command}` is not served.", command="startDebugging"))
+        self._is_met = True
         return connect_stdio(child)
 
 

@@ -25,7 +25,7 @@ from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.backend import Owns
 from dragoman.debug.family import RUNS, Family, Traits
 from dragoman.debug.messages import fields, made, output
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.phrases import say
 from dragoman.transport.curing import Curing
 from dragoman.transport.supervisors import Supervisors
@@ -39,6 +39,7 @@ _EXIT_WITHIN_S = 2.0
 _PORTS_TRIED = 3
 _PERHAPS_TAKEN = frozenset({"foreign_peer", "adapter_gone"})
 _EARLY_AT_MOST = 200
+_LONGEST_CODE = 19  # digits; int() refuses thousands of them
 _ATTACHED_WITHIN_S = 15.0
 
 
@@ -204,12 +205,15 @@ class SpawnedAdapter:
         """Of an adapter's own remarks: the exit code where only they hold it, and what is worth telling."""
         if self._spec.noise is None and self._spec.exit_code_in_output is None:
             return [event]
-        body = fields(event)
+        try:
+            body = fields(event)
+        except RemoteProtocolError:
+            return [event]  # who reads it next passes it over, with a word in the log
         if body.get("category", "console") != "console":
             return [event]
         text = self._without_last_remarks(str(body.get("output", "")))
         code = self._spec.exit_code_in_output.search(text) if self._spec.exit_code_in_output else None
-        told = [made("exited", exitCode=int(code["code"]))] if code else []
+        told = [made("exited", exitCode=int(code["code"][:_LONGEST_CODE]))] if code else []
         rest = without_noise(text, self._spec.noise)
         return told + ([made("output", **{**body, "output": rest})] if rest else [])
 

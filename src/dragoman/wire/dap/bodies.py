@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -11,6 +11,9 @@ from dragoman.errors import RemoteProtocolError
 from dragoman.wire.dap.messages import Event, Request, Response, decode_mended
 
 _B = TypeVar("_B")
+
+
+_LONGEST_CAPABILITIES = 128 * 1024  # of what an adapter can do and later adds to it; real ones have 5,000 bytes
 
 
 class _Body(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -134,13 +137,16 @@ class RunInTerminalArguments(_Body, frozen=True):
 
 class StartDebuggingArguments(_Body, frozen=True):
     configuration: dict[str, Any]
-    request: str
+    request: Literal["launch", "attach"]
 
 
 class Capabilities:
     """What an adapter says it can do: any flag by its name, and all of it as it came."""
 
     def __init__(self, raw: msgspec.Raw) -> None:
+        if len(bytes(raw)) > _LONGEST_CAPABILITIES:
+            reason = f"Capabilities of more than {_LONGEST_CAPABILITIES} bytes are not taken."
+            raise RemoteProtocolError("capabilities_too_long", reason)
         self.raw = raw
         self._fields: dict[str, Any] = _read(msgspec.json.Decoder(dict[str, Any]), raw, "capabilities")
 
