@@ -27,7 +27,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 _ANSWERED_WITHIN_S = 10.0
 _END_TOLD_WITHIN_S = 3.0
 _THREADS_PLACED = 32  # each costs a question
-_PASSED_ON = PartLimits(strings=200_000, brackets=200_000, commas=1_000_000)  # each becomes an object of ours
+_PASSED_ON = PartLimits(strings=200_000, others=500_000)  # each becomes an object of ours
 _FRAMES = 10_000  # of one thread: a recursion without end has hundreds of thousands
 
 

@@ -57,7 +57,7 @@ _UNKNOWN: msgspec.json.Decoder[Unknown] = msgspec.json.Decoder(Unknown)
 _MEMBERS: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Bodies are decoded later, into the types that are asked for; so many strings take about 110 ms.
-_PARTS = PartLimits(strings=1_500_000, brackets=8_000_000, commas=16_000_000)
+_PARTS = PartLimits(strings=1_500_000, others=16_000_000)
 _TYPES = frozenset({"request", "response", "event"})
 
 

@@ -3,7 +3,17 @@
 Standard library alone: the pump must be up within milliseconds.
 """
 
-from dragoman.wire.jsonrpc.framing import ENDS_KEPT, LINE_CAP, CappedLines, Overlong
+from dragoman.wire.jsonrpc.framing import (
+    ENDS_KEPT,
+    LARGE,
+    LINE_CAP,
+    MESSAGE_CAP,
+    PARTS_AT_MOST,
+    TOO_MANY_PARTS,
+    CappedLines,
+    Overlong,
+    has_too_many_parts,
+)
 from dragoman.wire.jsonrpc.messages import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -17,7 +27,6 @@ from dragoman.wire.jsonrpc.messages import (
     replied_id,
 )
 from dragoman.wire.jsonrpc.relay import Relay
-from dragoman.wire.jsonrpc.weight import LARGE, MESSAGE_CAP, PARTS_AT_MOST, TOO_MANY_PARTS, has_too_many_parts
 
 __all__ = [
     "ENDS_KEPT",

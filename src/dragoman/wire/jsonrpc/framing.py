@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dragoman.wire.json_weight import PartLimits
+
 LINE_CAP = 64 << 20
+# What a client may say at once: a program's whole standard input, each letter of it escaped.
+MESSAGE_CAP = 12 << 20
+# From here on a message is one of long texts, not of many parts; and it is decoded in a worker thread.
+LARGE = 256 << 10
+PARTS_AT_MOST = 50_000
+TOO_MANY_PARTS = "too_many_parts"
 # Of a line that is not kept: enough at both ends to find the id, which some clients write first and others last.
 ENDS_KEPT = 4096
+_PARTS = PartLimits(strings=PARTS_AT_MOST, others=PARTS_AT_MOST, light_bytes=LARGE, is_exact=True)
+
+
+def has_too_many_parts(message: bytes) -> bool:
+    """Whether it holds more members, elements and texts than any call of ours takes. A text counts once."""
+    return _PARTS.exceeded_by(message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,16 @@ none, and waits for the next daemon. The daemon makes no requests of its own, so
 
 from __future__ import annotations
 
-from dragoman.wire.jsonrpc.framing import ENDS_KEPT, LINE_CAP, CappedLines, Overlong
+from dragoman.wire.jsonrpc.framing import (
+    ENDS_KEPT,
+    LINE_CAP,
+    MESSAGE_CAP,
+    PARTS_AT_MOST,
+    TOO_MANY_PARTS,
+    CappedLines,
+    Overlong,
+    has_too_many_parts,
+)
 from dragoman.wire.jsonrpc.messages import (
     INVALID_REQUEST,
     SERVER_ERROR,
@@ -18,7 +27,6 @@ from dragoman.wire.jsonrpc.messages import (
     replied_id,
 )
 from dragoman.wire.jsonrpc.outbox import Line, Outbox, read_line
-from dragoman.wire.jsonrpc.weight import MESSAGE_CAP, PARTS_AT_MOST, TOO_MANY_PARTS, has_too_many_parts
 
 # With this much waiting in one direction, the pump reads no more from where it comes.
 FULL = 1 << 20

@@ -22,7 +22,7 @@ _ENCODER = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"
 # one to the end, so that words in strings stay and the search stays linear.
 _LUA_WORD = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|(-?)(inf|nan|1\.#INF|1\.#IND|1\.#QNAN)\b', re.DOTALL)
 # Decoded whole into Python objects; these take about 100 ms.
-_PARTS = PartLimits(strings=500_000, brackets=200_000, commas=1_000_000)
+_PARTS = PartLimits(strings=500_000, others=800_000)
 _INFINITIES = frozenset({"inf", "1.#INF"})
 
 
