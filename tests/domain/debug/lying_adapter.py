@@ -1,12 +1,14 @@
 """A debug adapter that lies as the JSON file of its first argument says: a process of its own, over standard streams.
 
 `before` and `running` are messages that it sends unasked, before anybody spoke and once the program runs. `answers` has
-bodies by command, `many` rows that are repeated: command, name of the list, row, how often.
+bodies by command, `many` rows that are repeated: command, name of the list, row, how often. `forks` is how many
+processes it makes at every `next`; they live as long as it does.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -46,6 +48,15 @@ def answer(command: str) -> bytes:
     return json.dumps(LIES.get("answers", {}).get(command, HONEST.get(command, {}))).encode()
 
 
+def fork(count: int) -> None:
+    """Each waits for the end of a pipe that we alone hold open."""
+    for _ in range(count):
+        if os.fork() == 0:
+            os.close(HELD)
+            os.read(GATE, 1)
+            os._exit(0)
+
+
 def serve(request: dict[str, Any]) -> bool:
     """Whether that was the last."""
     command = request["command"]
@@ -57,6 +68,9 @@ def serve(request: dict[str, Any]) -> bool:
         write(json.dumps(head).encode()[:-1] + b',"body":' + answer(command) + b"}")
     if command == "launch":
         tell({"type": "event", "event": "initialized"})
+    if command == "next":
+        fork(LIES.get("forks", 0))
+        tell({"type": "event", "event": "stopped", "body": {**ENTRY, "reason": "step"}})
     if command == "configurationDone":
         for message in LIES.get("running", ()):
             tell(message)
@@ -65,6 +79,7 @@ def serve(request: dict[str, Any]) -> bool:
     return is_last
 
 
+GATE, HELD = os.pipe()
 LIES = json.loads(Path(sys.argv[1]).read_text())
 for early in LIES.get("before", ()):
     tell(early)

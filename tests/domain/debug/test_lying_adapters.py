@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 import msgspec
+import psutil
 import pytest
 
 from dragoman.debug.adapters.spec import AdapterSpec
@@ -198,6 +199,23 @@ async def test_as_many_of_anything_as_a_message_holds_delay_nobody(tmp_path: Pat
         happened_reference = (await looks.scopes(None, None))[0].reference
         for act in (looks.threads, lambda: looks.scopes(None, None), variables, modules):
             await require_prompt(act)
+
+
+async def test_a_program_that_forks_two_hundred_times_delays_nobody(tmp_path: Path) -> None:
+    """While it is watched for sockets, stepped and ended; nothing of it is left."""
+    async with started(tmp_path, forks=200) as happened:
+        session = happened.session
+
+        async def step() -> None:
+            before = session.last_stop
+            await session.step("over")
+            assert isinstance(await session.outcome(before, 20 * PATIENCE), Stop)
+
+        await require_prompt(step)
+        root = psutil.Process().children(recursive=True)
+        assert len(root) >= 200
+        await require_sound(session)
+    assert not [it for it in root if it.is_running() and it.status() != psutil.STATUS_ZOMBIE]
 
 
 async def test_a_child_sessions_long_answer_delays_nobody_and_keeps_its_rows() -> None:
