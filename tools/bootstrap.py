@@ -39,6 +39,8 @@ LIGHT = {
     "vim": "vim",
     "zsh": "zsh",
     "/usr/include/stdio.h": "libc6-dev",
+    "/usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh": "zsh-autosuggestions",
+    "/usr/share/zsh-syntax-highlighting/zsh-syntax-highlighting.zsh": "zsh-syntax-highlighting",
     "/usr/lib/x86_64-linux-gnu/lua/5.4/socket/core.so /usr/lib/aarch64-linux-gnu/lua/5.4/socket/core.so": "lua-socket",
 }
 HEAVY = {

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from dragoman.shell.outer import Attributes
 
 _CANNOT_RUN, _NOT_FOUND = 126, 127
+_SHELLS = frozenset(
+    ["ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "ksh93", "mksh", "nu", "sh", "tcsh", "yash", "zsh"]
+)
+_ARGUMENTS_READ = 4096
 
 
 class Child:
@@ -26,6 +30,8 @@ class Child:
         """Whether the program could be executed at all."""
         self.status: int | None = None
         """As `waitpid` gives it, once it has ended."""
+        self._hooked = b""
+        """The arguments of the shell that has our hook, as the system lists them."""
 
     @classmethod
     def start(cls, launch: Launch, attributes: Attributes, size: bytes) -> Child:
@@ -66,6 +72,29 @@ class Child:
         if pid:
             self.status = status
         return "ended" if pid else ""
+
+    def note_hooked(self) -> None:
+        """The shell that runs now has our hook."""
+        self._hooked = self._hooked or self._arguments()
+
+    def is_another_shell(self) -> bool:
+        """Whether `exec` put a shell without our hook in the place of the one that has it."""
+        try:
+            if not self._hooked or os.tcgetpgrp(self.master) != self.pid:
+                return False
+        except OSError:
+            return False
+        arguments = self._arguments()
+        name = os.fsdecode(arguments.split(b"\0")[0]).rpartition("/")[2].lstrip("-")
+        return arguments != self._hooked and name in _SHELLS
+
+    def _arguments(self) -> bytes:
+        """Empty where the system does not tell."""
+        try:
+            with open(f"/proc/{self.pid}/cmdline", "rb") as file:  # noqa: PTH123  no pathlib in a wrapper
+                return file.read(_ARGUMENTS_READ)
+        except OSError:
+            return b""
 
     def hang_up(self) -> None:
         """As a terminal does that is closed; a stopped shell must run to hear it."""

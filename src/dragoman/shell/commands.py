@@ -139,6 +139,12 @@ class Commands:
         steps = self._numbered(self._foreign, mark, nested=True) if self.shell_is_busy else []
         return [step for step in steps if isinstance(step, Began | Ended)]
 
+    def unhook(self) -> list[Step]:
+        """Another shell is in the place of ours, which says nothing with our nonce."""
+        steps = self.finish(None)
+        self._nonce, self._hooked, self.marks_seen = "", False, False
+        return steps
+
     def finish(self, exit_code: int | None) -> list[Step]:
         """The shell ended: a command that still ran was its last, such as `exit`."""
         return [*self._foreign.finish(None), *self._own.finish(exit_code)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _KEPT = 4096
 _LONGEST_PROMPT = 200
-_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 _PROMPT = re.compile(r".*(?:[$#%>]|\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}|\N{RIGHTWARDS ARROW}) ?")
 _ENTER = re.compile(rb"[\r\n]")
 
@@ -49,20 +49,29 @@ class PromptGuess:
 
 
 def _shown(line: bytes) -> str:
-    """As it stands on the screen, roughly: backspaces taken, the last rewriting of the line."""
-    text = _ESCAPES.sub(b"", line).rpartition(b"\r")[2].decode(errors="replace")
-    return _edited(text)
+    """As it stands on the screen, roughly: line editors go back and forth in it, and write over what stands there."""
+    cells: list[str] = []
+    at = 0
+    for token in _TOKEN.finditer(line.decode(errors="replace")):
+        if token["text"]:
+            cells += [" "] * (at - len(cells))
+            cells[at : at + len(token["text"])] = token["text"]
+            at += len(token["text"])
+        elif token["kind"] == "K":
+            del cells[at:]
+        elif (move := token["kind"] or token[0]) in _MOVES:
+            at = max(0, min(_MOVES[move](at, int(token["count"] or 1)), _KEPT))
+    return "".join(cells)
 
 
-def _edited(text: str) -> str:
-    if not any(each in text for each in "\b\x7f\x15\x07"):
-        return text
-    kept: list[str] = []
-    for each in text:
-        if each in "\b\x7f":
-            kept[-1:] = []
-        elif each == "\x15":
-            kept.clear()
-        elif each != "\a":
-            kept.append(each)
-    return "".join(kept)
+_TOKEN = re.compile(
+    r"(?P<text>[^\x00-\x1f\x7f]+)|\x1b\[(?P<count>\d*)(?P<kind>[CDGK])"
+    r"|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|[\x00-\x1f\x7f]"
+)
+_MOVES: dict[str, Callable[[int, int], int]] = {
+    "\r": lambda _at, _count: 0,
+    "\b": lambda at, _count: at - 1,
+    "C": lambda at, count: at + count,
+    "D": lambda at, count: at - count,
+    "G": lambda _at, count: count - 1,
+}

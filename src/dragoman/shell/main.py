@@ -67,7 +67,7 @@ def _opened(
     def side() -> Side:
         from dragoman.shell.wrapping import side_for  # noqa: PLC0415
 
-        return side_for(options, launch, outer.size(), session_id=session_id, parent=parent)
+        return side_for(options, launch, child, outer.size(), session_id=session_id, parent=parent)
 
     pump = Pump(outer, child, signals)
     passing = Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None, holder=options.holder)

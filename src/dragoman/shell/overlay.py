@@ -143,6 +143,11 @@ class Overlay:
         if self._stage.key_at_s == float("-inf"):
             self._greeting, self.wakes_at_s = spoken(phrase), 0.0
 
+    def unhooked(self, phrase: Phrase) -> None:
+        """Another shell is in the place of the one with our hook; the next prompt says what that means."""
+        self._stage.trusts = False
+        self._greeting, self.wakes_at_s = spoken(phrase), 0.0
+
     def _wake_at(self, at_s: float) -> None:
         self.wakes_at_s = at_s if self.wakes_at_s is None else min(at_s, self.wakes_at_s)
 

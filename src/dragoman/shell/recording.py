@@ -165,6 +165,16 @@ class Recording:
             self._session.attributes[FOLDER] = folder
             self._outbox.add(self._session.start(now_ms))
 
+    def unhook(self, now_ms: int) -> None:
+        """Another shell is in the place of the one with our hook: its prompt and lines are known by their looks."""
+        shown = b"".join(self._chunks)
+        for step in self._commands.unhook():
+            self._step(step, now_ms)
+        self._guess = PromptGuess()
+        self._guess.printed(shown)
+        self._session.attributes.pop(VERIFIES, None)
+        self._outbox.add(self._session.start(now_ms))
+
     def heeds(self, mark: Mark, now_ms: int) -> bool:
         """Whether a wrapper inside this one said it. At a prompt of our own shell there is none."""
         if not self._word or mark.nonce != self._word:

@@ -17,6 +17,10 @@ from dragoman.shell.recording import FLUSH_S, Recording
 from dragoman.wire.omnish.messages import CompletionRequest, Request, Response
 from dragoman.wire.osc import InputStarted, Mark, MarkScanner, OutputStarted, Piece, PromptStarted
 
+TYPE_CHECKING = False  # who starts a shell does not wait for `typing`
+if TYPE_CHECKING:
+    from dragoman.shell.child import Child
+
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
@@ -31,17 +35,18 @@ class Side:
         passing: Passing,
         *,
         nonce: str = "",
+        child: Child | None = None,
         alone: Phrase | None = None,
     ) -> None:
-        """`alone` is what a person is told where no daemon is there at first."""
+        """`alone` is what a person is told where no daemon is there at first; `child` is a shell of a person's."""
         self._overlay, self._recording, self._link, self._passing = overlay, recording, link, passing
         self._scanner = MarkScanner(LONGEST_MARK)
         self._nonce, self._history_line = nonce, HistoryLine(nonce)
         self._prompt_drawn: bool | None = None
         """Where the shell cannot tell where its prompt ends: whether any of it has come. None at any other time."""
-        self._alone = alone
+        self._alone, self._child = alone, child
         self._flush_at_s: float | None = None
-        self._at_guessed_prompt = False
+        self._at_guessed_prompt = self._is_unhooked = False
 
     @property
     def fd(self) -> int | None:
@@ -117,7 +122,10 @@ class Side:
         if self._flush_at_s is not None and now_s >= self._flush_at_s:
             self._flush_at_s = None
             self._end_prompt(now_s)
+            self._notice_another_shell()
             self._recording.quiet(now_ms())
+            if self._is_unhooked:
+                self._follow_guess(now_s)
             self._link.send(now_s)
         if self._overlay.wakes_at_s is not None and now_s >= self._overlay.wakes_at_s:
             self._overlay.tick(now_s)
@@ -185,6 +193,8 @@ class Side:
         busy = self._recording.commands.shell_is_busy
         verified = self._recording.marked(piece, now_ms())
         self._overlay.marked(piece, verified, now_s)
+        if verified and self._child is not None and isinstance(piece, InputStarted):
+            self._child.note_hooked()
         if verified and isinstance(piece, PromptStarted | OutputStarted):
             self._prompt_drawn = False if piece.parameters.get("ends") == "quiet" else None
         shown = self._passing.shown(piece, verified=verified, busy=busy, number=self._recording.running_number)
@@ -197,6 +207,15 @@ class Side:
             mark = InputStarted(nonce=self._nonce)
             self._recording.marked(mark, now_ms())
             self._overlay.marked(mark, True, now_s)
+
+    def _notice_another_shell(self) -> None:
+        """After `exec bash` the command that was `exec` would run for ever, with every later one in its output."""
+        child = self._child
+        if child is None or not self._recording.commands.shell_is_busy or not child.is_another_shell():
+            return
+        self._child, self._is_unhooked = None, True
+        self._recording.unhook(now_ms())
+        self._overlay.unhooked(say("After `exec`, commands are read off the screen, without exit codes."))
 
     def _follow_guess(self, now_s: float) -> None:
         """Where a shell prints no marks, a question may still be asked at what looks like its prompt."""

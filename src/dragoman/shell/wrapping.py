@@ -7,6 +7,7 @@ import os
 from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.shell.arguments import Options
+from dragoman.shell.child import Child
 from dragoman.shell.launching import Launch
 from dragoman.shell.link import Link
 from dragoman.shell.nesting import word_in
@@ -19,7 +20,9 @@ from dragoman.shell.side import Side, now_ms
 from dragoman.shell.wishes import read_wishes
 
 
-def side_for(options: Options, launch: Launch, size: bytes, *, session_id: str, parent: str | None) -> Side:
+def side_for(
+    options: Options, launch: Launch, child: Child, size: bytes, *, session_id: str, parent: str | None
+) -> Side:
     places = find_places()
     wishes = read_wishes(places.settings_file)
     rows, columns = rows_and_columns(size)
@@ -36,6 +39,7 @@ def side_for(options: Options, launch: Launch, size: bytes, *, session_id: str, 
         Link(outbox, places),
         Passing(launch.nonce, strip=options.strip_marks, nested=parent is not None, holder=options.holder),
         nonce=launch.nonce,
+        child=None if options.agent else child,
         alone=None if is_inside or options.private else say("Nothing is recorded until `dragoman up`."),
     )
 

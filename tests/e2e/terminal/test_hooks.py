@@ -387,6 +387,60 @@ def test_a_shell_without_a_hook_is_guessed_at(shell: list[str], tmp_path: Path) 
         assert all(it.command_id.endswith(":unverified") for it in daemon.records())
 
 
+@pytest.mark.parametrize(
+    ("shell", "line"),
+    [
+        ("bash", "exec bash"),
+        ("bash", "exec -l bash --noprofile"),
+        ("bash", "exec sh"),
+        ("zsh", "exec zsh"),
+        ("fish", "exec fish"),
+        ("fish", "exec bash --norc"),
+    ],
+)
+def test_after_exec_commands_are_still_recorded_and_a_line_says_how(shell: str, line: str, tmp_path: Path) -> None:
+    with opened(shell, tmp_path, PS1="prompt> ") as both:
+        terminal, daemon = both
+        seen = len(terminal.screen)
+        terminal.run(line)
+        terminal.until(b"After `exec`, commands are read off the screen", after=seen)
+        eventually(lambda: daemon.lines() == [line])
+        terminal.run("echo o''ne", shown="one")
+        terminal.run_until_quiet(0.1)
+        terminal.run("false")
+        terminal.run_until_quiet(0.1)
+        finish(both)
+    assert daemon.lines() == [line, "echo o''ne", "false", "exit"]
+    assert [it.command_id.endswith(":unverified") for it in daemon.records()] == [False, True, True, True]
+    assert [it.exit_code for it in daemon.records()][:3] == [None, None, None], "nothing is made up"
+    assert daemon.starts()[-1].get("dragoman.verifies") is None
+
+
+@pytest.mark.parametrize("line", ["bash --norc -i", "sh -i"])
+def test_a_shell_inside_is_one_command_and_shows_an_exported_prompt_as_without_us(line: str, tmp_path: Path) -> None:
+    """No hook runs there, so nothing in it is told apart, and nothing of ours is in its prompt."""
+    with opened("bash", tmp_path, rc="export PS1 PS0=\n", PS1="") as both:
+        terminal, daemon = both
+        seen = len(terminal.screen)
+        terminal.run(line)
+        terminal.run("echo o''ne", shown="one")
+        assert plain(bytes(terminal.screen[seen:])).split("\n") == [line, "prompt> echo o''ne", "one", "prompt> "]
+        assert b"After `exec`" not in terminal.screen
+        terminal.run("exit")
+        daemon = finish(both)
+    assert daemon.lines() == [line, "exit"]
+    assert b"\rone\r\n" in daemon.first_output() or b"\none\r\n" in daemon.first_output()
+
+
+def test_a_program_in_the_shells_place_is_the_command_that_runs(tmp_path: Path) -> None:
+    with opened("bash", tmp_path) as both:
+        both[0].run("exec sh -c 'echo i''n; read x'", shown="in\r\n", then="typed\r", prompt="typed")
+        both[0].ended()
+        eventually(both[1].ends)
+    assert both[1].lines() == ["exec sh -c 'echo i''n; read x'"]
+    assert b"After `exec`" not in both[0].screen
+
+
 _ANY_PROMPT = "\x1b]133;B\x07"
 
 

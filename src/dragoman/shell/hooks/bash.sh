@@ -83,7 +83,8 @@ __dragoman_wrap() {
   if [[ ${PS1-} != *__dragoman_nonce* ]]; then
     __dragoman_doubled=
     if [[ ${PS1-}${others//"${__dragoman_ps0-}"} == *[16]33\;* ]]; then __dragoman_doubled=';doubled=1'; fi
-    PS1='\['$__dragoman_before'\]'${PS1-}'\[\e]133;B'$__dragoman_tail'\a\]'
+    # Both may be exported: in a shell inside, which has no nonce, they are what they were without us.
+    PS1='${__dragoman_nonce+\['$__dragoman_before'\]}'${PS1-}'${__dragoman_nonce+\[\e]133;B'$__dragoman_tail'\a\]}'
   fi
   if [[ -n ${__dragoman_ps0-} && ${PS0-} != *__dragoman_ran* ]]; then PS0=${PS0-}$__dragoman_ps0; fi
 }
@@ -126,7 +127,7 @@ __dragoman_prepare() {
   __dragoman_before=${__dragoman_before/FOLDER/'${__dragoman_yes[-${PWD//$__dragoman_plain}]+$PWD}${__dragoman_yes[-${PWD//$__dragoman_plain}]-'"$quoted"'}'}
   # The wrapper takes what stands between these marks as the line, with its number. Where subshells are traced ($- has a T)
   # a DEBUG trap would run in this one: then no line is told.
-  __dragoman_ps0='${__dragoman_none:$((__dragoman_ran = 1)):0}\e]633;P;Line=$__dragoman_number;nonce=${__dragoman_nonce-}\a${__dragoman_yes[-${SHELLOPTS##*history*}${-//[!T]}]+$(HISTTIMEFORMAT= builtin history 1 2>/dev/null)}\e]133;C'$__dragoman_tail'\a'
+  __dragoman_ps0='${__dragoman_nonce+${__dragoman_none:$((__dragoman_ran = 1)):0}\e]633;P;Line=$__dragoman_number;nonce=${__dragoman_nonce-}\a${__dragoman_yes[-${SHELLOPTS##*history*}${-//[!T]}]+$(HISTTIMEFORMAT= builtin history 1 2>/dev/null)}\e]133;C'$__dragoman_tail'\a}'
   # The file can be opened where the prompt is not wrapped and no trap would see the command that wraps it.
   __dragoman_hook='{ if { __dragoman_nothing() { :; }; } <"/dev/null${__dragoman_yes[-${PS1##*__dragoman_nonce*}]+/}${__dragoman_yes[-${PS1##*__dragoman_nonce*}]-${__dragoman_yes[-${-//[!T]}]-/}${__dragoman_yes[-${-//[!T]}]+$(__dragoman_unwrapped "${__dragoman_codes[__dragoman_ran]+$?}")}${__dragoman_none:$((__dragoman_kept = __dragoman_ran, __dragoman_ran = 0, __dragoman_number = HISTCMD)):0}}"; then __dragoman_prompt; fi; } 2>/dev/null'
   # From 5.1 on PROMPT_COMMAND is an array, to which an expansion can add.
