@@ -33,8 +33,9 @@ class Failing:
     def row(self, now_ns: int) -> Phrase:
         """Its folder too, where the shell itself told it: the same line may fail in one and work in another."""
         last = self.last
-        when, line = ago(last.ended_ns or last.started_ns, now_ns), " ".join(last.line.split())[:_LINE_CHARACTERS]
-        shown = f"{last.cwd}  {line}" if not last.is_doubtful and last.cwd else line
+        when, line = ago(last.ended_ns or last.started_ns, now_ns), last.line.strip()[:_LINE_CHARACTERS]
+        where = f"{last.cwd}  " if not last.is_doubtful and last.cwd else ""
+        shown = where + line.replace("\n", "\n" + " " * len(where))
         if not self.worked_since:
             return say(
                 "{when}  [{code}]  {count}×  {line}", when=when, code=last.exit_code, count=self.times, line=shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from dragoman.phrases import Language, Phrase, say
 from dragoman.terminal.failures import Found, exit_meaning
@@ -39,9 +40,19 @@ def _lines(pieces: Iterable[Piece], language: Language) -> Iterable[str]:
         if isinstance(piece, Phrase):
             yield piece.in_language(language)
         else:
-            texts = [line.in_language(language) if isinstance(line, Phrase) else line for line in piece.lines]
+            texts = [text for line in piece.lines for text in _rows(line, language)]
             telling = piece.telling if len(texts) > 1 else ""
             yield from ((_TELLING_BAR if text and text == telling else _BAR) + quoted(text) for text in texts)
+
+
+def _rows(line: str | Phrase, language: Language) -> list[str]:
+    """A command of several lines keeps them, each below the first, as `history` and `terminals` list it."""
+    if not isinstance(line, Phrase):
+        return line.split("\n")
+    first, *rest = line.in_language(language).split("\n")
+    before = first.removesuffix(str(line.values.get("line", "")).partition("\n")[0])
+    pad = " " * sum(2 if east_asian_width(character) in "WF" else 1 for character in before)
+    return [first, *(pad + each for each in rest)]
 
 
 def quoted(line: str, limit: int = _QUOTED) -> str:
@@ -94,9 +105,8 @@ def exit_of(command: Command) -> Phrase:
 
 def row(command: Command, now_ns: int) -> Phrase:
     code = "…" if command.exit_code is None else command.exit_code
-    return say(
-        "{when}  [{code}]  {line}", when=ago(command.started_ns, now_ns), code=code, line=command.line[:_COMMAND]
-    )
+    line = command.line.strip()[:_COMMAND]
+    return say("{when}  [{code}]  {line}", when=ago(command.started_ns, now_ns), code=code, line=line)
 
 
 def when_and_where(command: Command, now_ns: int) -> Phrase:

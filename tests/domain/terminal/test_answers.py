@@ -9,6 +9,7 @@ import pytest
 
 from dragoman.phrases import Language
 from dragoman.redaction import Redactor
+from dragoman.shell.cells import width
 from dragoman.terminal.answers import Answers
 from dragoman.terminal.days import midnight_ns
 from dragoman.terminal.port import Scope
@@ -248,6 +249,22 @@ async def test_questions_that_are_no_failure(record: Recorded) -> None:
     assert (await ask(record, "what did pytest say?")).startswith("`pytest -q` failed")
     assert "abc123 Add invoices" in await ask(record, "where did I see invoices")
     assert "found nowhere" in await ask(record, "search xylophone")
+
+
+@pytest.mark.parametrize("question", ["what commands did I run?", "which commands failed?", "find half"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_a_command_of_several_lines_keeps_them_in_lists(
+    record: Recorded, question: str, language: Language
+) -> None:
+    await record.run("for it in 1 2; do\n  half it\ndone", 1, "no such thing\n")
+    rows = [line for line in (await ask(record, question, language=language)).splitlines() if "│" in line]
+    at = next(at for at, row in enumerate(rows) if "for it in 1 2; do" in row)
+    begins = width(rows[at].partition("for it")[0])
+    assert [(width(row) - width(row[4:].lstrip()), row[4:].strip()) for row in rows[at + 1 : at + 3]] == [
+        (begins + 2, "half it"),
+        (begins, "done"),
+    ]
+    assert "⏎" not in "".join(rows)
 
 
 async def test_answers_are_given_in_chinese(record: Recorded) -> None:
