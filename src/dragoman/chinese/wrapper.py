@@ -20,7 +20,6 @@ TABLE: dict[str, str] = {
     "Why did the last command fail?": "上一条命令为什么失败？",
     "Nothing is recorded until `dragoman up`.": "运行 `dragoman up` 之前不会记录任何内容。",
     "This terminal is recorded already; `exit` leads back to it.": "此终端已在记录中；输入 `exit` 可返回。",
-    "This terminal is recorded already; `exit` leads back to it.": "此终端已在记录中；输入 `exit` 返回。",
     "After `exec`, commands are read off the screen, without exit codes.": "`exec` 之后，命令从屏幕内容识别，没有退出码。",
     "recording paused": "已暂停记录",
     "recording again": "已恢复记录",
