@@ -6,7 +6,7 @@ OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
 # Each worker would compile and rewrite every test again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test page wheel vsix lint fmt unit whole test-openclaw soak bench clean
+.PHONY: run test page wheel vsix lint fmt unit whole test-openclaw test-programs soak bench clean
 
 run:
 	@$(PYTHON) tools/bootstrap.py run
@@ -85,6 +85,14 @@ test-openclaw:
 	@$(PYTHON) tools/bootstrap.py test
 	@$(PYTHON) tools/openclaw.py
 	TEST_OPENCLAW=1 $(BIN)/python -m pytest -v --durations=0 tests/openclaw
+
+# Real programs under the debugger, as an agent calls it: web servers, task queues, test runners, sanitizers. The last
+# result stands in docs/programs.md, written by the run itself.
+test-programs: export TEST_PATIENCE ?= 3
+test-programs: setup-test
+	@FULL=1 $(PYTHON) tools/bootstrap.py test
+	@$(PYTHON) tools/programs.py
+	TEST_PROGRAMS=1 $(BIN)/python -m pytest -v tests/programs
 
 # The long versions of what `make test` does briefly; the last result stands in docs/soak.md.
 soak:

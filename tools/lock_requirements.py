@@ -17,6 +17,7 @@ FILES = {
     "requirements.txt": [*PROJECT, "--group", "build"],
     "requirements-dev.txt": [*PROJECT, "--group", "dev"],
     "requirements-page.txt": ["--group", "page"],
+    "tests/programs/projects/python/requirements.txt": ["tests/programs/projects/python/requirements.in"],
 }
 HEADER = "# Made by tools/lock_requirements.py. pip installs from here with --require-hashes.\n"
 

@@ -260,3 +260,15 @@ async def test_nothing_of_the_debugger_stands_in_the_output_of_a_program_that_tr
     async with service_in(workspace) as service:
         ended = end_of(await service.start(client_of(workspace), Wish(program="main.py"), within_s=30))
     assert ended.output == "done\n"
+
+
+async def test_nothing_of_the_debugger_stands_in_the_output_where_a_value_takes_long_to_show(workspace: Path) -> None:
+    slow = "class Slow:\n    def __repr__(self):\n        time.sleep(0.7)\n        return 'slow'\n"
+    (workspace / "main.py").write_text(f"import time\n{slow}\n\nvalue = Slow()\nprint('done')\n")
+    client = client_of(workspace)
+    async with service_in(workspace) as service:
+        await service.set_breakpoint(client, at(workspace, 9))
+        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        assert values(stop)["value"] == "slow"
+        ended = end_of(await service.resume(client, "", thread_id=None, within_s=30))
+    assert ended.output == "done\n"

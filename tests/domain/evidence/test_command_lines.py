@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ def facts(found: Runnable) -> dict[str, Any]:
 
 PY: dict[str, Any] = {"type": "debugpy"}
 NODE: dict[str, Any] = {"type": "pwa-node"}
+TESTS: dict[str, Any] = {"args": [], "skipFiles": []}
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,10 @@ NODE: dict[str, Any] = {"type": "pwa-node"}
         ("env -u B A=1 timeout -s 9 5 python a.py", "", PY | {"program": "{cwd}/a.py", "args": [], "env": {"A": "1"}}),
         ("nice -n 5 /o/bin/python3 a.py", "", PY | {"program": "{cwd}/a.py", "args": [], "python": "/o/bin/python3"}),
         ("tsx app.ts 1", "", NODE | {"program": "{cwd}/app.ts", "runtimeArgs": ["--import", "tsx"], "args": ["1"]}),
+        ("tsx --test a.ts", "node", NODE | {"program": "{cwd}/a.ts", "runtimeArgs": ["--import", "tsx"]} | TESTS),
+        ("python manage.py test shop", "unittest", PY | {"program": "{cwd}/manage.py", "args": ["test", "shop"]}),
+        ("python manage.py runserver", "", PY | {"program": "{cwd}/manage.py", "args": ["runserver"]}),
+        ("python -m django test", "unittest", PY | {"module": "django", "args": ["test"]}),
         ("e/bin/python -m pkg 1", "", PY | {"module": "pkg", "args": ["1"], "python": "{cwd}/e/bin/python"}),
         ("python -m unittest a.B.c", "unittest", PY | {"module": "unittest", "args": ["a.B.c"]}),
         ("pytest -x 'tests/t.py::t[a b]'", "pytest", PY | {"module": "pytest", "args": ["-x", "tests/t.py::t[a b]"]}),
@@ -75,6 +81,41 @@ def test_the_interpreter_of_a_runner_is_the_one_its_script_names(tmp_path: Path)
     script.write_text("#!/opt/tests/bin/python3.11\nimport pytest\n")
     script.chmod(0o755)
     assert facts(read("pytest", tmp_path))["python"] == "/opt/tests/bin/python3.11"
+
+
+def test_a_command_is_of_the_environment_that_python_means(tmp_path: Path) -> None:
+    """Of the workspace, where nobody activated it; the PATH may have another."""
+    for folder in (tmp_path / "bin", tmp_path / ".venv/bin", tmp_path / "v/bin"):
+        folder.mkdir(parents=True)
+        for name in ("python", "pytest", "celery", "django-admin"):
+            (folder / name).write_text(f"#!{folder}/python\n")
+            (folder / name).chmod(0o755)
+    for prefix, own in {"": ".venv/bin", ". v/bin/activate; ": "v/bin"}.items():
+        assert facts(read(f"{prefix}pytest t.py", tmp_path)).get("python") == f"{tmp_path}/{own}/python"
+        told = facts(read(f"{prefix}celery -A shop worker", tmp_path))
+        assert (told["program"], told["python"]) == (f"{tmp_path}/{own}/celery", f"{tmp_path}/{own}/python")
+        assert read(f"{prefix}django-admin test", tmp_path).runner == "unittest"
+    (tmp_path / ".venv/bin/pytest").unlink()
+    assert facts(read("pytest t.py", tmp_path))["python"] == f"{tmp_path}/bin/python"
+
+
+@pytest.mark.parametrize(
+    ("line", "libraries"),
+    [
+        ("ruby t.rb x", None),
+        ("ruby -w -Itest:lib t.rb x", "{cwd}/test:{cwd}/lib"),
+        ("ruby -I test t.rb x", "{cwd}/test"),
+    ],
+)
+def test_a_test_of_ruby_finds_the_folders_that_it_is_told(tmp_path: Path, line: str, libraries: str | None) -> None:
+    found = read(line, tmp_path)
+    env = {"RUBYLIB": libraries.replace("{cwd}", str(tmp_path))} if libraries else {}
+    assert (found.runner, found.wish.program, found.wish.args, found.wish.env) == (
+        "ruby",
+        str(tmp_path / "t.rb"),
+        ("x",),
+        env,
+    )
 
 
 def test_of_many_packages_the_one_that_has_tests(tmp_path: Path) -> None:
@@ -247,6 +288,24 @@ def test_runners_of_javascript_run_alone_and_to_their_end(
         [],
         [],
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("npm test", ["pretest"]),
+        ("npm run e2e", ["pree2e", "preunit"]),
+        ("yarn unit", ["preunit"]),
+        ("npm test --ignore-scripts", []),
+        ("npx jest", []),
+    ],
+)
+def test_what_a_package_manager_runs_before_a_script_is_a_task(tmp_path: Path, line: str, first: list[str]) -> None:
+    folder = project(tmp_path)
+    scripts = {"pretest": "x", "test": "jest", "posttest": "x", "pree2e": "x", "e2e": "npm run unit", "preunit": "x"}
+    (folder / "package.json").write_text(json.dumps({"scripts": {**scripts, "unit": "mocha"}}))
+    told = facts(read(line, folder)).get("preLaunchTask") or []
+    assert told == [{"type": "npm", "script": it, "path": str(folder)} for it in first]
 
 
 def test_what_somebody_says_of_patience_and_processes_stands(tmp_path: Path) -> None:

@@ -122,6 +122,22 @@ async def test_go_where_a_failing_test_raises_nothing(tmp_path: Path, home: Path
     assert "got -1" in answer["ended"]["output"]
 
 
+@pytest.mark.needs("ruby")
+async def test_ruby_where_minitest_catches_what_an_assertion_raises(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write(
+            "test_sums.rb",
+            'require "minitest/autorun"\n\nclass Sums < Minitest::Test\n  def test_adding\n    got = 1 - 2\n'
+            "    assert_equal 3, got\n  end\n\n  def test_raising\n    assert_raises(KeyError) { {}.fetch(:a) }\n"
+            "  end\nend\n",
+        )
+        answer = await agent.call("debug_test", test="test_sums.rb")
+    assert (answer["verdict"], answer["failed"]) == ("failed", ["Sums#test_adding"])
+    (failure,) = answer["failures"]
+    assert (failure["frames"][0]["line"], failure["frames"][0]["locals"]["got"]) == (6, "-1")
+    assert failure["exception"]["message"].split() == ["Expected:", "3", "Actual:", "-1"]
+
+
 async def test_either_an_id_or_a_command_is_asked_for_and_an_id_must_say_whose_it_is(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         both = await agent.call("debug_test", test="a.py", command="pytest")

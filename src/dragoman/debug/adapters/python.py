@@ -33,6 +33,9 @@ _FOR_THE_DEBUGGER = {
     _INTERRUPTS: "20",
     # Else each child process says on its standard error that its frozen modules cannot be stepped into.
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # Else what takes long to show or to evaluate is told as a warning among the program's own output.
+    "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "86400",
+    "PYDEVD_WARN_EVALUATION_TIMEOUT": "86400",
     # As debugpy does where it reads the program's output: nothing would be seen before the buffer is full.
     "PYTHONUNBUFFERED": "1",
     "PYTHONIOENCODING": "utf-8",

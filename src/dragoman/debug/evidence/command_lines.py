@@ -6,6 +6,7 @@ Nothing here is run. What a shell would compute is refused rather than guessed.
 from __future__ import annotations
 
 import glob
+import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +29,13 @@ from dragoman.debug.evidence.node_commands import (
 )
 from dragoman.debug.evidence.pytest_coverage import has_plugin, measures_coverage
 from dragoman.debug.evidence.shell_words import cannot_debug, commands_of
+from dragoman.debug.launch.scripts import environment_script
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.workspace.interpreter import find_interpreter
 
-Runner = Literal["", "pytest", "unittest", "node", "go"] | NodeRunner
+Runner = Literal["", "pytest", "unittest", "node", "go", "cargo", "ruby"] | NodeRunner
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _OF_UV = frozenset(
@@ -74,6 +76,7 @@ _NODE_WITH_VALUE = frozenset(
 )
 # A debugger of its own, and what never ends.
 _NOT_FOR_NODE = re.compile(r"--inspect(?:-\w+)*(?:=.*)?|--watch(?:-path=.*)?|--watch-preserve-output")
+_DJANGO = frozenset({"manage.py", "django-admin", "django"})
 _MOST_SCRIPTS = 8  # each of which runs another
 _ELF = b"\x7fELF"
 
@@ -96,6 +99,8 @@ class _Situation:
     python_flags: tuple[str, ...] = ()
     scripts: int = 0
     """How many package scripts led here."""
+    before: tuple[Mapping[str, str], ...] = ()
+    """Tasks: what a package manager runs before those scripts."""
 
 
 def read_command(
@@ -205,9 +210,13 @@ def _python(situation: _Situation, words: Sequence[str]) -> Runnable:
         raise cannot_debug(say("Its code stands in no file."), say("Put the code into a file and run that."))
     if words[at] == "-m":
         return _module(situation, words[at + 1 : at + 2], words[at + 2 :])
-    return Runnable(
-        _wish(situation, type="debugpy", program=str(situation.cwd / words[at]), args=list(words[at + 1 :]))
-    )
+    wish = _wish(situation, type="debugpy", program=str(situation.cwd / words[at]), args=list(words[at + 1 :]))
+    return Runnable(wish, _runner_of_django(Path(words[at]).name, words[at + 1 :]))
+
+
+def _runner_of_django(program: str, args: Sequence[str]) -> Runner:
+    """`manage.py test`: Django's runner is one of unittest."""
+    return "unittest" if program in _DJANGO and args[:1] == ["test"] else ""
 
 
 def _interpreter(situation: _Situation, word: str) -> str:
@@ -222,7 +231,7 @@ def _module(situation: _Situation, name: Sequence[str], args: Sequence[str]) -> 
     if not name:
         raise cannot_debug(say("It names no module."), say("Give the name of the module after -m."))
     runners: Mapping[str, Runner] = {"pytest": "pytest", "py.test": "pytest", "unittest": "unittest"}
-    runner = runners.get(name[0], "")
+    runner = runners.get(name[0]) or _runner_of_django(name[0], args)
     more = ["--no-cov"] if runner == "pytest" and _is_measured(situation, args) else []
     wish = _wish(situation, type="debugpy", module=name[0], args=[*args, *more])
     return Runnable(wish, runner)
@@ -242,9 +251,18 @@ def _is_measured(situation: _Situation, args: Sequence[str]) -> bool:
 
 def _pytest(situation: _Situation, words: Sequence[str]) -> Runnable:
     """Of a script the first line says whose it is."""
-    found = words[0] if "/" in words[0] else shutil.which("pytest", path=situation.environment.get("PATH")) or ""
+    found = words[0] if "/" in words[0] else str(_on_path(situation, "pytest") or "")
     python = situation.python or _shebang(situation.cwd / Path(found).expanduser()) if found else situation.python
     return _module(replace(situation, python=python), ["pytest"], words[1:])
+
+
+def _on_path(situation: _Situation, name: str) -> Path | None:
+    """A command by its bare name: of the environment that `python` means, and else of the PATH."""
+    environment = {**situation.environment, **situation.env}
+    beside = Path(situation.python).parent / name if situation.python else None
+    own = beside if beside and beside.is_file() else environment_script(name, situation.workspace, environment)
+    found = own or shutil.which(name, path=environment.get("PATH"))
+    return Path(found) if found else None
 
 
 def _shebang(script: Path) -> str:
@@ -307,7 +325,9 @@ def _package(situation: _Situation, words: Sequence[str]) -> Runnable:
     manager = MANAGERS.get(command)
     found = package_line(manager, words, situation.cwd) if manager else npx_line(words, situation.cwd)
     if isinstance(found, PackageLine) and situation.scripts < _MOST_SCRIPTS:
-        return _read(found.line, replace(situation, cwd=found.folder, scripts=situation.scripts + 1))
+        before = [{"type": "npm", "script": it, "path": str(found.folder)} for it in found.before]
+        inner = replace(situation, cwd=found.folder, scripts=situation.scripts + 1)
+        return _read(found.line, replace(inner, before=(*situation.before, *before)))
     if isinstance(found, NoScript):
         raise cannot_debug(
             say("package.json has no script {name}.", name=ascii(found.name)[:80]),
@@ -379,9 +399,24 @@ def _of_files(situation: _Situation, words: Sequence[str]) -> Runnable:
     return _program(situation, words[files[0]], words[files[0] + 1 :])
 
 
+def _ruby(situation: _Situation, words: Sequence[str]) -> Runnable:
+    """With the folders that it is to find files in: tests are told them, as by `ruby -Itest`."""
+    rest, folders = list(words[1:]), list[str]()
+    while rest and rest[0].startswith("-"):
+        flag = rest.pop(0)
+        if flag.startswith("-I"):
+            named = flag[2:] or (rest.pop(0) if rest else "")
+            folders += [str(situation.cwd / it) for it in named.split(os.pathsep)]
+    if folders:
+        already = situation.env.get("RUBYLIB") or situation.environment.get("RUBYLIB")
+        path = os.pathsep.join([*folders, *([already] if already else [])])
+        situation = replace(situation, env={**situation.env, "RUBYLIB": path})
+    return replace(_of_files(situation, [words[0], *rest]), runner="ruby")
+
+
 def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
     path = situation.cwd / Path(words[0]).expanduser()
-    found = path if "/" in words[0] else Path(shutil.which(words[0], path=situation.environment.get("PATH")) or path)
+    found = path if "/" in words[0] else _on_path(situation, words[0]) or path
     if found.suffix in {".py", ".pyw"}:
         return _python(situation, ["python", *words])
     script = command_file(words[0], situation.cwd) or node_script(found)
@@ -397,7 +432,8 @@ def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
     python = _shebang(found)
     if python:
         situation = replace(situation, python=python)
-        return Runnable(_wish(situation, type="debugpy", program=str(found), args=list(words[1:])))
+        wish = _wish(situation, type="debugpy", program=str(found), args=list(words[1:]))
+        return Runnable(wish, _runner_of_django(found.name, words[1:]))
     if first != _ELF or "/" not in words[0]:
         raise cannot_debug(
             say("{name} is a program that Dragoman has no debugger for.", name=ascii(words[0])[:80]),
@@ -409,17 +445,12 @@ def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
 def _cargo(situation: _Situation, words: Sequence[str]) -> Runnable:
     """Left to the start, which knows what to build and where that is then."""
     wish = Wish(program="cargo", args=tuple(words[1:]), cwd=str(situation.cwd), env=situation.env)
-    return Runnable(wish)
+    return Runnable(wish, "cargo")
 
 
 def _typescript(situation: _Situation, words: Sequence[str]) -> Runnable:
     """By the loader of the same name, in node itself: the command would start another node."""
-    flags = _LOADERS[Path(words[0]).name]
-    rest = [it for it in words[1:] if it != "watch"]
-    if not rest or rest[0].startswith("-"):
-        raise cannot_debug(say("It names no file."), say("Put the code into a file and run that."))
-    given = {"program": str(situation.cwd / rest[0]), "args": rest[1:], "runtimeArgs": flags}
-    return Runnable(_wish(situation, type="pwa-node", **given))
+    return _node(situation, ["node", *_LOADERS[Path(words[0]).name], *(it for it in words[1:] if it != "watch")])
 
 
 _LOADERS: Mapping[str, list[str]] = {"tsx": ["--import", "tsx"], "ts-node": ["--require", "ts-node/register"]}
@@ -440,7 +471,8 @@ def _wish(situation: _Situation, **given: Any) -> Wish:
     is_python = given["type"] == "debugpy"
     python: dict[str, Any] = {"python": situation.python} if situation.python and is_python else {}
     python |= {"pythonArgs": list(situation.python_flags)} if situation.python_flags and is_python else {}
-    env = {"env": dict(situation.env)} if situation.env else {}
+    env: dict[str, Any] = {"env": dict(situation.env)} if situation.env else {}
+    env |= {"preLaunchTask": list(situation.before)} if situation.before else {}
     named = {"request": "launch", "name": "evidence", "cwd": str(situation.cwd)}
     return Wish(configuration={**named, **python, **env, **given})
 
@@ -454,5 +486,6 @@ _BY_COMMAND: Mapping[str, Callable[[_Situation, Sequence[str]], Runnable]] = {
     "cargo": _cargo,
     **dict.fromkeys(_LOADERS, _typescript),
     **dict.fromkeys(("npx", "pnpx", *MANAGERS), _package),
-    **dict.fromkeys(("lua", "lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit", "ruby"), _of_files),
+    **dict.fromkeys(("lua", "lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit"), _of_files),
+    "ruby": _ruby,
 }

@@ -54,6 +54,8 @@ _WAYS: Mapping[Runner, _Way] = {
     "jest": _way(r"^ *● (?!Console$)(\S.*)$", **_CAUGHT_IN_NODE),
     "vitest": _way(r"^ *FAIL +(\S.*)$", **_CAUGHT_IN_NODE),
     "mocha": _way(r"^ +\d+\) (.+(?:\n {5,}\S.*?)*?):$", **_CAUGHT_IN_NODE),
+    "cargo": _way(r"^ {4}([\w:]+)$"),
+    "ruby": _way(r"^ +\d+\) (?:Failure|Error):\n(.+?)(?: \[.*\])?:$", stops_at_caught=True),
     "": _way(r"(?!)"),
 }
 

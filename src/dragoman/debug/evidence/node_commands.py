@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from dragoman.debug.launch.packages import package_of, scripts_of
 
 NodeRunner = Literal["jest", "vitest", "mocha"]
 
@@ -53,6 +54,8 @@ _NPX_WITH_VALUE = frozenset({"-p", "--package"})
 class PackageLine:
     folder: Path
     line: str
+    before: tuple[str, ...] = ()
+    """Scripts that the package manager runs first, such as `pretest`. What it runs after a success, it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,9 @@ def package_line(manager: PackageManager, words: Sequence[str], cwd: Path) -> Pa
     name = rest[0] if is_run and rest else manager.aliases.get(rest[0] if rest else "", "")
     if not name and not (manager.any_script and rest):
         return None
-    return _script(name or rest[0], _arguments(manager, rest[1:]), cwd, is_certain=bool(name))
+    found = _script(name or rest[0], _arguments(manager, rest[1:]), cwd, is_certain=bool(name))
+    is_alone = "--ignore-scripts" in words[: words.index("--") if "--" in words else len(words)]
+    return replace(found, before=()) if is_alone and isinstance(found, PackageLine) else found
 
 
 def _options_taken(manager: PackageManager, words: list[str], cwd: Path) -> tuple[list[str], Path]:
@@ -109,23 +114,13 @@ def _arguments(manager: PackageManager, words: Sequence[str]) -> list[str]:
 
 def _script(name: str, arguments: Sequence[str], cwd: Path, *, is_certain: bool) -> PackageLine | NoScript:
     folder = next((it for it in (cwd, *cwd.parents) if (it / "package.json").is_file()), None)
-    scripts = package_of(folder).get("scripts") if folder else None
-    lines = {str(key): it for key, it in scripts.items() if isinstance(it, str)} if isinstance(scripts, dict) else {}
+    lines = scripts_of(folder) if folder else {}
     if folder is not None and name in lines:
-        return PackageLine(folder, f"{lines[name]} {shlex.join(arguments)}".strip())
+        first = (f"pre{name}",) if f"pre{name}" in lines else ()
+        return PackageLine(folder, f"{lines[name]} {shlex.join(arguments)}".strip(), first)
     if is_certain or command_file(name, cwd) is None:
         return NoScript(name, tuple(lines))
     return PackageLine(cwd, shlex.join([name, *arguments]))
-
-
-def package_of(folder: Path) -> dict[str, Any]:
-    """Its package.json; of one that cannot be read, nothing."""
-    try:
-        with (folder / "package.json").open("rb") as file:
-            found = json.loads(file.read(_MOST_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 # Commands of packages.

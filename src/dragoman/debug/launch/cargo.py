@@ -71,8 +71,10 @@ def _call(words: Sequence[str]) -> CargoCall:
 
 
 def _test_arguments(words: Sequence[str], call: CargoCall) -> list[str]:
-    """One thread: a debugger looks at one test, and the others would run past it."""
-    return [*call.args, *([] if any("test-threads" in it for it in words) else ["--test-threads=1"])]
+    """One thread: a debugger looks at one test, and the others would run past it. What is printed, a panic's message
+    too, is seen when it is printed."""
+    added = {"--test-threads=1": "test-threads", "--nocapture": "capture"}
+    return [*call.args, *(flag for flag, name in added.items() if not any(name in it for it in words))]
 
 
 def _manifest(call: CargoCall, cwd: Path) -> Path:

@@ -252,11 +252,12 @@ class _Resolver:
         return None if node is None else self._expander(node).expand(node)
 
     def _task(self, wanted: Node | None) -> TaskPlan | None:
-        if wanted is None or wanted.value == "":
+        if wanted is None or wanted.value in (None, "", []):
             return None
         if self._planner is None:
             self._planner = TaskPlanner(self._scope)
-        return self._planner.plan(wanted)
+        plans = [self._planner.plan(it) for it in wanted.one_or_more()]
+        return plans[0] if len(plans) == 1 else TaskPlan(plans[-1].label, None, tuple(plans), in_sequence=True)
 
     def _unwrapped(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], TaskPlan | None]:
         """What a launcher starts in its place; and what must be built for that first."""
@@ -268,7 +269,9 @@ class _Resolver:
         is_cargo = words[0] == "cargo"
         found: Mapping[str, Any] = {"program": "cargo", "args": words[1:]} if is_cargo else self._unwrap(words, cwd)
         if found.get("program") != "cargo":
-            return unwrapped(given, found), None
+            first = found.get("preLaunchTask")
+            plan = self._task(Node(first, ("preLaunchTask",), Origin("program", "bad_configuration")))
+            return unwrapped(given, {key: it for key, it in found.items() if key != "preLaunchTask"}), plan
         env = {**self._scope.environment, **(found.get("env") or {})}
         built, plan = cargo_program(["cargo", *found["args"]], Path(found.get("cwd") or cwd), env)
         return unwrapped(given, {**found, **built}), plan

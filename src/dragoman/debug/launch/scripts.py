@@ -20,6 +20,15 @@ def installed_script(name: str, workspace: Path, environment: Mapping[str, str])
     return next((path for folder in _folders(workspace, environment) if kind_of(path := folder / name) == "file"), None)
 
 
+def environment_script(name: str, workspace: Path, environment: Mapping[str, str]) -> Path | None:
+    """`pytest` of the active environment or of the workspace's own: whoever says `python` there means the same one."""
+    with contextlib.suppress(DragomanError):
+        found = find_interpreter(workspace, environment)
+        path = found.path.parent / name
+        return path if found.found_by != "PATH" and kind_of(path) == "file" else None
+    return None
+
+
 def _folders(workspace: Path, environment: Mapping[str, str]) -> Iterator[Path]:
     with contextlib.suppress(DragomanError):  # without an interpreter, nothing could run the script
         yield find_interpreter(workspace, environment).path.parent

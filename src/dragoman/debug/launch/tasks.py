@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from dragoman.debug.launch.faults import LaunchError, choice, listed, quoted
 from dragoman.debug.launch.files import WorkspaceFiles, entries
-from dragoman.debug.launch.nodes import Node
+from dragoman.debug.launch.nodes import Node, Origin
+from dragoman.debug.launch.packages import script_task
 from dragoman.debug.launch.task_commands import TaskCommand, read_command
 from dragoman.debug.launch.variables import Expander, Scope
 from dragoman.jsonc import Step
@@ -53,8 +54,8 @@ class TaskPlanner:
             raise task.child("dependsOrder", order).wrong(say("one of {choices}", choices=listed(_ORDERS)))
         depends = task.get("dependsOn")
         before = [] if depends is None else [self.plan(other, chain) for other in depends.one_or_more()]
-        assert self._file is not None
-        command = read_command(task, self._file, self._scope, self._expander)
+        file = self._file or Node({}, (), task.origin)
+        command = read_command(task, file, self._scope, self._expander)
         return TaskPlan(label_of(task), command, tuple(before), order == "sequence")
 
     def _find(self, wanted: Node) -> Node:
@@ -62,6 +63,9 @@ class TaskPlanner:
         for task in self._tasks:
             if matches(task, wanted):
                 return task
+        script = script_task(wanted.value, self._scope.files.folder)
+        if script is not None:
+            return Node(script, tuple(script.values()), Origin("package.json", "bad_package_json"))
         raise _unknown(wanted, self._tasks)
 
 

@@ -34,6 +34,7 @@ _OF_JAVASCRIPT = re.compile(r".+\.(?:test|spec)\.[cm]?[jt]sx?")
 # How the id of a test says whose it is: the first that fits.
 _BY_ID: Mapping[str, str] = {
     r".+\.py(::.+)?": "pytest {id}",
+    r".+\.rb": "ruby {id}",
     r"(Test|Example|Fuzz|Benchmark)\w+(/.+)?": "go test -run ^{id}$ .",
     r"[A-Za-z_]\w*(\.\w+)+": "python -m unittest {id}",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -92,6 +93,29 @@ def test_tests_of_cargo_that_are_not_built_are_refused_with_what_builds_them(pro
     with pytest.raises(LaunchError) as refused:
         resolved(project, program="cargo", args=["test", "name"])
     assert (refused.value.code, "cargo test --no-run" in str(refused.value.hint)) == ("needs_build", True)
+
+
+def test_tests_of_cargo_run_one_after_another_and_say_at_once_why_they_panic(project: Workspace) -> None:
+    test = project.folder / "target/debug/deps/my_app-0123456789abcdef"
+    test.parent.mkdir(parents=True)
+    test.write_bytes(b"\x7fELF")
+    test.chmod(0o755)
+    told = resolved(project, program="cargo", args=["test", "name"]).arguments["args"]
+    assert told == ["name", "--test-threads=1", "--nocapture"]
+    told = resolved(project, program="cargo", args=["test", "--", "--show-output", "--nocapture"]).arguments["args"]
+    assert told == ["--show-output", "--nocapture", "--test-threads=1"]
+
+
+def test_what_npm_runs_first_is_a_task_before_what_it_starts(project: Workspace) -> None:
+    scripts = {"prestart": "tsc", "start": "node app.js"}
+    (project.folder / "package.json").write_text(json.dumps({"scripts": scripts}))
+    ways = ({"program": "npm", "args": ["start"]}, {"configuration": {"program": "npm", "args": ["start"]}})
+    for way in ways:
+        session = resolved(project, **way)
+        assert session.before is not None
+        assert session.before.command is not None
+        assert (session.before.command.line, session.before.command.cwd) == ("npm run prestart", str(project.folder))
+        assert "preLaunchTask" not in session.arguments
 
 
 @pytest.mark.parametrize(

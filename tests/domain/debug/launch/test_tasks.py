@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import subprocess
+from functools import partial
 from typing import Any
 
 import pytest
@@ -174,6 +175,21 @@ def test_an_unknown_task_is_told_with_the_known_ones(workspace: Workspace) -> No
     assert (fault.code, fault.details["known"]) == ("unknown_task", ["build", "test"])
     assert fault.details["path"] == "configurations[0].preLaunchTask"
     assert 'Did you mean "build"?' in str(fault.hint)
+
+
+@pytest.mark.parametrize("wanted", ["npm: build", {"type": "npm", "script": "build"}, "npm: pack - web"])
+def test_a_script_of_a_package_is_a_task_that_no_file_needs_to_name(workspace: Workspace, wanted: Any) -> None:
+    (workspace.folder / "package.json").write_text('{"scripts": {"build": "tsc", "bad": 1}}')
+    (workspace.folder / "web").mkdir()
+    (workspace.folder / "web" / "package.json").write_text('{"scripts": {"pack": "x"}}')
+    workspace.launch_json(a_configuration(preLaunchTask=wanted))
+    plan = workspace.one(preLaunchTask=wanted).before
+    assert plan is not None
+    assert plan.command is not None
+    name, folder = ("pack", "/web") if wanted == "npm: pack - web" else ("build", "")
+    assert (plan.command.argv, plan.command.cwd) == (("npm", "run", name), f"{workspace.folder}{folder}")
+    for unknown in ("npm: bad", "npm: missing", "npm: build - web"):
+        assert fault_of(partial(workspace.one, preLaunchTask=unknown)).code == "unknown_task"
 
 
 def test_without_a_tasks_file_there_is_no_task(workspace: Workspace) -> None:

@@ -1,0 +1,1 @@
+require("node:fs").writeFileSync("prepared.txt", `prepared in ${process.cwd()}`);

@@ -1,0 +1,25 @@
+import { describe, expect, test } from "vitest";
+import { price, priceLater } from "../pricing.js";
+
+interface Basket {
+  count: number;
+  name: string;
+}
+
+describe("a price", () => {
+  test("of three is twenty", () => {
+    const basket: Basket = { count: 3, name: "apples" };
+    const total = price(basket.count);
+    expect(total).toBe(20);
+  });
+
+  test("of three is twenty, later", async () => {
+    const count = 3;
+    const total = await priceLater(count);
+    expect(total).toBe(20);
+  });
+
+  test("of none is nothing", () => {
+    expect(price(0)).toBe(0);
+  });
+});

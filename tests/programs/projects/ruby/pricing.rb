@@ -1,0 +1,5 @@
+def price(count)
+  unit = 7
+  total = count * unit
+  total
+end

@@ -1,0 +1,76 @@
+"""docs/programs.md: what the last run of `make test-programs` proved, with which versions, in which time."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.programs.agent import PLACE
+
+PAGE = Path(__file__).parents[2] / "docs" / "programs.md"
+HEAD = """\
+# Real programs
+
+`make test-programs` debugs these projects (`tests/programs/projects`) as an agent does: a real daemon, MCP over stdio,
+nothing else. They are installed by their own lock files into `.peers/programs`. After each, no process is left.
+This page is written by the run itself.
+"""
+PACKAGES = ("flask", "django", "fastapi", "uvicorn", "gunicorn", "celery", "pytest")
+COMMANDS = {
+    "Python": "python3 --version",
+    "Node": "node --version",
+    "Go": "go version",
+    "Rust": "cargo --version",
+    "Ruby": "ruby --version",
+    "GCC": "g++ -dumpfullversion",
+    "CMake": "cmake --version",
+}
+_NUMBER = re.compile(r"\d+(?:\.\d+)+")
+
+
+class Report:
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, str, float]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self.rows.append((report.nodeid, report.outcome, report.duration))
+
+    def pytest_sessionfinish(self) -> None:
+        if self.rows:
+            PAGE.write_text(page(sorted(self.rows)))
+
+
+def page(rows: list[tuple[str, str, float]]) -> str:
+    passed = sum(outcome == "passed" for _, outcome, _ in rows)
+    seconds = sum(it for *_, it in rows)
+    day = datetime.now(UTC).date().isoformat()
+    counted = f"Last run {day}: {passed} of {len(rows)} passed, {seconds:.0f} s of tests."
+    with_what = ", ".join(f"{name} {version}" for name, version in versions().items())
+    table = [f"| {_title(name)} | {outcome} | {took:.1f} |" for name, outcome, took in rows]
+    lines = [HEAD, counted, f"With {with_what}.", "", "| what | result | seconds |", "| --- | --- | --- |", *table, ""]
+    return "\n".join(lines)
+
+
+def _title(name: str) -> str:
+    """`test_web_servers.py::test_a_request_stops[flask]` as words."""
+    function, _, case = name.rpartition("::")[2].removeprefix("test_").partition("[")
+    return function.replace("_", " ") + (f": {case.removesuffix(']')}" if case else "")
+
+
+def versions() -> dict[str, str]:
+    locked = (PLACE / "python" / "requirements.txt").read_text()
+    package = json.loads((PLACE / "javascript" / "package.json").read_text())
+    found = {name: match[1] for name in PACKAGES if (match := re.search(rf"(?m)^{name}==(\S+)", locked))}
+    return {**found, **package["devDependencies"], **{name: _version(it) for name, it in COMMANDS.items()}}
+
+
+def _version(command: str) -> str:
+    told = subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout
+    found = _NUMBER.search(told)
+    return found[0] if found else "?"
