@@ -80,7 +80,7 @@ test("one that died is told of, and brought back without taking over from anybod
 
 test("nothing is asked of an index unless the person says so; what failed is in the log that is offered", async () => {
   const { server, log, base } = await managed();
-  const refuses = `mkdir -p "$3/bin"; printf '#!/bin/sh\\ncase "$*" in *--no-deps*) echo "ERROR: $*: no such file" >&2; exit 1;; esac\\n' > "$3/bin/python"; chmod +x "$3/bin/python"`;
+  const refuses = `mkdir -p "$3/bin"; printf '#!/bin/sh\\ncase "$*" in *--no-deps*) echo "ERROR: \${9}: no such file" >&2; exit 1;; esac\\n' > "$3/bin/python"; chmod +x "$3/bin/python"`;
   await program(join(base, "bin", "python3.14"), `test "$2" != venv || { ${refuses}; }`);
   vi.stubEnv("PATH", `${join(base, "bin")}:${process.env["PATH"]}`);
   await installOwn(server); // the list was closed
@@ -88,13 +88,19 @@ test("nothing is asked of an index unless the person says so; what failed is in 
   const { mock } = editor.window.showQuickPick;
   expect((mock.calls[0]![0] as { label: string }[]).map(({ label }) => label)).toEqual(["A wheel…", "A folder with the source…", "The package index"]);
 
-  editor.settings["package"] = "/nowhere/dragoman-1-py3-none-any.whl"; // who named one is not asked
+  const reported: string[] = [];
+  const report = ({ message }: { message: string }) => reported.push(message);
+  editor.window.withProgress.mockImplementation((_, work: (progress: object, cancelled: object) => unknown) => work({ report }, { onCancellationRequested() {} }));
+  editor.settings["package"] = "/nowhere/[x](command:evil)/dragoman-1-py3-none-any.whl"; // who named one is not asked
   editor.window.showErrorMessage.mockResolvedValue("Show log");
   await installOwn(server);
   expect(mock.calls.length).toBe(1);
   expect(editor.window.showErrorMessage.mock.calls[0]![0]).toMatch(/could not be installed: .*nowhere.*uv tool install/);
   await vi.waitFor(() => expect(log.show).toHaveBeenCalled());
-  expect(log.info.mock.calls.flat().join("\n")).toContain("/nowhere/dragoman-1-py3-none-any.whl");
+  expect(log.info.mock.calls.flat().join("\n")).toContain("/dragoman-1-py3-none-any.whl");
+  expect(reported.join("\n")).toContain("]\u200b(command:evil)");
+  expect(reported.join("\n")).not.toContain("](command:"); // what pip prints is a link in no notification
+  expect(String(editor.window.showErrorMessage.mock.calls[0]![0])).not.toContain("](command:");
   vi.unstubAllEnvs();
 });
 

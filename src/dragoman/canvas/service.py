@@ -63,6 +63,14 @@ class CanvasService:
         self._turn = anyio.Lock()
         self._waiting = Waiting(clock)
         self._watching: list[Callable[[SurfaceChange], None]] = []
+        self._present: set[str] = set()
+        """Drawers that are connected, and so hear what people did themselves."""
+
+    def arrived(self, drawer: str) -> None:
+        self._present.add(drawer)
+
+    def left(self, drawer: str) -> None:
+        self._present.discard(drawer)
 
     def watch(self, told: Callable[[SurfaceChange], None]) -> None:
         """Every change of a surface once it is kept, in order; `told` must not take long."""
@@ -181,8 +189,8 @@ class CanvasService:
         """Each once. By the surface's name, whoever works in the same workspace may read for a drawer that has gone."""
 
         def chosen(taken: Taken) -> bool:
-            is_own = taken.drawer == drawer or (bool(surface_id) and taken.workspace == workspace)
-            return is_own and surface_id in ("", taken.surface_id)
+            is_orphan = bool(surface_id) and taken.workspace == workspace and taken.drawer not in self._present
+            return (taken.drawer == drawer or is_orphan) and surface_id in ("", taken.surface_id)
 
         return await self._told(await self._waiting.take(chosen, most=most, within_s=within_s))
 

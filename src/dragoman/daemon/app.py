@@ -177,6 +177,11 @@ async def _erased(chat: Chatting, feed: Feed) -> None:
     feed.tell_erased()
 
 
+def _left(chat: Chatting, terminal: Terminals, client: str) -> None:
+    terminal.left(client)
+    chat.canvas.left(client)
+
+
 def _redactor(settings: Settings) -> Redactor:
     return Redactor(settings.redact, tuple(settings.redact_names))
 
@@ -248,7 +253,7 @@ class _Parts:
             debugger, terminal, chat, lambda: feed.readers, _path_rule(settings, places), _redactor(settings)
         )
         toolbox = build_toolbox(report, journal, operations, _redactor(settings))
-        door = Door(toolbox, journal, links, __version__, debugger.readings, terminal.left)
+        door = Door(toolbox, journal, links, __version__, debugger.readings, partial(_left, chat, terminal))
         self._mcp = HttpDoor(door, names, Path(state.workspace))
         relay = gateway.relay if settings.gateway_relay else None
         if relay is not None:

@@ -14,7 +14,7 @@ import msgspec
 
 from dragoman.canvas.model import Drawn, SurfaceChange, key_of
 from dragoman.canvas.service import CanvasService
-from dragoman.gateway.calls import Asker
+from dragoman.gateway.calls import Asker, invalid
 from dragoman.wire.a2ui import A2uiError, Surface, pointer, to_seed
 
 Json = dict[str, Any]
@@ -100,13 +100,17 @@ class DocumentCanvas:
         return Delivered()
 
     def _found(self, acted: UserAction, told: Set[str]) -> tuple[Drawn, str, str] | None:
-        """The surface, the component and the item that it stands for: on the surface that was changed last."""
-        own = (drawn for drawn in self._canvas.surfaces() if self._names.get(drawn.key) in told)
-        if "componentId" not in acted.context:
-            return next((found for drawn in own if (found := _offering(drawn, acted.context.get("path")))), None)
-        component_id, _, scope = str(acted.context["componentId"]).partition("@/")
-        where = f"/{scope}" if scope else ""
-        return next(((drawn, component_id, where) for drawn in own if component_id in drawn.surface.components), None)
+        """The surface, the component and the item that it stands for: on the surface that was changed last.
+
+        The document's actions name no surface. Where two drawers have such a component nobody can tell whose was meant,
+        and the one that drew last is not told what was typed for the other."""
+        named = acted.context.get("surfaceId")
+        names = {it.key: self._names.get(it.key) for it in self._canvas.surfaces()}
+        own = [it for it in self._canvas.surfaces() if names[it.key] in told and named in (None, names[it.key])]
+        found = [place for drawn in own if (place := _place(drawn, acted.context))]
+        if len({drawn.drawer for drawn, _, _ in found}) > 1:
+            raise invalid("several agents drew such a component: context.surfaceId must name the surface")
+        return found[0] if found else None
 
 
 def user_action(message: str) -> UserAction | None:
@@ -116,6 +120,13 @@ def user_action(message: str) -> UserAction | None:
         return msgspec.json.decode(message, type=UserAction)
     except (msgspec.DecodeError, RecursionError):
         return None
+
+
+def _place(drawn: Drawn, context: Json) -> tuple[Drawn, str, str] | None:
+    if "componentId" not in context:
+        return _offering(drawn, context.get("path"))
+    component_id, _, scope = str(context["componentId"]).partition("@/")
+    return (drawn, component_id, f"/{scope}" if scope else "") if component_id in drawn.surface.components else None
 
 
 def _offering(drawn: Drawn, path: object) -> tuple[Drawn, str, str] | None:

@@ -22,7 +22,7 @@ from dragoman.gateway import schemas as s
 from dragoman.gateway import shapes
 from dragoman.gateway.calls import NODE, Asker, Json, Method, MethodError, invalid
 from dragoman.gateway.document_canvas import Delivered
-from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE, allows
+from dragoman.gateway.grants import ADMIN, APPROVE, READ, WRITE, allows, called
 from dragoman.gateway.nodes import Nodes
 from dragoman.ids import new_id
 from dragoman.phrases import Language, say
@@ -212,7 +212,7 @@ class Methods:
     async def _inject(self, asker: Asker, wanted: s.ChatInject) -> Json:
         run_id = new_id("inject")
         said = await self._conversations.say(
-            wanted.session_key, "assistant", wanted.message, run_id=run_id, by=wanted.label or asker.name
+            wanted.session_key, "assistant", wanted.message, run_id=run_id, by=called(wanted.label or asker.name)
         )
         self._runs.announce(canonical_session_key(wanted.session_key), run_id, wanted.message)
         return {"ok": True, "messageId": said.id}

@@ -22,7 +22,12 @@ _ONE_KEY = re.compile(
     rb"|[^\x00-\x1f\x7f]+"  # a run of text
 )
 # What a terminal answers may come in two reads, and any program can have it answer: `ESC [ ? 1 ; 2 $` and then `y`.
-_UNFINISHED = re.compile(rb"\x1b(?:[\]P][^\x07\x1b]*(?:\x1b)?|\[[0-?]*[ -/]*|O)\Z")
+# Or in eight bits, where a program switched the terminal to those; or a click, whose place is told in plain letters.
+_INTRODUCED = rb"(?:\x1b\[|(?<![\x80-\xff])\x9b|\xc2\x9b)"
+_SPOKEN = rb"(?:\x1b[\]P]|(?<![\x80-\xff])[\x90\x9d]|\xc2[\x90\x9d])"
+_UNFINISHED = re.compile(
+    rb"(?:%b[^\x07\x1b]*(?:\x1b)?|%b(?:[0-?]*[ -/]*|M[^\x1b]{0,2})|\x1bO)\Z" % (_SPOKEN, _INTRODUCED), re.DOTALL
+)
 _LONGEST_REPLY = 4096
 # A terminal's own words between the keys: who it is, where its cursor stands, whether its window has the focus.
 _REPLY = re.compile(rb"\x1b(?:[\]P].*|\[\??[0-9;]*\$?[Rcny]|\[[>?][0-9;]*[cu]|\[[IO])", re.DOTALL)

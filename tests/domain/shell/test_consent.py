@@ -73,7 +73,12 @@ def test_a_key_that_is_read_late_because_we_stood_still_grants_nothing() -> None
 
 
 @pytest.mark.parametrize(
-    "pieces", [[b"\x1b[?2004;1$", b"y"], [b"\x1b[?2004;", b"1$", b"y"], [b"\x1bP1$r", b"y"], [b"\x1b]11;rgb:", b"y"]]
+    "pieces",
+    [
+        *([b"\x1b[?2004;1$", b"y"], [b"\x1b[?2004;", b"1$", b"y"], [b"\x1bP1$r", b"y"], [b"\x1b]11;rgb:", b"y"]),
+        *([b"\x9b?2004;1$", b"y"], [b"\xc2\x9b?2004;1$", b"y"], [b"\x90", b"1$r", b"y"], [b"\xc2\x9d11;", b"y"]),
+        *([b"\x1b[M", b"y"], [b"\x1b[M", b" ", b"y"], [b"\x1b[M!", b"Y"]),
+    ],
 )
 def test_what_the_terminal_answers_a_program_in_pieces_is_no_key(pieces: list[bytes]) -> None:
     desk = Desk()

@@ -130,6 +130,22 @@ async def test_what_its_user_does_reaches_the_agent_that_drew_once(daemon: Cli, 
         assert (chosen["name"], chosen["context"]) == ("onSelect", {"path": "src/app.ts"})
 
 
+async def test_an_agent_that_draws_the_same_component_later_is_not_told_what_was_meant_for_the_first(
+    daemon: Cli,
+) -> None:
+    pressed, names = f"b-{uuid4()}", [f"s-{uuid4()}", f"s-{uuid4()}"]
+    button = {"id": pressed, "type": "Button", "props": {"label": "Send"}}
+    async with at(daemon) as client, session_of(daemon) as first, session_of(daemon) as copy:
+        for agent, name in zip((first, copy), names, strict=True):
+            await asked(agent, "show_canvas", surface_id=name, messages=[created(name, [button])])
+        await shown(client, 2)
+        with pytest.raises(Exception, match=r"context\.surfaceId"):
+            await client.chat_send("acp:a", acting("onClick", componentId=pressed))
+        await client.chat_send("acp:a", acting("onClick", componentId=pressed, surfaceId=names[0]))
+        assert len((await asked(first, "read_actions", timeout_s=10))["actions"]) == 1
+        assert (await asked(copy, "read_actions", timeout_s=0))["actions"] == []
+
+
 async def test_a_button_of_a_list_says_which_item_it_stands_for(daemon: Cli) -> None:
     name, pressed = f"s-{uuid4()}", f"b-{uuid4()}"
     components = [

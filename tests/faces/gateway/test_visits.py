@@ -368,6 +368,10 @@ async def test_an_injected_note_is_told_and_kept(tmp_path: Path) -> None:
         assert (await guest.ask("chat.inject", note))["ok"]
         (row,) = (await guest.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"]
         assert row["content"][0]["text"] == "note from the host"
+        for label in ("you", "The page", "dragoman"):
+            await guest.ask("chat.inject", {"sessionKey": "main", "message": "as if", "label": label})
+        said = await it.conversations.history("main", limit=10)
+        assert [one.by for one in said] == ["host", "client you", "client The page", "client dragoman"]
 
 
 async def test_an_approval_is_seen_by_whoever_reads_and_answered_by_a_person_once(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 /** What is said where no `dragoman` is found, and the installation into an environment of our own. */
 import * as vscode from "vscode";
 
+import { plain } from "../bridge/plain";
 import { CannotInstall, install } from "../daemon/installing";
 import type { Server } from "./server";
 
@@ -10,7 +11,7 @@ export async function offerInstallation(server: Server): Promise<void> {
   const { named } = server.programs;
   const [put, choose] = [t("Install"), t("Choose a path…")];
   const words = named
-    ? t("The setting dragoman.path names {0}, which is no dragoman.", named)
+    ? t("The setting dragoman.path names {0}, which is no dragoman.", plain(named))
     : t("No dragoman was found: not in this workspace's environment, on PATH, nor with pipx or uv.");
   const chosen = await vscode.window.showWarningMessage(words, ...(named ? [choose] : [put, choose]));
   if (chosen === put) await installOwn(server);
@@ -31,7 +32,7 @@ export async function installOwn(server: Server): Promise<void> {
       cancelled.onCancellationRequested(() => stop.abort());
       return install({ own, wanted, requirements, signal: stop.signal }, (line) => {
         log.info(line);
-        progress.report({ message: line.slice(0, 80) });
+        progress.report({ message: plain(line.slice(0, 80)) });
       });
     });
   } catch (error) {

@@ -145,7 +145,7 @@ export class Server implements vscode.Disposable {
 
   private async agrees(): Promise<boolean> {
     const lives = this.known.state === "running" ? this.known.status.sessions : [];
-    const listed = (all: typeof lives) => all.map((life) => `${named(life, t)} (${life.id})`);
+    const listed = (all: typeof lives) => all.map((life) => plain(`${named(life, t)} (${life.id})`));
     const stays = listed(lives.filter(({ ends }) => ends === false));
     const goOn = stays.length ? [t("These go on in their editor, and are lent again when the server is back:"), ...stays] : [];
     const detail = [...listed(lives.filter(({ ends }) => ends !== false)), ...goOn].join("\n");

@@ -51,6 +51,7 @@ class Drawer:
         return await self._draw(caller, wanted, wanted.messages or _changes(wanted))
 
     async def _draw(self, caller: Caller, wanted: Drawing, document: list[Json]) -> Outcome:
+        self.service.arrived(caller.id)
         with refusing(are_messages=bool(wanted.messages)):
             drawn = await self.service.draw(caller.id, str(caller.workspace), document, session_key=caller.conversation)
         return self._shown(caller, wanted, drawn)

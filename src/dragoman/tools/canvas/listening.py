@@ -46,6 +46,7 @@ class Listener:
     async def ask(self, caller: Caller, wanted: AskUser) -> Outcome:
         """A form of its own, taken away once it is answered. One that nobody waits for says so and takes no answer."""
         surface_id = new_id("ask")
+        self.service.arrived(caller.id)
         await self._forget_closed(caller)
         with refusing(are_messages=False):
             await self.service.draw(caller.id, str(caller.workspace), _form(surface_id, wanted), asking="open")

@@ -174,6 +174,21 @@ async def test_actions_are_told_once_and_a_time_without_any_is_no_error(tmp_path
         assert (nothing["status"], nothing["is_error"]) == ("timeout", False)
 
 
+async def test_no_other_client_of_the_folder_takes_what_was_done_for_one_that_is_there(tmp_path: Path) -> None:
+    form = {"id": "form", "component": "Form", "title": "Log in", "fields": [{"name": "pin", "kind": "secret"}]}
+    async with agent(tmp_path) as (call, service):
+        other = Toolbox(canvas_operations(service, lambda: 1, SUBJECTS))
+        stranger = Caller(id="mcp-2", workspace=tmp_path, cwd=tmp_path)
+        wanted = {"surface_id": "main", "timeout_s": 0}
+        await call("show_canvas", components=[form])
+        await service.act("mcp-1", "main", "form", details={"values": {"pin": "4711"}}, by="page")
+        assert (await other.call("read_actions", wanted, stranger)).data.model_dump()["actions"] == []
+        assert len((await call("read_actions", timeout_s=0))["actions"]) == 1
+        await service.act("mcp-1", "main", "form", details={"values": {"pin": "4712"}}, by="page")
+        service.left("mcp-1")  # for who comes back under another name
+        assert len((await other.call("read_actions", wanted, stranger)).data.model_dump()["actions"]) == 1
+
+
 async def answer_when_asked(service: CanvasService, details: dict[str, Any]) -> None:
     while not service.surfaces():  # noqa: ASYNC110  nothing rings when a surface is drawn
         await anyio.sleep(0.005)
