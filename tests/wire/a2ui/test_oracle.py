@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.canvas.components import OWN
 from dragoman.wire.a2ui import snapshot, to_v08, to_v09
+from dragoman.wire.a2ui.as_text import OWN_TYPES, as_text
 from dragoman.wire.a2ui.catalogue import BASIC
 from dragoman.wire.a2ui.messages import (
     AgentMessage,
@@ -68,6 +70,46 @@ def test_their_validator_takes_the_surfaces_we_write_as_0_8(name: str) -> None:
     behind = [*written[1:], written[0]]
     with pytest.raises(core.A2uiError):
         core.MessageProcessor([standard], options=options).process_messages(behind)
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_their_validator_takes_components_of_our_own_as_0_8(name: str) -> None:
+    """By their examples, and with every property bound that may be; written as they are it refuses them."""
+    options = core.MessageProcessorOptions(validation_config=core.STRICT_VALIDATION)
+    standard = pytest.importorskip("a2ui.core.basic_catalog.v0_8").BasicCatalog()
+    bound = {"title": {"path": "/t"}, "rows": {"path": "/r"}, "text": {"path": "/t"}, "message": {"path": "/m"}}
+    for more in ({}, {"title": "Look", "weight": 1}, bound):
+        parts = (
+            Component("root", "Column", {"children": ["own"]}),
+            Component("own", name, {**OWN[name].example, **more}),
+        )
+        made = UpdateComponents(surface_id="s", components=parts)
+        written = to_v08([CreateSurface(surface_id="s", root="root"), made])
+        core.MessageProcessor([standard], options=options).process_messages(copy.deepcopy(written))
+        update = next(it["surfaceUpdate"] for it in written if "surfaceUpdate" in it)
+        assert list(update["components"][1]["component"]) == ["Text"]
+        update["components"][1]["component"] = {name: OWN[name].example}
+        with pytest.raises(core.A2uiError):
+            core.MessageProcessor([standard], options=options).process_messages(written)
+
+
+def test_what_our_own_components_say_is_in_their_text() -> None:
+    table = {
+        "columns": [{"key": "n"}, {"key": "ms", "title": "Time"}],
+        "rows": [{"n": "a|b", "ms": 3}],
+        "caption": "Tests",
+    }
+    assert (
+        as_text(Component("t", "Table", table)).properties["text"]
+        == "**Tests**\n\n| n | Time |\n| --- | --- |\n| a/b | 3 |"
+    )
+    change = {"path": "app.py", "original": "a = 1\nb\n", "modified": "a = 2\nb\n"}
+    assert "-a = 1\n+a = 2\n b" in as_text(Component("d", "Diff", change)).properties["text"]
+    shown = as_text(Component("o", "Terminal", {"text": "\x1b[32mok\x1b[0m ```"})).properties["text"]
+    assert shown == "````\nok ```\n````"
+    tree = {"variables": [{"name": "o", "value": "O()", "children": [{"name": "t", "value": "0"}]}]}
+    assert as_text(Component("v", "VariableTree", tree)).properties["text"] == "- `o`: O()\n  - `t`: 0"
+    assert frozenset(OWN) == OWN_TYPES
 
 
 def _in_the_standard_catalogue(parts: Iterable[AgentMessage]) -> list[AgentMessage]:

@@ -3,7 +3,7 @@
 - function calls: an empty literal of the property's type; a call as an action: an event named after the function, so
   that the click is not lost; icons that 0.8 does not know, drawn ones too: `help`;
 - `checks`, `accessibility`, unknown properties of known components, a borderless button, a picker's label: left out;
-- CodeBlock and FileTree: Text in markdown; other own components are sent as they are;
+- components of our own: Text in markdown (`as_text`); those of other catalogues are sent as they are;
 - the catalogue: named only where it is somebody's own, since an 0.8 client knows the standard one by no other id;
 - theme: `font` and `primaryColor` alone; deleting: an empty string; null: left out; a list: a string of JSON, which the
   reference renderer reads as a list; a data model that is not an object: an empty one;
@@ -12,12 +12,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
+from dragoman.wire.a2ui.as_text import as_text
 from dragoman.wire.a2ui.catalogue import BASIC, TO_V08_TYPE, Kind, is_template
 from dragoman.wire.a2ui.messages import (
     DELETE,
@@ -48,7 +48,6 @@ shoppingCart star starHalf starOff upload visibility visibilityOff warning
 ICONS = frozenset(_ICON_NAMES.split())
 _SCALE_DOWN = {"scaleDown": "scale-down"}
 _PRIMARY = {"primary": True, "default": False}
-_BACKTICKS = re.compile("`+")
 
 
 def to_v08(messages: Iterable[AgentMessage | ClientMessage]) -> list[Json]:
@@ -99,7 +98,7 @@ def _update_components(message: UpdateComponents) -> list[Json]:
 
 
 def _component(component: Component) -> Json:
-    component = _IN_MARKDOWN[component.type](component) if component.type in _IN_MARKDOWN else component
+    component = as_text(component)
     write = _known_properties if component.type in BASIC else _other_properties
     name = TO_V08_TYPE.get(component.type, component.type)
     body: Json = {"id": component.id, "component": {name: dict(write(component))}}
@@ -127,25 +126,6 @@ def _other_properties(component: Component) -> Iterator[tuple[str, Any]]:
             yield name, _action(value)
         elif name != "weight":
             yield name, value
-
-
-def _code_as_text(component: Component) -> Component:
-    code = component.properties.get("code", "")
-    if not isinstance(code, str):
-        return Component(component.id, "Text", {"text": code})
-    # Longer than any run of backticks in it: a fence as long would end the block.
-    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
-    language = to_text(component.properties.get("language"))
-    return Component(component.id, "Text", {"text": f"{fence}{language}\n{code}\n{fence}"})
-
-
-def _files_as_text(component: Component) -> Component:
-    items = component.properties.get("items", [])
-    text = "\n".join(f"- {to_text(item)}" for item in items) if isinstance(items, list) else items
-    return Component(component.id, "Text", {"text": text})
-
-
-_IN_MARKDOWN = {"CodeBlock": _code_as_text, "FileTree": _files_as_text}
 
 
 def _is_number(value: object) -> bool:
