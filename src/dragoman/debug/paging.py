@@ -43,7 +43,7 @@ class Pager:
             elements = await self._looking.variables(reference, start=start, count=asked, filter="indexed")
             found += _of_page(elements, start, asked)
         if named and start + count > indexed:
-            others = await self._looking.variables(reference, filter="named")
+            others = _besides(await self._looking.variables(reference, filter="named"), found, named)
             found += others[max(0, start - indexed) : start + count - indexed]
         return Page(variables=tuple(found), total=indexed + named)
 
@@ -77,6 +77,13 @@ def _of_page(elements: tuple[Variable, ...], start: int, count: int) -> tuple[Va
     if named:
         return named
     return elements[start : start + count]
+
+
+def _besides(others: tuple[Variable, ...], elements: list[Variable], count: int) -> tuple[Variable, ...]:
+    """Without the elements, where the adapter does not heed what it was asked for and answers with everything."""
+    told = {it.name for it in elements}
+    is_everything = len(others) > count
+    return tuple(it for it in others if it.name not in told and not (is_everything and it.name.strip("[]").isdigit()))
 
 
 def _moved(variable: Variable, start: int) -> Variable:

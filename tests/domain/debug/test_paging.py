@@ -78,6 +78,17 @@ async def test_what_a_container_has_besides_its_elements_comes_after_them() -> N
     assert (names(page), page.total) == (["8", "9", "length"], 11)
 
 
+@pytest.mark.parametrize(
+    ("start", "shown"), [(0, ["0", "1", "2", "length"]), (2, ["2", "length"]), (3, ["length"]), (4, [])]
+)
+async def test_an_adapter_that_tells_everything_whatever_it_is_asked_for_tells_nothing_twice(
+    start: int, shown: list[str]
+) -> None:
+    everything = {"variables": [*elements(range(3))["variables"], {"name": "length", "value": "3"}]}
+    page = await page_of(holding(lambda _: everything, indexedVariables=3, namedVariables=1), start, 5)
+    assert (names(page), page.total) == (shown, 4)
+
+
 def cutting(adapter_answers: dict[str, Any], **fields: Any) -> FakeAdapter:
     def children(asked: dict[str, Any]) -> Any:
         if asked["variablesReference"] == 78:
