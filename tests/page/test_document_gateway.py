@@ -165,6 +165,9 @@ def told(portal: BlockingPortal, gateway: DocumentGateway) -> Told:
     "page:chat:diff-shown",
     "page:chat:done-shown",
     "page:chat:markdown",
+    "chat:translate:health-filtered",
+    "chat:translate:tick-filtered",
+    "chat:translate:lifecycle-filtered",
     "chat:router:text-delta-to-chat",
     "chat:router:tool-start-to-chat",
     "chat:router:tool-result-to-chat",
@@ -172,7 +175,7 @@ def told(portal: BlockingPortal, gateway: DocumentGateway) -> Told:
     "chat:router:done-to-chat",
 )
 def test_each_frame_of_the_document_is_shown_in_the_chat_as_it_comes(
-    tab: Tab, gateway: DocumentGateway, told: Told
+    tab: Tab, gateway: DocumentGateway, portal: BlockingPortal, told: Told
 ) -> None:
     gateway.manner = Manner(text="kind", end="kind")
     chat = fresh(tab)
@@ -180,6 +183,9 @@ def test_each_frame_of_the_document_is_shown_in_the_chat_as_it_comes(
     answer = chat.locator("article.assistant")
     told({"kind": "text_delta", "content": "这是一段"})
     expect(answer.locator(".prose")).to_have_text("这是一段")
+    told({"stream": "lifecycle", "data": {"phase": "end", "text": "not shown"}})
+    for name in ("health", "tick"):
+        portal.call(gateway.event, name, {"text": "not shown"})
     told({"kind": "text_delta", "content": "**文字**"})
     expect(answer.locator(".prose strong")).to_have_text("文字")
     start = {"tool": "readFile", "id": "tool-call-1", "title": "Reading src/main.ts", "input": {"path": "src/main.ts"}}
@@ -202,6 +208,7 @@ def test_each_frame_of_the_document_is_shown_in_the_chat_as_it_comes(
     told({"kind": "done", "stopReason": "end_turn"})
     expect(answer.locator(".going")).to_have_count(0)
     expect(answer).to_have_count(1)
+    assert "not shown" not in chat.inner_text()
 
 
 def on_canvas(tab: Tab, title: str) -> Locator:

@@ -40,7 +40,7 @@ def environment() -> dict[str, str]:
 
 @pytest.mark.requirement("vscode:build:node-22", "vscode:build:install", "vscode:build:command", "vscode:build:package")
 def test_it_is_packaged_into_a_small_file(vsix: Path) -> None:
-    assert manifest()["engines"]["node"] == ">=22"
+    assert (manifest()["engines"]["node"], manifest()["engines"]["npm"]) == (">=22", ">=10")
     assert {"build", "watch", "test", "test:watch", "package"} <= manifest()["scripts"].keys()
     with zipfile.ZipFile(vsix) as packed:
         own = sum(it.compress_size for it in packed.infolist() if it.filename not in WITHOUT_THE_PAGE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,7 +12,6 @@ import msgspec
 import pytest
 
 from dragoman.chat import standing
-from dragoman.chat.client import REQUEST_WITHIN_S
 from dragoman.chat.faults import RequestFailedError
 from dragoman.chat.reconnecting import Reconnecting
 from dragoman.chat.roles import SCOPES
@@ -54,6 +54,7 @@ async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -
 
     async with line(tmp_path, script, token="shared") as it:
         await it.until_state("connected")
+        await it.stays(lambda: (it.gateway.visits, it.client.standing.state) == (1, "connected"), for_s=0.05)
     params = msgspec.convert(seen[0], ConnectParams)
     assert (
         device_refusal(params, Challenge(NONCE, params.device.signed_at if params.device else 0), 1_794_724_324_867)
@@ -193,6 +194,8 @@ async def test_after_a_loss_it_comes_back_with_the_documents_delays_and_begins_t
         await it.until(lambda: it.gateway.visits >= 6)
         delays = [now.retry_in_s for now in it.told if now.retry_in_s]
         assert delays[:5] == [0.01, 0.02, 0.04, 0.01, 0.02]
+        assert {now.state for now in it.told if now.retry_in_s} == {"connecting"}
+        assert [it.states[0], it.states.count("connected")] == ["connecting", 2]
 
 
 @pytest.mark.parametrize(("expected", "delay_s"), [(250, 0.25), (None, 0.01), (1, 0.1), ("soon", 0.01), (1e12, 300.0)])
@@ -270,7 +273,7 @@ async def test_after_disconnect_it_never_comes_back_by_itself(tmp_path: Path) ->
         await it.until_state("connected")
 
 
-@pytest.mark.requirement("gateway:request:id-sequence", "gateway:response:settles-request")
+@pytest.mark.requirement("gateway:request:id-sequence", "gateway:request:unique-id", "gateway:response:settles-request")
 async def test_requests_are_answered_in_any_order(tmp_path: Path) -> None:
     async def script(visit: Visit) -> None:
         await visit.welcome()
@@ -313,7 +316,7 @@ async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: 
             with pytest.raises(DragomanError) as failed:
                 await it.client.request("health", timeout_s=timeout_s)
             assert failed.value.code == code
-        assert REQUEST_WITHIN_S == 30
+        assert signature(it.client.request).parameters["timeout_s"].default == 30
         it.client.disconnect()
         await it.until_state("disconnected")
         with pytest.raises(DragomanError) as failed:
