@@ -108,7 +108,9 @@ class Bridge:
         group.start_soon(self._handle)
         group.start_soon(_set_when_closed, driver, self._entered)
         await self._entered.wait()
-        if driver.closed.is_set():
+        if isinstance(self._fault, RemoteProtocolError):
+            driver.fault = self._fault
+        if driver.closed.is_set() or driver.fault is not None:
             raise driver.gone("initSuccess")
         if self._fault is not None:
             raise self._fault

@@ -56,6 +56,8 @@ class Helper:
         """The first look at a stop, of that number: what is asked next of its innermost frame is answered with it."""
         self._stop, self._known = stop, {}
         found = await self.ask("look", {}, timeout_s=timeout_s)
+        if not isinstance(found.get("frames"), list) or not isinstance(found.get("depth"), int):
+            raise RemoteProtocolError("bad_look", "The helper's look has no frames.")
         self._coroutine, scopes = str(found.get("coroutine") or ""), found.get("scopes")
         if isinstance(scopes, dict) and scopes.get("scopes"):
             self._known["scopes", int(found["frames"][0]["index"])] = scopes

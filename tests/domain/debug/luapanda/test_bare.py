@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.debug.backend import AdapterRefusedError
+from dragoman.errors import DragomanError
 from dragoman.testing.fake_lua import FakeLua
 from dragoman.wire.dap import answers, read_body
 from tests.domain.debug.luapanda.playing import Played, playing
@@ -82,6 +83,22 @@ async def test_a_runtime_that_says_it_loads_code_and_does_not_run_ours_is_asked_
         await stopped_at_entry(played)
         await played.until("stopped")
         assert b'"7"' in bytes((await played.ask("evaluate", expression="n")).body or b"")
+
+
+@pytest.mark.parametrize(
+    ("look", "code"),
+    [('"[]"', "adapter_broke_protocol"), ('"no JSON"', "adapter_broke_protocol"), ("", "adapter_refused")],
+)
+async def test_what_cannot_be_looked_at_at_the_entry_ends_the_start_with_the_reason(look: str, code: str) -> None:
+    def said(value: str) -> list[dict[str, str]]:
+        return [{"name": "x", "type": "string", "value": value, "variablesReference": "0", "isSuccess": "true"}]
+
+    answers = [said('"{}"'), said(look) if look else []]
+    fake = FakeLua([*stops(4), *(line("runREPLExpression", it) for it in answers)], loads_code=True)
+    async with playing(fake, cwd="/proj") as played:
+        with pytest.raises(DragomanError) as refused:
+            await played.ask("attach")
+        assert refused.value.code == code
 
 
 async def test_a_field_is_not_set_since_the_runtime_would_make_a_global_of_it() -> None:
