@@ -133,6 +133,7 @@ export class DragomanChat extends LitElement {
 
   private open(key: string): void {
     this.talk.end();
+    this.trouble = ""; // of the conversation before
     const talk = (this.talk = new Talk(key));
     sessionStorage.setItem(PLACE, key);
     talk.addEventListener("change", this.redraw);
