@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import http.client
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import psutil
 import pytest
 
@@ -21,6 +24,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.scenario import PROGRAMS, Language, Stage
 from tests.conformance.test_python import client_of, end_of, eventually, service_in, stop_of, values
 from tests.conformance.test_python_links import free_port
+from tests.daemons import PATIENCE
 from tests.peers import give_adapters
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120), pytest.mark.needs("javascript")]
@@ -239,3 +243,34 @@ async def test_a_stopped_program_that_is_ended_does_not_go_on_from_there(workspa
         await service.stop(client, stopped.session.id)
         end_of(await service.wait(client, stopped.session.id, within_s=10))
     assert not (workspace / "went-on").exists()
+
+
+LISTENS = """\
+const { url } = require('node:inspector');
+const { execFileSync } = require('node:child_process');
+console.log('own', url());
+console.log('child', execFileSync(process.execPath, ['-p', "require('node:inspector').url()"]).toString());
+debugger;
+"""
+
+
+async def test_the_inspector_of_a_launched_program_tells_nobody_its_address(workspace: Path) -> None:
+    """Who else is on the machine can connect to its port, and needs the random path, which only the debugger knows. The
+    control: without the guard any user is told it, by `/json/list`."""
+    (workspace / "main.js").write_text(LISTENS)
+    async with service_in(workspace, JAVASCRIPT) as service:
+        stop = stop_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=30 * PATIENCE))
+        address = re.findall(r"own ws://(127\.0\.0\.1):(\d+)/(\S+)", stop.output)[0]
+        assert re.findall(r"child ws://127\.0\.0\.1:\d+/\S+", stop.output)  # it is debugged as well
+        for path in ("/json", "/json/list", "/json/version"):
+            told = await anyio.to_thread.run_sync(asked_over_http, address[0], int(address[1]), path)
+            assert address[2] not in told
+
+
+def asked_over_http(host: str, port: int, path: str) -> str:
+    connection = http.client.HTTPConnection(host, port, timeout=10 * PATIENCE)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().read().decode()
+    finally:
+        connection.close()

@@ -58,6 +58,16 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     }
 
 
+def _unlisted(variables: dict[str, Any]) -> dict[str, Any]:
+    """Node's inspector listens on loopback, where anybody may connect who knows the random path of its address.
+    js-debug has node tell that path to whoever asks over HTTP, and does not need it itself: told nowhere, it is a
+    secret. A comma is node's way to name no place; an empty text it refuses."""
+    options = variables.get("NODE_OPTIONS")
+    if not isinstance(options, str):
+        return variables
+    return {**variables, "NODE_OPTIONS": re.sub(r"--inspect-publish-uid=\S+", "--inspect-publish-uid=,", options)}
+
+
 def _with_port(given: dict[str, Any]) -> dict[str, Any]:
     """js-debug itself knows no process ids: its extension opens the inspector for it."""
     pid = given.pop("processId", None)
@@ -105,6 +115,7 @@ JAVASCRIPT = AdapterSpec(
     exit_code_from_process=True,
     ends_with_its_children=True,
     shows_old_values=True,
+    program_variables=_unlisted,
     noise=_NOISE,
     facts=_facts,
 )

@@ -20,8 +20,8 @@ from dragoman.debug.messages import fields, made, output
 from dragoman.transport.command import Command
 from dragoman.transport.descendants import freeze_and_kill
 from dragoman.transport.supervised import Child, Exit, Tree
-from dragoman.wire.dap import Event, Request, read_arguments
-from dragoman.wire.dap.bodies import RunInTerminalArguments
+from dragoman.wire.dap import Event
+from dragoman.wire.dap.bodies import RunInTerminalArguments, read_value
 
 _OUTPUT_ENDS_WITHIN_S = 0.5  # after the program: a child of it may hold its output open
 _KILLED_WITHIN_S = 1.0
@@ -42,8 +42,10 @@ class Terminal:
         self._child: Child | None = None
         self._heard = anyio.Event()
 
-    async def run(self, request: Request, group: TaskGroup, tell: Tell, noise: re.Pattern[str] | None) -> Any:
-        asked = read_arguments(request, RunInTerminalArguments)
+    async def run(
+        self, arguments: Mapping[str, Any], group: TaskGroup, tell: Tell, noise: re.Pattern[str] | None
+    ) -> Any:
+        asked = read_value(arguments, RunInTerminalArguments, "runInTerminal")
         child = await self._tree.start(Command(asked.args, self._with(asked.env or {}), self._in(asked.cwd)))
         self._child = child
         group.start_soon(feed, child.stdin, self._stdin)

@@ -187,14 +187,23 @@ class SpawnedAdapter:
             asked = read_arguments(request, StartDebuggingArguments)
             self._family.welcome(asked.request, asked.configuration)
             return {}
-        if request.command == "runInTerminal" and self._terminal is not None:
-            return await self._terminal(read_arguments(request, dict[str, Any]))
-        if request.command == "runInTerminal" and self._place.terminal is not None:
-            started = await self._place.terminal.run(request, self._links, self._tell, self._spec.noise)
+        if request.command == "runInTerminal":
+            return await self._serve_program(self._with_our_variables(read_arguments(request, dict[str, Any])))
+        raise _not_served(request.command)
+
+    async def _serve_program(self, asked: dict[str, Any]) -> Any:
+        if self._terminal is not None:
+            return await self._terminal(asked)
+        if self._place.terminal is not None:
+            started = await self._place.terminal.run(asked, self._links, self._tell, self._spec.noise)
             if self._spec.exit_code_from_process:  # else it is the adapter's launcher, which tells of the program
                 await self._tell(_is_the_program(started["processId"]))
             return started
-        raise DragomanError("not_served", say("`{command}` is not served.", command=request.command))
+        raise _not_served("runInTerminal")
+
+    def _with_our_variables(self, asked: dict[str, Any]) -> dict[str, Any]:
+        variables = asked.get("env")
+        return {**asked, "env": self._spec.program_variables(variables)} if isinstance(variables, dict) else asked
 
     def _with_signal(self, event: Event) -> Event:
         if self._signal is not None:
@@ -251,6 +260,10 @@ class SpawnedAdapter:
             await self._place.hear_out()
             told += [output(self._place.last_words, "stderr")] if self._place.last_words else []
         return told
+
+
+def _not_served(command: str) -> DragomanError:
+    return DragomanError("not_served", say("`{command}` is not served.", command=command))
 
 
 def _is_the_program(pid: int) -> Event:

@@ -106,6 +106,8 @@ class AdapterSpec:
     goes_on_only_when_asked: bool = False
     """Neither a command line of its own nor another client sends the program on past us: when it says so of one that
     stands, it is late (`latecomers`)."""
+    program_variables: Callable[[dict[str, Any]], dict[str, Any]] = lambda variables: variables
+    """What it wants in the environment of a program that it has us start, with our changes."""
     noise: re.Pattern[str] | None = None
     """Lines of output, matched from their start, that are the adapter's and not the program's: not told."""
     exit_code_in_output: re.Pattern[str] | None = None

@@ -198,6 +198,14 @@ def read_arguments(request: Request, kind: type[_B]) -> _B:
     return _read(msgspec.json.Decoder(kind), request.arguments, request.command)
 
 
+def read_value(value: Any, kind: type[_B], what: str) -> _B:
+    """Of what was read already, as plain values."""
+    try:
+        return msgspec.convert(value, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise RemoteProtocolError("bad_body", f"The body of {what!r} is malformed: {error}.") from error
+
+
 def _read(decoder: msgspec.json.Decoder[_B], raw: msgspec.Raw | msgspec.UnsetType, what: str) -> _B:
     # Adapters leave an empty body out or send null; both mean an empty object.
     data = _EMPTY if raw is UNSET or bytes(raw) == b"null" else raw
