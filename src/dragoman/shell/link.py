@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import socket
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -164,6 +165,13 @@ def _from_state(state_file: Path) -> str:
     return ""
 
 
+def _listener_uid(connection: socket.socket) -> int:
+    """Who listens, as the kernel says: a file's owner does not tell, nor who put another in its place meanwhile."""
+    if sys.platform == "darwin":
+        return int.from_bytes(connection.getsockopt(0, 1, 76)[4:8], sys.byteorder)  # LOCAL_PEERCRED: struct xucred
+    return int.from_bytes(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)[4:8], sys.byteorder)
+
+
 def _connected(address: str) -> socket.socket | None:
     """Only to a socket of this person's own, or of root: what a terminal shows is for nobody else."""
     if not address.startswith("/"):
@@ -174,6 +182,8 @@ def _connected(address: str) -> socket.socket | None:
             raise PermissionError(address)
         own.setblocking(False)
         own.connect(address)
+        if _listener_uid(own) not in (os.getuid(), 0):
+            raise PermissionError(address)
     except OSError:
         own.close()
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from dragoman.places import find_places
 from dragoman.shell.link import Link
 from dragoman.shell.outbox import Outbox
 from dragoman.wire.omnish.messages import SessionStart
+from tests.daemons import eventually
 
 
 @pytest.fixture
@@ -48,3 +50,35 @@ def test_a_daemon_that_lets_in_and_hangs_up_is_tried_ever_more_seldom(daemon: so
         now_s += waited[-1]
     assert waited == pytest.approx([0.25, 0.5, 1, 2, 4, 5, 5])
     assert lost_after(link, daemon, now_s, 60.0) == pytest.approx(0.25)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
+@pytest.mark.parametrize("uid", [0, 65534])
+def test_what_a_terminal_shows_goes_to_no_other_users_listener(tmp_path: Path, uid: int) -> None:
+    """Whoever owns the file: another may have been put in its place. The control: the same file, and we listen."""
+    reader, writer = os.pipe()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "s"))
+        child = os.fork()
+        if child == 0:
+            os.close(writer)
+            os.setuid(uid)
+            listener.listen()
+            os.read(reader, 1)
+            os._exit(0)
+        os.close(reader)
+        link = link_to(listener)
+        try:
+            eventually(lambda: is_answered(listener.getsockname()))
+            assert (tmp_path / "s").stat().st_uid == os.getuid()
+            link.look(100.0)
+            assert link.connected is (uid == os.getuid())
+        finally:
+            link.close()
+            os.close(writer)
+            os.waitpid(child, 0)
+
+
+def is_answered(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as caller:
+        return caller.connect_ex(path) == 0

@@ -17,6 +17,7 @@ from dragoman.workspace.code_folders import CodeFolders
 _RUN = (
     *("python", "pythonPath", "pythonArgs", "runtimeExecutable", "runtimeArgs", "debugAdapterPath"),
     *("debugAdapterPython", "miDebuggerPath", "dlvToolPath", "rdbgPath", "command", "script", "luaPath"),
+    *("debugLauncherPath", "debugLauncherPython", "bundlePath"),
 )
 # Variables by which a program is told where more code is.
 _LOADS_CODE = (

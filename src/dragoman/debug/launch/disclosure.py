@@ -16,47 +16,24 @@ from dragoman.debug.launch.resolving import Launch, Resolved
 from dragoman.debug.launch.tasks import TaskPlan
 from dragoman.phrases import say
 
-# Keys of the known debuggers whose value is, or decides, something that runs.
-_RUNS = (
-    "python",
-    "pythonArgs",
-    "pythonPath",
-    "runtimeExecutable",
-    "runtimeArgs",
-    "buildFlags",
-    "dlvToolPath",
-    "dlvFlags",
-    "debugAdapterPath",
-    "debugAdapterPython",
-    "debugServer",
-    "miDebuggerPath",
-    "miDebuggerArgs",
-    "miDebuggerServerAddress",
-    "pipeTransport",
-    "setupCommands",
-    "postRemoteConnectCommands",
-    "customLaunchSetupCommands",
-    "initCommands",
-    "preRunCommands",
-    "postRunCommands",
-    "launchCommands",
-    "attachCommands",
-    "stopCommands",
-    "exitCommands",
-    "terminateCommands",
-    "preInitCommands",
-    "processCreateCommands",
-    "targetCreateCommands",
-    "preTerminateCommands",
-    "gracefulShutdown",
-    "sourceInitFile",
-    "rdbgPath",
-    "command",
-    "script",
-    "useBundler",
-    "killBehavior",
-    "cargo",
-    "serverReadyAction",
+# Keys that decide nothing of what runs, or that are told elsewhere in the question. Every other key is told, also one
+# that nobody here knows: debuggers have ever new ones that name commands, scripts and files to write.
+_TOLD_OTHERWISE = frozenset(
+    {"name", "type", "request", "program", "module", "args", "cwd", "env", "envFile", "environment"}
+    | {"preLaunchTask", "postDebugTask"}  # as tasks
+)
+_RUNS_NOTHING = frozenset(
+    {"console", "internalConsoleOptions", "presentation", "suppressMultipleSessionWarning", "debugOptions", "noDebug"}
+    | {"stopOnEntry", "stopAtEntry", "justMyCode", "django", "jinja", "flask", "pyramid", "gevent", "restart"}
+    | {"redirectOutput", "showReturnValue", "subProcess", "autoReload", "logToFile", "verboseLogging", "timeout"}
+    | {"pathMappings", "localRoot", "remoteRoot", "sourceMap", "sourceMaps", "sourceMapPathOverrides", "outFiles"}
+    | {"resolveSourceMapLocations", "skipFiles", "smartStep", "outputCapture", "showAsyncStacks", "webRoot"}
+    | {"autoAttachChildProcesses", "protocol", "MIMode", "externalConsole", "symbolSearchPath", "sourceLanguages"}
+    | {"mode", "substitutePath", "showGlobalVariables", "showRegisters", "stackTraceDepth", "hideSystemGoroutines"}
+    | {"showLog", "logOutput", "dlvLoadConfig", "tag", "description", "luaFileExtension", "connectionPort", "useCHook"}
+    | {"autoPathMode", "logLevel", "pathCaseSensitivity", "isNeedB64EncodeStr", "truncatedOPath", "updateTips"}
+    | {"distinguishSameNameFile", "dbCheckBreakpoint", "VSCodeAsClient", "connectionIP"}
+    | {"processId", "pid", "host", "port", "connect", "listen", "address", "coreFile"}  # as what is attached to
 )
 
 
@@ -70,7 +47,7 @@ class WouldRun:
     variables: tuple[str, ...] = ()
     """Names of the environment variables that it sets: LD_PRELOAD runs code too. Their values may be secrets."""
     settings: Mapping[str, Any] | None = None
-    """Further keys of the configuration that decide what runs, as they are after expansion."""
+    """Further keys of the configuration that may decide what runs, as they are after expansion."""
     env_files: tuple[str, ...] = ()
     """Files that set more variables. They are not read for this."""
     runs_with: Mapping[str, str] | None = None
@@ -141,7 +118,7 @@ def _tasks(plan: TaskPlan | None, told: dict[int, TaskPlan]) -> Iterator[WouldRu
 
 def _program(session: Resolved) -> WouldRun:
     arguments = session.arguments
-    settings = {key: arguments[key] for key in _RUNS if key in arguments}
+    settings = {key: arguments[key] for key in arguments if key not in _TOLD_OTHERWISE | _RUNS_NOTHING}
     line = _command_line(arguments) if session.request == "launch" else _target(arguments)
     cwd = str(session.folder / (arguments.get("cwd") or ""))
     what: Literal["program", "attach"] = "program" if session.request == "launch" else "attach"

@@ -286,3 +286,12 @@ async def test_what_would_run_is_told_in_order_with_what_decides_it(workspace: W
         ("LD_PRELOAD",),
         {"python": "/tmp/evil"},
     )
+
+
+def test_a_key_that_nobody_knows_is_told_before_it_runs_something(workspace: Workspace) -> None:
+    """Debuggers have ever new ones that name scripts, commands, and files to write. The control: what runs nothing."""
+    plain = {"stopOnEntry": True, "justMyCode": False, "env": {"TOKEN": "secret"}, "skipFiles": ["x"]}
+    runs = {"debugLauncherPath": "/tmp/evil.py", "sudo": True, "customDescriptionGenerator": "run()",
+            "stdio": ["/dev/null", "/home/me/.bashrc"], "beforeAll": "touch x"}  # fmt: skip
+    workspace.launch_json(a_configuration(name="one", **plain, **runs))
+    assert what_would_run(workspace.start("one"))[0].settings == runs
