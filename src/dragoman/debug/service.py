@@ -225,7 +225,7 @@ class DebugService:
                 told = await wait_until(0.0 if dump.is_blocked else _BUSY_HALTED_WITHIN_S)
                 return replace(told, dump=dump)
             happened = await wait_until(_PAUSED_WITHIN_S)
-        if not _is_halting(happened) or not self._left_s(began_s + within_s):
+        if not _is_halting(happened) or within_s <= _PAUSED_WITHIN_S:
             return happened
         again, left_s = session.pause(by=client.id), self._left_s(began_s + within_s)
         return await self._performed(client, session, again, left_s)

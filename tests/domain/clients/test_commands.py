@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -246,6 +247,29 @@ def test_setup_speaks_chinese_to_those_who_read_it(
     assert "不是终端" in capsys.readouterr().out
 
 
+def answered(arguments: list[str], answers: list[str]) -> int:
+    """What the command leaves with, on a terminal where each question is answered once it can be read: what was typed
+    before is taken for no answer."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dragoman.cli.main", *arguments],
+            stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(theirs)
+        try:
+            for answer in answers:
+                shown = b""
+                while not shown.endswith(b"[y/N] "):
+                    assert select.select([terminal], [], [], 40)[0], shown
+                    shown += terminal.read(1024)
+                os.write(ours, answer.encode())
+            return process.wait(40)
+        finally:
+            process.kill()
+            process.wait()
+
+
 @pytest.mark.parametrize(
     ("answers", "connected"), [("y\nn\n", [True, False]), ("n\ny\n", [False, True]), ("\n\n", [False, False])]
 )
@@ -254,15 +278,6 @@ def test_on_a_terminal_every_client_is_asked_about(here: Machine, answers: str, 
     cursor, gemini = cursor_file(here), here.home / ".gemini/settings.json"
     gemini.parent.mkdir()
     gemini.write_text("{}")
-    ours, theirs = pty.openpty()
-    try:
-        os.write(ours, answers.encode())
-        done = subprocess.run(
-            [sys.executable, "-m", "dragoman.cli.main", "setup"],
-            stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, timeout=40, check=False, env=dict(os.environ),
-        )  # fmt: skip
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    assert done.returncode == (ExitCode.OK if any(connected) else ExitCode.DECLINED)
+    returncode = answered(["setup"], answers.splitlines(keepends=True))
+    assert returncode == (ExitCode.OK if any(connected) else ExitCode.DECLINED)
     assert ["dragoman" in path.read_text() for path in (cursor, gemini)] == connected
