@@ -288,7 +288,7 @@ class _Parts:
         prover = Prover(self._keys, links, state.instance, names.dialled, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
         debugged_of = DebugMethods(debugger.reports).table()
-        approved = ApprovalMethods(chat.approvals).table()
+        approved = ApprovalMethods(chat.approvals, lambda: self._control.processes("mcp")).table()
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **approved}
         self._editors = DapServer(debugger.service, _nameless_editor(state))
         self._control = ControlServer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,14 @@ from dragoman.daemon.control import CALLING_PROCESS, Method, Params
 from dragoman.errors import DragomanError
 from dragoman.gateway.methods import wanted_approval
 from dragoman.phrases import say
-from dragoman.transport.foreground import is_below, is_in_foreground
+from dragoman.transport.foreground import is_below, is_in_foreground, program_of
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalMethods:
     approvals: Approvals
+    agents: Callable[[], Collection[int]]
+    """The processes by which MCP clients are connected now."""
 
     def table(self) -> Mapping[str, Method]:
         return {"approvals": self._list, "approval_answer": self._answer}
@@ -28,7 +30,7 @@ class ApprovalMethods:
         """`may_answer` spares who may not the question."""
         waiting = [wanted_approval(it) for it in self.approvals.waiting()]
         try:
-            await anyio.to_thread.run_sync(require_person, CALLING_PROCESS.get())
+            await self._require_person()
         except DragomanError:
             yield {"approvals": waiting, "may_answer": False}
         else:
@@ -36,14 +38,19 @@ class ApprovalMethods:
 
     async def _answer(self, params: Params) -> AsyncIterator[Any]:
         """Nothing that the caller says of itself counts: the kernel says who it is, and where it runs."""
-        await anyio.to_thread.run_sync(require_person, CALLING_PROCESS.get())
+        await self._require_person()
         allowed = params.get("decision") == "allow"
         yield {"counted": self.approvals.answer(str(params.get("id", "")), allowed=allowed, by_person=True)}
 
+    async def _require_person(self) -> None:
+        await anyio.to_thread.run_sync(require_person, CALLING_PROCESS.get(), self.agents())
 
-def require_person(pid: int) -> None:
-    """Agents' terminals and the programs that they debug are the daemon's own descendants."""
-    if is_below(pid, os.getpid()):
+
+def require_person(pid: int, agents: Collection[int] = ()) -> None:
+    """Agents' terminals and the programs that they debug are the daemon's own descendants; a shell that an agent has
+    besides, also with a terminal around it, is below the program that connected."""
+    programs = (program for agent in agents if (program := program_of(agent)))
+    if any(is_below(pid, program) for program in (os.getpid(), *programs)):
         raise DragomanError(
             "not_a_person",
             say("Approvals are given by a person, not in a terminal or program of an agent."),

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import socket
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -73,6 +74,11 @@ class ControlServer:
         self._roles = roles
         self._admits = admits or {}
         self._waiting = Waiting(share_of_descriptors(16, at_most=128))
+        self._processes: Counter[tuple[str, int]] = Counter()
+
+    def processes(self, role: str) -> list[int]:
+        """Those that hold a connection of a role, by the kernel's word."""
+        return [pid for (of, pid), count in self._processes.items() if of == role and count]
 
     async def serve(self, listener: socket.socket) -> None:
         listener.listen(_BACKLOG)
@@ -117,7 +123,12 @@ class ControlServer:
             if hello.role == "control":
                 await self._serve_calls(stream, connection, calls, scope)
             else:
-                await self._roles[hello.role](hello, stream, connection.take_rest())
+                key = (hello.role, CALLING_PROCESS.get())
+                self._processes[key] += 1
+                try:
+                    await self._roles[hello.role](hello, stream, connection.take_rest())
+                finally:
+                    self._processes -= Counter([key])
         except RemoteProtocolError as error:
             await _send(stream, connection.send(Failure(0, error.code, error.message)))
 

@@ -41,6 +41,11 @@ class Caller:
     """Of this one call, where a face can show it."""
 
     @property
+    def client_id(self) -> str:
+        """Of the one that is shown stops and has terminals: each conversation of a chat is a client by itself."""
+        return f"{self.id}/{self.conversation}" if self.conversation else self.id
+
+    @property
     def record_of(self) -> str | None:
         """The folder that what it finds in the record belongs to; None where it may find all of it."""
         return None if self.sees_every_workspace else str(self.workspace)

@@ -34,6 +34,17 @@ def is_below(pid: int, ancestor: int) -> bool:
     return pid < 1
 
 
+def program_of(pid: int) -> int:
+    """The program that a helper process serves: the topmost of its ancestors in the process group of its parent, which
+    a shell with job control makes one of each command. 0 for a process that is gone or nobody's child."""
+    now = _standing(pid)
+    program, group = (now.parent, None) if now else (0, None)
+    found = 0
+    while program > 1 and (now := _standing(program)) is not None and group in {None, now.group}:
+        found, program, group = program, now.parent, now.group
+    return found
+
+
 def _standing(pid: int) -> _Standing | None:
     try:
         return _from_proc(pid) if sys.platform == "linux" else _from_ps(pid)

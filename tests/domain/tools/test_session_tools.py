@@ -309,12 +309,15 @@ async def test_a_stop_that_was_never_shown_is_not_acted_on(tmp_path: Path) -> No
     assert left["session_id"] == hidden  # the only one
 
 
-async def test_of_several_sessions_that_a_client_was_never_shown_it_must_name_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", [{"id": "agent-2"}, {"conversation": "another one of the same chat"}])
+async def test_of_several_sessions_that_a_client_was_never_shown_it_must_name_one(
+    tmp_path: Path, other: dict[str, Any]
+) -> None:
     async with opened(tmp_path, adapters=2) as bench:
         first, second = bench.adapters
         stopped = await bench.started()
         running = await bench.running()
-        stranger = replace(bench.caller, id="agent-2")
+        stranger = replace(bench.caller, **other)
         calls: dict[str, dict[str, Any]] = {
             "continue_debugging": {},
             "step_execution": {"step_type": "over"},

@@ -38,6 +38,20 @@ with ControlLink.open(find_places()) as link:
 """
 """What an agent would do that speaks to the daemon itself."""
 
+_AGENT = """
+import pty, subprocess, sys
+connected = subprocess.Popen([sys.executable, "-P", "-m", "dragoman.cli.main", "mcp"], stdin=-1, stdout=-1)
+connected.stdin.write(sys.argv[2].encode() + b"\\n")
+connected.stdin.flush()
+connected.stdout.readline()
+pty.spawn([sys.executable, "-c", sys.argv[1]])
+connected.stdin.close()
+connected.wait(60)
+"""
+"""A program that is connected as an MCP client, and opens a terminal by itself."""
+_ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "agent", "version": "1"}}
+_FIRST = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _ABOUT}
+
 
 class Terminal:
     """A terminal of a person's, with one command in its foreground."""
@@ -154,6 +168,12 @@ def _played(home: Path, model: str, made: list[Path], touch: list[str]) -> None:
                 env=cli.variables(), capture_output=True, text=True, check=False, start_new_session=True,
             )  # fmt: skip
             assert "refused as no_terminal" in mute.stdout, mute.stderr
+            outer = subprocess.run(
+                [sys.executable, "-c", _AGENT, _ANSWERS, dumps(_FIRST)],
+                env=cli.variables(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                start_new_session=True, timeout=60,
+            )  # fmt: skip
+            assert "refused as not_a_person" in outer.stdout, outer
             # An agent's terminal is one too, and yet no person's.
             agent = Terminal(cli, "gateway", "chat", "go", "--session", "third")
             agent.until("Allow it? [y/N] ")

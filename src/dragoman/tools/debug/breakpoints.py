@@ -79,7 +79,7 @@ class BreakpointTools:
         path, line = await self._place(caller, client, wanted) if wanted.kind == "line" else ("", 0)
         return Breakpoint(
             id=0,
-            owner=caller.id,
+            owner=caller.client_id,
             kind=wanted.kind,
             path=path,
             line=line,

@@ -20,14 +20,14 @@ _NAME = 60
 
 
 def client_of(caller: Caller) -> Client:
-    """For people it goes by the name it gave itself. Each conversation of a chat is a client by itself."""
+    """For people it goes by the name it gave itself."""
     return Client(
         id=one_line(caller.name, _NAME) or caller.id,
         workspace=caller.workspace,
         cwd=caller.cwd,
         environment=caller.environment,
         trusts_workspace=caller.trusts_workspace,
-        link=f"{caller.id}/{caller.conversation}" if caller.conversation else caller.id,
+        link=caller.client_id,
         reconnected=caller.reconnected,
     )
 
