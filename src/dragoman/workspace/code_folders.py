@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +18,18 @@ _SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix/store", "/snap", "/gnu/store"),
     *("/System", "/Library", "/Applications", "/home/linuxbrew/.linuxbrew"),
 )
-_OF_THE_USER = ("VIRTUAL_ENV", "CONDA_PREFIX", "GOROOT", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "CARGO_HOME")
-_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
+_OF_THE_USER = (
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "GOROOT", "JAVA_HOME", "NVM_DIR", "PYENV_ROOT", "CARGO_HOME"),
+    *("WORKON_HOME", "PIPX_HOME"),
+)
+# Where tools keep environments of packages, in the home folder. One that lies elsewhere may have come with a clone:
+# that a folder looks like an environment says nothing of who filled it.
+_ENVIRONMENTS = (
+    *(".virtualenvs", ".local/share/virtualenvs", ".local/share/pipx", ".local/pipx", ".local/share/uv", ".cache/uv"),
+    *(".cache/pypoetry/virtualenvs", ".local/share/hatch", ".rye", ".pyenv", ".asdf", ".local/share/mise", ".conda"),
+    *("miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".local/share/mamba"),
+    *("Library/Caches/pypoetry/virtualenvs", "Library/Application Support/hatch"),
+)
 # What a folder has that holds somebody's sources, and so maybe somebody else's.
 _PROJECT_MARKS = (
     *(".git", ".hg", ".svn", ".vscode", "pyproject.toml", "setup.py", "requirements.txt", "package.json"),
@@ -54,7 +64,8 @@ class CodeFolders:
         variables = [self.environment.get(name, "") for name in _OF_THE_USER]
         named = [Path(it) for it in variables if it.startswith("/")]
         around = [folder.parent for folder in on_path if folder.name in {"bin", "shims"} and not is_home(folder.parent)]
-        every = [*on_path, *named, *around, Path(sys.prefix), Path(sys.base_prefix)]
+        kept = [Path.home() / it for it in _ENVIRONMENTS]
+        every = [*on_path, *named, *around, *kept, Path(sys.prefix), Path(sys.base_prefix)]
         return [Path(os.path.realpath(it)) for it in every if it != Path("/") and not is_home(it)]
 
     def _from_known(self, path: Path) -> Path:
@@ -65,8 +76,10 @@ class CodeFolders:
     def _knows(self, place: Path) -> bool:
         if place.is_relative_to(self._workspace) or any(place.is_relative_to(it) for it in self._installed):
             return True
-        is_of_system = place == Path("/") or any(place.is_relative_to(it) for it in _SYSTEM)
-        return (is_of_system and not _is_anybodys(place)) or _is_apart(place)
+        system = next((it for it in _SYSTEM if place.is_relative_to(it)), None)
+        if system is None:
+            return place == Path("/")
+        return not any(_is_anybodys(it) for it in (place, *place.parents) if it.is_relative_to(system))
 
 
 def project_of(place: Path) -> Path:
@@ -106,20 +119,6 @@ def _is_anybodys(place: Path) -> bool:
     except OSError:
         return False
     return bool(status.st_mode & 0o002)
-
-
-def _is_apart(place: Path) -> bool:
-    """An environment of packages by itself, as tools keep them; one inside of a project is that project's."""
-    found = next((it for it in _upwards(place) if any((it / mark).exists() for mark in _ENVIRONMENT_MARKS)), None)
-    return found is not None and not any(map(_is_project, _upwards(found.parent)))
-
-
-def _upwards(folder: Path) -> Iterator[Path]:
-    """Up to the home folder, or the root: what lies there says nothing of a project."""
-    for it in (folder, *folder.parents):
-        if it == Path("/") or is_home(it):
-            return
-        yield it
 
 
 def _is_project(folder: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.workspace import code_folders
 from dragoman.workspace.code_folders import CodeFolders
 from tests.domain.debug.test_starting import PYTHON, Agent, agent_in, python, shell, written
 
@@ -50,6 +51,11 @@ def environment_of_others(agent: Agent, folder: Path) -> dict[str, Any]:
     return {"program": "own.py"}
 
 
+def looks_like_environment(_: Agent, folder: Path) -> dict[str, Any]:
+    (folder / "pyvenv.cfg").write_text("")
+    return {"program": str(folder / "run.py")}
+
+
 STRANGE: dict[str, Callable[[Agent, Path], dict[str, Any]]] = {
     "absolute": lambda _, folder: {"program": str(folder / "run.py")},
     "upwards": lambda *_: {"program": "../cloned/run.py"},
@@ -66,6 +72,13 @@ STRANGE: dict[str, Callable[[Agent, Path], dict[str, Any]]] = {
         "configuration": {"type": "python", "module": "pytest", "args": [str(folder)]}
     },
     "the interpreter": lambda agent, folder: named(agent, python=str(folder / "python")),
+    "a folder that looks like an environment": looks_like_environment,
+    "an option of the interpreter": lambda agent, folder: named(agent, pythonArgs=[f"-X={folder}/run.py"]),
+    "a value of an option": lambda agent, folder: named(agent, pythonArgs=["-X", f"presite={folder}/run.py"]),
+    "an option that is one letter": lambda agent, folder: named(agent, pythonArgs=[f"-m{folder}/run.py"]),
+    "an address in an option": lambda agent, folder: named(agent, runtimeArgs=[f"--import=file://{folder}/run.py"]),
+    "what builds it": lambda agent, folder: named(agent, buildFlags=f"-race -toolexec={folder}/run.py"),
+    "an option in a variable": lambda agent, folder: named(agent, env={"NODE_OPTIONS": f"--require={folder}/run.py"}),
     "the environment": environment_of_others,
     "the search path": lambda agent, folder: named(agent, env={"PYTHONPATH": f"${{workspaceFolder}}:{folder}"}),
     "the agent's variable": lambda _, folder: {"program": "own.py", "env": {"PYTHONPATH": str(folder)}},
@@ -104,13 +117,14 @@ async def test_a_task_that_runs_in_or_from_another_folder_is_asked_for(tmp_path:
             assert (await agent.start())["code"] == "needs_trust"
 
 
-async def test_what_is_installed_is_not_asked_about(tmp_path: Path) -> None:
-    """The system's interpreter, one that is linked to it, an environment by itself, and data elsewhere."""
+async def test_what_is_installed_is_not_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's interpreter, one that is linked to it, an environment where tools keep them, and data elsewhere."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     async with agent_in(tmp_path) as agent:
         cloned(agent)
         data = agent.folder.parent / "data.csv"
         data.write_text("1\n")
-        apart = tmp_path / "environments" / "tools"
+        apart = tmp_path / "home" / ".virtualenvs" / "tools"
         (apart / "bin").mkdir(parents=True)
         (apart / "pyvenv.cfg").write_text(f"home = {Path(sys.base_prefix) / 'bin'}\n")
         (apart / "bin" / "python").symlink_to(Path(sys.base_prefix) / "bin" / "python3")
@@ -120,6 +134,18 @@ async def test_what_is_installed_is_not_asked_about(tmp_path: Path) -> None:
         folders = CodeFolders(agent.folder, agent.caller.environment)
         for path in (PYTHON / "python3", Path("/usr/bin/env"), Path("/bin/sh"), Path(sys.executable), Path("/")):
             assert folders.strange(path) == [], path
+
+
+def test_a_system_folder_that_anybody_may_write_to_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = tmp_path / "opt"
+    monkeypatch.setattr(code_folders, "_SYSTEM", (str(system),))
+    (system / "shared" / "tool").mkdir(parents=True)
+    script = system / "shared" / "tool" / "run.py"
+    script.write_text("")
+    folders = CodeFolders(tmp_path / "workspace")
+    assert folders.strange(script) == []
+    (system / "shared").chmod(0o777)
+    assert folders.strange(script) == [script]
 
 
 async def test_a_workspace_that_is_itself_reached_by_a_link_holds_its_files(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -17,7 +18,7 @@ from dragoman.workspace.code_folders import CodeFolders
 _RUN = (
     *("python", "pythonPath", "pythonArgs", "runtimeExecutable", "runtimeArgs", "debugAdapterPath"),
     *("debugAdapterPython", "miDebuggerPath", "dlvToolPath", "rdbgPath", "command", "script", "luaPath"),
-    *("debugLauncherPath", "debugLauncherPython", "bundlePath"),
+    *("debugLauncherPath", "debugLauncherPython", "bundlePath", "buildFlags"),
 )
 # Variables by which a program is told where more code is.
 _LOADS_CODE = (
@@ -26,6 +27,8 @@ _LOADS_CODE = (
     *("LUA_PATH", "LUA_CPATH", "LUA_INIT", "GOFLAGS", "GOPATH", "CLASSPATH", "JAVA_TOOL_OPTIONS", "BASH_ENV", "ENV"),
     *("GCONV_PATH", "GIT_EXEC_PATH", "PATH"),
 )
+# `--import=file:///x.mjs`, `-r/x.js`, `-I../x`, `-ex=source /x`: what stands in front of a path, and between two.
+_PARTS = re.compile(r"[=,:;\s]+|(?<=^-[A-Za-z])")
 _LOOKED_AT = 200
 """Entries of a folder, to see whether there is code in it."""
 
@@ -80,12 +83,16 @@ def _of_tasks(plan: TaskPlan | None) -> Iterator[Path]:
 def _of_variables(env: Mapping[str, str | None], folder: Path) -> Iterator[Path]:
     for name in _LOADS_CODE:
         words = (env.get(name) or "").replace(";", os.pathsep).replace(" ", os.pathsep).split(os.pathsep)
-        yield from (path for path in _named([it.rpartition("=")[2] for it in words], folder) if path.exists())
+        yield from (path for path in _named(words, folder) if path.exists())
 
 
 def _named(value: Any, folder: Path) -> Iterator[Path]:
-    """Words that are paths; a bare name is looked for on PATH, which is the client's."""
+    """Words that are paths; a bare name is looked for on PATH, which is the client's. An option may hold one too."""
     words = value if isinstance(value, list) else value.split() if isinstance(value, str) else ()
     for word in words:
-        if isinstance(word, str) and "\0" not in word and ("/" in word or (folder / word).is_file()):
+        if not isinstance(word, str) or "\0" in word:
+            continue
+        if not word.startswith("-") and ("/" in word or (folder / word).is_file()):
             yield folder / word
+        if word.startswith("-") or "=" in word:
+            yield from (path for part in _PARTS.split(word) if "/" in part and (path := folder / part).exists())
