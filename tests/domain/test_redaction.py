@@ -52,6 +52,11 @@ def test_every_known_shape_is_told_with_nothing_else_in_the_text_to_hint_at_it(s
         ("settings.SECRET_KEY", "'" + "k" * 40 + "'", "'<redacted 40 chars>'"),
         ("passwd", '0x00007ffe "hunter22"', '0x00007ffe "<redacted 8 chars>"'),
         ("access_token", "'cut by the debugg", "'<redacted 17 chars>"),
+        ("password", "correcthorse", "<redacted 12 chars>"),
+        ("os.environ['DB_PASSWORD']", "correcthorse", "<redacted 12 chars>"),
+        ("password", "0x7ffe21b3", "0x7ffe21b3"),
+        ("password", "SecretStr", "SecretStr"),
+        ("password", "auth.models.Password", "auth.models.Password"),
         ("password", "None", "None"),
         ("password", "''", "''"),
         ("password", "Field(required=True)", "Field(required=True)"),
@@ -82,6 +87,16 @@ def test_a_text_is_told_by_the_name_it_goes_by_and_other_values_are_not(name: st
 )
 def test_what_stands_beside_a_telling_name_is_hidden_in_any_text(text: str, shown: str) -> None:
     assert REDACTOR.text(text) == shown
+
+
+def test_a_short_name_and_password_in_a_header_are_hidden_and_words_are_not() -> None:
+    assert REDACTOR.text("Authorization: Basic dXNlcjpwYXNz") == "Authorization: Basic <redacted 12 chars>"
+    assert REDACTOR.text("Authorization: Basic auth") == "Authorization: Basic auth"
+
+
+def test_what_was_looked_at_and_what_was_recorded_of_it_are_judged_alike() -> None:
+    looked_at = {"expression": "os.environ['DB_PASSWORD']", "result": "correcthorse"}
+    assert REDACTOR.document(looked_at)["result"] == REDACTOR.value(looked_at["expression"], looked_at["result"])
 
 
 def test_it_can_be_switched_off() -> None:

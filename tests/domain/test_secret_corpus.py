@@ -197,6 +197,7 @@ def test_a_line_of_the_log_hides_it(form: SecretForm) -> None:
     "text",
     [
         *("password: {}\n", "  db_password: {}\r\n", "- passphrase: {}", '"passwd": {}\n'),
+        *("[client]\npassword = {}\n", "client_secret = {}", "api_key  =  {}\r\n", "svn.passwd = {}\n"),
         *("sshpass -p {} ssh ann@host", "mysql -u root -p{}", "docker login -u ann -p {} ghcr.io", "PASSWORD={}"),
     ],
 )
@@ -209,6 +210,7 @@ def test_a_password_of_letters_alone_is_hidden_where_nothing_else_can_stand(text
 @pytest.mark.parametrize(
     "text",
     [
+        *("    password = getter\n", "password = getpass\n", "api_key = settings.key\n", "Secret = Callable\n"),
         *("    password: str\n", "  password: String!\n", "password: SecretStr\n", "  password: string;\n"),
         *("Password: incorrect\n", "Enter password: please wait\n", "  password: Passwort\n", "password: required\n"),
         *("data:\n  mode: fast\n  level: info\nkind: ConfigMap\n", "data:\n  image: nginx/1.27\n"),

@@ -283,6 +283,8 @@ _ENCODED_KEY = "LS0tLS1CRUdJTi(?:BFQyBQ|BSU0Eg|BEU0Eg|BPUEVO|BFTkNS|BQR1Ag|BQUkl
 # In a line of its own, as configurations have it: a sentence goes on, a type is no word of a person's.
 _LINE_BEFORE = re.compile(rb"[\w.-]{0,40}+['\"]?[ \t-]{0,40}+(?:\n|\Z)")
 _ENTRY = r"[ \t]{1,12}[\w.-]{1,80}:[ \t]{1,3}[A-Za-z0-9+/]{4,4000}={0,2}"
+# Not indented, as programs have their assignments.
+_LINE_BEGINS = re.compile(rb"[\w.-]{0,40}+(?:\n|\Z)")
 _CUT_ENTRY = r"(?:[ \t]{1,12}(?:[\w.-]{1,80}(?::[ \t]{0,3}(?:[A-Za-z0-9+/]{1,4000}={0,2}\r?)?)?)?)?"
 
 
@@ -324,10 +326,22 @@ PLACES = (
         r"(?=[ \t]{0,3}\r?(?:\n|\Z))", before=_LINE_BEFORE, accepts=values.is_no_type,
         gate=re.compile(rb"pass(?:word|wd|phrase)['\"]?:", re.IGNORECASE),
     ),
+    *(
+        _form(
+            literal, rf"{name}[ \t]{{1,20}}=[ \t]{{1,20}}", r"[A-Za-z!@#$%^&*_+-]", least, 64,
+            r"(?=[ \t]{0,3}\r?(?:\n|\Z))", before=before, accepts=values.is_no_type,
+            gate=re.compile(rf"{name}[ \t]{{1,20}}=".encode(), re.IGNORECASE),
+        )
+        for literal, name, least, before in (
+            ("pass", "pass(?:word|wd|phrase)", 5, _LINE_BEGINS),
+            ("secret", "secret(?:[_-]?key)?", 8, _LINE_BEGINS),
+            ("key", "key", 8, re.compile(rb"[_-]?(?:ipa|ssecca|etavirp)" + _LINE_BEGINS.pattern)),
+        )
+    ),
     _running("bearer ", "bearer {1,3}", r"[^\s'\"\\]", 6, 2000, accepts=values.is_credential),
     _running(
         "auth", _SCHEME, r"[^\s'\"\\,]", 4, 2000,
-        accepts=values.is_credential, gate=re.compile(b"authorization", re.IGNORECASE),
+        accepts=values.is_basic, gate=re.compile(b"authorization", re.IGNORECASE),
     ),
     _running(
         "cookie", rf"cookie\\?['\"]?:{_SPACES}\\?['\"]?", r"[^\r\n'\"\\]", 3, 4000,

@@ -22,7 +22,7 @@ from dragoman.redaction.forms import NAMES
 from dragoman.redaction.shapes import Shapes, Span
 from dragoman.redaction.stream import SecretStream, mark
 
-ENGINE_VERSION = 4
+ENGINE_VERSION = 5
 """Raised when more secrets are known: what older ones left on the disk is then scrubbed once more."""
 
 _SHORTEST = 4
@@ -69,9 +69,11 @@ class Redactor:
 
     def value(self, name: str, value: str) -> str:
         """A variable or an expression: every text in it where a name tells; a number or an object tells nothing."""
-        if self.enabled and self._tells(name, value):
-            value = _QUOTED.sub(_without_text, value)
-        return self.text(value)
+        if not self.enabled or not self._tells(name, value):
+            return self.text(value)
+        if values.is_bare(value.encode("utf-8", "replace")):  # debuggers of shells show texts without quotes
+            return _marked(value)
+        return self.text(_QUOTED.sub(_without_text, value))
 
     def setting(self, name: str, text: str) -> str:
         """A text of a file, by its key. What stands for something else, such as ${env:TOKEN}, gives nothing away."""
@@ -131,9 +133,9 @@ class Redactor:
         return self.text(key) if isinstance(key, str) else key
 
     def _beside(self, named: str, value: str) -> str:
-        if '"' in value or "'" in value:
+        if '"' in value or "'" in value or not _IDENTIFIER.fullmatch(named):
             return self.value(named, value)
-        return self.setting(named, value) if _IDENTIFIER.fullmatch(named) else self.text(value)
+        return self.setting(named, value)
 
     def _items(self, name: str, items: Sequence[Any]) -> list[Any]:
         """Words of a command line are judged together: what an option is given stands beside it."""

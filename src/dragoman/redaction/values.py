@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 
 _WORDS = frozenset(
@@ -28,6 +29,8 @@ _TELLING = re.compile(
     rb"(?:\w{0,40}_)?(?:pass(?:word|wd)?|secret|token|key|credentials?|auth|pwd)s?[,;:)\]}]{1,5}$", re.IGNORECASE
 )
 _PATH = re.compile(rb"[~.]{0,2}/[a-z0-9_.@/ -]*$|[~.]{0,2}/[\w.@/-]*\.[a-z]{2,5}$|[A-Za-z]:\\")
+_ONE_WORD = re.compile(rb"[^\s<>(){}\[\]'\"`]{4,1000}")
+_NUMBER = re.compile(rb"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9][0-9._,]*(?:[eE][+-]?[0-9]+)?[a-zA-Z]{0,3})")
 _OPTION = re.compile(rb"--?[a-z]")
 # What a character is, written over it: to look for one of them is then as quick as looking for a byte.
 _LETTERS = bytes(range(ord("a"), ord("z") + 1))
@@ -97,6 +100,16 @@ def is_credential(value: bytes) -> bool:
     return is_value(value) and (len(value) >= 20 or bool(re.search(rb"[\d=]", value)))
 
 
+def is_basic(value: bytes) -> bool:
+    """After `Basic`: also a short one of letters alone, where it is the base 64 of a name and a password."""
+    if is_credential(value):
+        return True
+    try:
+        return b":" in base64.b64decode(value, validate=True)
+    except ValueError:
+        return False
+
+
 def is_cookie(value: bytes) -> bool:
     return b"=" in value and is_value(value)
 
@@ -115,6 +128,11 @@ def is_no_type(value: bytes) -> bool:
         and b"pass" not in said
         and not _TYPE.fullmatch(value.rstrip(b"!?"))
     )
+
+
+def is_bare(value: bytes) -> bool:
+    """A text that a debugger shows without quotes: one word, and no number, address, type, member or object."""
+    return bool(_ONE_WORD.fullmatch(value)) and not _NUMBER.fullmatch(value) and is_no_type(value)
 
 
 def is_encoded_data(entries: bytes) -> bool:
