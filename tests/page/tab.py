@@ -46,7 +46,9 @@ GIVEN_UP = "WebSocket is closed before the connection is established."
 
 def forget_preferences(daemon: Attacked) -> None:
     with calls(log_in(daemon.places)) as page:
-        assert page.ask("/api/preferences/change", "POST", {"language": "", "watches": []}).status == 200
+        for watch in page.ask("/api/preferences").json()["watches"]:
+            assert page.ask("/api/preferences/change", "POST", {"unwatch": watch}).status == 200
+        assert page.ask("/api/preferences/change", "POST", {"language": ""}).status == 200
 
 
 @dataclass

@@ -3,5 +3,5 @@ export { ask, call, post, session, stream, Refused, type Answer } from "./link/c
 export { Away, unlessAway } from "./link/away";
 export { feed, type FeedListener, type FeedState, type Row, type Snapshot } from "./link/feed";
 export { gateway, type GatewayEvent } from "./link/gateway";
-export { keepLanguage, keepWatches, keptWatches } from "./link/preferences";
+export { changeWatches, keepLanguage, keptWatches } from "./link/preferences";
 export { t, chinese, locale, chosenLanguage } from "./i18n/t";

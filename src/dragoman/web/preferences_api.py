@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 from typing import Annotated, Literal
 
+import anyio
 import anyio.to_thread
 import msgspec
 from starlette.requests import Request
@@ -17,21 +18,24 @@ from dragoman.web.bodies import Body, as_json, read_as
 
 log = logging.getLogger(__name__)
 
+WATCHES_AT_MOST = 200
 Expression = Annotated[str, msgspec.Meta(max_length=2000)]
 
 
 class Preferences(msgspec.Struct, frozen=True):
     language: Literal["", "en", "zh"] = ""
     """Empty: the browser's."""
-    watches: Annotated[tuple[Expression, ...], msgspec.Meta(max_length=200)] = ()
+    watches: Annotated[tuple[Expression, ...], msgspec.Meta(max_length=WATCHES_AT_MOST)] = ()
     """Expressions that the debugger keeps an eye on."""
 
 
 class _Change(Body):
-    """What is not named stays as it is."""
+    """What is not named stays as it is. Watches come and go one by one: two tabs that change them take nothing from
+    each other."""
 
     language: Literal["", "en", "zh"] | None = None
-    watches: Annotated[tuple[Expression, ...], msgspec.Meta(max_length=200)] | None = None
+    watch: Expression | None = None
+    unwatch: Expression | None = None
 
 
 class PreferencesApi:
@@ -40,6 +44,7 @@ class PreferencesApi:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._kept = _read(file)
+        self._writing = anyio.Lock()  # the file is as the last change left it, whichever thread is quicker
 
     def language(self) -> str:
         return self._kept.language
@@ -49,10 +54,18 @@ class PreferencesApi:
 
     async def change(self, request: Request) -> Response:
         wanted = await read_as(request, _Change)
-        changed = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
-        self._kept = msgspec.structs.replace(self._kept, **changed)
-        await anyio.to_thread.run_sync(replace_private, self._file, msgspec.json.encode(self._kept))
+        self._kept = _changed(self._kept, wanted)
+        async with self._writing:
+            await anyio.to_thread.run_sync(replace_private, self._file, msgspec.json.encode(self._kept))
         return as_json(self._kept)
+
+
+def _changed(kept: Preferences, wanted: _Change) -> Preferences:
+    watches = [it for it in kept.watches if it != wanted.unwatch]
+    if wanted.watch and wanted.watch not in watches and len(watches) < WATCHES_AT_MOST:
+        watches.append(wanted.watch)
+    language = kept.language if wanted.language is None else wanted.language
+    return Preferences(language, tuple(watches))
 
 
 def _read(file: Path) -> Preferences:

@@ -154,3 +154,16 @@ def test_the_gateway_is_that_of_the_settings_and_its_state_has_a_reason(victim: 
     assert told["reason"]
     assert post(victim, "/api/gateway/disconnect", {}).status == 200
     eventually(lambda: get(victim, "/api/gateway")["state"] == "disconnected")
+
+
+def test_watches_come_and_go_one_by_one_whatever_another_tab_knows_of_them(victim: Attacked) -> None:
+    def watched(**wanted: str) -> list[str]:
+        return list(post(victim, "/api/preferences/change", wanted).json()["watches"])
+
+    assert [watched(watch="total"), watched(watch="rate"), watched(watch="total")][-1] == ["total", "rate"]
+    assert watched(unwatch="total") == ["rate"]
+    assert get(victim, "/api/preferences")["watches"] == ["rate"]
+    assert post(victim, "/api/preferences/change", {"watch": "x" * 2001}).status == 400
+    for number in range(250):
+        watched(watch=f"each[{number}]")
+    assert len(get(victim, "/api/preferences")["watches"]) == 200

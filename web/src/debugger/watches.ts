@@ -1,5 +1,5 @@
 /** Expressions that a person keeps an eye on. They outlive the page: nothing typed is lost. */
-import { keepWatches, keptWatches, unlessAway } from "../link";
+import { changeWatches, keptWatches, unlessAway } from "../link";
 import type { Node } from "./values";
 import { callIn } from "./tools";
 
@@ -15,7 +15,7 @@ export class Watches {
   private readonly isLoaded: Promise<void>;
 
   constructor(private readonly changed: () => void) {
-    this.isLoaded = this.keep((kept) => kept);
+    this.isLoaded = this.keep(keptWatches());
   }
 
   /** At a stop of before nothing can be evaluated: what is so now is not shown as if it had been. */
@@ -26,13 +26,13 @@ export class Watches {
   add(expression: string): void {
     if (!expression) return;
     this.show([...this.nodes.map(({ name }) => name), expression]);
-    void this.keep((kept) => [...kept, expression]);
+    void this.keep(changeWatches({ watch: expression }));
   }
 
   remove(expression: string): void {
     this.nodes = this.nodes.filter(({ name }) => name !== expression);
     this.changed();
-    void this.keep((kept) => kept.filter((name) => name !== expression));
+    void this.keep(changeWatches({ unwatch: expression }));
   }
 
   forgetValues(): void {
@@ -50,13 +50,10 @@ export class Watches {
     this.changed();
   }
 
-  /** From what is kept by now: another tab may have changed it. */
-  private async keep(change: (kept: string[]) => string[]): Promise<void> {
+  /** As the daemon has them: another tab may have changed them. */
+  private async keep(kept: Promise<string[]>): Promise<void> {
     try {
-      const kept = await keptWatches();
-      const names = [...new Set(change(kept))];
-      if (names.length !== kept.length) await keepWatches(names);
-      this.show(names);
+      this.show(await kept);
     } catch (error) {
       unlessAway(error);
     }

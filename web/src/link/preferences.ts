@@ -17,6 +17,7 @@ export async function keptWatches(): Promise<string[]> {
   return (await ask<Preferences>("/api/preferences")).watches;
 }
 
-export async function keepWatches(watches: string[]): Promise<void> {
-  await post<Preferences>("/api/preferences/change", { watches });
+/** What is watched then. One by one: two tabs that change it take nothing from each other. */
+export async function changeWatches(change: { watch: string } | { unwatch: string }): Promise<string[]> {
+  return (await post<Preferences>("/api/preferences/change", change)).watches;
 }
