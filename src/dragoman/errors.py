@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping
+from typing import TypeVar
 
 from dragoman.phrases import Language, Phrase, say
+
+_E = TypeVar("_E", bound=Exception)
 
 
 class DragomanError(Exception):
@@ -27,6 +30,13 @@ class DragomanError(Exception):
 
 class UsageError(DragomanError):
     """What was typed is not a command: a word of it is unknown, missing, too much, or not of its kind."""
+
+
+def without_frames(error: _E) -> _E:
+    """What it says, to be kept. Where it was raised would keep alive what was handled there, such as a message of
+    megabytes, and in a circle: until the collector comes by, which many peers in a row can wait out."""
+    error.__traceback__ = error.__cause__ = error.__context__ = None
+    return error
 
 
 def system_refused(error: OSError) -> DragomanError:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import anyio
 
+from dragoman.errors import RemoteProtocolError
 from dragoman.omnish.holders import Holder, Holders
 from dragoman.omnish.ports import Record
 from dragoman.terminal.model import RESUMES_AT, STREAMS
@@ -18,6 +19,7 @@ from dragoman.wire.omnish import messages_v25 as newer
 
 ASKS = "dragoman.asks"
 RECORDED_WITHIN_S = 30.0
+ATTRIBUTES_AT_MOST = 256
 _LATEST_MS = (1 << 63) // 1_000_000 - 1  # what the record's nanoseconds can hold
 _KINDS: dict[m.IoDirection, Literal["input", "output"]] = {m.IoDirection.INPUT: "input", m.IoDirection.OUTPUT: "output"}
 _NOTICES: dict[type, Callable[[Any], Notice]] = {
@@ -118,8 +120,11 @@ class Recording:
     async def _begin(
         self, session_id: str, parent: str, at_ms: int, attributes: dict[str, str], *, reopens: bool = True
     ) -> None:
+        kept = {**self._attributes.get(session_id, {}), **attributes}
+        if len(kept) > ATTRIBUTES_AT_MOST:
+            raise RemoteProtocolError("too_many_attributes", f"a session has at most {ATTRIBUTES_AT_MOST} attributes")
         await self._service.begin(session_id, parent=parent, at_ms=_ms(at_ms), attributes=attributes, reopens=reopens)
-        self._attributes[session_id] = {**self._attributes.get(session_id, {}), **attributes}
+        self._attributes[session_id] = kept
         self._service.connected(session_id)
         if attributes.get(ASKS) == "1":
             self._wrappers.arrived(terminal_name(session_id), self._link)

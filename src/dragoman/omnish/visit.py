@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, RemoteProtocolError
 from dragoman.omnish.completing import Completing
 from dragoman.omnish.holders import Holders
 from dragoman.omnish.newer import Admits, Gate, harmless
@@ -105,7 +105,7 @@ class Visit:
         """The Ack says that the kernel has it. Without one its sender tries again on another connection."""
         try:
             await self._recording.take(message)
-        except (DragomanError, TimeoutError) as error:
+        except (DragomanError, RemoteProtocolError, TimeoutError) as error:
             raise HangUp(f"what it told could not be recorded: {error}") from error
         self._owing.taken(message.session_id, frame_id, resumes=self._recording.resumes(message.session_id))
 

@@ -12,7 +12,7 @@ import anyio
 from anyio.abc import ByteStream, TaskGroup
 from msgspec import UNSET
 
-from dragoman.errors import DragomanError, LocalProtocolError, RemoteProtocolError
+from dragoman.errors import DragomanError, LocalProtocolError, RemoteProtocolError, without_frames
 from dragoman.phrases import say
 from dragoman.transport.dap_events import Delivered, EventQueue
 from dragoman.transport.time_slice import TimeSlice
@@ -123,7 +123,7 @@ class DapDriver:
                     self._sort[type(got)](got, group)
                     await turn.yield_if_spent()
         except RemoteProtocolError as fault:
-            self.fault = fault
+            self.fault = without_frames(fault)
         except _STREAM_ENDS:
             return
 

@@ -15,7 +15,7 @@ import msgspec
 from anyio.abc import ByteStream
 from msgspec import UNSET
 
-from dragoman.errors import DragomanError, RemoteProtocolError
+from dragoman.errors import DragomanError, RemoteProtocolError, without_frames
 from dragoman.phrases import say
 from dragoman.transport.time_slice import TimeSlice
 from dragoman.wire import dap
@@ -145,7 +145,7 @@ class DapHost:
                 await self._until(self._reads_on)
                 data = await self._stream.receive(_PIECE)
         except RemoteProtocolError as fault:
-            self.fault = fault
+            self.fault = without_frames(fault)
         except _STREAM_ENDS:
             return
 

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from anyio.abc import ByteStream
 
-from dragoman.errors import DragomanError, LocalProtocolError, RemoteProtocolError
+from dragoman.errors import DragomanError, LocalProtocolError, RemoteProtocolError, without_frames
 from dragoman.phrases import say
 from dragoman.transport.time_slice import TimeSlice
 from dragoman.wire import luapanda
@@ -54,7 +54,7 @@ class LuaPandaDriver:
         try:
             await self._read()
         except RemoteProtocolError as fault:
-            self.fault = fault
+            self.fault = without_frames(fault)
         finally:
             self._end()
             with anyio.CancelScope(shield=True):

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import anyio
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.errors import LocalProtocolError, RemoteProtocolError, without_frames
 from dragoman.transport.streams import TcpStream
 from dragoman.transport.time_slice import TimeSlice
 from dragoman.wire.omnish import DaemonConnection, FrameSkipped, RequestReceived, Schema
@@ -103,7 +103,7 @@ class OmnishDriver:
                     await self._take(event)
                     await turn.yield_if_spent()
         except (RemoteProtocolError, HangUp) as fault:
-            self.fault = fault
+            self.fault = without_frames(fault)
         except _STREAM_ENDS:
             return
 

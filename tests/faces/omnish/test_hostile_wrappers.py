@@ -37,6 +37,17 @@ def test_garbage_of_any_kind_costs_its_own_connection_at_most(victim: Attacked) 
     assert victim.resident() - before < 20 * MB
 
 
+def test_attributes_without_end_cost_their_own_connection_and_nothing_is_kept(victim: Attacked) -> None:
+    before = victim.resident()
+    for number in range(20):
+        with Client(victim.places.omnish_socket) as client, pytest.raises((OSError, EOFError)):
+            client.ask(began("many", **{f"attribute{number}-{it}": "x" for it in range(50_000)}))
+    with Client(victim.places.omnish_socket) as client:
+        assert client.ask(began("some", **{f"attribute{it}": "x" for it in range(200)})) == m.Ack()
+    victim.assert_serves()
+    assert victim.resident() - before < 40 * MB
+
+
 def test_a_hundred_wrappers_at_once_are_served_each(victim: Attacked) -> None:
     with ExitStack() as stack, many_descriptors():
         crowd = [stack.enter_context(Client(victim.places.omnish_socket)) for _ in range(CROWD)]

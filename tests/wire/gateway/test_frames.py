@@ -267,25 +267,30 @@ def test_brackets_in_strings_are_no_nesting(value: Any, padding: int) -> None:
 
 
 @pytest.mark.usefixtures("traced_memory")
-def test_a_million_keys_cost_no_more_than_their_bytes() -> None:
-    data = EVENT % (b"{" + b",".join(b'"%d":1' % number for number in range(1_000_000)) + b"}")
+@pytest.mark.parametrize("part", [b"1", b"{}", b'""', b'{"a":1}'])
+def test_a_million_parts_are_refused_before_they_are_parsed_and_cost_no_more_than_their_bytes(part: bytes) -> None:
+    data = EVENT % (b"[%s]" % b",".join([part] * 1_000_000))
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
-    frame = decode_frame(data)
+    error = refusal_of(data)
     _, peak = tracemalloc.get_traced_memory()
-    assert isinstance(frame, EventFrame)
-    assert peak - before < 2 * len(data)
+    assert (error.code, error.close_code) == ("too_many_parts", 1008)
+    assert peak - before < 2 * len(data) + 100_000
+
+
+def test_a_long_text_is_one_part_whatever_stands_in_it() -> None:
+    assert isinstance(decode_frame(EVENT % msgspec.json.encode('a, "b", [c], {d}\n' * 1_000_000)), EventFrame)
 
 
 @pytest.mark.usefixtures("traced_memory")
 @pytest.mark.parametrize("text", [b'"",', b"[],", b'"\\"",', b"[[]],"])
 def test_counting_brackets_takes_little_memory_whatever_is_counted(text: bytes) -> None:
-    data = EVENT % (b"[" + text * (4_000_000 // len(text)) + b"1]")
+    data = EVENT % (b"[" + text * 120_000 + b"1]")
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
     decode_frame(data)
     _, peak = tracemalloc.get_traced_memory()
-    assert peak - before < 2 * len(data)
+    assert peak - before < 2 * len(data) + 100_000
 
 
 def test_what_cannot_be_written_is_our_own_fault() -> None:

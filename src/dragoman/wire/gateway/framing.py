@@ -12,6 +12,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from dragoman.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.wire.gateway.messages import Frame
 from dragoman.wire.json_text import without_lone_surrogates
+from dragoman.wire.json_weight import PartLimits
 
 MAX_HANDSHAKE_BYTES = 64 * 1024
 MAX_PAYLOAD_BYTES = 26_214_400
@@ -19,6 +20,7 @@ MAX_DEPTH = 128
 
 CLOSE_PROTOCOL, CLOSE_NOT_TEXT, CLOSE_POLICY, CLOSE_TOO_LARGE = 1002, 1007, 1008, 1009
 
+_PARTS = PartLimits(strings=200_000, others=400_000, is_exact=True)  # files that are shown have many commas
 _BLOCK = 64 * 1024
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'{}[]"'))
 _STEP = [0] * 256
@@ -50,10 +52,14 @@ def decode_payload(payload: Raw | UnsetType, decoder: msgspec.json.Decoder[_T]) 
 
 
 def check_limits(data: bytes, max_bytes: int) -> None:
-    """Everything that is judged before a parser sees the bytes: size, encoding, nesting."""
+    """Everything that is judged before a parser sees the bytes: size, number of parts, encoding, nesting."""
     if len(data) > max_bytes:
         raise GatewayProtocolError(
             "frame_too_large", f"a frame of {len(data)} bytes; {max_bytes} are allowed", CLOSE_TOO_LARGE
+        )
+    if _PARTS.exceeded_by(data):
+        raise GatewayProtocolError(
+            "too_many_parts", f"a frame of {len(data)} bytes has too many parts to be read", CLOSE_POLICY
         )
     if not data.isascii():
         _check_utf8(data)

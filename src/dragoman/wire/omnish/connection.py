@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.errors import LocalProtocolError, RemoteProtocolError, without_frames
 from dragoman.wire.omnish.framing import (
     MAX_FRAME,
     REQUEST_ID_BYTES,
@@ -83,7 +83,7 @@ class Connection:
                 self._require_content(end - start)
                 self._events.append(self._event_of(buffer, start, end))
         except RemoteProtocolError as error:
-            self._broken = error
+            self._broken = without_frames(error)
 
     def receive_eof(self) -> None:
         if self._splitter.unfinished and self._broken is None:
