@@ -48,6 +48,12 @@ TABLE: dict[str, str] = {
     "journal searched for secrets of older versions at {at}: {count} rows and {files} files changed": (
         "已于 {at} 检查事件日志中旧版本留下的机密：更改了 {count} 行和 {files} 个文件"
     ),
+    "a damaged journal was set aside, where secrets of older versions may be left: {path}": (
+        "已损坏的事件日志被另存，其中可能还有旧版本留下的机密：{path}"
+    ),
+    "Delete it when you do not need it any more; `dragoman forget --all` deletes it too.": (
+        "不再需要时请将其删除；`dragoman forget --all` 也会将其删除。"
+    ),
     "a file of recorded output could not be searched for secrets: {path}": "无法检查一个终端记录文件中的机密：{path}",
     "Check the disk and the file's owner, then run `dragoman restart`; or erase it with "
     "`dragoman forget --session {session}`.": (

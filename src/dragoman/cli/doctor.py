@@ -197,6 +197,12 @@ def _daemon(places: Places) -> Iterator[Finding]:
 
 def _journal(places: Places) -> Iterator[Finding]:
     """Versions that knew fewer secrets recorded more: it is searched once, in the background."""
+    for path in sorted(places.journal_folder.glob("damaged-*.db")):
+        yield Finding(
+            "note",
+            say("a damaged journal was set aside, where secrets of older versions may be left: {path}", path=path),
+            say("Delete it when you do not need it any more; `dragoman forget --all` deletes it too."),
+        )
     if not is_held(places.lock_file):
         return
     with ControlLink.open(places, within_s=3) as link:

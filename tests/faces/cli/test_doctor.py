@@ -128,3 +128,13 @@ def test_what_became_of_the_search_for_older_secrets(
     assert all(it.mend for it in found if it.level != "ok")
     if answer.get("unread"):
         assert "dragoman forget --session ab12" in str(found[-1].mend)
+
+
+def test_a_journal_that_was_set_aside_is_named_also_without_a_daemon(home: Path) -> None:
+    (home / "state/journal").mkdir(parents=True)
+    aside = home / "state/journal/damaged-20260102T030405-events-000001.db"
+    aside.write_bytes(b"")
+    (found,) = doctor_module._journal(find_places())
+    assert (found.level, str(aside) in str(found.about), "dragoman forget --all" in str(found.mend)) == (
+        "note", True, True,
+    )  # fmt: skip
