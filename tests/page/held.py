@@ -75,9 +75,9 @@ class Held:
         self._number: int = page.evaluate(HOLD, [address, tool])
 
     @classmethod
-    def from_reload(cls, page: Page, address: str) -> Held:
+    def from_reload(cls, page: Page, address: str = CALLS, tool: str = "") -> Held:
         """The first answer after the reload, which is made here."""
-        page.evaluate("(path) => sessionStorage.setItem('hold', JSON.stringify({ path, tool: '' }))", address)
+        page.evaluate("(hold) => sessionStorage.setItem('hold', JSON.stringify(hold))", {"path": address, "tool": tool})
         page.reload()
         held = cls.__new__(cls)
         held._page, held._number = page, 0

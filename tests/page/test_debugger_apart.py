@@ -251,6 +251,22 @@ def test_an_agent_and_a_person_in_one_session_see_each_other(view: Locator, daem
     eventually(lambda: lines() == [4, 5])  # the gutter shows what is wished before it is done
 
 
+def test_a_stop_that_is_chosen_while_the_page_still_loads_stays_chosen(view: Locator, tab: Tab) -> None:
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    for total in ("0", "1", "3"):
+        expect(variable(view, "total")).to_contain_text(total)
+        if total != "3":
+            view.locator("#continue").click()
+    held = Held.from_reload(tab.page, tool="wait_for_stop")
+    held.until_asked()
+    view.locator("#timeline .stop").nth(1).click()
+    expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
+    held.let()
+    expect(view.locator("#over")).to_be_enabled()
+    expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
+
+
 def test_two_pages_show_the_same_whoever_of_them_acts(view: Locator, tab: Tab, daemon: Attacked) -> None:
     second = Tab.opened(tab.page.context, daemon)
     second.log_in()

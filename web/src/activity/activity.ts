@@ -108,7 +108,7 @@ export class DragomanActivity extends LitElement {
         <span class="quiet count" role="status">${t("events: {count}", { count: found.length })}</span>
       </form>
       ${found.length
-        ? html`<dragoman-rows id="events" .rows=${found} .height=${32} .render_row=${this.row}></dragoman-rows>`
+        ? html`<dragoman-rows id="events" .rows=${found} .height=${32} .key_of=${({ sequence }: Row) => sequence} .render_row=${this.row}></dragoman-rows>`
         : html`<p class="empty">${this.rows.length ? t("Nothing fits.") : t("Nothing happened yet.")}</p>`}
       ${this.detail(found)}
     `;

@@ -9,7 +9,7 @@ import type { Breakpoint, Frame, Session, Thread } from "./answers";
 import "./chinese";
 import { controls, keyed } from "./controls";
 import { Desk } from "./desk";
-import type { Doing } from "./doings";
+import { keyOf, type Doing } from "./doings";
 import { looks } from "./looks";
 import { toldPast, toldStop, type Past, type PastFrame } from "./past";
 import { told } from "./source";
@@ -293,7 +293,7 @@ export class DragomanDebugger extends LitElement {
     const { story, chosen } = this.desk;
     const shown = story.doings.filter(({ session }) => !session || session === chosen);
     return this.section("timeline", html`<dragoman-rows
-      id="timeline" aria-label=${t("Timeline")} .rows=${shown} .height=${26} .render_row=${(it: Doing) => this.oneDoing(it)}
+      id="timeline" aria-label=${t("Timeline")} .rows=${shown} .height=${26} .key_of=${keyOf} .render_row=${(it: Doing) => this.oneDoing(it)}
     ></dragoman-rows>`);
   }
 

@@ -64,6 +64,8 @@ export class Desk implements ReactiveController {
   private refusedWish: { tool: string; args: Record<string, unknown> } | null = null;
   /** Where the address leads, until it was followed. */
   private led: readonly string[] | null = null;
+  /** Whether it is known how the session stands: a stop that was there before anybody looked takes nobody from another. */
+  private isFollowed = false;
   /** A person chose a folder: what others do elsewhere does not take them from it. */
   private stays = false;
 
@@ -266,6 +268,7 @@ export class Desk implements ReactiveController {
   choose(id: string): void {
     if (id === this.chosen) return;
     this.stays = false;
+    this.led = null;
     place.go(VIEW, id);
     this.turnTo(id);
     void this.refresh().then(() => this.quietly(this.openOf(id)));
@@ -284,6 +287,7 @@ export class Desk implements ReactiveController {
   private turnTo(id: string): void {
     this.chosen = id;
     this.turns++;
+    this.isFollowed = false;
     this.story.lookAtNow();
     this.stop = null;
     this.frame = null;
@@ -305,14 +309,17 @@ export class Desk implements ReactiveController {
       const { data } = await this.call("wait_for_stop", { session_id: session.session_id, timeout_s: 0 });
       await this.stopped(data["stop_event_data"] as Stop | undefined);
     } else if (this.frame && this.areValuesOld) await this.readValues(this.frame);
+    this.isFollowed = true;
   }
 
   private async stopped(stop: Stop | undefined): Promise<void> {
     if (!stop || stop.session_id !== this.chosen) return;
     if (this.stop?.session_id === stop.session_id && this.stop.stop_number === stop.stop_number) return;
     this.stop = stop;
-    this.story.lookAtNow();
-    if (!this.led) place.become(VIEW, this.chosen);
+    if (this.isFollowed) {
+      this.story.lookAtNow();
+      if (!this.led) place.become(VIEW, this.chosen);
+    }
     if (this.session) Object.assign(this.session, { state: "Stopped", stop_number: stop.stop_number });
     const at = stop.call_stack.find(({ frame_id }) => frame_id === stop.at_frame_id) ?? stop.call_stack[0];
     if (at) await this.look(at);
@@ -332,7 +339,7 @@ export class Desk implements ReactiveController {
 
   private async look(frame: Frame): Promise<void> {
     this.frame = frame;
-    if (frame.file_path) this.open(frame.file_path, frame.line_number);
+    if (frame.file_path && !this.story.then) this.open(frame.file_path, frame.line_number);
     this.host.requestUpdate();
     await this.readValues(frame);
   }
@@ -358,6 +365,7 @@ export class Desk implements ReactiveController {
 
   /** Of the session that is looked at: a stop of before, by its number. */
   async lookBack(number: number): Promise<void> {
+    this.led = null; // a person's own choice counts more than where the address led
     const isPresent = this.session?.state === "Stopped" && number === this.stop?.stop_number;
     if (isPresent) return this.lookAtNow();
     place.go(VIEW, this.chosen, String(number));
@@ -371,6 +379,7 @@ export class Desk implements ReactiveController {
   }
 
   lookAtNow(): void {
+    this.led = null;
     place.go(VIEW, this.chosen);
     this.story.lookAtNow();
     if (this.frame?.file_path) this.open(this.frame.file_path, this.frame.line_number);

@@ -51,8 +51,13 @@ const KEPT = 500;
 export function merged(known: readonly Doing[], more: readonly Doing[]): Doing[] {
   const every = [...known, ...more];
   const heard = new Set(every.filter(({ sequence }) => sequence).map(ofStop));
-  const all = new Map(every.filter((it) => it.sequence || !heard.has(ofStop(it))).map((it) => [it.sequence || ofStop(it), it]));
+  const all = new Map(every.filter((it) => it.sequence || !heard.has(ofStop(it))).map((it) => [keyOf(it), it]));
   return [...all.values()].sort((a, b) => b.at - a.at || b.sequence - a.sequence).slice(0, KEPT);
+}
+
+/** What it is known by among all others. */
+export function keyOf(it: Doing): number | string {
+  return it.sequence || ofStop(it);
 }
 
 function ofStop({ session, stop }: Doing): string {

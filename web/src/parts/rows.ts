@@ -10,6 +10,8 @@ export class DragomanRows extends LitElement {
   @property({ attribute: false }) rows: readonly unknown[] = [];
   @property({ type: Number }) height = 24;
   @property({ attribute: false }) render_row: (row: never, index: number) => unknown = () => "";
+  /** What a row is known by, where rows come in front of others: it then keeps its place in the tree, and whoever presses one does not let go over another. */
+  @property({ attribute: false }) key_of: (row: never, index: number) => unknown = (_, index) => index;
   /** `end`: the newest row stays in sight for whoever has not scrolled away from it. */
   @property() stays: "" | "end" = "";
   @state() private top = 0;
@@ -68,7 +70,7 @@ export class DragomanRows extends LitElement {
       <div .style=${place} role="list">
         ${repeat(
           shown.map((row, index) => [row, first + index] as const),
-          ([, index]) => index,
+          ([row, index]) => this.key_of(row as never, index),
           ([row, index]) => html`<div
             role="listitem" aria-setsize=${this.rows.length} aria-posinset=${index + 1} .style=${`height:${this.height}px`}
           >${this.render_row(row as never, index)}</div>`,
