@@ -26,7 +26,8 @@ vsix:
 	@$(PYTHON) tools/build_vsix.py
 	@$(PYTHON) tools/build_wheel.py
 
-UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py
+UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py \
+	tests/test_chinese_terms.py
 # Of the domains: what kills processes, syncs disks, runs debuggers and shells, and computes for long.
 SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
 	tests/domain/debug/test_starting.py tests/domain/debug/test_with_debugpy.py \

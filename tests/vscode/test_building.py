@@ -108,7 +108,8 @@ def test_watching_builds_again_when_a_file_changes(vsix: Path, tmp_path: Path) -
     for name in ("node_modules", "esbuild.mjs", "package.json", "tsconfig.json", "README.md", "media"):
         (copy / name).symlink_to(EXTENSION / name)
     shutil.copytree(EXTENSION / "src", copy / "src")
-    (tmp_path / "web").symlink_to(ROOT / "web")
+    for name in ("web", "requirements.txt"):
+        (tmp_path / name).symlink_to(ROOT / name)
     built = copy / "dist" / "extension.js"
     with subprocess.Popen(
         [node(), "esbuild.mjs", "--watch"], cwd=copy, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL

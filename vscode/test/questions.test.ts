@@ -27,6 +27,13 @@ test("a question is told once with its agent's name, and so is its answer", asyn
   expect(confirmed).toEqual(["You answered. Claude: Which port?"]);
 });
 
+test("one that was asked before anybody watched is told when somebody does, once", async () => {
+  const { questions, asked } = told([QUESTION]);
+  expect(await questions.look()).toBe(true);
+  expect(await questions.heard([DRAWN])).toBe(false);
+  expect(asked).toEqual(["A question for you. an agent: Which port?"]);
+});
+
 test("one that is closed without an answer is told as such", async () => {
   const { questions, confirmed } = told([QUESTION]);
   await questions.heard([DRAWN]);

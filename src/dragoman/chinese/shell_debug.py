@@ -16,7 +16,7 @@ TABLE: dict[str, str] = {
     "`dragoman debug vars` lists the variables of a frame; `--frame` chooses another one.": "`dragoman debug vars` 列出栈帧的变量；用 `--frame` 选择其他栈帧。",
     "`dragoman history` lists commands with their ids.": "`dragoman history` 会列出命令及其编号。",
     "`dragoman debug stack` shows the frames.": "`dragoman debug stack` 显示栈帧。",
-    "Write FILE:LINE.": "请写成 文件:行。",
+    "Write FILE:LINE.": "请写成 FILE:LINE。",
     "Check `--cwd`, or `cwd` in the configuration.": "请检查 `--cwd`，或配置中的 `cwd`。",
     "Install it with: {command}. `dragoman last --output` works without.": "请安装它：{command}。`dragoman last --output` 不需要它。",
     # The commands.

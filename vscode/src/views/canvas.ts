@@ -32,8 +32,10 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
       vscode.window.registerWebviewPanelSerializer(KIND, this),
       watch.listen({
         known: ({ state }) => {
-          if ((state === "running") !== wasRunning && this.panel) void this.drawing.begin();
-          wasRunning = state === "running";
+          const isRunning = state === "running";
+          if (isRunning !== wasRunning && this.panel) void this.drawing.begin();
+          if (isRunning && !wasRunning) void this.questions.look();
+          wasRunning = isRunning;
         },
         events: (rows) => this.happened(rows.map(({ event }) => event).filter(({ kind }) => kind.startsWith("canvas."))),
       }),

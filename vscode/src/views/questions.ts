@@ -33,7 +33,11 @@ export class Questions {
   /** Whether something new is a question: drawings are told of otherwise. */
   async heard(events: readonly Row["event"][]): Promise<boolean> {
     for (const { kind, body } of events) if (kind === "canvas.action_taken") this.answered((body ?? {}) as Taken);
-    if (!events.some(({ kind }) => kind === "canvas.surface_updated")) return false;
+    return events.some(({ kind }) => kind === "canvas.surface_updated") && (await this.look());
+  }
+
+  /** Whether there is one that was not told yet; also what was asked before anybody watched. */
+  async look(): Promise<boolean> {
     const open = (await this.read()).filter(({ asking }) => asking === "open");
     const added = open.filter((it) => !this.known.has(key(it.drawer, it.surface_id)));
     const names = added.length ? await this.names() : {};
