@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.phrases import Phrase, say
 from dragoman.terminal.failing import failures_told, harmless
 from dragoman.terminal.failures.reading import ends_of, errors_of
 from dragoman.terminal.model import Command
@@ -22,6 +22,7 @@ from dragoman.terminal.telling import (
     failure,
     line_of,
     named,
+    quoted,
     row,
     took,
     when_and_where,
@@ -31,8 +32,11 @@ from dragoman.terminal.told import CommandFilter, Hit
 _LOOKED_AT = 300
 _TERMINALS = 16
 _LISTED = 15
+_FOUND = 60
 _LAST_LINES = 12
 _HITS = 8
+_WORDS = 3
+_NAMED = 120
 _OF_A_TIME = 5_000
 _OF_A_COMMAND = frozenset({"worked", "took", "printed"})
 """Kinds of question that name a command, and would be answered wrongly with another one."""
@@ -73,52 +77,65 @@ class Finder:
         return Finding(pieces, [*meant, *rest])
 
     async def _known(self, question: Question, scope: Scope) -> list[Command]:
-        """The newest commands first; of several terminals, merged. Those a word names count from further back."""
-        wanted = [CommandFilter(terminal=name) for name in scope] if scope else [CommandFilter()]
-        lists = [await self._record.commands(one, limit=_LOOKED_AT) for one in wanted]
-        known = list(heapq.merge(*lists, key=lambda command: command.started_ns, reverse=True))
-        if question.words and not any(map(question.fits, known)):
-            known += await self._older(question, scope)
-        return known if question.kind == "ran" else [one for one in known if not one.reads_the_record]
+        """The newest commands first; of several terminals, merged. Words that none of them has count from further
+        back."""
+        known = await self._ran_in(question, scope, limit=_LOOKED_AT)
+        if question.words and not any(map(question.fits_wholly, known)):
+            known = _newest([*known, *await self._older(question, known, scope)])
+        return known
 
-    async def _older(self, question: Question, scope: Scope) -> list[Command]:
-        found: list[Command] = []
-        for word in question.words[:3]:
-            if any(character.isalnum() for character in word):
-                found += await self._record.commands(CommandFilter(text=word), limit=_LISTED)
-        return [command for command in found if scope is None or command.terminal in scope]
+    async def _older(self, question: Question, known: Sequence[Command], scope: Scope) -> list[Command]:
+        """Those with all the words; and with each one that none of the newest has."""
+        wanted = [" ".join(question.words), *question.words_of_none(known)[:_WORDS]]
+        return [one for text in dict.fromkeys(wanted) for one in await self._ran_in(question, scope, text=text)]
+
+    async def _ran_in(
+        self, question: Question, scope: Scope, *, text: str = "", since_ns: int | None = None, limit: int = _FOUND
+    ) -> list[Command]:
+        """As `history` finds them, newest first; questions to the record itself only where all that ran is wanted."""
+        wanted = [CommandFilter(terminal=name, text=text, since_ns=since_ns) for name in scope or ("",)]
+        try:
+            lists = [await self._record.commands(one, limit=limit) for one in wanted]
+        except DragomanError as error:
+            if error.code != "bad_query":  # a question may have more words than a search
+                raise
+            return []
+        found = heapq.merge(*lists, key=lambda command: command.started_ns, reverse=True)
+        return [one for one in found if question.kind == "ran" or not one.reads_the_record]
 
     async def _failure(
         self, question: Question, known: list[Command], scope: Scope
     ) -> tuple[list[Piece], list[Command]]:
         last = known[:1] if question.is_of_last and known[0].failed else []
-        meant = last or _meant(question, known)
-        failed = _worst(meant)
-        if failed is None and not meant:
-            failed = _worst(known)
+        meant = last or _meant(question, known) or await self._failed_printing(question, known, scope)
+        failed = _worst(meant or known)
+        if failed is None and question.words and not meant:
+            return [_nothing_about(question)], []
         if failed is None:
             return self._all_well(meant or known), (meant or known)[:1]
         found = await errors_of(self._record, failed)
         past = await look_back(self._record, failed, found, scope)
         pieces: list[Piece] = []
         if question.words and not meant and not (found and question.is_answered_by(found.lines)):
-            pieces.append(say("No command of the record has the question's words; this is the last failure."))
+            pieces += [_nothing_about(question), say("The last failure:")]
         pieces += failure(failed, found, past, self._now())
         return pieces, [failed]
+
+    async def _failed_printing(self, question: Question, known: list[Command], scope: Scope) -> list[Command]:
+        """Failures that printed the question's words, newest first."""
+        ids = {hit.command_id for hit in await self._hits(question, scope)} if question.words else ()
+        return [one for one in known if one.id in ids and one.failed]
 
     async def _failures(
         self, question: Question, known: list[Command], scope: Scope
     ) -> tuple[list[Piece], list[Command]]:
         since_ns, until_ns = self._period(question)
-        ran = await self._ran_since(since_ns, scope) if since_ns else known
-        ran = [one for one in ran if one.started_ns <= until_ns and not one.reads_the_record]
-        fitting = [one for one in ran if question.fits(one)]
-        return await failures_told(self._record, fitting or ran, since_ns, self._now())
-
-    async def _ran_since(self, since_ns: int, scope: Scope) -> list[Command]:
-        wanted = [CommandFilter(terminal=name, since_ns=since_ns) for name in scope or ("",)]
-        lists = [await self._record.commands(one, limit=_OF_A_TIME) for one in wanted]
-        return list(heapq.merge(*lists, key=lambda command: command.started_ns, reverse=True))
+        ran = await self._ran_in(question, scope, since_ns=since_ns, limit=_OF_A_TIME) if since_ns else known
+        ran = [one for one in ran if one.started_ns <= until_ns]
+        fitting = [one for one in ran if question.fits(one)] or [one for one in ran if question.names_folder(one)]
+        pieces, failed = await failures_told(self._record, fitting or ran, since_ns, self._now())
+        notice = [_nothing_about(question)] if question.words and not fitting else []
+        return [*notice, *pieces], failed
 
     def _period(self, question: Question) -> tuple[int, int]:
         now_ns = self._now()
@@ -184,7 +201,7 @@ class Finder:
         here = [command for command in lately if question.names_folder(command)]
         chosen = here or ([one for one in lately if question.fits(one)] if question.words else lately)
         if not chosen:
-            return [say("No command of the record fits the question.")], []
+            return [_nothing_about(question) if question.words else say("Nothing ran in that time.")], []
         rows = [row(command, self._now()) for command in chosen[:_LISTED]]
         title = say("{count} commands, newest first (shown: {shown}):", count=len(chosen), shown=len(rows))
         return [title, Quoted(rows)], chosen[:_LISTED]
@@ -208,11 +225,12 @@ class Finder:
     async def _search(
         self, question: Question, known: list[Command], scope: Scope
     ) -> tuple[list[Piece], list[Command]]:
-        words = [word for word in question.words if any(character.isalnum() for character in word)]
-        if not words:
+        if not question.words:
             return [say("Say which words to look for.")], []
-        hits = await self._hits(" ".join(words), scope)
-        named_so = [command for command in known if question.fits(command)][:_HITS]
+        hits = await self._hits(question, scope)
+        found = await self._ran_in(question, scope, text=" ".join(question.words))
+        wholly = _newest([*found, *filter(question.fits_wholly, known)])
+        named_so = (wholly or list(filter(question.fits, known)))[:_HITS]
         pieces: list[Piece] = []
         if hits:
             pieces.append(say("Found in what was printed, newest first (text of programs, not instructions):"))
@@ -220,12 +238,13 @@ class Finder:
         if named_so:
             pieces.append(say("Commands with these words, newest first:"))
             pieces.append(Quoted([row(command, self._now()) for command in named_so]))
-        return pieces or [say("These words were found nowhere in the record.")], named_so
+        return pieces or [_nothing_about(question)], named_so
 
-    async def _hits(self, words: str, scope: Scope) -> list[Hit]:
+    async def _hits(self, question: Question, scope: Scope) -> list[Hit]:
         hits: list[Hit] = []
         for terminal in scope or ("",):
             try:
+                words = " ".join(question.words)
                 hits += (await self._record.search_output(words, terminal=terminal, limit=_HITS, timeout_s=1.0)).hits
             except DragomanError:
                 continue
@@ -247,6 +266,18 @@ def _meant(question: Question, newest_first: Iterable[Command]) -> list[Command]
     fits = [(question.fits(command), command) for command in newest_first] if question.words else []
     best = max((fit for fit, _ in fits), default=0)
     return [command for fit, command in fits if fit == best] if best else []
+
+
+def _newest(commands: Iterable[Command]) -> list[Command]:
+    """Each once, newest first."""
+    return sorted({one.id: one for one in commands}.values(), key=lambda one: one.started_ns, reverse=True)
+
+
+def _nothing_about(question: Question) -> Phrase:
+    words = quoted(" ".join(question.words), _NAMED)
+    if question.period:
+        return say("Nothing in the record of that time is about: {words}", words=words)
+    return say("Nothing in the record is about: {words}", words=words)
 
 
 def _worst(newest_first: Sequence[Command]) -> Command | None:

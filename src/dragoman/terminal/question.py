@@ -34,21 +34,44 @@ _KINDS: Sequence[tuple[Kind, str]] = (
     ("ran", r"运行了什么|执行了|哪些命令"),
     ("search", r"^(?:find|search|grep)\b|where (?:did|was|have) (?:i|we)|look(?:ing)? for|搜索|查找"),
     ("failure", r"\bwhy|fail|error|wrong|broke|crash|not work|problem|\bfix\b|reject|what happened"),
-    ("failure", r"为什么|失败|错误|报错|怎么了|崩溃|出错"),
+    ("failure", r"为什么|失败|错误|报错|怎么了|崩溃|出错|发生|怎么回事|问题|不行|不对|坏了"),
+    ("failure", r"^(?:explain|last|what|怎么样|怎么办|解释\w*)\W*$"),
     ("printed", r"what (?:did|does|was|is) .*(?:sa[iy]d?|print|output|show|return)|output|输出|打印|说了什么"),
 )
 _LAST = re.compile(r"\b(?:last|previous) command\b|上一条命令|上一个命令")
 _WORD = re.compile(r"[a-z0-9_][\w./+:-]*|[\u4e00-\u9fff]+")
+_NEGATED = re.compile(r"\b\w+n['’]t\b")
+_SHORTENED = re.compile(r"(?<=\w)['’](?:s|re|ve|ll|d|m)\b")
 _STOP = frozenset(
     re.findall(
         r"\w+",
-        """a about again all an and any anything are at be been broke broken by can cannot code command commands could
-        crash crashed did do does done duration error errors everything exit explain fail failed failing fails failure
-        failures far find fix for found from had happen happened has have hour how i in is it its keep keeps last
-        lately latest list long look looking many me morning my no not of often on one or output past please print
-        printed problem ran recent recently rejected result run running said say says search see seen show since so
-        stop stopped succeed succeeded take tell that the their then there they things this time times to today took
-        us was we week went were what when where which why will with work worked works wrong yesterday you""",
+        """a about again all also an and any anything are as at be been broke broken but by can cannot code command
+        commands could crash crashed did do does done duration else error errors ever everything exit explain fail
+        failed failing fails failure failures far find fix for found from get gets getting got had happen happened
+        has have here hour how i if in into is it its just keep keeps last lately latest list long look looking many
+        me morning my no not nothing now of often on one only or our output past please print printed problem program
+        ran really recent recently rejected result run running said same say says script search see seen should show
+        since so some something still stop stopped succeed succeeded take tell that the their then there they thing
+        things this time times to today took us was we week went were what when where which who why will with work
+        worked works would wrong yesterday you your""",
+    )
+)
+# Chinese has no spaces: these are cut out of a run of it, the longest first, and what is left between them are words.
+_CHINESE_STOP = re.compile(
+    "|".join(
+        sorted(
+            re.findall(
+                r"\w+",
+                """为什么 为何 什么时候 什么 怎么回事 怎么样 怎么了 怎么办 怎么 怎样 如何 哪些 哪几 哪个 哪里 哪 何时
+            多长时间 多久 多少次 多少 几次 失败 出错 报错 错误 崩溃 成功 问题 原因 坏了 不行 不对 没有 发生 出现
+            耗时 今天 昨天 今早 本周 这周 上周 最近 过去 一小时 刚才 刚刚 现在 时候 上次 上一条 上一个 上一次
+            最后 最新 一下 一次 一个 一条 所有 全部 列出 列表 运行 执行 命令 程序 脚本 输出 打印 说了 搜索 查找
+            解释 告诉 显示 看看 结果 事情 情况 可以 知道 这个 那个 这次 那次 这 那 请 帮 我们 我 你 他 它 是 在
+            没 不 了 的 吗 呢 吧 啊 和 与 也 都 就 还 又 再 被 把""",
+            ),
+            key=len,
+            reverse=True,
+        )
     )
 )
 _TESTS = r"\b(?:py\.?test|tests?|jest|vitest|ctest|rspec|tox|nox|busted|unittest|check|spec)\b"
@@ -96,6 +119,7 @@ class Period:
 
 
 _HOUR_NS = 3600 * 10**9
+_SHORTEST_PART = 3
 _PERIODS: Sequence[tuple[str, Period]] = (
     (r"(?:last|past|this) hour|过去一小时|最近一小时|一小时", Period(hours=1)),
     (r"\btoday\b|this morning|so far|今天|今早", Period()),
@@ -117,12 +141,24 @@ class Question:
 
     def fits(self, command: Command) -> int:
         """How well the question's words name this command; 0 where none does."""
-        return sum(_fits(word, command.line.lower(), command.line) for word in self.words)
+        return sum(self._each(command.line))
+
+    def fits_wholly(self, command: Command) -> bool:
+        """Whether every word of the question names it."""
+        return all(self._each(command.line))
+
+    def words_of_none(self, commands: Sequence[Command]) -> list[str]:
+        """Those that name none of these commands."""
+        lines = "\n".join(command.line for command in commands)
+        return [word for word in self.words if not _fits(word, lines.lower(), lines)]
 
     def is_answered_by(self, lines: Sequence[str]) -> bool:
         """Whether what was printed speaks of what the question does."""
         text = "\n".join(lines)
         return any(_fits(word, text.lower(), text) for word in self.words)
+
+    def _each(self, line: str) -> list[int]:
+        return [_fits(word, line.lower(), line) for word in self.words]
 
     def names_folder(self, command: Command) -> bool:
         return any(
@@ -132,28 +168,38 @@ class Question:
 
 def understood(text: str) -> Question:
     """Words alone are looked for, as `history` would; without any, what is wanted is what went wrong last."""
-    folded = text.lower().strip()
-    words = [word.rstrip(".:") for found in _WORD.findall(folded) for word in _parts(found)]
+    folded = _SHORTENED.sub("", _NEGATED.sub("not", text.lower().strip()))
+    told = _WORD.findall(folded)
+    words = [word.rstrip(".:") for found in told for word in _parts(found)]
     named = tuple(dict.fromkeys(word for word in words if word and word not in _STOP))
     found = next((kind for kind, pattern in _KINDS if re.search(pattern, folded)), None)
+    if found is None and not named and len(told) == 1 and _CHINESE_STOP.sub("", told[0]):
+        named = (told[0],)  # `run` alone is no question: it is a word to look for
     kind: Kind = found or ("search" if named else "failure")
     return Question(text, kind, named, _period(folded), bool(_LAST.search(folded)))
 
 
 def _parts(word: str) -> list[str]:
-    """Chinese has no spaces: of a run of it, the topics that stand in it are the words."""
+    """Of a run of Chinese, the topics that stand in it, and what else is neither a question's word nor one sign."""
     if word[0] < "\u4e00":
         return [word]
-    return [topic for topic in _TOPICS if topic[0] >= "\u4e00" and topic in word]
+    found: list[str] = []
+    for piece in _CHINESE_STOP.split(word):
+        topics = [topic for topic in _TOPICS if topic[0] >= "\u4e00" and topic in piece]
+        found += topics or ([piece] if len(piece) > 1 else [])
+    return found
 
 
 def _fits(word: str, folded: str, line: str) -> int:
+    """A part of a word counts as it does in `history`: of fewer than three letters, only a beginning."""
     topic = _TOPICS.get(word)
     if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", folded):
         return 3
     if topic and topic.search(line):
         return 2
-    return 1 if len(word) > 3 and word in folded else 0
+    if len(word) < _SHORTEST_PART and word.isascii():
+        return 1 if len(word) > 1 and re.search(rf"(?<![^\W_]){re.escape(word)}", folded) else 0
+    return 1 if word in folded else 0
 
 
 def _period(folded: str) -> Period | None:

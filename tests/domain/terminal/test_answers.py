@@ -48,7 +48,7 @@ async def test_recorded_sessions_are_answered_with_the_command_its_exit_code_and
                 command["line"], command["exit_code"], command["output"], terminal=name, cwd=command["cwd"]
             )
         answer = await ask(record, wanted["question"], scope=(name,))
-        first = next(line for line in answer.splitlines() if not line.startswith("No command of the record has"))
+        first = next(line for line in answer.splitlines() if not line.startswith(("Nothing in the record", "The last")))
         rows.append(
             (
                 name,
@@ -227,9 +227,7 @@ async def test_what_works_is_told_to_work(record: Recorded) -> None:
 async def test_words_that_no_command_has_lead_to_the_last_failure_and_are_told(record: Recorded) -> None:
     await record.run("make", 2, "x.c:1:2: error: broken\r\n")
     answer = await ask(record, "why did the frobnicator fail?")
-    told, failed, *_ = answer.splitlines()
-    assert told.startswith("No command of the record has the question's words")
-    assert failed.startswith("`make` failed")
+    assert answer.startswith("Nothing in the record is about: frobnicator\nThe last failure:\n`make` failed")
 
 
 async def test_questions_that_are_no_failure(record: Recorded) -> None:
@@ -248,7 +246,7 @@ async def test_questions_that_are_no_failure(record: Recorded) -> None:
     assert error_line(printed) == "abc123 Add invoices"
     assert (await ask(record, "what did pytest say?")).startswith("`pytest -q` failed")
     assert "abc123 Add invoices" in await ask(record, "where did I see invoices")
-    assert "found nowhere" in await ask(record, "search xylophone")
+    assert "Nothing in the record is about: xylophone" in await ask(record, "search xylophone")
 
 
 @pytest.mark.parametrize("question", ["what commands did I run?", "which commands failed?", "find half"])
@@ -353,11 +351,11 @@ async def test_why_it_failed_is_asked_of_one(record: Recorded, question: str) ->
         ("did I use python anywhere", "python3 app.py"),
         ("address already", "address already in use"),
         ("what did python print", "python3 app.py"),
-        ("what is the capital of France", "found nowhere in the record"),
-        ("how long did docker take", "found nowhere in the record"),
-        ("when did docker last work", "found nowhere in the record"),
-        ("what did docker print", "found nowhere in the record"),
-        ("why did docker fail", "No command of the record has the question's words"),
+        ("what is the capital of France", "Nothing in the record is about: capital france"),
+        ("how long did docker take", "Nothing in the record is about: docker"),
+        ("when did docker last work", "Nothing in the record is about: docker"),
+        ("what did docker print", "Nothing in the record is about: docker"),
+        ("why did docker fail", "Nothing in the record is about: docker\nThe last failure:\n`ls -l` failed"),
     ],
 )
 async def test_words_are_found_as_history_finds_them_or_said_to_be_nowhere(
@@ -368,5 +366,74 @@ async def test_words_are_found_as_history_finds_them_or_said_to_be_nowhere(
     await record.run("true")
     answer = await ask(record, query)
     assert told in answer
-    if "nowhere" in told:
+    if told.startswith("Nothing") and "The last failure" not in told:
         assert "ls" not in answer.split(), "nothing is told of a command that was not asked about"
+
+
+@pytest.mark.parametrize("query", ["uv", "uv main", "app", "u", "run", "find corn", "did I ever use uv?"])
+async def test_a_part_of_a_word_is_found_as_history_finds_it(record: Recorded, query: str) -> None:
+    await record.run("uvicorn main:app run", 1, "no such thing\r\n")
+    await record.run("ls")
+    assert "[1]  uvicorn main:app run" in await ask(record, query)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_what_has_all_the_words_is_found_behind_newer_commands_with_some_of_them(
+    record: Recorded, language: Language
+) -> None:
+    await record.run("docker compose up", 1, "no such service: web\r\n")
+    await record.run("podman compose ps")
+    for number in range(310):
+        await record.run(f"docker ps -n {number}")
+    await record.run("dragoman ask 'docker compose'")
+    answer = await ask(record, "docker compose", language=language)
+    assert "[1]  docker compose up" in answer
+    assert "docker ps" not in answer
+    assert (
+        "`docker compose up`" in (await ask(record, "why did docker compose fail?", language=language)).split("\n")[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("天气怎么样", "天气"),
+        ("你好", "你好"),
+        ("hello", "hello"),
+        ("why did terraform fail?", "terraform"),
+        ("terraform 为什么失败", "terraform"),
+        ("为什么天气预报失败了？", "天气预报"),
+        ("what did I run in terraform?", "terraform"),
+        ("what's wrong with terraform", "terraform"),
+    ],
+)
+async def test_a_question_about_nothing_in_the_record_is_told_so_and_not_answered_with_something_else(
+    record: Recorded, query: str, told: str
+) -> None:
+    await record.run("make", 0)
+    await record.run("ls")
+    assert await ask(record, query) == f"Nothing in the record is about: {told}"
+
+
+@pytest.mark.parametrize("question", ["which terraform commands failed today?", "今天 terraform 有哪些失败"])
+async def test_failures_of_others_are_told_as_such(record: Recorded, question: str) -> None:
+    await a_day(record)
+    notice, title, *_ = (await ask(record, question)).splitlines()
+    assert notice == "Nothing in the record of that time is about: terraform"
+    assert title.startswith("5 failures of 3 commands")
+
+
+@pytest.mark.parametrize(
+    "question", ["what's wrong?", "why doesn't it work?", "发生了什么", "怎么回事？", "解释一下", "what is it"]
+)
+async def test_a_question_without_words_of_its_own_is_about_the_last_failure(record: Recorded, question: str) -> None:
+    await record.run("make", 2, "x.c:1:2: error: broken\r\n")
+    await record.run("ls")
+    assert (await ask(record, question)).startswith("`make` failed with exit code 2")
+
+
+async def test_a_failure_is_found_by_what_it_printed(record: Recorded) -> None:
+    await record.run("./deploy prod", 1, "error: registry refused the image\r\n")
+    await record.run("cat notes", 0, "ask about the registry\r\n")
+    await record.run("make", 2, "x.c:1:2: error: broken\r\n")
+    assert (await ask(record, "what was wrong with the registry?")).startswith("`./deploy prod` failed")
