@@ -7,8 +7,9 @@ from dragoman.shell.cells import one_line
 from dragoman.shell.panel import spoken
 from dragoman.shell.wishes import Wishes
 from dragoman.wire.omnish.messages import CurrentSession, Request, Response
+from dragoman.wire.osc import SUSPENDED
 
-_NOT_FAILURES = frozenset({0, 130, 148})
+_NOT_FAILURES = SUSPENDED | {0, 130}
 """Nor is it one to have been interrupted or suspended by a key."""
 _LONGEST = 1000
 AFTER_S = 0.2
