@@ -17,6 +17,10 @@ TABLE: dict[str, str] = {
     "`dragoman history` lists commands with their ids.": "`dragoman history` 会列出命令及其编号。",
     "`dragoman debug stack` shows the frames.": "`dragoman debug stack` 显示栈帧。",
     "Write FILE:LINE.": "请写成 FILE:LINE。",
+    "The names are in .vscode/launch.json.": "名称见 .vscode/launch.json。",
+    "The names are in .vscode/launch.json; `dragoman debug sessions` lists what is stopped.": (
+        "名称见 .vscode/launch.json；已停止的会话见 `dragoman debug sessions`。"
+    ),
     "Check `--cwd`, or `cwd` in the configuration.": "请检查 `--cwd`，或配置中的 `cwd`。",
     "Install it with: {command}. `dragoman last --output` works without.": "请安装它：{command}。`dragoman last --output` 不需要它。",
     # The commands.

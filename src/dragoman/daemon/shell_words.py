@@ -84,6 +84,15 @@ _SENTENCES = (
         say("Search for it with search_commands, which gives ids."),
         say("`dragoman history` lists commands with their ids."),
     ),
+    (say("get_debugger_configurations lists the names there are."), say("The names are in .vscode/launch.json.")),
+    (
+        say("get_debugger_configurations lists the names there are; list_sessions what is stopped."),
+        say("The names are in .vscode/launch.json; `dragoman debug sessions` lists what is stopped."),
+    ),
+    (
+        say("A person starts one with `dragoman shell`; run_in_terminal opens one of your own."),
+        say("`dragoman shell` starts one."),
+    ),
     (say("Take a frame or variables reference from the latest stop."), say("`dragoman debug stack` shows the frames.")),
     (say("Give its `file_path`, or a `line_number` of it."), say("Write FILE:LINE.")),
     (say("Check `cwd` in the configuration."), say("Check `--cwd`, or `cwd` in the configuration.")),

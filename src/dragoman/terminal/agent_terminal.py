@@ -18,6 +18,7 @@ from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.terminal.model import EndedBy
 from dragoman.terminal.plain import plain
+from dragoman.terminal.prompts import is_prompt
 from dragoman.transport.pty import Pty
 from dragoman.wire.osc import CommandFinished, InputStarted, Mark, MarkScanner, OutputStarted
 from dragoman.wire.typed_command import typed
@@ -31,15 +32,7 @@ HOLDER = "DRAGOMAN_HOLDER"
 """The variable with the word; the wrapper takes it out of its environment."""
 # Shells that take a paste as text, whatever is in it: a tab completes nothing, and several lines are one command.
 _PASTES = frozenset({"bash", "zsh", "fish"})
-# What programs show when they wait for a line, alone on it. A command that shows one is not waited for any longer.
-_ASKS = re.compile(
-    r"""(?: >>> | > | In\ \[\d+\]: | \((?:Pdb|gdb|lldb|dlv|rdbg)\)
-    | [\w.-]{1,40} (?:\([^()]{0,80}\))? (?::\d+){0,2} [=-]? [>#]
-    | (?:\[sudo\]\ )? [Pp]assword (?:\ for\ [^:]{1,80})? :
-    | .{0,200} (?:\[[Yy]/[Nn]\]|\([Yy]/[Nn]\)) [:?]?
-    )\ ?""",
-    re.VERBOSE,
-)
+# A command that shows a prompt of its own for so long is not waited for any longer.
 _ASKED_FOR_S = 1.0
 _LAST_LINE_BYTES = 512
 _CLEARS_LINE = b"\x05\x15"
@@ -76,7 +69,7 @@ class AgentTerminal:
         self.has_printed = self.has_marks = False
         """Whether its shell tells prompts and commands. Another one is believed by what the record guesses."""
         self.read_bytes = 0
-        """How much of that command's output an answer to its client has shown."""
+        """How much of its last command's output answers to its client have shown."""
         self.application_keys = False
         """Whether what runs wants its arrow keys as applications do (DECCKM)."""
         self._pty = pty
@@ -134,6 +127,7 @@ class AgentTerminal:
 
     async def run(self, command: str) -> None:
         self.is_at_prompt, self._submitted, self._prompted_again = False, True, False
+        self.read_bytes = 0
         text = typed(command, self._shell).encode(errors="replace")
         if self._shell in _PASTES:
             left_over, self._has_left_over = self._has_left_over, False
@@ -162,7 +156,7 @@ class AgentTerminal:
         return not self.runs(command_id)
 
     def _asks(self) -> bool:
-        return _ASKS.fullmatch(plain(self._last_shown).rpartition("\n")[2]) is not None
+        return is_prompt(plain(self._last_shown).rpartition("\n")[2])
 
     def runs(self, command_id: str) -> bool:
         return self.command_id == command_id and self._running and not self.is_over

@@ -17,7 +17,10 @@ from dragoman import tools as toolbox
 from dragoman.chinese import sessions, tools
 from dragoman.daemon.shell_words import in_shell, in_shell_words
 from dragoman.phrases import say
+from dragoman.tools.debug import table as debug_table
+from dragoman.tools.evidence import table as evidence_table
 from dragoman.tools.operation import Parameters
+from dragoman.tools.terminal import table as terminal_table
 
 # What a shell has no word for: these sentences are about launch.json, or about what only an agent can ask for.
 ONLY_FOR_AGENTS = re.compile(r"get_debugger_configurations|variables_reference|line_text|file_path")
@@ -43,8 +46,8 @@ def test_a_word_of_another_meaning_is_left_alone() -> None:
 
 # What is said to agents and editors alone: no command of the command line asks for it.
 NOT_FOR_SHELLS = re.compile(
-    r"^(canvas|editor|dap|mcp|omnish|gateway|chat)/|^tools/(canvas|editor|terminal)/|^tools/(toolbox|bounds)\.py|"
-    r"^tools/evidence/testing\.py|^terminal/agent_terminals\.py|^daemon/subjects\.py"
+    r"^(canvas|editor|dap|mcp|omnish|gateway|chat)/|^tools/(canvas|editor)/|^tools/(toolbox|bounds)\.py|"
+    r"^tools/terminal/running\.py|^tools/evidence/testing\.py|^terminal/agent_terminals\.py|^daemon/subjects\.py"
 )
 # Names of launch.json, which a person writes as well.
 OF_CONFIGURATIONS = {"type", "port", "mode", "cwd", "line"}
@@ -78,13 +81,14 @@ def _filled(template: str) -> phrases.Phrase:
 
 
 def names_of_agents() -> re.Pattern[str]:
-    """Tools and their parameters; a parameter of one plain word counts where it is quoted as such."""
+    """Tools and their parameters; a name of one plain word counts where it is quoted as such."""
     for module in pkgutil.walk_packages(toolbox.__path__, f"{toolbox.__name__}."):
         importlib.import_module(module.name)
     parameters = {name for kind in _kinds(Parameters) for name in kind.model_fields} - OF_CONFIGURATIONS
     named = {it[1] for _, template in advice() if (it := NAMES.search(template))}
-    long = {"frame_id", "search_commands", "get_command_output", *named, *(it for it in parameters if "_" in it)}
-    return re.compile(rf"\b({'|'.join(sorted(long))})\b|`({'|'.join(sorted(parameters - long))})`", re.ASCII)
+    called = {it.name for table in (debug_table, evidence_table, terminal_table) for it in table.TOOLS} | parameters
+    long = {"frame_id", *named, *(it for it in called if "_" in it)}
+    return re.compile(rf"\b({'|'.join(sorted(long))})\b|`({'|'.join(sorted(called - long))})`", re.ASCII)
 
 
 def _kinds(kind: type[Parameters]) -> Iterator[type[Parameters]]:

@@ -216,6 +216,35 @@ def test_typing_into_a_program_answers_at_once_with_what_is_new(agent: RawClient
     assert took_s < 5 * PATIENCE
 
 
+@pytest.mark.parametrize(
+    "inner",
+    ["PS1='$ ' bash --norc", "PS1='/ # ' sh", "PS1='host%% ' zsh -f", "python3 -q -c 'input(\"me@host ~ % \")'"],
+)
+def test_a_shell_in_the_shell_is_not_waited_for_until_the_deadline(bash: RawClient, inner: str) -> None:
+    began = time.monotonic()
+    asks = run(bash, inner)
+    assert (asks["status"], time.monotonic() - began < 12 * PATIENCE) == ("running", True)
+    assert typed(bash, keys=["ctrl-d"], terminal=asks["terminal"])["status"] == "completed"
+
+
+def test_output_that_ends_like_a_prompt_ends_no_wait(bash: RawClient) -> None:
+    ran = run(bash, "printf 'price 7 $'; sleep 1.5; printf ' is\\n45%%'; sleep 1.5; echo ' done'")
+    assert result_of(ran) == ("completed", "price 7 $ is\n45% done", 0)
+
+
+def test_waiting_shows_nothing_twice(bash: RawClient) -> None:
+    line = "echo one; read a; echo two; read b; echo three; read c"
+    first = told(bash.call("run_in_terminal", command=line, timeout_s=1))
+    own = first["terminal"]
+    second = typed(bash, input="\n", terminal=own, timeout_s=0)
+    waited = told(bash.call("wait_for_command", terminal=own, timeout_s=1.5))
+    idle = told(bash.call("wait_for_command", terminal=own, timeout_s=0))
+    ended = typed(bash, input="\n\n", terminal=own)
+    shown = [it["output"] for it in (first, second, waited, idle, ended)]
+    assert [sum(text.count(word) for text in shown) for word in ("one", "two", "three")] == [1, 1, 1]
+    assert (first["output"], idle["output"], ended["status"]) == ("one", "", "completed")
+
+
 def test_a_program_that_only_copies_is_not_waited_for_until_the_end(bash: RawClient) -> None:
     told(bash.call("run_in_terminal", command="cat", timeout_s=0.5))
     started = time.monotonic()

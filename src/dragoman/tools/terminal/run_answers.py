@@ -31,31 +31,33 @@ class RunAnswers:
 
     async def of(self, terminal_id: str, ended: Command | None) -> Outcome:
         """The command that ended, or else what runs, from its beginning; where none does, the end of the terminal."""
-        seen = self.service.terminal(terminal_id)
-        return _outcome(await self._answer(seen, ended, 0))
+        return _outcome((await self._answer(self.service.terminal(terminal_id), ended, 0))[0])
 
-    async def of_own(self, own: AgentTerminal, ended: Command | None) -> Outcome:
+    async def of_own(self, own: AgentTerminal, ended: Command | None, read_bytes: int | None = None) -> Outcome:
+        """Only what no answer has shown yet; `read_bytes` is how much that was, where it was looked at before."""
         seen = self.service.terminal(own.id)
-        answer = await self._answer(seen, ended, 0)
-        own.read_bytes = _read(seen, ended)
-        return _outcome(answer)
+        is_its_last = ended is None or ended.id == own.command_id
+        before = (own.read_bytes if read_bytes is None else read_bytes) if is_its_last else 0
+        answer, upto = await self._answer(seen, ended, before)
+        if not own.command_id and answer.status != "running":
+            own.read_bytes = 0  # its shell does not say when the next command begins
+        elif is_its_last:
+            own.read_bytes = upto
+        return _outcome(answer, was_shown=before > 0)
 
     async def of_typing(self, own: AgentTerminal, settled: Settled) -> Outcome:
-        """Only what no answer has shown yet."""
-        seen = self.service.terminal(own.id)
-        if settled.ended is None and seen.running is None:
+        if settled.ended is None and self.service.terminal(own.id).running is None:
             output = self.texts.output(settled.shown)
             return _outcome(CommandRun(status="idle", terminal=self.texts.line(own.id, 200), output=output))
-        answer = await self._answer(seen, settled.ended, settled.read_bytes)
-        own.read_bytes = _read(seen, settled.ended)
-        return _outcome(answer)
+        return await self.of_own(own, settled.ended, settled.read_bytes)
 
-    async def _answer(self, seen: TerminalSeen, ended: Command | None, read_bytes: int) -> CommandRun:
+    async def _answer(self, seen: TerminalSeen, ended: Command | None, read_bytes: int) -> tuple[CommandRun, int]:
+        """And up to where the command's output has been shown with it."""
         running = seen.running if ended is None else None
         command = ended or running
-        output, before = await self._printed(seen.terminal.id, command, read_bytes)
+        output, before, upto = await self._printed(seen.terminal.id, command, read_bytes)
         screen = await self._screen(seen) if running else []
-        return CommandRun(
+        answer = CommandRun(
             status="completed" if ended else "running" if running else "idle",
             terminal=self.texts.line(seen.terminal.id, 200),
             command=None if command is None else self.texts.command(command),
@@ -63,15 +65,17 @@ class RunAnswers:
             truncated_bytes=0 if screen else before,
             screen=screen,
         )
+        return answer, upto
 
-    async def _printed(self, terminal_id: str, command: Command | None, read_bytes: int) -> tuple[str, int]:
+    async def _printed(self, terminal_id: str, command: Command | None, read_bytes: int) -> tuple[str, int, int]:
         """Its end, behind what was read; where none is known, what stands at the end of the terminal."""
         if command is None:
-            return self.texts.output(await self.service.tail(terminal_id, _SHOWN_BYTES)), 0
+            return self.texts.output(await self.service.tail(terminal_id, _SHOWN_BYTES)), 0, read_bytes
         start = max(read_bytes, command.output_bytes - _SHOWN_BYTES)
         page = await self.service.output(command.id, offset=start, limit=_SHOWN_BYTES)
         page = page if start == read_bytes else from_a_line_on(page)
-        return self.texts.output(page.data, is_whole=not page.offset), max(0, page.offset - read_bytes)
+        text = self.texts.output(page.data, is_whole=not page.offset)
+        return text, max(0, page.offset - read_bytes), page.offset + len(page.data)
 
     async def _screen(self, seen: TerminalSeen) -> list[str]:
         """Where a program has switched to the alternate screen: its bytes are drawing, not text."""
@@ -87,20 +91,18 @@ class RunAnswers:
         return self.texts.lines("\n".join(screen.lines).rstrip("\n"))
 
 
-def _read(seen: TerminalSeen, ended: Command | None) -> int:
-    return seen.running.output_bytes if ended is None and seen.running else 0
+def _outcome(answer: CommandRun, *, was_shown: bool = False) -> Outcome:
+    return Outcome(_lines(answer, was_shown=was_shown), answer)
 
 
-def _outcome(answer: CommandRun) -> Outcome:
-    return Outcome(_lines(answer), answer)
-
-
-def _lines(answer: CommandRun) -> list[Phrase]:
+def _lines(answer: CommandRun, *, was_shown: bool) -> list[Phrase]:
     head = [*told(answer.command)] if answer.command else [say("{terminal}: nothing runs.", terminal=answer.terminal)]
     if answer.status == "running":
         head.append(say("Still running: wait_for_command goes on; run_in_terminal types into it or interrupts it."))
     if answer.truncated_bytes:
         head.append(say("{count} earlier bytes: get_command_output.", count=answer.truncated_bytes))
+    if was_shown and not answer.output and not answer.screen:
+        head.append(say("No new output; get_command_output has what was shown before."))
     return [*head, *quoted("\n".join(answer.screen) or answer.output)]
 
 

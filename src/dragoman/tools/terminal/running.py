@@ -69,15 +69,16 @@ class RunningTools:
 
     async def wait(self, caller: Caller, wanted: take.WaitForCommand) -> Outcome:
         """What ended meanwhile is told at once, unless the next one is wanted."""
-        own = None if wanted.terminal else self._busiest(client_of(caller))
+        client = client_of(caller)
+        own = self.own.find(client, wanted.terminal) if wanted.terminal else self._busiest(client)
         terminal_id = own.id if own else wanted.terminal
         seen = self.service.terminal(terminal_id)
         last = await self._last(terminal_id)
         if not may_see_terminal(caller, seen, last):
             raise _not_yours(terminal_id)
         if seen.running is None and not wanted.next:
-            return await self._answers.of(terminal_id, last)
-        return await self._awaited(caller, terminal_id, last, wanted.timeout_s)
+            return await self._told(terminal_id, own, last)
+        return await self._awaited(caller, terminal_id, last, wanted.timeout_s, own=own)
 
     @property
     def _answers(self) -> RunAnswers:
@@ -111,7 +112,7 @@ class RunningTools:
         self.own.use(own)
         await own.run(wanted.command)
         if not own.has_marks:
-            return await self._awaited(caller, own.id, last, wanted.timeout_s)
+            return await self._awaited(caller, own.id, last, wanted.timeout_s, own=own)
         act = partial(self._ended_by_id, own, wanted.timeout_s)
         ended = await patiently(caller, self.clock, self._waiting(own.id), wanted.timeout_s, act)
         return await self._answers.of_own(own, ended)
@@ -169,11 +170,21 @@ class RunningTools:
         return say("Waiting for the command in {terminal}.", terminal=self.texts.line(terminal_id, 200))
 
     async def _awaited(
-        self, caller: Caller, terminal_id: str, last: Command | None, within_s: float, line: str = ""
+        self,
+        caller: Caller,
+        terminal_id: str,
+        last: Command | None,
+        within_s: float,
+        *,
+        line: str = "",
+        own: AgentTerminal | None = None,
     ) -> Outcome:
         act = partial(self._ended, terminal_id, last.id if last else "", within_s, line)
         ended = await patiently(caller, self.clock, self._waiting(terminal_id), within_s, act)
-        return await self._answers.of(terminal_id, ended)
+        return await self._told(terminal_id, own, ended)
+
+    async def _told(self, terminal_id: str, own: AgentTerminal | None, ended: Command | None) -> Outcome:
+        return await (self._answers.of_own(own, ended) if own else self._answers.of(terminal_id, ended))
 
     async def _ended(self, terminal_id: str, after: str, within_s: float, line: str) -> Command | None:
         """In a person's terminal others may end first; only the one with this line, or its last one, is meant."""

@@ -70,7 +70,10 @@ TOOLS = (
     Tool(
         "wait_for_command",
         "Wait for a command",
-        "The end of what runs in a terminal, and what it printed; answers like run_in_terminal.",
+        (
+            "The end of what runs in a terminal, and what it printed (in your own: since your last answer); answers "
+            "like run_in_terminal."
+        ),
         take.WaitForCommand,
         answers.CommandRun,
     ),

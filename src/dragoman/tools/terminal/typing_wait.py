@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from dragoman.clock import Clock
 from dragoman.terminal.agent_terminal import PROMPT_WITHIN_S, AgentTerminal
 from dragoman.terminal.model import Command
 from dragoman.terminal.plain import plain
+from dragoman.terminal.prompts import may_be_prompt
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.watching import Watcher
 
@@ -24,9 +24,6 @@ _UNANSWERED_S = 3.0
 _INTERRUPTED_S = 5.0
 _RECORDED_WITHIN_S = 15.0
 _KEPT_BYTES = 4096
-# The end of an unfinished line that asks for something: `>>> `, `(Pdb) `, `In [3]: `, `mysql> `, `$ `, `[y/N] `.
-_PROMPT = re.compile(r"(?:[>$#%:?❯»]|\([\w.-]+\)|\[[YyNn]/[YyNn]\]) ?\Z")
-_LONGEST_PROMPT = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ class Typing:
     def _patience_s(self, shown: bytes, keys: bytes) -> float:
         text = plain(shown)
         unfinished = text.rpartition("\n")[2]
-        if len(unfinished) <= _LONGEST_PROMPT and _PROMPT.search(unfinished):
+        if may_be_prompt(unfinished):
             is_echo = text.strip() == plain(keys).strip()
             return _UNANSWERED_S if is_echo else _QUIET_AT_PROMPT_S
         if self.patient:

@@ -210,6 +210,9 @@ class Bench:
         await self.service.take(terminal, "output", self.next_ms(), output)
         return await self._ended(terminal, line, exit_code, cwd, suffix)
 
+    async def printed(self, terminal: str, output: bytes) -> None:
+        await self.service.take(terminal, "output", self.next_ms(), output)
+
     async def finish(self, terminal: str, exit_code: int) -> Command:
         running = self.service.terminal(terminal).running
         assert running is not None

@@ -54,6 +54,35 @@ async def test_still_running_at_the_deadline_is_an_answer_and_waiting_goes_on(tm
     assert (done["command"]["command"], done["command"]["exit_code"]) == ("sleep 100", 3)
 
 
+async def test_each_answer_has_only_what_no_answer_has_shown_yet(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.call("run_in_terminal", command="true")
+        bench.own.opened[0].ends = False
+        began = await bench.call("run_in_terminal", command="serve", timeout_s=0)
+        await bench.printed("own1", b"first\r\n")
+        waited = await bench.call("wait_for_command", timeout_s=0)
+        quiet = await bench.call("wait_for_command", terminal="own1", timeout_s=0)
+        await bench.printed("own1", b"second\r\n")
+        typed = await bench.call("run_in_terminal", interrupt=True)
+        again = await bench.call("wait_for_command")
+        whole = await bench.call("get_command_output", command_id=again["command"]["command_id"])
+        bench.own.opened[0].is_at_prompt = True
+        other = await bench.call("run_in_terminal", command="other", timeout_s=0)
+    assert [it["output"] for it in (began, waited, quiet, typed, again)] == ["so far", "first", "", "second", ""]
+    assert (again["status"], whole["output"]) == ("completed", "so far\nfirst\nsecond")
+    assert "No new output; get_command_output has" in again.text
+    assert "No new output" not in typed.text
+    assert other["output"] == "so far"
+
+
+async def test_what_a_person_runs_is_told_from_its_beginning(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.person("t")
+        await bench.ran("t", "make", b"made\r\n", 0)
+        both = [await bench.call("wait_for_command", terminal="t") for _ in range(2)]
+    assert [it["output"] for it in both] == ["made", "made"]
+
+
 async def test_what_runs_is_typed_into_and_interrupted(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.call("run_in_terminal", command="true")
