@@ -69,7 +69,7 @@ def _told(tool: str, **arguments: Any) -> dict[str, Any]:
     from dragoman.cli.debug.asking import asking
 
     try:
-        with asking(None, all_workspaces=True) as asker:
+        with asking(None, all_workspaces=True, within_s=_WITHIN_S) as asker:
             return dict(asker.call(tool, **arguments).data)
     except DragomanError:
         return {}

@@ -27,13 +27,15 @@ from tests.e2e.life.test_planted import made, state_of
 from tests.e2e.life.watching import error_in, one_daemon, pid_in, require_success
 
 SAID_WITHIN_S = 9.0
+HISTORY_WITHIN_S = 6.5
+"""Between the three seconds in which a daemon greets and the ten in which it answers."""
 
 
 def test_every_command_says_not_answering_in_time_and_take_over_replaces_it(cli: Cli) -> None:
     pid = pid_in(cli("up", "--json"))
     os.kill(pid, signal.SIGSTOP)
     began = time.monotonic()
-    asked = [cli.begin(*words, "--json") for words in (("status",), ("up",), ("down",), ("history",))]
+    asked = [cli.begin(*words, "--json") for words in (("status",), ("up",), ("down",))]
     doctor = cli.begin("doctor", "--json")
     for process in asked:
         error = error_in(finished(process))
@@ -52,6 +54,22 @@ def test_every_command_says_not_answering_in_time_and_take_over_replaces_it(cli:
     assert one_daemon(cli) == second != pid
     assert not is_running(pid, started_s(second)), "SIGCONT has nobody to wake"
     assert cli.status()["pid"] == second
+
+
+def test_history_gives_up_after_the_time_for_a_greeting_and_not_after_that_for_an_answer(cli: Cli) -> None:
+    """Relative to how long the same command takes here while the daemon answers."""
+    pid = pid_in(cli("up", "--json"))
+    answered_s, _ = timed(cli, "history", "--json")
+    os.kill(pid, signal.SIGSTOP)
+    silent_s, error = timed(cli, "history", "--json")
+    assert error["code"] == "not_answering"
+    assert silent_s - answered_s < HISTORY_WITHIN_S
+
+
+def timed(cli: Cli, *words: str) -> tuple[float, dict[str, str]]:
+    began = time.monotonic()
+    done = finished(cli.begin(*words))
+    return time.monotonic() - began, {} if done.returncode == 0 else error_in(done)
 
 
 def test_restart_replaces_a_hung_one_and_keeps_its_workspace(cli: Cli, tmp_path: Path) -> None:

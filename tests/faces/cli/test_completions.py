@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from dragoman.cli import completers
+from dragoman.places import Places, find_places
+from dragoman.wire.control import ServerConnection, Welcome
+from tests.daemons import Cli, cli_with_home
 
 BASH_PROBE = """
 eval "$SCRIPT"
@@ -102,6 +113,82 @@ def test_zsh_completes_from_the_first_tab(
     probe = ["zsh", "-f", "-c", ZSH_PROBE]
     seen = shell(probe, SCRIPT=scripts["zsh"], LOAD=load, FOLDER=str(tmp_path), LINE=line, WHOLE=whole)
     assert whole in seen
+
+
+# Ids, which the daemon knows.
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cli, str]]:
+    """A daemon, and the id of the one terminal that it has on record."""
+    place = tmp_path_factory.mktemp("c") / "recording"
+    place.write_text('{"version": 2, "width": 80, "height": 24, "timestamp": 1700000000}\n[0.1, "o", "hello\\r\\n"]\n')
+    with cli_with_home(tmp_path_factory.mktemp("h"), {"DRAGOMAN_PORT": "0"}) as cli:
+        assert cli("up").returncode == 0
+        assert cli("terminals", "import", str(place)).returncode == 0
+        (only,) = cli.json("terminals", "--ended")["terminals"]
+        yield cli, str(only["terminal"])
+
+
+@pytest.mark.parametrize("line", ["dragoman replay", "dragoman terminals export"])
+def test_bash_offers_the_ids_of_terminals(scripts: dict[str, str], recorded: tuple[Cli, str], line: str) -> None:
+    cli, id = recorded
+    probe = ["bash", "--norc", "-c", BASH_PROBE]
+    told = shell(probe, SCRIPT=scripts["bash"], LINE=line, PREFIX=id[:2], DRAGOMAN_HOME=str(cli.home))
+    assert told.split() == [id]
+
+
+@pytest.mark.needs("fish")
+def test_fish_offers_the_ids_of_terminals(scripts: dict[str, str], recorded: tuple[Cli, str]) -> None:
+    cli, id = recorded
+    probe = ["fish", "--no-config", "-c", FISH_PROBE]
+    told = shell(probe, SCRIPT=scripts["fish"], LINE="dragoman replay", PREFIX=id[:2], DRAGOMAN_HOME=str(cli.home))
+    assert told.split() == [id]
+
+
+@pytest.mark.needs("zsh")
+def test_zsh_completes_the_id_of_a_terminal(scripts: dict[str, str], recorded: tuple[Cli, str], tmp_path: Path) -> None:
+    cli, id = recorded
+    line = f"dragoman replay {id[:2]}"
+    variables = {"LOAD": 'eval "$SCRIPT"', "FOLDER": str(tmp_path), "LINE": line, "WHOLE": id}
+    assert id in shell(["zsh", "-f", "-c", ZSH_PROBE], SCRIPT=scripts["zsh"], DRAGOMAN_HOME=str(cli.home), **variables)
+
+
+@contextmanager
+def silent_daemon(places: Places, *, greets: bool) -> Iterator[None]:
+    """One that says nothing at all, or nothing after its greeting."""
+    places.runtime.mkdir(mode=0o700, parents=True)
+    connections: list[socket.socket] = []
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        connections.append(connection)
+        server = ServerConnection()
+        while greets and server.hello is None:
+            list(server.receive_data(connection.recv(1 << 16)))
+        if greets:
+            connection.sendall(server.send_welcome(Welcome(version="1", pid=1)))
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(places.socket))
+        listener.listen()
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+            for connection in connections:
+                connection.close()
+
+
+@pytest.mark.parametrize("greets", [False, True])
+@pytest.mark.parametrize("offered", [completers.terminals, completers.debug_sessions])
+def test_a_tab_does_not_wait_for_a_daemon_that_is_silent(offered: Callable[[Any], Any], greets: bool) -> None:
+    with silent_daemon(find_places(), greets=greets):
+        began = time.monotonic()
+        assert offered(None) == {}
+        assert time.monotonic() - began < 2.5
 
 
 def test_a_shell_that_has_no_script_is_a_usage_error() -> None:

@@ -17,7 +17,7 @@ from dragoman.cli.output import ExitCode, show_json, show_passing
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
-from dragoman.transport.control_link import ControlLink
+from dragoman.transport.control_link import WELCOME_WITHIN_S, ControlLink
 from dragoman.visible import visible
 from dragoman.wire.control import LINE_CAP, Answer, Item, encode_line
 
@@ -46,6 +46,7 @@ class Asker:
     workspace: Path
     all_workspaces: bool = False
     """Whether what is found in the record may be of any folder."""
+    silent_at_most_s: float = _SILENT_AT_MOST_S
     _interrupts: int = 0
 
     def call(self, tool: str, **arguments: Any) -> Told:
@@ -57,7 +58,7 @@ class Asker:
         if len(encode_line(params)) > LINE_CAP - _CALL_REST:
             raise _too_much()
         with _patience() as tell, self._breakable(tell):
-            for reply in self.link.stream(method, params, idle_s=_SILENT_AT_MOST_S):
+            for reply in self.link.stream(method, params, idle_s=self.silent_at_most_s):
                 if isinstance(reply, Item):
                     tell(_waiting(reply.value.get("waited_s", 0)))
                 elif isinstance(reply, Answer):
@@ -84,16 +85,23 @@ class Asker:
 
 
 @contextmanager
-def asking(workspace: Path | None, *, starts_daemon: bool = False, all_workspaces: bool = False) -> Iterator[Asker]:
+def asking(
+    workspace: Path | None,
+    *,
+    starts_daemon: bool = False,
+    all_workspaces: bool = False,
+    within_s: float | None = None,
+) -> Iterator[Asker]:
+    """`within_s` bounds each silence of the daemon, where nobody would wait as long as for an answer."""
     folder, places = find_workspace(workspace), find_places()
-    with _open(places, folder, starts_daemon=starts_daemon) as link:
-        yield Asker(link, folder, all_workspaces)
+    with _open(places, folder, starts_daemon=starts_daemon, within_s=within_s or WELCOME_WITHIN_S) as link:
+        yield Asker(link, folder, all_workspaces, within_s or _SILENT_AT_MOST_S)
 
 
-def _open(places: Places, workspace: Path, *, starts_daemon: bool) -> ControlLink:
+def _open(places: Places, workspace: Path, *, starts_daemon: bool, within_s: float) -> ControlLink:
     hello = about(workspace)
     try:
-        return ControlLink.open(places, role="tools", about=hello)
+        return ControlLink.open(places, within_s=within_s, role="tools", about=hello)
     except DragomanError as error:
         if error.code == "unknown_role":
             raise _older_daemon() from error
