@@ -53,6 +53,11 @@ class Places:
         return self.state / "page.json"
 
     @property
+    def written_file(self) -> Path:
+        """Which files of a person's projects we wrote to."""
+        return self.state / "written.json"
+
+    @property
     def log_file(self) -> Path:
         return self.state / "logs" / "dragoman.log"
 

@@ -12,6 +12,7 @@ from cyclopts.validators import mutually_exclusive
 
 from dragoman.cli import completers
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
+from dragoman.cli.written_files import WrittenFile, remember
 from dragoman.clients.clipboard import copy_text
 from dragoman.clients.command import Command, find_command
 from dragoman.clients.edits import snippet
@@ -123,9 +124,12 @@ def _copy(wish: Wish, machine: Machine) -> int:
 
 
 def _write(wish: Wish, machine: Machine, *, project: bool) -> int:
+    writer = Writer(machine=machine, now=datetime.now)
     if project:
         require_unshared(wish)
-    done = Writer(machine=machine, now=datetime.now).write(wish)
+        if writer.plan(wish).edited.change != "unchanged":
+            remember(find_places(), WrittenFile(str(wish.file.absolute()), wish.client.id))
+    done = writer.write(wish)
     tell(*told(done), *(token_notes(wish) if wish.entry == wish.shown else []))
     if done.change in {"added", "updated"}:
         tell(say("Restart {client}, or reload its MCP servers, to use it.", client=wish.client.title))

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from dragoman.cli.labels import labelled_app
 from dragoman.cli.output import ExitCode, show_text, shown, tell, warn
+from dragoman.cli.written_files import WrittenFile, remember
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
+from dragoman.places import find_places
 
 if TYPE_CHECKING:
     from dragoman.debug.luapanda.runtime import Copy, Interpreter
@@ -40,6 +42,7 @@ def install(folder: Path, /, *, name: str = "LuaPanda.lua") -> int:
             say("{path} is there already and is not ours.", path=target),
             hint=say("Move it away, or choose another name with --name."),
         )
+    remember(find_places(), WrittenFile(str(target.absolute())))
     shutil.copyfile(source, target)
     tell(say("Copied to {path}.", path=target))
     tell(

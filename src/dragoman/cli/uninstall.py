@@ -1,6 +1,6 @@
 """`dragoman uninstall`: everything that Dragoman made on this machine, listed, and removed after a yes.
 
-The package itself is removed by whoever installed it; the last line says how.
+The package and the editor's extension are removed by whoever installed them; the last lines say how.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -19,11 +21,16 @@ from cyclopts import Parameter
 from dragoman.cli import launcher, shell_profile, up
 from dragoman.cli.output import ExitCode, ask_yes, report, show_text, shown, tell
 from dragoman.cli.setup import setup
+from dragoman.cli.written_files import written_files
 from dragoman.clients.command import find_command
+from dragoman.clients.editor_extension import removal_commands, storage_folders
 from dragoman.clients.files import mentions_us
 from dragoman.clients.machine import this_machine
-from dragoman.clients.table import CLIENTS
+from dragoman.clients.sentences import told
+from dragoman.clients.table import BY_ID, CLIENTS, Client
 from dragoman.clients.wishes import stdio_wish
+from dragoman.clients.write import Writer
+from dragoman.debug.luapanda.runtime import is_ours
 from dragoman.errors import DragomanError
 from dragoman.extras import uninstall_command
 from dragoman.phrases import Phrase, say
@@ -72,11 +79,15 @@ def _traces(places: Places) -> Iterator[Trace]:
     if launcher.find(places).any:
         yield Trace(say("the running daemon, with its live sessions"), lambda: up.down(yes=True))
     yield from _clients()
+    yield from _in_projects(places)
     yield from _profiles()
     for folder in dict.fromkeys((places.config, places.state, places.runtime)):
         if _is_own_folder(folder):
             about = say("{path} ({what})", path=folder, what=_holds(places, folder))
             yield Trace(about, partial(shutil.rmtree, folder))
+    for folder in filter(_is_own_folder, storage_folders(this_machine())):
+        about = say("{path} ({what})", path=folder, what=say("what the editor's extension installed"))
+        yield Trace(about, partial(shutil.rmtree, folder))
 
 
 def _holds(places: Places, folder: Path) -> Phrase:
@@ -96,6 +107,30 @@ def _clients() -> Iterator[Trace]:
         yield Trace(say("entries in MCP clients: {entries}", entries=entries), lambda: setup(yes=True, undo=True))
 
 
+def _in_projects(places: Places) -> Iterator[Trace]:
+    """What was written there since, by whomever, stays: our entry goes, and a copy that is still ours."""
+    for written in written_files(places):
+        path, client = Path(written.path), BY_ID.get(written.client)
+        if client is not None and mentions_us(path):
+            about = say("the entry for {client} in {path}", client=client.title, path=path)
+            yield Trace(about, partial(_disconnect, client, path))
+        elif not written.client and _is_own_copy(path):
+            yield Trace(say("{path} ({what})", path=path, what=say("a copy of the Lua runtime")), path.unlink)
+
+
+def _is_own_copy(path: Path) -> bool:
+    try:
+        return is_ours(path.read_text("utf-8", "replace"))
+    except OSError:
+        return False
+
+
+def _disconnect(client: Client, path: Path) -> None:
+    machine = this_machine()
+    wish = replace(stdio_wish(client, machine, find_command(machine), project=True), path=path)
+    tell(*told(Writer(machine=machine, now=datetime.now).remove(wish)))
+
+
 def _profiles() -> Iterator[Trace]:
     for profile in shell_profile.changed_profiles():
         about = say("lines in {path}, which wrap new terminals", path=profile.path)
@@ -112,6 +147,11 @@ def _is_own_folder(path: Path) -> bool:
 
 
 def _tell_package() -> int:
-    tell(say("The package itself is removed by:"))
-    show_text(f"  {uninstall_command()}")
+    """And the extension: an editor removes its own. A Dragoman that it had installed is gone with its folder."""
+    if extensions := removal_commands(this_machine()):
+        tell(say("The editor's extension is removed by:"))
+        show_text("\n".join(f"  {command}" for command in extensions))
+    if Path(sys.executable).exists():
+        tell(say("The package itself is removed by:"))
+        show_text(f"  {uninstall_command()}")
     return ExitCode.OK
