@@ -143,6 +143,11 @@ test.each(["\u3164", "\u115f", "\u1160", "\uffa0", "\u2800", "\ufe0f", "\u{e0041
   (blank) => expect(plain(`rm ${blank}x`)).toBe(`rm \\u{${blank.codePointAt(0)!.toString(16)}}x`),
 );
 
+test("a long blank is counted, and a short one stays", () => {
+  expect(plain(`ls${" ".repeat(200)}; rm`)).toBe("ls […200 blank characters…] ; rm");
+  expect(plain(`ls${" ".repeat(39)}x`)).toBe(`ls${" ".repeat(39)}x`);
+});
+
 test("letters keep their marks", () => {
   for (const text of ["Vie\u0323\u0302t", "\u0939\u093f\u0928\u094d\u0926\u0940", "\u65ad\u70b9"]) expect(plain(text)).toBe(text);
 });

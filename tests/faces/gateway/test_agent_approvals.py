@@ -74,6 +74,23 @@ async def test_a_condition_is_judged_by_every_debugger_that_may_come_to_its_file
     assert [it["subject"].count("user.destroy") for it in asked] == [1, 1, 1]
 
 
+async def test_a_text_that_lasts_is_asked_for_where_only_an_editor_may_have_the_debugger(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a shell's debugger `n > 3` writes a file. No editor is connected yet; a language of ours is the control."""
+    names = ("deploy.sh", "deploy.ps1", "index.php", "Main.java", "deploy", "main.py", "main.go")
+    for name in names:
+        (tmp_path / name).write_text("x\n")
+    texts = ({"condition": "n > pwned"}, {"log_message": "{n}"}, {"hit_condition": "> 3"})
+    calls = [("set_breakpoint", {"file_path": it, "line_number": 1, **texts[0]}) for it in names]
+    calls += [("set_breakpoint", {"file_path": "deploy.sh", "line_number": 1, **text}) for text in texts[1:]]
+    calls += [("set_breakpoint", {"kind": "function", "function_name": "main", **texts[0]})]
+    calls += [("trace", {"program": "x", "points": [{"file_path": "deploy.sh", "line_number": 1, **texts[0]}]})]
+    asked, told = await questions_of(calls, lambda _: False, monkeypatch, tmp_path)
+    assert [index for index, it in enumerate(told) if "did not allow" in it] == [0, 1, 2, 3, 4, 7, 9, 10]
+    assert ["n > pwned" in it["subject"] for it in asked] == [True] * 5 + [False] + [True] * 2
+
+
 @pytest.mark.parametrize("has_console", [True, False])
 async def test_a_declared_debugger_may_come_to_any_file(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_console: bool

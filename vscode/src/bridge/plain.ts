@@ -12,9 +12,17 @@ const HIDDEN = new RegExp(
   "gu",
 );
 
+/** Longer than code is indented by: what follows would be out of sight. */
+const LONG_BLANK = / {40,}/g;
+
+/** For what a person decides on. */
+export function spelled(text: string): string {
+  return text.replace(HIDDEN, escaped).replace(LONG_BLANK, (blank) => ` […${blank.length} blank characters…] `);
+}
+
 /** In a notification `[words](command:…)` is a link that runs a command at a click, past every question of ours. */
 export function plain(text: string): string {
-  return text.replace(HIDDEN, escaped).replaceAll("](", "]\u200b(");
+  return spelled(text).replaceAll("](", "]\u200b(");
 }
 
 function escaped(character: string): string {

@@ -1,11 +1,11 @@
 /** Sessions that agents start with the debuggers of this editor: after the person has seen and allowed all of it. */
-import { createHash } from "node:crypto";
 import * as vscode from "vscode";
 
 import type { Consent } from "../bridge/consent";
 import { Refusal, type Json } from "../bridge/link";
 import { plain, SHOWN_WHOLE } from "../bridge/plain";
 import { TYPE } from "../together/debugging";
+import { digest, question, shorter, shownWhole, textsOf, type Asked } from "./question";
 import type { Shared } from "./sharing";
 
 const t = vscode.l10n.t;
@@ -105,9 +105,10 @@ export class Starting implements vscode.Disposable {
   }
 
   /** Resolves with what is to be lent, once the person allowed it and the editor has started it. `ready`: before that. */
-  async start({ start, configuration, folder, noDebug, by }: Json, signal: AbortSignal, ready: () => void): Promise<{ run: Run; shared: Shared }> {
+  async start({ start, configuration, folder, noDebug, by, breakpoints }: Json, signal: AbortSignal, ready: () => void): Promise<{ run: Run; shared: Shared }> {
     const wanted = configuration as vscode.DebugConfiguration;
-    await this.ask({ wanted, folder: String(folder), by: String(by || "") || t("An agent"), isRun: noDebug === true }, signal);
+    const texts = textsOf(breakpoints as Json[]);
+    await this.ask({ wanted, folder: String(folder), by: String(by || "") || t("An agent"), isRun: noDebug === true, texts }, signal);
     const run = new Run(String(start), wanted.name, signal);
     signal.addEventListener("abort", () => run.root && run.isPending && void vscode.debug.stopDebugging(run.root));
     this.runs.add(run);
@@ -137,43 +138,10 @@ export class Starting implements vscode.Disposable {
     this.consent.requireTrust();
     const path = `/${digest(asked).slice(0, 12)}/launch.json`;
     this.shown.clear();
-    this.shown.set(path, JSON.stringify(withoutValues(asked.wanted), undefined, 2));
+    this.shown.set(path, shownWhole(asked));
     const document = await vscode.workspace.openTextDocument(vscode.Uri.from({ scheme: SCHEME, path }));
     await vscode.window.showTextDocument(document, { preview: true, preserveFocus: true });
   }
-}
-
-interface Asked {
-  wanted: vscode.DebugConfiguration;
-  folder: string;
-  by: string;
-  isRun: boolean;
-}
-
-function question({ wanted, folder, by, isRun }: Asked): string {
-  const whole = JSON.stringify(withoutValues(wanted));
-  if (isRun) return t("{0} wants to run this with the debugger {1} in {2}, without debugging (always: exactly this): {3}", by, wanted.type, folder, whole);
-  return t("{0} wants to start this with the debugger {1} in {2} (always: exactly this): {3}", by, wanted.type, folder, whole);
-}
-
-function shorter({ wanted, folder, by }: Asked): string {
-  return t("{0} wants to start {1} with the debugger {2} in {3} (always: exactly this). All of its configuration is open in the editor.", by, wanted.name.slice(0, 60), wanted.type, folder);
-}
-
-/** Values of the environment may be secrets; their names say what is changed. */
-function withoutValues({ env, environment, ...rest }: vscode.DebugConfiguration): Json {
-  const names = Array.isArray(environment) ? environment.map((it) => (it as Json).name) : Object.keys((env as Json | undefined) ?? {});
-  return names.length ? { ...rest, env: names } : rest;
-}
-
-function digest({ wanted, folder, isRun }: Asked): string {
-  return createHash("sha256").update(JSON.stringify([sorted(wanted), folder, isRun])).digest("hex");
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, it]) => [key, sorted(it)]);
 }
 
 async function begunOrNot(run: Run, isBegun: boolean): Promise<Shared> {
