@@ -12,6 +12,9 @@ from pydantic_core import PydanticCustomError
 from dragoman.adapter_settings import AdapterSettings, require_known
 from dragoman.phrases import Phrase, say
 
+PRIVATE_BINDS = frozenset({"127.0.0.1", "::1"})
+"""As they are written here: for these alone the page has an origin of its own for each start of the daemon. Other
+addresses of loopback keep one origin, and so whatever an earlier holder of the port left in the browser."""
 _FOLDER = "^(/|~/)"
 _ADDRESS = say("an IP address such as 127.0.0.1 or ::1, not a host name")
 _NAMES = say("a list of names, each of letters, digits and _")
@@ -54,7 +57,7 @@ class Settings(BaseModel):
     bind: Annotated[
         str, AfterValidator(_literal_address), About(say("The address the daemon listens on."), allowed=_ADDRESS)
     ] = "127.0.0.1"
-    allow_remote: Annotated[bool, About(say("Whether bind may be an address that other machines can reach."))] = False
+    allow_remote: Annotated[bool, About(say("Whether bind may be another address than 127.0.0.1 or ::1."))] = False
     auto_start: Annotated[bool, About(say("Whether an editor may start the daemon when it opens."))] = True
     mcp_starts_daemon: Annotated[
         bool, About(say("Whether `dragoman mcp` starts the daemon when none runs."), needs_restart=False)
@@ -205,6 +208,6 @@ class Settings(BaseModel):
 
     @model_validator(mode="after")
     def _stays_on_this_machine(self) -> Self:
-        if not self.allow_remote and not ipaddress.ip_address(self.bind).is_loopback:
+        if not self.allow_remote and self.bind not in PRIVATE_BINDS:
             raise PydanticCustomError("remote_bind", "{bind} needs allow_remote", {"bind": self.bind})
         return self

@@ -275,8 +275,8 @@ def _validated(raw: _Raw) -> Settings:
 def _remote_bind(raw: _Raw) -> DragomanError:
     value, source = raw["bind"]
     return _bad(
-        say("{source}: bind is {value}, which other machines may reach.", source=source.phrase(), value=_shown(value)),
-        say("Use 127.0.0.1 or ::1; or, if that is what you want, set allow_remote = true as well."),
+        say("{source}: bind is {value}, not 127.0.0.1 or ::1.", source=source.phrase(), value=_shown(value)),
+        say("Use 127.0.0.1 or ::1; or, if others may reach it, set allow_remote = true as well."),
     )
 
 

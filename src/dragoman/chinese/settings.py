@@ -5,7 +5,7 @@ TABLE: dict[str, str] = {
         "页面和各 HTTP 接口的端口；0 表示使用任意空闲端口。"
     ),
     "The address the daemon listens on.": "守护进程监听的地址。",
-    "Whether bind may be an address that other machines can reach.": "bind 是否可以是其他机器能访问的地址。",
+    "Whether bind may be another address than 127.0.0.1 or ::1.": "bind 是否可以是 127.0.0.1 和 ::1 以外的地址。",
     "Whether an editor may start the daemon when it opens.": "编辑器打开时是否可以启动守护进程。",
     "Whether `dragoman mcp` starts the daemon when none runs.": ("没有守护进程在运行时，`dragoman mcp` 是否启动一个。"),
     "How much the daemon writes to its log.": "守护进程日志的详细程度。",
@@ -43,9 +43,9 @@ TABLE: dict[str, str] = {
     ),
     "line {line}, column {column}": "第 {line} 行第 {column} 列",
     "line {line}": "第 {line} 行",
-    "{source}: bind is {value}, which other machines may reach.": "{source}：bind 是 {value}，其他机器可能访问得到。",
-    "Use 127.0.0.1 or ::1; or, if that is what you want, set allow_remote = true as well.": (
-        "请使用 127.0.0.1 或 ::1；如果确实需要对外开放，请同时设置 allow_remote = true。"
+    "{source}: bind is {value}, not 127.0.0.1 or ::1.": "{source}：bind 是 {value}，不是 127.0.0.1 或 ::1。",
+    "Use 127.0.0.1 or ::1; or, if others may reach it, set allow_remote = true as well.": (
+        "请使用 127.0.0.1 或 ::1；如果允许其他人访问，请同时设置 allow_remote = true。"
     ),
     "{source}: there is no setting {key}.": "{source}：没有名为 {key} 的设置。",
     "The setting {key} cannot be {value}: it must be {allowed}.": "设置 {key} 不能是 {value}：允许的是：{allowed}。",

@@ -18,6 +18,7 @@ from dragoman.debug.adapters.spawned import SpawnedAdapter
 from dragoman.debug.after_tasks import AfterTasks
 from dragoman.debug.backend import Backend, Owns
 from dragoman.debug.dialect import Dialect
+from dragoman.debug.endpoints import dialled_endpoints
 from dragoman.debug.evidence.command_lines import read_words
 from dragoman.debug.service import Client, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
@@ -208,12 +209,21 @@ class AdapterStarter:
         editors: Mapping[str, EditorDebugger],
     ) -> _Start:
         alone = wish if len(launch.sessions) == 1 else replace(wish, configuration_name=session.name)
+        require_own_target = partial(_require_own_target, session, self._port_users)
+        require_own_target()
         try:
-            return self._start_here(client, alone, session, editors)
+            start = self._start_here(client, alone, session, editors)
         except DragomanError as error:
             if error.code not in _ONLY_ELSEWHERE or session.type not in editors:
                 raise
-            return _start_in_editor(client, alone, session, editors[session.type])
+            start = _start_in_editor(client, alone, session, editors[session.type])
+
+        async def open() -> Backend:
+            """A person was asked, and tasks may have run since: another may listen there now."""
+            await anyio.to_thread.run_sync(require_own_target)
+            return await start.open()
+
+        return replace(start, open=open)
 
     def _start_here(
         self, client: Client, wish: Wish, session: launches.Resolved, editors: Mapping[str, EditorDebugger]
@@ -223,7 +233,6 @@ class AdapterStarter:
         if wish.no_debug:
             launches.require_debugging(session)
         situation = replace(_situation(client, session, wish.stdin), port_users=self._port_users)
-        _require_own_target(spec, situation)
         facts = spec.facts(situation)  # also says what is missing, before a task has run
         told = _launch(spec, situation, no_debug=wish.no_debug)
 
@@ -376,14 +385,11 @@ def _situation(client: Client, session: launches.Resolved, stdin: str | None) ->
     )
 
 
-def _require_own_target(spec: AdapterSpec, situation: Situation) -> None:
-    """Adapters that connect to a program by themselves (node's inspector) ask nobody whose it is."""
-    port, host = situation.arguments.get("port"), situation.arguments.get("address") or situation.arguments.get("host")
-    is_here = host in {None, "", "localhost", "127.0.0.1", "::1"}
-    if situation.request != "attach" or spec.opens is not None or not isinstance(port, int) or not is_here:
-        return
-    if has_foreign_listener(host or "", port, situation.port_users):
-        raise foreign_peer(str(host or "127.0.0.1"), port)
+def _require_own_target(session: launches.Resolved, users: frozenset[int]) -> None:
+    """Debuggers that connect to a program by themselves (node's inspector) ask nobody whose it is."""
+    for host, port in dialled_endpoints(session.type, session.request, session.arguments):
+        if has_foreign_listener(host, port, users):
+            raise foreign_peer(host or "127.0.0.1", port)
 
 
 def _launch(spec: AdapterSpec, situation: Situation, *, no_debug: bool) -> Launch:

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dragoman.transport.sock_diag import LISTEN, TIME_WAIT, Address, End, KernelSocket, NoSockDiagError, find_socket
 
@@ -71,9 +72,8 @@ def peer_of(connection: socket.socket) -> Peer:
 
 
 def is_caller_admitted(ours: tuple[str, int], theirs: tuple[str, int], users: frozenset[int]) -> bool:
-    """As `is_admitted`, of a connection that somebody else holds, by the names of its ends. Over loopback alone: who
-    calls from another address is on another machine, or could be."""
-    if sys.platform != "linux" or not _end(theirs)[0].is_loopback:
+    """As `is_admitted`, of a connection that somebody else holds, by the names of its ends."""
+    if sys.platform != "linux" or not _is_of_this_machine(theirs):
         return True
     found = _between(theirs, ours)
     return found is not None and found.inode != 0 and found.uid in {os.getuid(), *users}
@@ -130,13 +130,13 @@ def listeners(pids: Iterable[int]) -> list[Listener]:
 
 
 def has_foreign_listener(host: str, port: int, users: frozenset[int] = frozenset()) -> bool:
-    """Whether somebody besides this user, root and `users` listens where `host:port` of this machine leads.
+    """Whether somebody besides this user, root and `users` listens where `host:port` leads, if that is this machine.
 
-    Judged by address: who holds the port on ::1 says nothing about who answers on 127.0.0.1. A name may lead to either.
+    Judged by address: who holds the port on ::1 says nothing about who answers on 127.0.0.1. A name may lead to either,
+    and is looked up here: this machine has many.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" or not (dialled := _addresses_here(host)):
         return False
-    dialled = _LOOPBACKS if host in {"", "localhost"} else {_end((host, port))[0]}
     trusted = {0, os.getuid(), *users}
     return any(
         row.uid not in trusted
@@ -219,16 +219,36 @@ def _in_proc(local: End, remote: End) -> KernelSocket | None:
 
 
 def _is_here(connection: socket.socket) -> bool:
-    """Whether the peer's address is one that a socket of this machine can have; unknown counts as here."""
+    """Whether the peer is on this machine; unknown counts as here."""
     try:
         theirs = connection.getpeername()
-        if _end(theirs)[0].is_loopback or _end(theirs)[0] == _end(connection.getsockname())[0]:
-            return True
-        with socket.socket(connection.family, socket.SOCK_DGRAM) as probe:
-            probe.bind((theirs[0], 0, *theirs[2:]))
+    except OSError:
+        return True
+    return _is_of_this_machine(theirs)
+
+
+def _is_of_this_machine(name: tuple[Any, ...]) -> bool:
+    """Whether it is an address that a socket of this machine can have; unknown counts as one."""
+    if _end((name[0], 0))[0].is_loopback:
+        return True
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in name[0] else socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind((name[0], 0, *name[2:]))
     except OSError as error:
         return error.errno != errno.EADDRNOTAVAIL
     return True
+
+
+def _addresses_here(host: str) -> set[Address]:
+    """Those of this machine that a host leads to; dialling the unspecified address reaches loopback."""
+    if host in {"", "localhost"}:
+        return _LOOPBACKS
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return set()
+    addresses = {_end((str(name[0]), 0))[0] for *_, name in found if _is_of_this_machine(name)}
+    return addresses | _LOOPBACKS if any(it.is_unspecified for it in addresses) else addresses
 
 
 def _end(name: tuple[str, int]) -> End:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ import pytest
 from dragoman.errors import DragomanError
 from dragoman.transport import nodelay
 from dragoman.transport.nodelay import NoDelay, obstacle
-from dragoman.transport.peers import Peer, has_foreign_listener, listeners, loopback_only, peer_of
+from dragoman.transport.peers import Peer, has_foreign_listener, is_caller_admitted, listeners, loopback_only, peer_of
 from dragoman.transport.streams import connect_tcp
 from tests.daemons import eventually
 from tests.domain.transport.supervised_support import open_descriptors
@@ -202,6 +202,35 @@ def test_a_port_where_another_user_listens_is_known_before_anybody_connects() ->
             assert has_foreign_listener("127.0.0.1", foreign)
             assert not has_foreign_listener("127.0.0.2", foreign)
     assert not has_foreign_listener("127.0.0.1", own)
+
+
+CALLER = """\
+link = socket.socket()
+link.connect((HOST, PORT))
+print(0, flush=True)
+link.recv(1)
+"""
+
+
+def own_addresses() -> list[str]:
+    """Loopback, and the one by which others reach this machine, where it has a network. Nothing is sent for that."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("203.0.113.1", 9))
+        return ["127.0.0.1", "127.0.0.2", probe.getsockname()[0]]
+    return ["127.0.0.1", "127.0.0.2"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")
+@pytest.mark.parametrize("address", own_addresses())
+def test_another_user_of_this_machine_is_known_by_whichever_address_they_dial(address: str) -> None:
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        port = listener.getsockname()[1]
+        for uid, users, admitted in ((65534, {0}, False), (65534, {65534}, True), (0, {0}, True)):
+            before = f"import os, socket; os.setuid({uid}); HOST, PORT = {address!r}, {port}\n{CALLER}"
+            with served(before=before), listener.accept()[0] as link:
+                ends = link.getsockname(), link.getpeername()
+                assert is_caller_admitted(*ends, frozenset(users)) is admitted, (uid, users)
+        assert is_caller_admitted((address, port), ("203.0.113.1", 40_000), frozenset())  # another machine's
 
 
 @pytest.mark.anyio
