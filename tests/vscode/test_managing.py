@@ -208,9 +208,10 @@ def test_a_clients_configuration_is_copied_ready_to_be_pasted(
     first.choose(label)
     first.toast(f"Copied for {label.partition(' (')[0]}.")
     template = running.cli.json("client-config", client)[0][transport]["text"]
-    wanted = template.replace("PASTE-THE-TOKEN-HERE", running.cli.token("mcp"))
-    eventually(lambda: _entry(first.clipboard()) == _entry(wanted))
+    own = running.cli("token", "show", "mcp", client).stdout.strip() if transport == "http" else ""
+    eventually(lambda: _entry(first.clipboard()) == _entry(template.replace("PASTE-THE-TOKEN-HERE", own)))
     assert "PASTE" not in first.clipboard()
+    assert running.cli.token("mcp") not in first.clipboard()  # the shared one cannot be revoked for one client
 
 
 def _entry(text: str) -> object:

@@ -10,19 +10,31 @@ const CLIENTS = [
   { id: "both", title: "Both", installed: true, stdio: { text: "plain" }, http: { text: "Bearer PASTE-THE-TOKEN-HERE" } },
 ];
 
+/** A stand-in for the command: it gives a client's own token, once its configuration was asked for, and no other. */
+const COMMAND = `case "$*" in
+  "client-config --json") echo '${JSON.stringify(CLIENTS)}';;
+  "client-config both --http --print") touch "$0.made";;
+  "token show mcp both") [ -e "$0.made" ] && echo secret-of-both;;
+  *) echo "dragoman: asked for $*" >&2; exit 1;;
+esac`;
+
+async function command(): Promise<Dragoman> {
+  return new Dragoman({ path: await program(join(await room(), "dragoman"), COMMAND), args: [], version: "1", origin: "PATH" }, "en");
+}
+
 async function offered() {
-  const path = await program(join(await room(), "dragoman"), `echo '${JSON.stringify(CLIENTS)}'`);
-  return offers(new Dragoman({ path, args: [], version: "1", origin: "PATH" }, "en"));
+  return offers(await command());
 }
 
 test("two for a client that takes both, one for one that takes stdio; installed ones first", async () => {
   expect((await offered()).map(({ client, transport }) => `${client.id} ${transport}`)).toEqual(["both stdio", "both http", "desk stdio"]);
 });
 
-test("the secret is put in where it is needed, and asked for nowhere else", async () => {
-  const [stdio, http] = await offered();
-  expect(await textOf(http!, async () => "secret")).toBe("Bearer secret");
-  expect(await textOf(stdio!, () => Promise.reject(new Error("asked")))).toBe("plain");
+test("the client's own secret is put in where it is needed, and asked for nowhere else", async () => {
+  const dragoman = await command();
+  const [stdio, http] = await offers(dragoman);
+  expect(await textOf(dragoman, http!)).toBe("Bearer secret-of-both");
+  expect(await textOf(new Dragoman({ path: "/nowhere", args: [], version: "1", origin: "PATH" }, "en"), stdio!)).toBe("plain");
 });
 
 test("in a list that is searched, and so sorted, the one without a secret stays first", async () => {

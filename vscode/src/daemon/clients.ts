@@ -44,9 +44,15 @@ export function holdsSecret({ client, transport }: Offer): boolean {
 }
 
 /** What is pasted works as it is: the secret is put in for who asked for it at this machine. */
-export async function textOf(offer: Offer, token: () => Promise<string>): Promise<string> {
+export async function textOf(dragoman: Dragoman, offer: Offer): Promise<string> {
   const text = offer.client[offer.transport]?.text ?? "";
-  return holdsSecret(offer) ? text.replaceAll(PLACE_OF_TOKEN, await token()) : text;
+  return holdsSecret(offer) ? text.replaceAll(PLACE_OF_TOKEN, await tokenOf(dragoman, offer.client)) : text;
+}
+
+/** Of this client alone, so that it can be revoked without the others: made when its configuration is asked for. */
+async function tokenOf(dragoman: Dragoman, { id }: Client): Promise<string> {
+  await dragoman.run(["client-config", id, "--http", "--print"]);
+  return (await dragoman.run(["token", "show", "mcp", id])).out.trim();
 }
 
 export async function write(dragoman: Dragoman, { client, transport }: Offer): Promise<string> {

@@ -2,8 +2,6 @@
 import * as vscode from "vscode";
 
 import { holdsSecret, labelOf, offers, textOf, write, type Offer } from "../daemon/clients";
-import { readToken } from "../daemon/files";
-import { findPlaces } from "../daemon/places";
 import type { Server } from "./server";
 
 const t = vscode.l10n.t;
@@ -12,7 +10,7 @@ export async function copyConfiguration(server: Server): Promise<void> {
   await server.with(async (dragoman) => {
     const offer = await choose(await offers(dragoman), t("Copy the configuration for …"));
     if (!offer) return;
-    await vscode.env.clipboard.writeText(await textOf(offer, () => readToken(findPlaces(), "mcp")));
+    await vscode.env.clipboard.writeText(await textOf(dragoman, offer));
     const secret = holdsSecret(offer) ? ` ${t("It holds a secret: paste it nowhere else.")}` : "";
     const place = offer.client.path ? ` ${t("It goes into {0}.", offer.client.path)}` : "";
     void vscode.window.showInformationMessage(`${t("Copied for {0}.", offer.client.title)}${place}${secret}`);
