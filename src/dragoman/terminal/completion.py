@@ -1,13 +1,14 @@
 """How a command may go on: whole lines from the history of verified commands, a model's where one may help.
 
 A client that gives its shell no nonce has no verified commands. What ran in its own session is suggested there, and
-nowhere else: nobody but that client says what it was.
+nowhere else, nor told to a model for another: nobody but that client says what it was.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from typing import NamedTuple
 
 import anyio
 import anyio.lowlevel
@@ -33,6 +34,7 @@ _ARRIVED = 10_000
 _SURE = 0.5
 _FROM_A_MODEL = 0.3
 _WAIT_FOR_MODEL_S = 0.3
+_TOLD_TO_A_MODEL = 8
 _EARLIEST_S = 1_600_000_000
 """Nothing was recorded before: an earlier time is of a clock that was not set. Beside it, all others would be new."""
 
@@ -44,6 +46,16 @@ class Suggestion(msgspec.Struct, frozen=True):
     """How likely it is that exactly this is being typed; a model's has one fixed, middling value."""
 
 
+class _Ran(NamedTuple):
+    """The last command of a terminal."""
+
+    line: str
+    verified: bool
+
+
+_NOTHING = _Ran("", verified=True)
+
+
 class Completions:
     """`run` loads the history and learns; suggestions are given from the first moment, of what is known by then."""
 
@@ -51,7 +63,7 @@ class Completions:
         self._record = record
         self._redactor = redactor
         self._guesses = Guesses()
-        self._last: OrderedDict[str, str] = OrderedDict()
+        self._last: OrderedDict[str, _Ran] = OrderedDict()
         self._model = ModelSuggestions(model) if model else None
         self._of_session: OrderedDict[str, Guesses] = OrderedDict()
         """Of sessions that verify nothing, each by itself; those that ran something last."""
@@ -95,10 +107,12 @@ class Completions:
         """Nothing where the cursor is not at the end: a whole line cannot go on in its middle."""
         if cursor < len(text) or not text.strip() or "\n" in text or len(text) > _MAX_LINE:
             return []
-        moment = Moment(cwd, self._last.get(terminal, ""))
+        moment = Moment(cwd, self._last.get(terminal, _NOTHING).line)
         found = self._guessed(text, terminal, moment, limit)
         if self._model and (not found or found[0].confidence < _SURE) and self._may_leave(text):
-            lines = await self._model.lines(text, cwd, [*self._last.values()][-8:], within_s=_WAIT_FOR_MODEL_S)
+            is_shared = self._last.get(terminal, _NOTHING).verified
+            asked_by, before = "" if is_shared else terminal, self._ran_last(terminal)
+            lines = await self._model.lines(text, cwd, before, asked_by=asked_by, within_s=_WAIT_FOR_MODEL_S)
             found += [Suggestion(line, _FROM_A_MODEL) for line in lines if line not in {one.text for one in found}]
             found.sort(key=lambda one: one.confidence, reverse=True)
         return found[:limit]
@@ -110,6 +124,10 @@ class Completions:
         lines |= dict(own.guess(text, moment, limit)) if own else {}
         ordered = sorted(lines.items(), key=lambda it: it[1], reverse=True)
         return [Suggestion(line, chance) for line, chance in ordered]
+
+    def _ran_last(self, terminal: str) -> list[str]:
+        """In this terminal, and in others what is verified: the rest is its own client's word alone."""
+        return [ran.line for where, ran in self._last.items() if ran.verified or where == terminal][-_TOLD_TO_A_MODEL:]
 
     def _may_leave(self, text: str) -> bool:
         """What is typed has not been through the record, which redacts: a line with a secret is for no model."""
@@ -127,10 +145,10 @@ class Completions:
         line = command.line.rstrip()
         if not self._is_wanted(command, line):
             return
-        moment = Moment(command.cwd, self._last.pop(command.terminal, ""))
+        moment = Moment(command.cwd, self._last.pop(command.terminal, _NOTHING).line)
         guesses = self._guesses if command.verified else self._session_guesses(command.terminal)
         guesses.learn(line, moment, max(command.started_ns / 1e9, _EARLIEST_S), command.exit_code)
-        self._last[command.terminal] = line
+        self._last[command.terminal] = _Ran(line, command.verified)
         if len(self._last) > _TERMINALS:
             self._last.popitem(last=False)
 

@@ -33,13 +33,15 @@ class _Wanted:
     text: str
     cwd: str
     before: Sequence[str]
+    asked_by: str
     done: anyio.Event = field(default_factory=anyio.Event)
 
 
 class ModelSuggestions:
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._answers: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        """By who asked, folder and text."""
         self._wanted: _Wanted | None = None
         self._rang = anyio.Event()
         self._rests_until_s = 0.0
@@ -57,26 +59,27 @@ class ModelSuggestions:
                     log.exception("a model's suggestion failed")
                 wanted.done.set()
 
-    async def lines(self, text: str, cwd: str, before: Sequence[str], *, within_s: float) -> list[str]:
-        """What is known of this line, or of a beginning of it; who comes too early gets it with the next key."""
-        known = self._known(text, cwd)
+    async def lines(
+        self, text: str, cwd: str, before: Sequence[str], *, within_s: float, asked_by: str = ""
+    ) -> list[str]:
+        """What is known of this line, or of a beginning of it; who comes too early gets it with the next key. An answer
+        to one who is named is shown to nobody else."""
+        known = self._known(text, cwd, asked_by)
         if known is None and len(text) >= _SHORTEST and anyio.current_time() >= self._rests_until_s:
-            self._wanted = wanted = _Wanted(text, cwd, before)
+            self._wanted = wanted = _Wanted(text, cwd, before, asked_by)
             self._rang.set()
             with anyio.move_on_after(within_s):
                 await wanted.done.wait()
-            known = self._known(text, cwd)
+            known = self._known(text, cwd, asked_by)
         return [known] if known else []
 
-    def _known(self, text: str, cwd: str) -> str | None:
+    def _known(self, text: str, cwd: str, asked_by: str) -> str | None:
         """None where it was not asked yet; empty where the model has nothing to add."""
-        exact = self._answers.get((cwd, text))
+        exact = self._answers.get((asked_by, cwd, text))
         if exact is not None:
             return exact
-        return next(
-            (line for (folder, _), line in reversed(self._answers.items()) if folder == cwd and _goes_on(text, line)),
-            None,
-        )
+        here = (line for (*where, _), line in reversed(self._answers.items()) if where == [asked_by, cwd])
+        return next((line for line in here if _goes_on(text, line)), None)
 
     async def _ask(self, wanted: _Wanted) -> None:
         try:
@@ -87,7 +90,7 @@ class ModelSuggestions:
             self._rests_until_s = anyio.current_time() + _REST_S
             return
         line = next(iter(answer.strip().splitlines()), "").strip().strip("`")
-        self._answers[wanted.cwd, wanted.text] = line if _goes_on(wanted.text, line) else ""
+        self._answers[wanted.asked_by, wanted.cwd, wanted.text] = line if _goes_on(wanted.text, line) else ""
         if len(self._answers) > _KEPT:
             self._answers.popitem(last=False)
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from dragoman.models.choosing import chosen_model
@@ -243,19 +244,35 @@ async def test_a_secret_that_is_being_typed_reaches_no_model(record: Recorded, t
         assert fake.requests == []
 
 
+async def ran_unverified(record: Recorded, terminal: str, line: str) -> None:
+    """By a client that gives its shell no nonce."""
+    now_ms = record.clock.wall_ns() // 1_000_000
+    await record.service.begin(terminal, parent="", at_ms=now_ms, attributes={"shell": "bash"})
+    told = CommandTold(
+        id=f"{terminal}:1", terminal=terminal, line=line, started_ms=now_ms, ended_ms=now_ms, exit_code=0
+    )
+    await record.service.command_ended(told)
+
+
+async def test_what_nobody_verified_is_told_to_a_model_for_its_own_terminal_alone(
+    record: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.terminal.completion._WAIT_FOR_MODEL_S", 10 * PATIENCE)
+    for terminal in ("plain", "other"):
+        await ran_unverified(record, terminal, f"echo {terminal}")
+    await record.run("make ours", terminal="ours")
+    replies: list[Sequence[Step]] = [[Says([f"tar x{it}"]), Ends()] for it in (1, 2, 3)]
+    async with with_model(record, *replies) as (completions, fake):
+        for number, terminal in enumerate(("plain", "other", "ours"), 1):
+            assert await lines(completions, "tar x", terminal=terminal) == [f"tar x{number}"]
+        told = [it.body["messages"][1]["content"] for it in fake.requests]
+    seen = [{word for word in ("echo plain", "echo other", "make ours") if word in it} for it in told]
+    assert seen == [{"echo plain", "make ours"}, {"echo other", "make ours"}, {"make ours"}]
+
+
 async def test_a_session_that_verifies_nothing_is_suggested_its_own_commands_and_nobody_elses(record: Recorded) -> None:
     for terminal in ("plain", "other"):
-        now_ms = record.clock.wall_ns() // 1_000_000
-        await record.service.begin(terminal, parent="", at_ms=now_ms, attributes={"shell": "bash"})
-        told = CommandTold(
-            id=f"{terminal}:1",
-            terminal=terminal,
-            line=f"git {terminal}",
-            started_ms=now_ms,
-            ended_ms=now_ms,
-            exit_code=0,
-        )
-        await record.service.command_ended(told)
+        await ran_unverified(record, terminal, f"git {terminal}")
     await record.run("git status", terminal="ours")
     await record.run("git forged", terminal="ours", verified=False)
     completions = await loaded(record)
