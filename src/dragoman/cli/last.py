@@ -1,4 +1,4 @@
-"""`dragoman last`: the last command, or one by its id, and what it printed."""
+"""`dragoman last`: the last command of this workspace, or one by its id, and what it printed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.debug.asking import Asker, asking, show_lines
 from dragoman.cli.history import Json, command_lines
+from dragoman.cli.journal import AllWorkspaces
 from dragoman.cli.output import ExitCode, show_json, show_text, shown, warn
 from dragoman.phrases import say
 from dragoman.visible import visible
@@ -25,9 +26,10 @@ def last(
     ] = False,
     failed: Annotated[bool, Parameter(negative="", help=shown(say("The last one that failed.")))] = False,
     terminal: Annotated[str, Parameter(help=shown(say("Of this terminal.")))] = "",
+    all_workspaces: AllWorkspaces = False,
     json: Json = False,
 ) -> int:
-    with asking(None, all_workspaces=True) as asker:
+    with asking(None, all_workspaces=all_workspaces) as asker:
         if failed and not command_id:
             return _failure(asker, terminal, output=output, as_json=json)
         first = asker.call(

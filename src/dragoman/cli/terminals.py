@@ -48,7 +48,7 @@ def listing(
     ended: Annotated[bool, Parameter(negative="", help=shown(say("Also those that have ended or were lost.")))] = False,
     json: Json = False,
 ) -> int:
-    with asking(None, all_workspaces=True) as asker:
+    with asking(None, all_workspaces=True) as asker:  # a person's own, wherever they stand now: see SECURITY.md
         found = asker.call("list_terminals", ended=ended).data
     if json:
         show_json(found)

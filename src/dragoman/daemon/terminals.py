@@ -31,6 +31,7 @@ from dragoman.terminal.agent_terminals import AgentTerminals
 from dragoman.terminal.answers import Answers
 from dragoman.terminal.commands import CommandStore
 from dragoman.terminal.completion import Completions
+from dragoman.terminal.folder_record import FolderRecord
 from dragoman.terminal.service import TerminalService
 from dragoman.terminal.wrappers import Wrappers
 from dragoman.tools import Operation
@@ -45,7 +46,8 @@ class Terminals:
     server: OmnishServer
     operations: Sequence[Operation]
     methods: Mapping[str, Method]
-    answers_in: Callable[[Language], Answers]
+    answers_in: Callable[[Language, str | None], Answers]
+    """Of one folder's record, or of all."""
     left: Callable[[str], None]
     """Told of each client of MCP that has gone."""
 
@@ -75,7 +77,7 @@ async def terminals(
     ):
         model = chosen_model(settings, os.environ)
         answers_in = partial(_answers, record, clock, redactor, model)
-        answers = answers_in(preferred_language())
+        answers = answers_in(preferred_language(), None)
         completes = model if settings.model_completes else None
         completions = Completions(record, redactor=redactor, model=completes)
         group.start_soon(completions.run)
@@ -91,10 +93,15 @@ async def terminals(
 
 
 def _answers(
-    record: TerminalService, clock: Clock, redactor: Redactor, model: Model | None, language: Language
+    record: TerminalService,
+    clock: Clock,
+    redactor: Redactor,
+    model: Model | None,
+    language: Language,
+    folder: str | None,
 ) -> Answers:
     return Answers(
-        record,
+        record if folder is None else FolderRecord(record, folder),
         clock=clock,
         redactor=redactor,
         model=model,

@@ -42,6 +42,7 @@ _ASKING = "page"
 class _Question(Body):
     query: str
     terminals: list[str] = msgspec.field(default_factory=list)
+    all_workspaces: bool = False
 
 
 class Window:
@@ -66,7 +67,9 @@ class Window:
 @dataclass(slots=True)
 class TerminalApi:
     record: TerminalService
-    answers_in: Callable[[Language], Answers]
+    answers_in: Callable[[Language, str | None], Answers]
+    workspace: str
+    """Whose record questions are about, unless a person asks for every folder's."""
     asked: int = field(default=0, init=False)
 
     async def watch(self, socket: WebSocket) -> None:
@@ -105,7 +108,8 @@ class TerminalApi:
             )
         scope = tuple(self.record.terminal(name).terminal.id for name in wanted.terminals) or None
         language = language_of(request)
-        pieces = self.answers_in(language).stream(wanted.query, scope=scope, asking=_ASKING)
+        folder = None if wanted.all_workspaces else self.workspace
+        pieces = self.answers_in(language, folder).stream(wanted.query, scope=scope, asking=_ASKING)
         return StreamedText(self._told(pieces, language))
 
     async def _told(self, pieces: AsyncGenerator[str, None], language: Language) -> AsyncGenerator[str, None]:

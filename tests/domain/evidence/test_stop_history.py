@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from dragoman.clock import SystemClock
@@ -14,7 +17,12 @@ from dragoman.debug.history.kept import KeptFrame, KeptStop, KeptVariable, Seen,
 from dragoman.debug.history.service import StopHistory
 from dragoman.debug.history.store import MOST, STORE
 from dragoman.debug.model import Change, Frame, Locals, Stop, Variable
+from dragoman.errors import DragomanError
 from dragoman.journal import Before, Everything, Journal, OfSession
+from dragoman.tools.evidence.answers import StopsFound
+from dragoman.tools.evidence.parameters import StopsWanted
+from dragoman.tools.evidence.remembering import Remembering
+from dragoman.tools.operation import Caller
 from tests.domain.evidence.room import Agent, agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -132,6 +140,31 @@ def past(number: int, session: str = "s") -> KeptStop:
     return KeptStop(
         session=session, number=number, at_ns=number, title="a.py", workspace="/w", reason="step", seen=seen
     )
+
+
+async def test_only_who_may_see_every_workspace_finds_the_stops_of_others(tmp_path: Path) -> None:
+    """A workspace is the folder and what lies below it: not what is beside it, nor above."""
+    folders = {"own": "/w/shop", "below": "/w/shop/api", "beside": "/w/shop2", "above": "/w"}
+    async with Journal.open(tmp_path / "j", stores=[STORE]) as journal:
+        for session, folder in folders.items():
+            await journal.append([], writes=STORE.keep(msgspec.structs.replace(past(1, session), workspace=folder)))
+        tool = Remembering(StopHistory(journal, SystemClock()))
+        client = Caller(id="agent", workspace=Path("/w/shop"), cwd=Path("/w/shop"))
+        for caller, seen in (
+            (client, ["below", "own"]),
+            (replace(client, sees_every_workspace=True), [*folders][::-1]),
+        ):
+            for wanted in (StopsWanted(), StopsWanted(variable="name_1", value="value 1")):
+                found = (await tool.stops(caller, wanted)).data
+                assert isinstance(found, StopsFound)
+                assert sorted(it.id for it in found.stops or ()) == sorted(f"{it}:1" for it in seen), wanted
+            for session in folders:
+                for wanted in (StopsWanted(at=f"{session}:1"), StopsWanted(at="own:1", diff_with=f"{session}:1")):
+                    refused = (
+                        contextlib.nullcontext() if session in seen else pytest.raises(DragomanError, match="kept")
+                    )
+                    with refused:
+                        await tool.stops(caller, wanted)
 
 
 async def test_the_newest_are_kept_and_what_is_forgotten_is_gone(tmp_path: Path) -> None:

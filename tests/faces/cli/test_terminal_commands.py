@@ -31,6 +31,7 @@ from tests.domain.terminal.panes import Pane, pane
 
 # It asks the terminal, sets its clipboard and its title, and clears it.
 HOSTILE = r"\033]52;c;aGk=\007\033]0;title\007\033[6n\033[c\033]11;?\007\033[2J\033[>q\005\033[21tmarker"
+EVERYTHING = ("--output", "--all-workspaces")
 # Whatever a terminal would answer, or obey beyond drawing.
 ANSWERED = re.compile(rb"\x05|\x1bZ|\x1b[\]PX^_]|\x1b\[[0-9;<=>?]*[cntxyq]|\x1b\[[0-9;?]*\$p")
 
@@ -163,6 +164,15 @@ def test_the_last_command_and_all_that_it_printed(here: Here) -> None:
     assert here("last", "nothing:1").returncode == 1
 
 
+def test_the_last_command_is_this_workspaces_unless_all_are_asked_for(here: Here, tmp_path: Path) -> None:
+    failed = as_json(here("last", "--failed", "--json"))["command"]["command_id"]
+    for arguments in (["last"], ["last", "--output"], ["last", "--failed"], ["last", failed, "--output"]):
+        told = here(*arguments, cwd=str(tmp_path))
+        assert (told.returncode, told.stdout) == (1, ""), arguments
+        assert lines(here(*arguments, "--all-workspaces", cwd=str(tmp_path))) == lines(here(*arguments)), arguments
+    assert len(lines(here("terminals", cwd=str(tmp_path)))) == len(lines(here("terminals"))) > 0
+
+
 def test_a_question_is_answered_from_the_record(here: Here) -> None:
     answer = here("ask", "why did the last command fail?")
     assert "ls /nowhere" in answer.stdout
@@ -173,11 +183,11 @@ def test_a_question_is_answered_from_the_record(here: Here) -> None:
 
 def test_nothing_that_a_terminal_printed_reaches_another_as_more_than_letters(cli: Cli, here: Here) -> None:
     evil = as_json(here("history", "--all-workspaces", "evil", "--json"))["commands"][0]["command_id"]
-    for arguments in (["history"], ["last", evil, "--output"], ["ask", "what did printf print?"], ["terminals"]):
+    for arguments in (["history"], ["last", evil, *EVERYTHING], ["ask", "what did printf print?"], ["terminals"]):
         shown = in_a_terminal(cli, *arguments)
         assert b"\x1b" not in shown.replace(b"\x1b[2K", b""), arguments
         assert b"\x07" not in shown
-    assert b"marker" in in_a_terminal(cli, "last", evil, "--output")
+    assert b"marker" in in_a_terminal(cli, "last", evil, *EVERYTHING)
 
 
 # Replaying and watching.

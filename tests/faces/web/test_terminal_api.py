@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -120,6 +121,18 @@ def test_a_question_is_answered_from_what_the_terminals_showed(place: Workplace)
     assert b"/no/such/place" in answer.body
     of_one = post(place, {"query": "why did ls fail?", "terminals": [terminal(place)]}, language="zh")
     assert "退出码" in of_one.body.decode(errors="replace")
+
+
+def test_a_question_is_about_the_workspace_unless_a_person_asks_for_all(place: Workplace, tmp_path: Path) -> None:
+    call(place.daemon.places, "trust_add", {"folder": str(tmp_path)})
+    place.tool("run_in_terminal", folder=tmp_path, command="cat /no/such/elsewhere")
+    known = place.tool("list_terminals", folder=tmp_path)["terminals"][0]["terminal"]
+    for query in ("why did cat fail?", "what was run?", "elsewhere"):
+        for named in ([], [known]):
+            asked = {"query": query, "terminals": named}
+            assert b"elsewhere" not in post(place, asked).body.replace(query.encode(), b""), asked
+            widened = post(place, {**asked, "all_workspaces": True}).body
+            assert b"/no/such/elsewhere" in widened, asked
 
 
 @pytest.mark.parametrize(

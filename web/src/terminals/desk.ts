@@ -165,7 +165,8 @@ export class Desk implements ReactiveController {
     return this.ask("search_commands", { ...wanted, ...(before ? { before } : {}) }, this.isWide);
   }
 
-  private get isWide(): boolean {
+  /** A terminal that was chosen is looked through whole, wherever its commands ran. */
+  get isWide(): boolean {
     return this.everywhere || this.chosen !== "";
   }
 

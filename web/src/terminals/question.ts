@@ -12,6 +12,8 @@ const DRAFT = "draft of a question";
 export class DragomanQuestion extends LitElement {
   /** Of which terminal; all of them when none is named. */
   @property() terminal = "";
+  /** Whether what every folder's commands showed may be in the answer: a person's switch. */
+  @property({ type: Boolean }) everywhere = false;
   @state() private text = sessionStorage.getItem(DRAFT) ?? "";
   @state() private asked = "";
   @state() private answer = "";
@@ -36,7 +38,8 @@ export class DragomanQuestion extends LitElement {
     Object.assign(this, { stop, asked: query, answer: "", trouble: "" });
     try {
       const terminals = this.terminal ? [this.terminal] : [];
-      for await (const piece of stream("/api/terminals/ask", { query, terminals }, stop.signal)) this.answer += piece;
+      const asked = { query, terminals, all_workspaces: this.everywhere };
+      for await (const piece of stream("/api/terminals/ask", asked, stop.signal)) this.answer += piece;
       if (this.text.trim() === query) this.write(""); // the next question may be written already
     } catch (error) {
       if (!stop.signal.aborted) this.trouble = (error as Error).message;

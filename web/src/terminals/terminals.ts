@@ -162,7 +162,7 @@ export class DragomanTerminals extends LitElement {
   private readonly pane: Record<Shows, () => unknown> = {
     output: () => this.output(),
     screen: () => this.screen(),
-    ask: () => html`<dragoman-question class="fills" .terminal=${this.desk.chosen}></dragoman-question>`,
+    ask: () => html`<dragoman-question class="fills" .terminal=${this.desk.chosen} .everywhere=${this.desk.isWide}></dragoman-question>`,
   };
 
   private output() {

@@ -32,11 +32,13 @@ class Found:
 
 
 class StopHistory:
+    """A workspace is a folder and what lies below it; None is all of them, which only a person may ask for."""
+
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
 
-    async def newest(self, workspace: str, *, session: str = "", limit: int = 20) -> list[KeptStop]:
+    async def newest(self, workspace: str | None, *, session: str = "", limit: int = 20) -> list[KeptStop]:
         found = await self._journal.query(STORE.newest(workspace, session, 0, limit))
         return [stop for _, stop in rows_read(found.rows)]
 
@@ -44,10 +46,10 @@ class StopHistory:
         """All that are kept, the oldest first."""
         return [stop for _, stop in rows_read((await self._journal.query(STORE.of_session(session))).rows)]
 
-    async def at(self, workspace: str, id: str) -> KeptStop:
+    async def at(self, workspace: str | None, id: str) -> KeptStop:
         session, _, number = id.rpartition(":")
         rows = (await self._journal.query(STORE.one(session, int(number)))).rows if number.isdecimal() else []
-        found = [stop for _, stop in rows_read(rows) if stop.workspace == workspace]
+        found = [stop for _, stop in rows_read(rows) if workspace is None or _is_in(workspace, stop.workspace)]
         if not found:
             raise DragomanError(
                 "unknown_stop",
@@ -56,7 +58,9 @@ class StopHistory:
             )
         return found[0]
 
-    async def search(self, workspace: str, variable: str, value: str, *, session: str = "", limit: int = 20) -> Found:
+    async def search(
+        self, workspace: str | None, variable: str, value: str, *, session: str = "", limit: int = 20
+    ) -> Found:
         """Where a variable was seen with a value, or with a new one where none is named: the newest first."""
         found, deadline_s = Found(), self._clock.monotonic_s() + _SEARCHED_WITHIN_S
         async for stop in self._every(workspace, session):
@@ -69,7 +73,7 @@ class StopHistory:
                 break
         return found
 
-    async def _every(self, workspace: str, session: str) -> AsyncIterator[KeptStop]:
+    async def _every(self, workspace: str | None, session: str) -> AsyncIterator[KeptStop]:
         before = 0
         while True:
             found = await self._journal.query(STORE.newest(workspace, session, before, _AT_ONCE))
@@ -79,6 +83,10 @@ class StopHistory:
             if len(rows) < _AT_ONCE:
                 return
             before = rows[-1][0]
+
+
+def _is_in(folder: str, path: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def _is_meant(variable: KeptVariable, value: str, stop: KeptStop) -> bool:

@@ -41,12 +41,18 @@ class StopStore(Store):
         wanted = "where session = ? order by number"
         return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session,))  # noqa: S608
 
-    def newest(self, workspace: str, session: str, before: int, limit: int) -> Statement:
-        """Of a workspace, or of one session in it; before that row, where one is named."""
-        conditions = ["workspace = ?", *(["session = ?"] if session else []), *(["id < ?"] if before else [])]
-        values: list[str | int] = [workspace, *([session] if session else []), *([before] if before else []), limit]
-        wanted = f"where {' and '.join(conditions)} order by id desc limit ?"
-        return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", tuple(values))  # noqa: S608
+    def newest(self, workspace: str | None, session: str, before: int, limit: int) -> Statement:
+        """Of a workspace and what lies below it, or of all; of one session, and before that row, where one is named."""
+        folder = (workspace or "").rstrip("/") + "/"
+        conditions: list[tuple[str, tuple[str | int, ...]]] = [
+            *([("substr(workspace || '/', 1, ?) = ?", (len(folder), folder))] if workspace is not None else []),
+            *([("session = ?", (session,))] if session else []),
+            *([("id < ?", (before,))] if before else []),
+        ]
+        wanted = " and ".join(condition for condition, _ in conditions) or "true"
+        values = (*(value for _, given in conditions for value in given), limit)
+        found = f"select id, {_COLUMNS} from store_stops where {wanted} order by id desc limit ?"  # noqa: S608
+        return Statement(found, values)
 
     def scrubs(self) -> Iterable[Scrub]:
         for column in ("title", "seen"):

@@ -35,19 +35,18 @@ class Remembering:
         return await (self._search if wanted.variable else self._list)(caller, wanted)
 
     async def _list(self, caller: Caller, wanted: StopsWanted) -> Outcome:
-        place = str(caller.workspace)
-        found = await self.history.newest(place, session=wanted.session_id, limit=wanted.limit)
+        found = await self.history.newest(caller.record_of, session=wanted.session_id, limit=wanted.limit)
         stops = [_past(it, caller.workspace) for it in found]
         lines = [say("{text}", text=_line(it) + _changed(it)) for it in stops]
         return Outcome(lines or [say("No stop is kept.")], StopsFound(status="success", stops=stops))
 
     async def _at(self, caller: Caller, wanted: StopsWanted) -> Outcome:
-        stop = await self.history.at(str(caller.workspace), wanted.at)
+        stop = await self.history.at(caller.record_of, wanted.at)
         answer = _whole(stop, caller.workspace)
         return Outcome([say("{text}", text=it) for it in _at_lines(answer)], StopsFound(status="success", at=answer))
 
     async def _diff(self, caller: Caller, wanted: StopsWanted) -> Outcome:
-        place = str(caller.workspace)
+        place = caller.record_of
         one, other = await self.history.at(place, wanted.at), await self.history.at(place, wanted.diff_with)
         changes = [_change(it) for it in difference(one, other)]
         stops = [_past(it, caller.workspace) for it in (one, other)]
@@ -58,7 +57,7 @@ class Remembering:
 
     async def _search(self, caller: Caller, wanted: StopsWanted) -> Outcome:
         found = await self.history.search(
-            str(caller.workspace), wanted.variable, wanted.value, session=wanted.session_id, limit=wanted.limit
+            caller.record_of, wanted.variable, wanted.value, session=wanted.session_id, limit=wanted.limit
         )
         stops = [_past(stop, caller.workspace, value=hit.value) for stop, hit in found.hits]
         answer = StopsFound(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 import anyio.to_thread
-import msgspec
 
 from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.phrases import Phrase, say
+from dragoman.terminal.folder_record import search_printed
 from dragoman.terminal.model import Command
 from dragoman.terminal.screen import LOOKED_AT_BYTES, Screen, emulate, size_of
 from dragoman.terminal.service import TerminalService
@@ -23,8 +23,6 @@ from dragoman.tools.terminal.scope import may_see, may_see_terminal, searched
 from dragoman.tools.terminal.since import moment_ns
 from dragoman.tools.terminal.texts import Texts, instant, listed, quoted
 
-# So many lines for each that is wanted, where only some commands' lines are.
-_LOOKED_THROUGH = 10
 _QUESTIONS_IN_A_ROW = 50
 
 
@@ -45,7 +43,9 @@ class LookingTools:
         )
         before_ns = moment_ns(wanted.before, now_ns) if not wanted.before.isdigit() else int(wanted.before)
         found = await self.service.commands(wish, limit=wanted.limit, before_ns=before_ns)
-        printed = await self._searched(wish, wanted.limit) if wanted.query and not wanted.before else None
+        printed = (
+            await search_printed(self.service, wish, limit=wanted.limit) if wanted.query and not wanted.before else None
+        )
         answer = answers.CommandsFound(
             commands=[self.texts.command(command) for command in found],
             next_before=str(found[-1].started_ns) if len(found) == wanted.limit else None,
@@ -53,17 +53,6 @@ class LookingTools:
             output_search=None if printed is None else _reach(printed),
         )
         return Outcome(_found_lines(answer), answer)
-
-    async def _searched(self, wish: CommandFilter, limit: int) -> OutputSearch:
-        """Of the commands that are meant: what others printed is looked through, and left out."""
-        most = limit * _LOOKED_THROUGH if wish.narrows else limit
-        found = await self.service.search_output(wish.text, terminal=wish.terminal, limit=most)
-        if not wish.narrows:
-            return found
-        printed_by = {hit.command_id for hit in found.hits if hit.command_id}
-        meant = {name for name in printed_by if wish.fits(await self.service.command(name))}
-        hits = [hit for hit in found.hits if hit.command_id in meant]
-        return msgspec.structs.replace(found, hits=hits[:limit], complete=found.complete and len(hits) <= limit)
 
     async def _hit(self, hit: Hit) -> answers.OutputHit:
         return answers.OutputHit(
@@ -117,6 +106,9 @@ async def last_command(service: TerminalService, caller: Caller, terminal: str =
     """A question to the record is not what it is about, unless nothing else is there."""
     every = await service.commands(CommandFilter(terminal=terminal), limit=_QUESTIONS_IN_A_ROW)
     found = [one for one in every if may_see(caller, one, service)]
+    if not found and caller.record_of is not None:  # the newest are all of other folders
+        wanted = CommandFilter(terminal=terminal, cwd=caller.record_of)
+        found = await service.commands(wanted, limit=_QUESTIONS_IN_A_ROW)
     if not found:
         raise DragomanError(
             "no_commands",

@@ -53,6 +53,13 @@ async def test_who_asks_for_every_workspace_sees_all(tmp_path: Path) -> None:
         assert await seen(bench) == {"ours", "below", "theirs"}
 
 
+async def test_the_last_command_of_the_workspace_is_found_behind_many_of_others(tmp_path: Path) -> None:
+    async with two_folders(tmp_path) as bench:
+        for number in range(60):
+            await bench.ran("there", f"make {number}", b"", 0, cwd=f"{bench.caller.workspace}-other")
+        assert (await bench.call("get_command_output"))["command"]["command"] == "make below"
+
+
 async def test_another_folders_commands_and_terminals_are_unknown_by_name_too(tmp_path: Path) -> None:
     async with two_folders(tmp_path) as bench:
         theirs = (await bench.service.last_failure(terminal="there")) or pytest.fail("no command")
