@@ -202,6 +202,7 @@ def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
     expect(tab.page.locator("#connection.good")).to_have_text("已连接")
     assert tab.page.evaluate("document.documentElement.lang") == "zh"
     expect(tab.page.get_by_role("tab").first).to_have_text("聊天")
+    expect(tab.page.locator("dragoman-chat .state.connected")).to_be_visible()  # what is said before comes back
     say_to_chat = tab.page.locator("dragoman-chat textarea")
     say_to_chat.fill("/vrs")
     say_to_chat.press("Enter")

@@ -15,6 +15,7 @@ from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.desk import break_at, standing, start, variable
 from tests.page.tab import SIZE, Tab
+from tests.page.talking import fresh, say
 from tests.page.workplace import Workplace, furnish, workplace
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
@@ -105,6 +106,64 @@ def test_an_address_leads_to_its_session_not_to_the_newest_and_says_when_it_is_g
     expect_address(tab, f"#debugger/{sessions[0]}")
     tab.page.evaluate("() => { location.hash = '#debugger/no-such'; }")
     expect(desk.locator("#notice")).to_have_text(re.compile("The session of this address is gone."))
+
+
+def test_conversations_have_addresses(tab: Tab) -> None:
+    keys, words = [], tab.page.locator("dragoman-chat article.user .words")
+    for number in range(2):
+        chat = fresh(tab)
+        keys.append(tab.page.evaluate("sessionStorage.chat").removeprefix("agent:main:"))
+        expect_address(tab, f"#chat/{keys[-1]}")
+        say(chat, f"/status number={number}")
+        expect(words).to_have_text([f"/status number={number}"])
+    tab.page.go_back()
+    expect(words).to_have_text(["/status number=0"])
+    tab.page.go_forward()
+    expect(words).to_have_text(["/status number=1"])
+    tab.page.reload()
+    expect(words).to_have_text(["/status number=1"])
+    tab.show("Activity")
+    tab.show("Chat")
+    expect_address(tab, f"#chat/{keys[1]}")  # as it was left
+    tab.page.evaluate("(address) => { location.hash = address; }", f"#chat/agent%3Amain%3A{keys[0]}")
+    expect(words).to_have_text(["/status number=0"])
+    expect_address(tab, f"#chat/{keys[0]}")
+    tab.page.evaluate("() => { location.hash = '#chat/no-such'; }")
+    expect(tab.page.locator("dragoman-chat").get_by_role("alert")).to_have_text(
+        "The conversation of this address is gone."
+    )
+    expect(words).to_have_text(["/status number=0"])
+    expect_address(tab, f"#chat/{keys[0]}")
+    choice = tab.page.locator("dragoman-chat").get_by_label("Conversation").first
+    choice.select_option(label="/status number=1")
+    expect_address(tab, f"#chat/{keys[1]}")
+    expect(tab.page.locator("dragoman-chat").get_by_role("alert")).to_have_count(0)
+    for _ in range(8):  # to where it was opened, which is the main conversation
+        tab.page.go_back()
+    expect(shown(tab)).to_have_text("Chat")
+    expect(words).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("view", "parts", "told"),
+    [
+        ("Terminals", "no-such", "The terminal of this address is gone."),
+        ("Terminals", "/no-such", "This command is no longer in the record."),
+        ("Canvas", "raw/no-such", "The surface of this address is gone."),
+    ],
+)
+def test_an_address_whose_thing_is_gone_says_so_and_becomes_that_of_what_is_shown(
+    tab: Tab, place: Workplace, view: str, parts: str, told: str
+) -> None:
+    place.tool("run_in_terminal", command="echo here")
+    shown_view = tab.show(view)
+    tab.page.evaluate("(address) => { location.hash = address; }", f"#{view.lower()}/{parts}")
+    notice = shown_view.locator("#notice")
+    expect(notice).to_have_text(told)
+    expect(tab.page).not_to_have_url(re.compile("no-such"))
+    tab.page.goto(f"{tab.page.url.partition('#')[0]}#{view.lower()}/{parts}")
+    tab.page.reload()
+    expect(notice).to_have_text(told)
 
 
 def test_terminals_and_commands_have_addresses(tab: Tab, place: Workplace) -> None:

@@ -96,8 +96,7 @@ export class DragomanApp extends LitElement {
 
   /** The address names the view, so that a reload, Back and Forward lead to it. */
   private follow(): void {
-    const named = VIEWS.find(({ id }) => id === place.view);
-    void this.show(named ?? (place.view ? this.shown : VIEWS[0]!), { moves: false });
+    void this.show(VIEWS.find(({ id }) => id === place.view) ?? this.shown, { moves: false });
   }
 
   private async show(view: View, { moves = true } = {}): Promise<void> {

@@ -1,5 +1,8 @@
 /** Where the page is: `#VIEW/PART/PART`. Where a person goes is an entry of the browser's history, so that Back leads out of it. */
 
+/** The view of an address that names none. */
+const FIRST = "chat";
+
 class Place extends EventTarget {
   /** Where each view was left. */
   private readonly kept = new Map<string, readonly string[]>();
@@ -17,9 +20,8 @@ class Place extends EventTarget {
     });
   }
 
-  /** Empty where the address names none. */
   get view(): string {
-    return partsOf(location.hash)[0] ?? "";
+    return partsOf(location.hash)[0] || FIRST;
   }
 
   /** What a view shows, or showed when it was left. */
@@ -45,12 +47,13 @@ class Place extends EventTarget {
   /** A view shows something else by itself: the address says so, and there is nothing to go back to. */
   become(view: string, ...parts: string[]): void {
     this.kept.set(view, trimmed(parts));
-    if (this.isBegun && this.view === view) history.replaceState(null, "", addressOf(view, parts));
+    const isFirst = !location.hash && view === FIRST && !trimmed(parts).length;
+    if (this.isBegun && this.view === view && !isFirst) history.replaceState(null, "", addressOf(view, parts));
   }
 
   private keep(): void {
     const [view, ...parts] = partsOf(location.hash);
-    if (view) this.kept.set(view, parts);
+    this.kept.set(view || FIRST, parts);
   }
 }
 

@@ -18,6 +18,9 @@ export class DragomanCanvas extends LitElement {
   @state() private surfaces: Surface[] = [];
   @state() private shown = "";
   @state() private failed = "";
+  @state() private notice = "";
+  /** The surface that the address leads to, until it was looked for. */
+  private led = "";
   private stop = () => {};
   private readonly sized = new ResizeObserver(() => this.reveal());
 
@@ -25,7 +28,7 @@ export class DragomanCanvas extends LitElement {
     super.connectedCallback();
     this.sized.observe(this);
     place.addEventListener("led", this.followAddress);
-    this.followAddress();
+    this.follow(place.of(VIEW));
     this.stop = feed.subscribe("canvas.", { events: () => void this.read(), reset: () => void this.read() });
   }
 
@@ -36,22 +39,28 @@ export class DragomanCanvas extends LitElement {
     this.stop();
   }
 
-  /** What it names may not be there yet, or not any more. */
   private readonly followAddress = (): void => {
-    const [drawer, surface] = place.of(VIEW);
-    if (drawer !== undefined && surface !== undefined) this.shown = key({ drawer, surface_id: surface });
+    if (place.view !== VIEW) return;
+    this.follow(place.of(VIEW));
+    void this.read();
   };
+
+  /** What it names may not be read yet, or be there no more. */
+  private follow([drawer, surface]: readonly string[]): void {
+    this.led = drawer === undefined || surface === undefined ? "" : key({ drawer, surface_id: surface });
+  }
 
   private go(surface: Surface): void {
     this.shown = key(surface);
+    this.notice = "";
     place.go(VIEW, surface.drawer, surface.surface_id);
   }
 
   override updated(changed: Map<string, unknown>): void {
-    if (!changed.has("shown")) return;
+    if (!changed.has("shown") && !changed.has("notice")) return;
     this.reveal();
     const shown = this.surfaces.find((surface) => key(surface) === this.shown);
-    if (shown) place.become(VIEW, shown.drawer, shown.surface_id);
+    if (shown || this.notice) place.become(VIEW, shown?.drawer ?? "", shown?.surface_id ?? "");
   }
 
   /** In a narrow window the tabs are more than fit. */
@@ -75,7 +84,15 @@ export class DragomanCanvas extends LitElement {
     this.surfaces = surfaces.toSorted((a, b) => order(a) - order(b));
     const asks = surfaces.find((surface) => surface.asking === "open" && !known.has(key(surface)));
     if (asks && !this.getClientRects().length) this.shown = key(asks); // whoever comes to answer finds it open
+    if (this.led) this.arrive();
     if (!this.surfaces.some((surface) => key(surface) === this.shown)) this.shown = surfaces[0] ? key(surfaces[0]) : "";
+  }
+
+  private arrive(): void {
+    const isThere = this.surfaces.some((surface) => key(surface) === this.led);
+    if (isThere) this.shown = this.led;
+    this.notice = isThere ? "" : t("The surface of this address is gone.");
+    this.led = "";
   }
 
   private async takeAway(surface: Surface): Promise<void> {
@@ -102,6 +119,7 @@ export class DragomanCanvas extends LitElement {
   override render() {
     return html`
       ${this.failed ? html`<p class="bad" role="alert">${this.failed}</p>` : nothing}
+      ${this.notice ? html`<p id="notice" class="quiet" role="status">${this.notice}</p>` : nothing}
       ${this.surfaces.length ? this.tabs() : html`<p class="empty">${t("Agents show things here: ask one to draw what it found.")}</p>`}
       ${repeat(this.surfaces, key, (surface) => html`<dragoman-surface
         role="tabpanel" aria-label=${surface.title || surface.surface_id} .surface=${surface} ?hidden=${key(surface) !== this.shown}
@@ -136,7 +154,7 @@ export class DragomanCanvas extends LitElement {
       .surfaces .away { padding: .25rem .5rem; color: var(--quiet); font-size: .8rem; }
       .asks { background: var(--warn); color: var(--card); border-radius: 1rem; padding: 0 .45em; font-size: .8em; }
       dragoman-surface { flex: 1; min-height: 0; }
-      p.bad { padding: 0 1rem; }
+      p.bad, #notice { margin: 0; padding: .5rem 1rem 0; }
     `,
   ];
 }

@@ -2,6 +2,7 @@ import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
   "Opened": "已打开",
+  "The surface of this address is gone.": "此地址对应的界面已不存在。",
   "Terminal": "终端",
   "Code": "代码",
   "Difference": "差异",

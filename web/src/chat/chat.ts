@@ -2,6 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, query, state } from "lit/decorators.js";
 import { asked } from "../app/asking";
+import { place } from "../app/place";
 import { shared } from "../app/shared";
 import { spoken } from "../app/spoken";
 import { Away, gateway, t } from "../link";
@@ -10,7 +11,7 @@ import { drafts } from "./drafts";
 import { message } from "./message";
 import "./prompt";
 import type { DragomanPrompt } from "./prompt";
-import { Talk, type Said } from "./talk";
+import { Talk, canonical, type Said } from "./talk";
 
 /** The gateway that the daemon is a client of. */
 interface Outer {
@@ -33,7 +34,9 @@ const STATES: Record<string, string> = {
   pairing_required: "waits to be paired", paused: "paused for now", error: "failed",
 };
 const MAIN = "agent:main:main";
-const PLACE = "chat";
+const VIEW = "chat";
+/** Where a tab keeps the conversation that it looks at. */
+const KEPT = "chat";
 const NAMED_BY = 48;
 /** Begun, and nothing said in it yet. */
 const NAMELESS = /^chat-[0-9a-f]{16}$/;
@@ -41,12 +44,14 @@ const NAMELESS = /^chat-[0-9a-f]{16}$/;
 @customElement("dragoman-chat")
 export class DragomanChat extends LitElement {
   @state() private sessions: Session[] = [];
-  @state() private talk = new Talk(sessionStorage.getItem(PLACE) ?? MAIN);
+  @state() private talk = new Talk(sessionStorage.getItem(KEPT) ?? MAIN);
   @state() private connected = gateway.connected;
   @state() private failed = "";
   @state() private trouble = "";
   @state() private outer: Outer | null = null;
   private keepsNames = true;
+  /** The conversation that the address leads to, until it was followed. */
+  private led = "";
   @query(".said") private list!: HTMLElement;
   @query("dragoman-prompt") private prompt!: DragomanPrompt;
   private isAtEnd = true;
@@ -63,6 +68,8 @@ export class DragomanChat extends LitElement {
     });
     approvals.addEventListener("change", this.redraw);
     asked.addEventListener("asked", this.quote);
+    place.addEventListener("led", this.followAddress);
+    if (place.of(VIEW).length) this.followAddress();
     this.open(this.talk.key);
     this.reconnected();
   }
@@ -74,6 +81,7 @@ export class DragomanChat extends LitElement {
     this.unsubscribe();
     approvals.removeEventListener("change", this.redraw);
     asked.removeEventListener("asked", this.quote);
+    place.removeEventListener("led", this.followAddress);
     this.talk.end();
   }
 
@@ -106,6 +114,39 @@ export class DragomanChat extends LitElement {
   private async readAll(): Promise<void> {
     await gateway.request("sessions.subscribe");
     await Promise.all([this.readSessions(), this.talk.read({ afterLoss: true }), this.readOuter()]);
+    await this.arrive();
+  }
+
+  /** One that names no conversation is that of the main one. */
+  private readonly followAddress = (): void => {
+    if (place.view !== VIEW) return;
+    this.led = canonical(place.of(VIEW)[0] ?? "main");
+    if (gateway.connected) void this.attempt(() => this.arrive());
+  };
+
+  /** At the conversation that the address names, if there is one. */
+  private async arrive(): Promise<void> {
+    const { led } = this;
+    if (!led) return;
+    const key = led === canonical(this.talk.key) ? this.talk.key : await this.find(led);
+    if (led !== this.led) return; // the person went on meanwhile
+    this.led = "";
+    if (key && key !== this.talk.key) return this.open(key);
+    place.become(VIEW, spelled(this.talk.key));
+    if (!key) this.trouble = t("The conversation of this address is gone.");
+  }
+
+  /** As the gateway spells it; empty where there is none. Not all of them are listed. */
+  private async find(wanted: string): Promise<string> {
+    if (wanted === MAIN) return MAIN;
+    const listed = this.sessions.find(({ key }) => canonical(key) === wanted);
+    if (listed) return listed.key;
+    try {
+      return (await gateway.request<{ key: string }>("sessions.resolve", { key: wanted })).key;
+    } catch (error) {
+      if (error instanceof Away) throw error;
+      return "";
+    }
   }
 
   private async readOuter(): Promise<void> {
@@ -131,11 +172,19 @@ export class DragomanChat extends LitElement {
     }
   }
 
+  /** A person chose it. */
+  private choose(key: string): void {
+    this.led = "";
+    place.go(VIEW, spelled(key));
+    this.open(key);
+  }
+
   private open(key: string): void {
     this.talk.end();
+    if (!this.led) place.become(VIEW, spelled(key));
     this.trouble = ""; // of the conversation before
     const talk = (this.talk = new Talk(key));
-    sessionStorage.setItem(PLACE, key);
+    sessionStorage.setItem(KEPT, key);
     talk.addEventListener("change", this.redraw);
     talk.addEventListener("unsent", (event) => this.giveBack(key, (event as CustomEvent<string>).detail));
     talk.addEventListener("arrived", (event) => key === this.talk.key && this.prompt.drop((event as CustomEvent<string>).detail));
@@ -152,7 +201,7 @@ export class DragomanChat extends LitElement {
 
   private async create(): Promise<void> {
     await this.attempt(async () => {
-      this.open((await gateway.request<{ key: string }>("sessions.create")).key);
+      this.choose((await gateway.request<{ key: string }>("sessions.create")).key);
       await this.readSessions();
     });
   }
@@ -200,7 +249,7 @@ export class DragomanChat extends LitElement {
         ${said.length ? said.map((one) => message(one, () => this.retry(one))) : html`<p class="empty">${t("Say something, or type / to see what can be done. /help explains.")}</p>`}
       </div>
       ${approvals.waiting.map(({ id, tool, subject, kind }) => html`<div class="approval" role="alertdialog" aria-label=${kind === "trust" ? t("Trust in a folder") : t("An agent asks")}>
-        <div>${kind === "trust" ? t("You asked to run something. May programs of this folder run from now on, as you, also when agents ask for it?") : t("An agent wants to use {tool}:", { tool })}</div><pre>${subject}</pre>
+        <div>${kind === "trust" ? trustQuestion(tool) : t("An agent wants to use {tool}:", { tool })}</div><pre>${subject}</pre>
         <button class="primary" @click=${() => this.decide(id, "allow")}>${t("Allow")}</button>
         <button @click=${() => this.decide(id, "deny")}>${t("Refuse")}</button>
       </div>`)}
@@ -217,7 +266,7 @@ export class DragomanChat extends LitElement {
     const known = this.sessions.some(({ key }) => key === this.talk.key);
     return html`<div class="bar">
       <label><span class="unseen">${t("Conversation")}</span>
-        <select @focus=${() => this.attempt(() => this.readSessions())} @change=${(event: Event) => this.open((event.target as HTMLSelectElement).value)}>
+        <select @focus=${() => this.attempt(() => this.readSessions())} @change=${(event: Event) => this.choose((event.target as HTMLSelectElement).value)}>
           ${known ? nothing : html`<option selected .selected=${true} value=${this.talk.key}>${called(this.talk.key.split(":").slice(2).join(":") || this.talk.key)}</option>`}
           ${this.sessions.map((it) => this.option(it))}
         </select></label>
@@ -284,6 +333,17 @@ export class DragomanChat extends LitElement {
       @media (max-width: 40rem) { :host { padding: .5rem .6rem .6rem; } article.assistant, article { max-width: 100%; width: auto; } }
     `,
   ];
+}
+
+/** Without a tool it was the person who wanted to run something. */
+function trustQuestion(tool: string): string {
+  if (tool) return t("An agent wants to use {tool}. May programs of this folder run from now on, as you, also when agents ask for it?", { tool });
+  return t("You asked to run something. May programs of this folder run from now on, as you, also when agents ask for it?");
+}
+
+/** In an address: most conversations are the main agent's, and the main one goes without saying. */
+function spelled(key: string): string {
+  return key === MAIN ? "" : key.replace(/^agent:main:/, "");
 }
 
 function called(name: string): string {

@@ -206,7 +206,7 @@ export class Talk extends EventTarget {
 }
 
 /** `main` and `agent:main:main` are one conversation: the daemon's events have the long spelling. */
-function canonical(key: unknown): string {
+export function canonical(key: unknown): string {
   const text = String(key ?? "");
   return text.startsWith("agent:") ? text : `agent:main:${text}`;
 }

@@ -3,6 +3,8 @@ import { CHINESE } from "../i18n/chinese";
 Object.assign(CHINESE, {
   "All terminals": "所有终端",
   "No terminal is recorded yet. Run `dragoman shell` in one.": "还没有记录任何终端。请在终端里运行 `dragoman shell`。",
+  "The terminal of this address is gone.": "此地址对应的终端已不存在。",
+  "This command is no longer in the record.": "此命令已不在记录中。",
   "Commands": "命令",
   "Find in commands and their output": "在命令及其输出中查找",
   "Only failed": "仅失败的",

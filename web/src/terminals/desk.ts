@@ -1,7 +1,7 @@
 /** What the view of terminals knows: who has which, what ran there, and what it printed. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { place } from "../app/place";
-import { call, feed, type Answer } from "../link";
+import { call, feed, t, type Answer } from "../link";
 import { anew } from "../parts/anew";
 import type { Command, Hit, Terminal } from "./answers";
 
@@ -39,6 +39,8 @@ export class Desk implements ReactiveController {
   /** Tells one reading from another: each begins at its own place. */
   reads = 0;
   trouble = "";
+  /** What was looked for and is gone. */
+  notice = "";
   private unsubscribe = () => {};
   private timer = 0;
   private soon = 0;
@@ -74,9 +76,26 @@ export class Desk implements ReactiveController {
   };
 
   private follow([terminal = "", command = ""]: readonly string[]): void {
-    if (terminal !== this.chosen) this.pick(terminal);
+    this.notice = "";
+    if (terminal !== this.chosen) void this.pick(terminal).then(() => this.lookWhetherThere(terminal));
     if (command && command !== this.command?.command_id) void this.open(command);
     this.isReading = Boolean(terminal || command);
+    this.host.requestUpdate();
+  }
+
+  /** Not every terminal is listed; one that is not, and in which nothing ran, is gone. */
+  private async lookWhetherThere(terminal: string): Promise<void> {
+    const isLookedFor = terminal === this.chosen && this.sought === this.sorted && !this.words && !this.failed;
+    if (!terminal || !isLookedFor || this.named(terminal) || this.listed.length) return;
+    await this.pick("");
+    this.become("", t("The terminal of this address is gone."));
+  }
+
+  /** What the address names is not there: it becomes that of what is shown. */
+  private become(terminal: string, notice: string): void {
+    this.notice = notice;
+    this.isReading = terminal !== "";
+    place.become(VIEW, terminal);
     this.host.requestUpdate();
   }
 
@@ -171,17 +190,18 @@ export class Desk implements ReactiveController {
   }
 
   choose(terminal: string): void {
+    this.notice = "";
     place.go(VIEW, terminal);
-    this.pick(terminal);
+    void this.pick(terminal);
     this.isReading = terminal !== "";
   }
 
   /** Of one terminal its screen is shown; of all there is none. */
-  private pick(terminal: string): void {
+  private pick(terminal: string): Promise<void> {
     this.chosen = terminal;
     this.shows = terminal ? "screen" : "output";
     void this.search();
-    void this.refresh();
+    return this.refresh();
   }
 
   show(what: Shows): void {
@@ -190,6 +210,7 @@ export class Desk implements ReactiveController {
   }
 
   async read(id: string, line = ""): Promise<void> {
+    this.notice = "";
     place.go(VIEW, this.chosen, id);
     this.isReading = true;
     await this.open(id, line);
@@ -197,7 +218,7 @@ export class Desk implements ReactiveController {
 
   /** What was shown as running has another id once it has ended: the newest of its terminal. */
   private async openEnded(id: string, line: string): Promise<void> {
-    if (!id.endsWith(RUNNING)) return;
+    if (!id.endsWith(RUNNING)) return this.become(this.chosen, t("This command is no longer in the record."));
     await this.refresh();
     const ended = this.commands.find(({ terminal }) => id === terminal + RUNNING);
     if (ended) await this.open(ended.command_id, line);
@@ -208,7 +229,8 @@ export class Desk implements ReactiveController {
     this.shows = "output";
     const told = await this.ask("get_command_output", { command_id: id, part: "head", offset: 0, limit: OUTPUT_BYTES });
     if (reads !== this.wanted) return; // another was chosen meanwhile
-    if (!told) return this.openEnded(id, line);
+    if (!told && this.trouble) return this.openEnded(id, line);
+    if (!told) return;
     this.lines = linesOf(told);
     this.found = -1;
     this.keep(told);

@@ -55,7 +55,7 @@ export class DragomanTerminals extends LitElement {
     return html`
       <nav aria-label=${t("Terminals")}>${this.terminals()}</nav>
       <section class="list ${this.desk.isReading ? "away" : ""}" aria-label=${t("Commands")}>${this.search()} ${this.commands()} ${this.hits()}</section>
-      ${this.panes()}
+      ${this.panes()} ${this.desk.notice ? html`<p id="notice" class="none" role="status">${this.desk.notice}</p>` : nothing}
       <section class="read ${this.desk.isReading ? "" : "away"}">${this.pane[this.desk.shows]()}</section>
     `;
   }
@@ -191,11 +191,12 @@ export class DragomanTerminals extends LitElement {
   static override styles = [
     shared,
     css`
-      :host { display: grid; grid-template: auto minmax(0, 1fr) / minmax(10rem, 13rem) minmax(19rem, 2fr) minmax(0, 3fr); min-height: 0; }
-      nav, .list { grid-row: 1 / 3; }
+      :host { display: grid; grid-template: auto auto minmax(0, 1fr) / minmax(10rem, 13rem) minmax(19rem, 2fr) minmax(0, 3fr); min-height: 0; }
+      nav, .list { grid-row: 1 / 4; }
       nav { overflow-y: auto; border-right: 1px solid var(--line); }
       .panes { grid-area: 1 / 3; }
-      .read { grid-area: 2 / 3; }
+      #notice { grid-area: 2 / 3; }
+      .read { grid-area: 3 / 3; }
       section { display: flex; flex-direction: column; min-width: 0; min-height: 0; }
       .list { border-right: 1px solid var(--line); }
       .bar { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; padding: .5rem .8rem; border-bottom: 1px solid var(--line); }
