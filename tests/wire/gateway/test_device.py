@@ -111,11 +111,10 @@ def test_a_seed_of_another_length_is_refused() -> None:
 
 
 def test_every_recorded_device_has_the_id_of_its_key_except_where_that_was_the_fault() -> None:
-    for name, socket in handshakes():
-        connect = next(line.frame for line in socket.of("out"))
-        block = connect["params"].get("device")
-        if block is None:
-            continue
+    connects = [(name, next(line.frame for line in socket.of("out"))) for name, socket in handshakes()]
+    devices = [(name, it["params"]["device"]) for name, it in connects if it["params"].get("device")]
+    assert devices
+    for name, block in devices:
         public = decode_base64url(block["publicKey"])
         assert (public is not None and device_id(public) == block["id"]) is not (
             "id mismatch" in name or "key invalid" in name

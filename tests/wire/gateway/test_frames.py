@@ -69,6 +69,7 @@ def refusal_of(data: bytes, **limits: int) -> GatewayProtocolError:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_recorded_frame_is_the_same_json_after_reading_and_writing(name: str) -> None:
     recorded = [line for socket in sockets(name) for line in socket.lines if line.direction != "close"]
+    assert recorded
     for line in recorded:
         assert json.loads(encode_frame(decode_frame(line.data))) == line.frame
 
