@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -203,6 +204,19 @@ async def test_once_a_person_trusts_the_folder_every_hook_of_it_runs(cli: Cli, h
     assert hostile.found() == {
         *("before", "task", "after", "program", "env_file", "preload", "venv", "python", "outside")
     }
+
+
+async def test_an_agent_cannot_trust_a_folder_in_a_terminal_of_its_own(cli: Cli, hostile: Hostile) -> None:
+    folder = str(hostile.folder)
+    assert cli("trust", folder).returncode == 0
+    outside = hostile.folder.parent / "outside"
+    command = shlex.join(cli.command("trust", str(outside)))
+    async with session_of(cli, workspace=folder) as agent:
+        for line in (command, f"setsid {command} 2>&1 | cat"):
+            ran = await asked(agent, "run_in_terminal", command=line, timeout_s=60)
+            assert "Trust is given by a person" in ran["output"], ran
+    assert [it["folder"] for it in cli.json("trust", "--list")] == [folder]
+    assert cli("trust", str(outside)).returncode == 0  # which a person can
 
 
 async def test_a_word_taken_back_counts_at_once(cli: Cli, hostile: Hostile) -> None:

@@ -24,6 +24,7 @@ const editor = vi.hoisted(() => {
     Uri: { file: (fsPath: string) => ({ fsPath, scheme: "file" }) },
     l10n: { t: (words: string, ...values: unknown[]) => words.replace(/\{(\d)\}/g, (_, at: string) => String(values[Number(at)])) },
     workspace: {
+      isTrusted: true,
       workspaceFolders: [{ uri: { scheme: "file", fsPath: "/project" } }],
       getWorkspaceFolder: () => state.workspace.workspaceFolders[0],
       registerTextDocumentContentProvider: () => ({ dispose: () => undefined }),
@@ -152,6 +153,13 @@ test("by command it is lent after all, and taken back", async () => {
   expect(daemon.all("debug.ended")).toEqual([{ session: "s", why: "taken_back" }]);
   await program("stopped", { threadId: 1 });
   expect(daemon.all("debug.offered")).toHaveLength(1); // the person's word holds
+});
+
+test("where the editor does not trust the workspace, the command leads to where that is said", async () => {
+  editor.workspace.isTrusted = false;
+  await editor.commands.get("dragoman.lendSession")!();
+  editor.workspace.isTrusted = true;
+  expect(editor.said).toEqual(["The editor does not trust this workspace, so its sessions are not lent."]);
 });
 
 test("where nothing could be lent, the command says so", async () => {

@@ -7,12 +7,13 @@ const editor = vi.hoisted(() => ({
   l10n: { t: (words: string, ...values: unknown[]) => filled(words, ...values) },
   commands: { registerCommand: vi.fn(), executeCommand: vi.fn() },
   window: { showInformationMessage: vi.fn(), showWarningMessage: vi.fn(), showQuickPick: vi.fn(), activeTextEditor: undefined },
-  workspace: { workspaceFolders: undefined as unknown },
+  workspace: { workspaceFolders: undefined as unknown, isTrusted: true },
   debug: {
     startDebugging: vi.fn(),
     onDidStartDebugSession: vi.fn(),
     onDidTerminateDebugSession: vi.fn(),
     registerDebugAdapterDescriptorFactory: vi.fn(),
+    registerDebugAdapterTrackerFactory: vi.fn(),
     registerDebugConfigurationProvider: vi.fn(),
   },
   DebugConfigurationProviderTriggerKind: { Dynamic: 2 },
@@ -59,6 +60,26 @@ test("an invitation that still stands there when the person has joined leads to 
   expect(editor.debug.startDebugging).toHaveBeenCalledOnce();
   expect(editor.window.showInformationMessage.mock.calls).toEqual([["You have joined this session already."]]);
   expect(editor.commands.executeCommand.mock.calls).toEqual([["workbench.debug.action.focusCallStackView"]]);
+});
+
+test("a start that is refused for want of trust is made again once the person gave it, and not before", async () => {
+  const ran: string[][] = [];
+  const withDragoman = async (action: (dragoman: unknown) => unknown) => action({ run: async (args: string[]) => ran.push(args) });
+  registerDebugging({ known: { state: "stopped" }, with: withDragoman } as unknown as Server);
+  const [, factory] = editor.debug.registerDebugAdapterTrackerFactory.mock.calls[0]!;
+  const configuration = { type: "dragoman", request: "launch", program: "/else/app.py" };
+  const tracker = factory.createDebugAdapterTracker({ configuration });
+  const refuse = (code: string) => tracker.onDidSendMessage({ body: { error: { variables: { code, folder: "/else" } } } });
+  tracker.onDidSendMessage({ type: "event", event: "output", body: { output: "needs_trust" } });
+  refuse("no_target");
+  expect(editor.window.showWarningMessage).not.toHaveBeenCalled();
+  refuse("needs_trust"); // and the question is closed
+  await vi.waitFor(() => expect(editor.window.showWarningMessage).toHaveBeenCalledOnce());
+  expect([ran, editor.debug.startDebugging.mock.calls]).toEqual([[], []]);
+  editor.window.showWarningMessage.mockResolvedValueOnce("Allow");
+  refuse("needs_trust");
+  await vi.waitFor(() => expect(editor.debug.startDebugging.mock.calls).toEqual([[undefined, configuration]]));
+  expect(ran).toEqual([["trust", "/else"]]);
 });
 
 test("an attach that names nothing is to the only live session", async () => {

@@ -149,9 +149,10 @@ class Approvals:
         while len(self._approved) > APPROVED_AT_MOST:
             self._approved.popitem(last=False)
 
-    async def ask_trust(self, session_key: str, run_id: str, folder: str) -> bool:
-        """Each time anew: no leave that was given for a tool, under whatever name, is taken for this one."""
-        return await self._asked(Wanted(new_id("approval"), session_key, run_id, "", folder, "trust"))
+    async def ask_trust(self, session_key: str, run_id: str, folder: str, tool: str = "") -> bool:
+        """Each time anew: no leave that was given for a tool, under whatever name, is taken for this one. `tool` is
+        what an agent wants the folder for; empty where the person does."""
+        return await self._asked(Wanted(new_id("approval"), session_key, run_id, _shown(tool), folder, "trust"))
 
     async def _asked(self, wanted: Wanted, waits: Waits = _unseen) -> bool:
         asked = self._open[wanted.id] = _Open(wanted)

@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import anyio.to_thread
 
@@ -17,6 +17,7 @@ from dragoman.chat.short_forms import ALSO, GROUPS, SHORT_FORMS, NotUnderstoodEr
 from dragoman.chat.shown import fenced, for_people
 from dragoman.chat.tool_titles import title_of
 from dragoman.chat.toolbox import Offer, ToolAnswer, Toolbox
+from dragoman.chat.trust import Trusting, call_with_trust
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
@@ -36,12 +37,6 @@ class Completion(NamedTuple):
 
     text: str
     description: str
-
-
-class Trusting(Protocol):
-    async def ask(self, asked: Question) -> bool:
-        """Whether the person has now said that what the folder of the conversation holds may run."""
-        ...
 
 
 class CommandAgent:
@@ -89,20 +84,13 @@ class CommandAgent:
         if answer.text:
             voice.say(fenced(for_people(answer.text, answer.data)))
 
-    async def _is_trusted_now(self, asked: Question) -> bool:
-        """Only who asked for it in the page or the editor is asked back: nobody else can make the question appear."""
-        return asked.is_person and self._trusting is not None and await self._trusting.ask(asked)
-
     async def _call(self, tool: str, arguments: Mapping[str, Any], asked: Question, voice: Voice) -> ToolAnswer:
-        """One call for the person, also where it waits for their word: a refusal that they lift is no failure."""
         title = title_of(tool, arguments, asked.language)
         id = voice.begin_tool(new_id("call"), tool, title=title, input=arguments)
         call = partial(
             self._toolbox.call, tool, arguments, by=asked.by, workspace=asked.workspace, language=asked.language
         )
-        answer = await call()
-        if answer.data.get("code") == "needs_trust" and await self._is_trusted_now(asked):
-            answer = await call()
+        answer = await call_with_trust(call, asked, self._trusting)
         voice.end_tool(id, answer.text, error=answer.text if answer.is_error else None)
         return answer
 

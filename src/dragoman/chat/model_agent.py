@@ -20,7 +20,8 @@ from dragoman.chat.conversations import Said
 from dragoman.chat.leave import UNKNOWN, Evaluators, leave_for
 from dragoman.chat.runs import Question
 from dragoman.chat.tool_titles import title_of
-from dragoman.chat.toolbox import Offer, Toolbox
+from dragoman.chat.toolbox import Offer, ToolAnswer, Toolbox
+from dragoman.chat.trust import Trusting, call_with_trust
 from dragoman.chat.voice import Voice
 from dragoman.errors import DragomanError
 from dragoman.models.port import Asked, Assembled, Model, TextDelta, ToolCall, ToolOffer, Turn, Usage
@@ -56,10 +57,12 @@ class ModelAgent:
         approvals: Approvals,
         limits: Limits | None = None,
         evaluators: Callable[[str, Mapping[str, Any]], Evaluators] = lambda *_: UNKNOWN,
+        trusting: Trusting | None = None,
     ) -> None:
         """`evaluators`: what the debuggers that a call's text can come to make of it."""
         self._model = model
         self._evaluators = evaluators
+        self._trusting = trusting
         self._toolbox = toolbox
         self._approvals = approvals
         self._limits = limits or Limits()
@@ -142,13 +145,8 @@ class ModelAgent:
         start = Start(partial(self._approvals.is_start_approved, asked.session_key))
         for _ in range(_STARTS_ASKED):
             start.wanted = None
-            before = STARTING.set(start)
-            try:
-                answer = await self._toolbox.call(
-                    call.name, arguments, by=asked.by, workspace=asked.workspace, language=asked.language
-                )
-            finally:
-                STARTING.reset(before)
+            begin = partial(self._begun, start, asked, call.name, arguments)
+            answer = await call_with_trust(begin, asked, self._trusting, call.name)
             if start.wanted is None:
                 return answer.text[:_RESULT_CHARACTERS], answer.is_error
             if not await self._approvals.ask_start(
@@ -156,6 +154,15 @@ class ModelAgent:
             ):
                 return _REFUSED, True
         return _KEEPS_CHANGING, True
+
+    async def _begun(self, start: Start, asked: Question, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
+        before = STARTING.set(start)
+        try:
+            return await self._toolbox.call(
+                tool, arguments, by=asked.by, workspace=asked.workspace, language=asked.language
+            )
+        finally:
+            STARTING.reset(before)
 
 
 def _turns(history: Sequence[Said]) -> list[Turn]:

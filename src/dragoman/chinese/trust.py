@@ -44,6 +44,10 @@ TABLE: dict[str, str] = {
     "Trusted: {folder}. What it holds may run as you when an agent asks for it.": (
         "已信任：{folder}。智能体可以要求以你的身份运行其中的内容。"
     ),
+    "Trust is given by a person, not in a terminal or program of an agent.": (
+        "信任由人给出，不能在智能体的终端或程序中给出。"
+    ),
+    "Give it on the page, in the editor, or in a terminal of your own.": "请在页面、编辑器或你自己的终端中给出。",
     "No folder is trusted yet.": "还没有受信任的文件夹。",
     "`{name}` must be the whole path of a folder.": "`{name}` 必须是文件夹的完整路径。",
     "Folders whose files agents may be shown, besides the workspace.": "除工作区之外，智能体还可以查看哪些文件夹中的文件。",

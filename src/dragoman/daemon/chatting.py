@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ CALLER = "chat"
 _NO_MODEL = "dragoman/commands"
 _READABLE = 500
 """Characters of a folder's name that a person can be asked about."""
+_DECLINED_AT_MOST = 100
 
 
 class ChatTools:
@@ -79,19 +81,25 @@ class ChatTrust:
 
     book: TrustBook
     approvals: Approvals
-    workspace: Path
+    declined: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_DECLINED_AT_MOST))
+    """Runs and folders: an agent that tries once more does not make the same question appear again."""
 
-    async def ask(self, asked: Question) -> bool:
-        folder = await anyio.to_thread.run_sync(real_folder, Path(asked.workspace or self.workspace))
-        if await self.book.trusts(folder):
-            return False  # what is missing is trust in another folder, which the refusal names
-        # What cannot be read, or is as wide as a home folder, is for the command line, which says so.
-        if is_wide(folder) or spelled_out(str(folder)) != str(folder) or len(str(folder)) > _READABLE:
+    async def ask(self, asked: Question, folder: str, tool: str) -> bool:
+        place = await anyio.to_thread.run_sync(real_folder, Path(folder))
+        once = (asked.run_id, str(place))
+        if once in self.declined or not await anyio.to_thread.run_sync(_can_be_asked_about, place):
             return False
-        if not await self.approvals.ask_trust(asked.session_key, asked.run_id, str(folder)):
+        if not await self.approvals.ask_trust(asked.session_key, asked.run_id, str(place), tool):
+            self.declined.append(once)
             return False
-        await self.book.trust(folder)
+        await self.book.trust(place)
         return True
+
+
+def _can_be_asked_about(folder: Path) -> bool:
+    """What cannot be read, or is as wide as a home folder, is for the command line, which says so."""
+    name = str(folder)
+    return folder.is_dir() and not is_wide(folder) and spelled_out(name) == name and len(name) <= _READABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +135,10 @@ class Chatting:
     ) -> GatewayFace:
         """With every tool there is: the canvas is among them, so this comes after `operations`."""
         tools = ChatTools(toolbox, workspace)
-        trusting = ChatTrust(trust, self.approvals, workspace)
+        trusting = ChatTrust(trust, self.approvals)
         commands = CommandAgent(tools, trusting)
         model = chosen_model(settings, os.environ)
-        agent = ModelAgent(model, tools, self.approvals, evaluators=evaluators) if model else commands
+        agent = ModelAgent(model, tools, self.approvals, None, evaluators, trusting) if model else commands
         self.hub.methods = Methods(
             self.conversations,
             Runs(self.group, self.conversations, agent, self.hub.tell),
@@ -166,10 +174,11 @@ async def chatting(journal: Journal, tokens: Tokens, links: Links) -> AsyncItera
         group.cancel_scope.cancel("the daemon ends")
 
 
-def _failure(error: DragomanError, language: Language) -> dict[str, str | None]:
+def _failure(error: DragomanError, language: Language) -> dict[str, Any]:
     """In the words of tools whose failures have a shape of their own."""
     hint = error.hint.in_language(language) if error.hint else None
-    return {"code": error.code, "message": error.message.in_language(language), "hint": hint}
+    told = {"code": error.code, "message": error.message.in_language(language), "hint": hint}
+    return {**told, "details": getattr(error, "details", {})}
 
 
 def _told(error: DragomanError, language: Language) -> str:

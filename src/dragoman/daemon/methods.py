@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import anyio.to_thread
 import msgspec
 
 from dragoman.access.keys import Keyring
 from dragoman.access.tokens import DEFAULT, PURPOSES, Holder, Purpose, Tokens
-from dragoman.daemon.control import Method, Params, Part
+from dragoman.daemon.control import CALLING_PROCESS, Method, Params, Part
 from dragoman.daemon.report import Report
 from dragoman.errors import DragomanError, system_refused
 from dragoman.events import Recorded
 from dragoman.journal import Before, Everything, Journal, OfSession, Scope
 from dragoman.phrases import say
+from dragoman.transport.foreground import is_below
 from dragoman.wire.control import DaemonState
 from dragoman.workspace.trust import TrustBook
 
@@ -167,6 +170,15 @@ class Methods:
         yield {"trusted": [msgspec.to_builtins(trusted) for trusted in await self.trust.folders()]}
 
     async def _trust_add(self, params: Params) -> AsyncIterator[Any]:
+        """From a script or an editor of the person's too, but never from below ourselves, where agents' terminals and
+        the programs that they debug run."""
+        pid = CALLING_PROCESS.get()  # 0 across containers, which is not below us
+        if pid and await anyio.to_thread.run_sync(is_below, pid, os.getpid()):
+            raise DragomanError(
+                "not_a_person",
+                say("Trust is given by a person, not in a terminal or program of an agent."),
+                hint=say("Give it on the page, in the editor, or in a terminal of your own."),
+            )
         trusted = await self.trust.trust(_folder(params), however_wide=params.get("however_wide") is True)
         yield msgspec.to_builtins(trusted)
 

@@ -18,17 +18,23 @@ _SHOWN = frozenset(
 
 def shape_of(error: DragomanError, command: str, language: Language) -> tuple[str, Mapping[str, Any]]:
     """The short message, and the body with the same as a template: in a plain one an editor would look for variables of
-    its own. The number is the same for one code in every version."""
+    its own. The number is the same for one code in every version. The folder that is not trusted is named apart, for
+    editors that can ask about it."""
     message = error.message.in_language(language)
     hint = error.hint.in_language(language) if error.hint else ""
     text = f"{message} {hint}".strip()
     told = {
         "id": zlib.crc32(error.code.encode()) & 0x7FFF_FFFF,
         "format": "{text}",
-        "variables": {"text": text, "code": error.code},
+        "variables": {"text": text, "code": error.code, **_untrusted(error)},
         "showUser": command in _SHOWN,
     }
     return text, {"error": told}
+
+
+def _untrusted(error: DragomanError) -> Mapping[str, str]:
+    folder = getattr(error, "details", {}).get("folder") if error.code == "needs_trust" else None
+    return {"folder": folder} if folder else {}
 
 
 def fault() -> DragomanError:

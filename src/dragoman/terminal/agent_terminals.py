@@ -6,6 +6,7 @@ They are recorded through the wrappers' socket, so that nothing about them is di
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -149,13 +150,13 @@ class AgentTerminals:
     async def require_trust(self, client: Client, cwd: Path | None = None) -> None:
         """In the workspace, and in the folder where the shell begins: what runs there takes its files from it."""
         if not (client.trusts_workspace or await self._trust.trusts(client.workspace)):
-            raise _needs_trust(client.workspace)
+            raise NeedsTrustError(client.workspace)
         if cwd is None:
             return
         folders = CodeFolders(client.workspace, client.environment)
         for place in await anyio.to_thread.run_sync(folders.strange, cwd):
             if not await self._trust.trusts(place):
-                raise _needs_trust(place)
+                raise NeedsTrustError(place)
 
     async def take(self, client: Client, cwd: Path | None, within_s: float) -> AgentTerminal:
         """One of the client's that waits for a command, or a new one, which `cwd` asks for; where the client can have
@@ -322,12 +323,18 @@ def _end_unused(free: Iterable[AgentTerminal], most: int) -> None:
     oldest.hang_up("made_room")
 
 
-def _needs_trust(workspace: Path) -> DragomanError:
-    return DragomanError(
-        "needs_trust",
-        say("Nothing runs for an agent in {folder} before a person has said that it may.", folder=workspace),
-        hint=say("Whoever owns this machine allows it with: dragoman trust {folder}", folder=workspace),
-    )
+class NeedsTrustError(DragomanError):
+    """`details` names the folder for whoever can ask a person about it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            "needs_trust",
+            say("Nothing runs for an agent in {folder} before a person has said that it may.", folder=folder),
+            hint=say(
+                "Whoever owns this machine allows it with: dragoman trust {folder}", folder=shlex.quote(str(folder))
+            ),
+        )
+        self.details = {"folder": str(folder)}
 
 
 def _too_many(most: int) -> DragomanError:

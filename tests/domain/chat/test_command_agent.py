@@ -176,11 +176,17 @@ class Guarded(Box):
     ) -> ToolAnswer:
         if self.is_trusted:
             return await super().call(name, arguments, by=by, workspace=workspace, language=language)
-        failure = {"code": "needs_trust", "message": "Nothing was started.", "hint": "dragoman trust x"}
+        failure = {
+            "code": "needs_trust",
+            "message": "Nothing was started.",
+            "hint": "dragoman trust x",
+            "details": {"folder": "/x"},
+        }
         return ToolAnswer("needs_trust: Nothing was started.\nwould_run: a.py", failure, is_error=True)
 
-    async def ask(self, asked: Question) -> bool:
-        self.asked.append(asked.session_key)
+    async def ask(self, asked: Question, folder: str, tool: str) -> bool:
+        assert (asked.session_key, tool) == ("agent:main:main", ""), "the person called it themselves"
+        self.asked.append(folder)
         self.is_trusted = self.answer
         return self.answer
 
@@ -198,7 +204,7 @@ async def test_trust_is_asked_of_the_person_who_wants_to_run_something_and_of_no
         with pytest.raises(DragomanError) as refused:
             await CommandAgent(box, box).answer(question, voice)
         assert str(refused.value) == "Nothing was started. dragoman trust x"
-    assert len(box.asked) == asked
+    assert box.asked == ["/x"] * asked
     assert len(box.called) == (is_person and answer)
 
 

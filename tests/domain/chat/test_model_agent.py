@@ -16,7 +16,7 @@ from dragoman.chat.approvals import Approvals, Wanted
 from dragoman.chat.conversations import STORE, Conversations
 from dragoman.chat.leave import Evaluators
 from dragoman.chat.model_agent import Limits, ModelAgent
-from dragoman.chat.runs import Runs
+from dragoman.chat.runs import Question, Runs
 from dragoman.chat.toolbox import Offer, ToolAnswer
 from dragoman.clock import SystemClock
 from dragoman.journal import Journal
@@ -45,6 +45,9 @@ SCHEMA = {"type": "object", "properties": {"expression": {"type": "string"}, "co
 class Box:
     answer: str = "x is 3"
     called: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    untrusted: str = ""
+    """A folder in which nothing runs before a person trusts it."""
+    asked: list[tuple[str, str]] = field(default_factory=list)
 
     def offers(self) -> Sequence[Offer]:
         return [Offer(name, name, SCHEMA) for name in ("evaluate_expression", "run_in_terminal")]
@@ -52,8 +55,15 @@ class Box:
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
     ) -> ToolAnswer:
+        if self.untrusted:
+            return ToolAnswer("Nothing runs", {"code": "needs_trust", "details": {"folder": self.untrusted}}, True)
         self.called.append((name, arguments))
         return ToolAnswer(self.answer, {})
+
+    async def ask(self, _: Question, folder: str, tool: str) -> bool:
+        self.asked.append((folder, tool))
+        self.untrusted = ""
+        return True
 
 
 @dataclass
@@ -96,7 +106,7 @@ async def office(
         told: list[ChatEvent] = []
         wanted: list[Wanted] = []
         box, approvals = Box(), Approvals(wanted.append, within_s=approved_within_s)
-        agent = ModelAgent(model, box, approvals, limits, lambda *_: evaluators)
+        agent = ModelAgent(model, box, approvals, limits, lambda *_: evaluators, box)
         conversations = Conversations(journal, SystemClock())
         yield Office(fake, Runs(group, conversations, agent, told.append), approvals, box, told, wanted)
         group.cancel_scope.cancel()
@@ -132,6 +142,19 @@ async def test_what_can_act_in_the_program_is_asked_for_once_and_a_look_never(tm
         assert (await it.end("r1")).outcome == "final"
         assert [arguments["expression"] for _, arguments in it.box.called[1:]] == ["rows.clear()"] * 2
         assert len(it.wanted) == 1
+
+
+@pytest.mark.parametrize("is_person", [True, False])
+async def test_trust_that_its_call_lacks_is_asked_of_the_person_whose_run_it_is(
+    tmp_path: Path, is_person: bool
+) -> None:
+    async with office(tmp_path, evaluates("x"), [Says("done"), Ends()]) as it:
+        it.box.untrusted = "/project"
+        await it.runs.send("main", "go", run_id="r1", by="page", is_person=is_person)
+        assert (await it.end("r1")).outcome == "final"
+        assert it.box.asked == ([("/project", "evaluate_expression")] if is_person else [])
+        (told,) = tool_results(it.fake.requests[-1].body)
+        assert ("x is 3" if is_person else "Nothing runs") in told
 
 
 async def test_it_looks_with_a_tool_and_answers_from_what_it_saw(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from dragoman.debug.pulse import Pulse
 from dragoman.debug.service import DebugService
 from dragoman.errors import DragomanError
 from dragoman.journal import Journal
+from dragoman.terminal.agent_terminals import NeedsTrustError
 from dragoman.wire.control import Hello
 from dragoman.workspace import breakpoints
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointBook
@@ -37,6 +38,13 @@ def test_lines_columns_and_paths_are_as_the_editor_counts_and_writes_them() -> N
     assert from_zero.our_path("file:///a%20b/%C3%BC.py") == "/a b/ü.py"
     usual = Places()
     assert (usual.line(5), usual.our_column(None), usual.path("/x"), usual.our_path("/x")) == (5, None, "/x", "/x")
+
+
+def test_a_refusal_for_want_of_trust_names_the_folder_for_editors_that_can_ask() -> None:
+    _, body = shape_of(NeedsTrustError(Path("/home/me/shop")), "launch", "en")
+    assert body["error"]["variables"]["folder"] == "/home/me/shop"
+    _, body = shape_of(read_only("launch"), "launch", "en")
+    assert "folder" not in body["error"]["variables"]
 
 
 def test_what_the_editor_does_itself_is_not_done_again() -> None:

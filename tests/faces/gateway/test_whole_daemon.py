@@ -145,6 +145,31 @@ async def test_what_is_said_in_a_windows_conversation_is_done_in_its_folder_whic
     assert call(victim.places, "trust_list")["trusted"] == []
 
 
+async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_the_person_alone(
+    victim: Attacked, tmp_path: Path
+) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
+        folder.mkdir()
+    (other / "orders.py").touch()
+    call(victim.places, "trust_add", {"folder": str(own)})
+    start = f"/start {other / 'orders.py'}"
+    async with person(victim) as window, guest(victim) as client:
+        assert (await window.connect(""))["ok"]
+        assert (await client.connect(token(victim)))["ok"]
+        key = (await window.ask("dragoman.open", {"workspace": str(own)}))["payload"]["key"]
+        refused = await said(client, start, "o1", key)  # nobody is asked for a client of the gateway
+        assert f"dragoman trust {other}" in refused["errorMessage"]
+        assert (await window.ask("dragoman.approvals", {}))["payload"]["approvals"] == []
+        assert (await window.ask("chat.send", {"sessionKey": key, "message": start, "idempotencyKey": "o2"}))["ok"]
+        wanted = (await window.until(lambda it: it.get("event") == "dragoman.approval.requested"))["payload"]
+        assert (wanted["kind"], wanted["tool"], wanted["subject"]) == ("trust", "", str(other))
+        await window.ask("dragoman.approval.resolve", {"id": wanted["id"], "decision": "deny"})
+        await window.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == "o2")
+    assert [it["folder"] for it in call(victim.places, "trust_list")["trusted"]] == [str(own)]
+    call(victim.places, "trust_revoke", {"folder": str(own)})
+
+
 async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: Attacked) -> None:
     async with guest(victim) as visitor, guest(victim) as glutton:
         assert (await visitor.connect(token(victim)))["ok"]

@@ -7,9 +7,9 @@ import { copyConfiguration, writeConfiguration } from "./clients";
 import { installOwn } from "./installing";
 import { openMenu } from "./menu";
 import { openPage } from "./page";
-import { folderPaths } from "./program";
 import { settings, wantedPort, type Server } from "./server";
 import { shown } from "./showing";
+import { trustOwnFolder } from "./trusting";
 
 const t = vscode.l10n.t;
 
@@ -27,7 +27,7 @@ export function registerCommands(server: Server): vscode.Disposable {
     install: () => installOwn(server),
     openPage: () => openPage(server),
     showLog: showLog,
-    trustFolder: () => trustFolder(server),
+    trustFolder: () => trustOwnFolder(server),
   };
   const commands = Object.entries(table).map(([name, action]) => vscode.commands.registerCommand(`dragoman.${name}`, action));
   return vscode.Disposable.from(...commands, vscode.workspace.onDidChangeConfiguration((change) => settingsChanged(server, change)));
@@ -65,16 +65,6 @@ function settingsChanged(server: Server, change: vscode.ConfigurationChangeEvent
   // Where none runs it is told to the daemon's own settings alone, by which clients and the command line start it.
   if (change.affectsConfiguration("dragoman.port") && port !== null && !isThere && !server.doing) void server.changePort(port);
   if (change.affectsConfiguration("dragoman.autoStart")) void server.setAutoStart(settings().get<boolean>("autoStart", true));
-}
-
-/** What the daemon asks of a person before an agent may start anything in a folder, answered here. */
-async function trustFolder(server: Server): Promise<void> {
-  const folder = folderPaths()[0];
-  if (!folder) return;
-  const allow = t("Allow");
-  const detail = t("Programs and launch configurations in it are started when an agent asks for it.");
-  const chosen = await vscode.window.showWarningMessage(t("Let agents run what {0} holds?", plain(folder)), { modal: true, detail }, allow);
-  if (chosen === allow) await server.with((dragoman) => dragoman.run(["trust", folder]));
 }
 
 async function showLog(): Promise<void> {

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { Bridge } from "../bridge/bridge";
 import { Refusal, type Json } from "../bridge/link";
 import { folderPaths } from "../manage/program";
+import { offerWorkspaceTrust } from "../manage/trusting";
 import { TYPE } from "../together/debugging";
 import { MIRRORED } from "../together/leftovers";
 import { chosen } from "./choosing";
@@ -203,7 +204,7 @@ export class Sharing implements vscode.Disposable {
 
   /** By command: also where the question went unanswered, or was answered with no. One that is lent is taken back. */
   private async lendByHand(id: string | undefined): Promise<void> {
-    this.bridge.consent.requireTrust();
+    if (!vscode.workspace.isTrusted) return offerWorkspaceTrust();
     const lives = [...this.sessions.values()].filter(({ tracked }) => tracked.isLive);
     const shared = await chosen(lives, id, this.bridge.isOpen);
     if (shared?.isLent) return this.takeBack(shared);

@@ -6,6 +6,7 @@ import type { Life } from "../daemon/status";
 import { offerInstallation } from "../manage/installing";
 import { folderPaths } from "../manage/program";
 import type { Server } from "../manage/server";
+import { trustFolder } from "../manage/trusting";
 
 const t = vscode.l10n.t;
 export const TYPE = "dragoman";
@@ -25,6 +26,7 @@ export function registerDebugging(server: Server): vscode.Disposable {
     vscode.debug.onDidStartDebugSession(({ configuration }) => joined.add(String(configuration.session))),
     vscode.debug.onDidTerminateDebugSession(({ configuration }) => joined.delete(String(configuration.session))),
     vscode.debug.registerDebugAdapterDescriptorFactory(TYPE, { createDebugAdapterDescriptor: (session) => adapter(server, session) }),
+    vscode.debug.registerDebugAdapterTrackerFactory(TYPE, { createDebugAdapterTracker: (session) => refusals(server, session) }),
     vscode.debug.registerDebugConfigurationProvider(TYPE, provider),
     vscode.debug.registerDebugConfigurationProvider(TYPE, joining, vscode.DebugConfigurationProviderTriggerKind.Dynamic),
     vscode.commands.registerCommand("dragoman.joinSession", (id?: unknown) => join(server, joined, typeof id === "string" ? id : undefined)),
@@ -46,6 +48,23 @@ async function adapter(server: Server, { configuration, workspaceFolder }: vscod
   const workspace = workspaceFolder?.uri.fsPath ?? folderPaths()[0] ?? folderOf(configuration);
   const folder = workspace ? ["--workspace", workspace] : [];
   return new vscode.DebugAdapterExecutable(path, [...args, "dap", "--stdio", ...session, ...looks, ...folder], options(dragoman.environment));
+}
+
+interface Refusal {
+  body?: { error?: { variables?: { code?: string; folder?: string } } };
+}
+
+/** A start that is refused for want of trust is made again once the person gave it. */
+function refusals(server: Server, { workspaceFolder, configuration }: vscode.DebugSession): vscode.DebugAdapterTracker {
+  const startAgain = async (folder: string) => {
+    if (await trustFolder(server, folder)) await vscode.debug.startDebugging(workspaceFolder, configuration);
+  };
+  return {
+    onDidSendMessage: ({ body }: Refusal) => {
+      const { code, folder } = body?.error?.variables ?? {};
+      if (code === "needs_trust" && folder && vscode.workspace.isTrusted) void startAgain(folder);
+    },
+  };
 }
 
 /** In a window without a folder: that of the program. Ours would be wherever the editor was started, often the root. */
