@@ -85,6 +85,9 @@ def leave_for(
     asked = {name: value for name, value in arguments.items() if value and _is_asked(judged, name, value, evaluators)}
     if not asked and not judged.begins:
         return None
+    if evaluators.has_console and arguments.get("file_path") and not judged.code.keys().isdisjoint(asked):
+        # What a console makes of a text depends on whose it is: leave for a text in one file is not leave in another.
+        asked |= {"file_path": arguments["file_path"]}
     lasts = judged.lasting is None or not judged.lasting.isdisjoint(asked)
     return Leave(_text(asked) if asked else judged.unsaid or "{}", lasts)
 

@@ -204,6 +204,18 @@ def test_what_may_come_to_a_console_is_asked_for_whatever_its_form(tool: str, na
         assert leave_for(tool, arguments, evaluators=UNKNOWN) is not None, value
 
 
+def test_leave_for_a_text_that_a_console_may_take_is_for_its_file_alone() -> None:
+    condition = {"line_number": 3, "condition": "f(n)"}
+    plain = leave_for("set_breakpoint", {"file_path": "a.py", **condition}, evaluators=PLAIN)
+    asked = [leave_for("set_breakpoint", {"file_path": it, **condition}) for it in ("deploy.sh", "undo.sh")]
+    assert [it and it.subject for it in (plain, *asked)] == [
+        '{"condition": "f(n)"}',
+        '{"condition": "f(n)", "file_path": "deploy.sh"}',
+        '{"condition": "f(n)", "file_path": "undo.sh"}',
+    ]
+    assert leave_for("set_breakpoint", {"file_path": "deploy.sh", "line_number": 3}) is None
+
+
 def test_what_no_console_can_run_is_looked_at_as_ever() -> None:
     for name, value in {
         "expression": "3",
