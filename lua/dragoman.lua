@@ -435,6 +435,8 @@ function Wire.notice(cmd, info) return this.sendMsg({ cmd = cmd, callbackId = "0
 
 function Wire.log(text) return Wire.notice("output", { logInfo = printable(tostring(text)) }) end
 
+function Wire.tip(text) return Wire.notice("tip", { logInfo = printable(tostring(text)) }) end
+
 function Wire.memory() return Wire.notice("refreshLuaMemory", { memInfo = tostring(count_kib()) }) end
 
 -- One line, or nil and why there is none.
@@ -854,9 +856,12 @@ function Breaks.of(func)
   return found
 end
 
+-- Once for each reason. A client that knows no more than the protocol is told in a hint.
 local function tell_failure(node, text, message)
-  if not session.extended or node.told[message] then return end
+  if node.told[message] then return end
   node.told[message] = true
+  local place = tostring(node.file) .. ":" .. tostring(node.line)
+  if not session.extended then return Wire.tip(place .. ": " .. tostring(text) .. " failed: " .. tostring(message)) end
   Wire.notice("conditionFailed", { path = node.file, line = node.line, expression = text, message = printable(message) })
 end
 

@@ -166,16 +166,16 @@ def test_notices_carry_zero_as_text(lua: str, tmp_path: Path) -> None:
     with Program(lua, tmp_path) as program:
         ide = launched(program)
         ide.start(tmp_path)
-        log = {"type": 1, "logMessage": "adding"}
-        answered(ide, "setBreakPoint", breakpoint_at(tmp_path, 4, **log), "10")
+        log = {"verified": True, "type": 1, "line": 4, "logMessage": "adding"}
+        fails = {"verified": True, "type": 0, "line": 5, "condition": "nothing.here"}
+        answered(ide, "setBreakPoint", {"path": str(tmp_path / "main.lua"), "bks": [log, fails]}, "10")
         ide.write(b"noise |*|\n")
         ide.go("continue")
-    notices = {
-        message["cmd"]: message
-        for message in ide.seen
-        if message["cmd"] in ("output", "debug_console", "refreshLuaMemory")
-    }
-    assert {message["callbackId"] for message in notices.values()} == {"0"}
+    four = ("output", "tip", "debug_console", "refreshLuaMemory")
+    notices = {message["cmd"]: message for message in ide.seen if message["cmd"] in four}
+    assert {cmd: notices[cmd]["callbackId"] for cmd in four} == dict.fromkeys(four, "0")
+    (tip,) = [message["info"]["logInfo"] for message in ide.seen if message["cmd"] == "tip"]  # it failed twice
+    assert tip.startswith(f"{tmp_path}/main.lua:5: nothing.here failed: ")
     assert notices["debug_console"]["info"] == {"logInfo": "[LogPoint Output]: adding"}
     assert isinstance(notices["output"]["info"]["logInfo"], str)
     assert float(notices["refreshLuaMemory"]["info"]["memInfo"]) > 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -42,7 +43,7 @@ async def script(run: Run) -> None:
         return await run.end("error", "the model is away")
     await run.text("Let me look. ")
     await run.tool("t1", "readFile", "Reading src/main.ts", {"path": "src/main.ts"}, "the file")
-    await run.tool("t2", "exec", "Running it", {}, "", "exit code 2")
+    await run.tool("t2", "exec", "Running it", {}, "half of it", "exit code 2")
     await run.diff("src/main.ts", "old\n", "new\n")
     await run.draw(SURFACE)
     await run.text("**Done.**")
@@ -94,7 +95,7 @@ def test_an_answer_with_its_tools_and_changes_is_shown_once(tab: Tab, gateway: D
         expect(answers.last.locator(".going")).to_have_count(0)
         assert answers.last.locator(".prose").all_inner_texts() == ["Let me look.", "Done."]
         expect(answers.last.locator(".tool .title")).to_have_text(["Reading src/main.ts", "Running it"])
-        expect(answers.last.locator(".tool.failed")).to_have_count(1)
+        expect(answers.last.locator(".tool.failed pre").last).to_have_text("half of it\nexit code 2")
         expect(answers.last.locator("details.diff summary")).to_have_text("± src/main.ts")
     key = gateway.params("session.create")[-1]["key"]
     assert {it["sessionKey"] for it in gateway.params("chat.send")[-2:]} == {key}
@@ -278,17 +279,22 @@ CATALOGUE = [
     component("text", "Text", text="words"),
     component("none", "Text"),
     component("press", "Button", label="Again"),
-    component("tree", "FileTree", items=["src/main.ts"]),
+    component("tree", "FileTree", items=["src/main.ts", "/etc/hosts", "docs/"]),
     component("chart", "Chart", title="Memory"),
     component("sure", "Confirm", message="Sure?"),
     component("future", "Hologram", size=3),
+    component("bare-press", "Button"),
+    component("bare-code", "CodeBlock"),
+    component("bare-tree", "FileTree"),
+    component("bare-chart", "Chart"),
+    component("bare-sure", "Confirm"),
 ]
 
 
 def pressed(surface: Locator, label: str, gateway: DocumentGateway) -> str:
     """What the gateway is told when a person presses that."""
     before = len(gateway.params("chat.send"))
-    surface.get_by_role("button", name=label).click()
+    surface.get_by_role("button", name=label).first.click()
     (sent,) = eventually(lambda: gateway.params("chat.send")[before:])
     return str(sent["message"])
 
@@ -300,6 +306,7 @@ def pressed(surface: Locator, label: str, gateway: DocumentGateway) -> str:
     "canvas:catalogue:text",
     "canvas:catalogue:button",
     "canvas:catalogue:button-click",
+    "canvas:catalogue:code-block",
     "canvas:catalogue:file-tree",
     "canvas:catalogue:file-tree-select",
     "canvas:catalogue:chart",
@@ -319,18 +326,28 @@ def test_the_documents_components_are_drawn_and_each_tells_the_gateway_what_was_
     tab.page.goto(tab.link())
     told(drawn("createSurface", surface={"id": "all", "title": "Catalogue"}, components=CATALOGUE))
     surface = on_canvas(tab, "Catalogue")
-    expect(surface.locator("[data-type=Text]")).to_have_text(["words", "", "Again"])  # the last is the button's
-    expect(surface.locator("[data-type=Chart]")).to_contain_text("Memory")
-    expect(surface.locator("[data-type=Confirm]")).to_contain_text("Sure?")
+    expect(surface.locator("[data-type=Text]")).to_have_text(["words", "", "Again", ""])  # the last two are buttons'
+    expect(surface.locator("[data-type=Chart] figcaption")).to_have_text(["Memory"])
+    expect(surface.locator("[data-type=Confirm]")).to_have_text(
+        [re.compile(r"Sure\?"), re.compile(r"^\s*确认\s*取消\s*$")]
+    )
+    expect(surface.locator("[data-type=CodeBlock] .line span:last-child")).to_have_text([""])
+    expect(surface.locator("[data-type=FileTree]").last.get_by_role("button")).to_have_count(0)
     expect(surface.locator("[data-type=Hologram]")).to_have_text("[Hologram: not yet implemented]")
+    said = len(gateway.params("chat.send"))
+    for silent in ("Text", "CodeBlock", "Chart", "Hologram"):
+        surface.locator(f"[data-type={silent}]").first.click()
     for label, action, details in (
         ("Again", "onClick", {"componentId": "press"}),
         ("main.ts", "onSelect", {"path": "src/main.ts"}),
+        ("hosts", "onSelect", {"path": "/etc/hosts"}),
+        ("docs/", "onSelect", {"path": "docs/"}),
         ("确认", "onConfirm", {"componentId": "sure", "confirmed": True}),
         ("取消", "onConfirm", {"componentId": "sure", "confirmed": False}),
     ):
-        said = pressed(surface, label, gateway)
-        assert f"action={action} " in said
-        assert json.loads(said.partition("context=")[2]) == details
+        told_gateway = pressed(surface, label, gateway)
+        assert f"action={action} " in told_gateway
+        assert json.loads(told_gateway.partition("context=")[2]) == details
+    assert len(gateway.params("chat.send")) == said + 6  # nothing else acts
     tab.assert_at_home()
     context.close()

@@ -22,6 +22,7 @@ SESSION = "agent:main:main"
 class Behind:
     changes: dict[str, Json] = field(default_factory=dict)
     """By what is said: the change that the agent makes then, in the specification's words. Else it never ends."""
+    said: list[str] = field(default_factory=list)
     aborted: list[Json] = field(default_factory=list)
     histories: int = 0
     """How often a chat has read what was said: it has come to this gateway then."""
@@ -43,6 +44,7 @@ class Behind:
 
     async def _run(self, visit: Visit, asked: Json, params: Json) -> None:
         said, run = params["message"], {"runId": params["idempotencyKey"], "sessionKey": SESSION}
+        self.said.append(said)
         self._runs[said] = run
         await visit.answer(asked, {"runId": run["runId"], "status": "started"})
         await visit.event("agent", {**run, "kind": "text_delta", "content": f"You said: {said}"})

@@ -87,22 +87,30 @@ def test_the_bundles_are_what_their_hosts_load(vsix: Path) -> None:
         assert re.search(r"\bexport\s*\{|\bimport\s*[{*\"]", view) is None  # one file, whole
 
 
+TABLES = (
+    "another conversation: loading, then its past",
+    "what the gateway refuses is an error to show",
+    "an error that the extension tells is handed to who shows it",
+    "what a person does on the canvas is told as the specification writes it",
+)
+
+
 @pytest.mark.requirement("vscode:build:test")
-@pytest.mark.requirement("vscode:to-chat:text-delta", "vscode:to-chat:diff", "vscode:to-chat:error")
-@pytest.mark.requirement("vscode:to-chat:history-loading", "vscode:from-chat:abort", "vscode:chat-view:abort")
+@pytest.mark.requirement("vscode:to-chat:error", "vscode:to-chat:history-loading", "vscode:from-canvas:user-action")
 def test_the_plain_modules_pass_their_own_tests(vsix: Path) -> None:
-    """Among them the tables of messages, in test/translate.test.ts and test/views.test.ts."""
+    """Among them the tables of messages, in test/translate.test.ts, test/views.test.ts and test/webview.test.ts."""
     assert vsix.exists()  # its packages are installed
-    done = subprocess.run(
-        ["npm", "test", "--silent"], cwd=EXTENSION, env=environment(), capture_output=True, text=True, check=False
-    )
+    words = ["npm", "test", "--silent", "--", "--reporter=verbose"]
+    done = subprocess.run(words, cwd=EXTENSION, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert [it for it in TABLES if it not in done.stdout] == []
     assert re.search(r"Tests +\d+ passed \(\d+\)", done.stdout), done.stdout
     assert manifest()["scripts"]["test:watch"] == "vitest"
 
 
 @pytest.mark.requirement("vscode:build:watch")
 def test_watching_builds_again_when_a_file_changes(vsix: Path, tmp_path: Path) -> None:
+    assert manifest()["scripts"]["watch"] == "node esbuild.mjs --watch"
     copy = tmp_path / "vscode"
     copy.mkdir()
     for name in ("node_modules", "esbuild.mjs", "package.json", "tsconfig.json", "README.md", "media"):

@@ -10,6 +10,7 @@ from tests.vscode.hosting import HostRun
 pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(180 * PATIENCE)]
 
 
-@pytest.mark.requirement("vscode:build:debug-host")
+@pytest.mark.requirement("vscode:build:debug-host", "vscode:extension:commands")
 def test_the_extension_passes_its_own_tests_in_a_development_host(hosted: HostRun) -> None:
     assert hosted.code() == 0, "\n".join(hosted.said)
+    assert any("every command of the manifest is there" in it for it in hosted.said)

@@ -40,6 +40,8 @@ def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: 
     tool = chat.locator("article.assistant").last.locator("details.tool.done")
     expect(tool).to_contain_text("dragoman_status")
     expect(tool.locator(".title")).to_have_text("Looking at what Dragoman does")
+    expect(tool.locator("pre")).to_have_count(2)  # what it was given, what it gave
+    expect(chat.locator(".going")).to_have_count(0)
     expect(chat.locator("article.assistant .prose").last).to_contain_text(str(running.cli.status()["port"]))
     colours = "(it) => [it, it.parentElement, document.body].map((one) => getComputedStyle(one).backgroundColor)"
     own, around, below = chat.locator("article.user").last.evaluate(colours)
@@ -88,6 +90,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.requirement("vscode:bridge:diff-view", "vscode:chat-view:abort", "vscode:from-chat:abort")
+@pytest.mark.requirement("vscode:chat-view:send", "vscode:to-chat:text-delta", "vscode:to-chat:diff")
 def test_what_an_agent_changed_stands_in_the_chat_and_is_compared_as_the_person_allows(
     running: Editor, first: Window, chat: Frame
 ) -> None:
@@ -111,6 +114,7 @@ def test_what_an_agent_changed_stands_in_the_chat_and_is_compared_as_the_person_
         expect(chat.locator("article.assistant .prose").last).to_contain_text("You said: never ends")
         chat.get_by_role("button", name="Stop").click()
         expect(chat.locator("article.assistant").last).to_contain_text("Stopped.")
+        assert behind.said == [*CHANGES, "never ends"]  # each once, as `chat.send`
         assert [it["sessionKey"] for it in behind.aborted] == ["agent:main:main"]
     expect(chat.locator(".away, .bad")).to_have_count(0)  # without a gateway it goes on with the daemon alone
     running.configure_person()

@@ -178,11 +178,12 @@ test("a click on what is drawn, while there is no daemon, is answered in the per
 
 test("what a person does on a surface reaches who drew it, and the view is answered", async () => {
   const { posted, heard, it } = drawing([]);
-  const context = { drawer: "d", surface_id: "s", component_id: "c", details: {}, changes: [] };
-  await it.take({ type: "userAction", action: "onClick", context, id: 3 });
-  expect(posted).toEqual([["/api/canvas/act", context]]);
+  const of = { drawer: "d", surface_id: "s", component_id: "c", scope: "", changes: [] };
+  const context = { componentId: "c", confirmed: true };
+  await it.take({ type: "userAction", action: "onConfirm", context, of, id: 3 });
+  expect(posted).toEqual([["/api/canvas/act", { ...of, details: context }]]);
   expect(heard).toEqual([{ type: "answer", id: 3, ok: true, payload: { name: "agreed" } }]);
-  await it.take({ type: "userAction", action: "onClick", context });
+  await it.take({ type: "userAction", action: "onConfirm", context, of });
   expect([posted.length, heard.length]).toEqual([2, 1]); // as the specification writes it, without a number: done, and not answered
 });
 

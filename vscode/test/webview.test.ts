@@ -3,6 +3,7 @@ import { beforeAll, expect, test, vi } from "vitest";
 
 /** The view's own code is compiled for a browser, this test for the extension's host: so no types of it here. */
 const VIEW = "../src/webview/gateway.ts";
+const CANVAS = "../src/webview/surfaces.ts";
 
 interface Heard {
   event: string;
@@ -13,6 +14,11 @@ interface Gateway extends EventTarget {
   begin(): void;
   subscribe(listener: (event: Heard) => void): () => void;
   request<T>(method: string, params: Record<string, unknown>): Promise<T>;
+}
+
+interface Canvas {
+  feed: { begin(): void };
+  post(path: string, body: object): Promise<unknown>;
 }
 
 const posted: { type: string; id?: number }[] = [];
@@ -60,11 +66,39 @@ test("a tool call keeps its title", () => {
   expect(heard).toEqual([{ event: "agent", payload: { sessionKey: "", runId: "r", stream: "tool", data } }]);
 });
 
+test("a tool that failed is shown with what it wrote and with what went wrong, each once", () => {
+  const heard: Heard[] = [];
+  const stop = gateway.subscribe((event) => heard.push(event));
+  const results = [["half", "exit code 2"], ["", "exit code 2"], ["same", "same"], ["whole", null]];
+  for (const [output, error] of results) tell({ kind: "tool_result", id: "t1", output, error, runId: "r" });
+  stop();
+  const shown = heard.map(({ payload }) => payload.data as { result: { content: string }; isError: boolean });
+  expect(shown.map(({ result }) => result.content)).toEqual(["half\nexit code 2", "exit code 2", "same", "whole"]);
+  expect(shown.map(({ isError }) => isError)).toEqual([true, true, true, false]);
+});
+
 test("after the last attempt the view is told that it gave up, not that it is tried again", () => {
   const reasons = ["connected", "disconnected", "error"].map((state) => (tell({ type: "connection_state", state }), gateway.reason));
   expect(reasons[0]).toBe("");
   expect(reasons[1]).toContain("tried again");
   expect(reasons[2]).toContain("Gave up after ten attempts");
+});
+
+test("what a person does on the canvas is told as the specification writes it, with what it was done on beside it", async () => {
+  const { feed, post } = (await import(CANVAS)) as Canvas;
+  feed.begin();
+  const actions = { sure: "onConfirm", tree: "onSelect", press: "onClick" };
+  tell({ type: "a2ui", payload: { createSurface: {} }, drawn: { drawer: "d", surface_id: "s", actions } });
+  const of = { drawer: "d", surface_id: "s", scope: "", changes: [] };
+  const act = (component_id: string, details: object) => void post("/api/canvas/act", { ...of, component_id, details });
+  act("sure", { componentId: "sure", confirmed: true });
+  act("tree", { path: "/a.py" });
+  act("press", {});
+  expect(posted.slice(-3)).toMatchObject([
+    { type: "userAction", action: "onConfirm", context: { componentId: "sure", confirmed: true } },
+    { type: "userAction", action: "onSelect", context: { path: "/a.py" } },
+    { type: "userAction", action: "onClick", context: { componentId: "press" }, of: { ...of, component_id: "press" } },
+  ]);
 });
 
 test("what was sent is called as the gateway calls it", async () => {

@@ -40,6 +40,20 @@ def _check(component: Component, at: str) -> None:
         _check_basic(component, at)
 
 
+def action_names(surface: Surface) -> dict[str, str]:
+    """What a person's action on each component is called: as its drawer names it, or as the catalogue does."""
+    return {id: name for id, component in surface.components.items() if (name := _action_name(component))}
+
+
+def _action_name(component: Component) -> str:
+    if "action" not in component.properties and component.type in OWN:
+        return OWN[component.type].event
+    action = component.properties.get("action")
+    event = action.get("event") if isinstance(action, dict) else None
+    name = event.get("name") if isinstance(event, dict) else None
+    return name if isinstance(name, str) else ""
+
+
 def not_drawable(surface: Surface) -> Iterator[tuple[Component, str]]:
     """Those of a kind that no catalogue of ours has: the page says so in their place. With the kind likely meant."""
     for component in surface.components.values():

@@ -86,6 +86,11 @@ def require_approved(would_run: Sequence[Mapping[str, Any]], digest: str) -> Non
         start.require(would_run, digest)
 
 
+def shown_start(would_run: Sequence[Mapping[str, Any]]) -> str:
+    """All that a start would run, as a person decides on it."""
+    return _shown(_listed(would_run))
+
+
 def _listed(would_run: Sequence[Mapping[str, Any]]) -> str:
     """A line for each thing that would run, and below it whatever else decides what it does."""
     return "\n".join(line for one in would_run for line in _lines(one))

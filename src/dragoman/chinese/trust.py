@@ -29,6 +29,10 @@ TABLE: dict[str, str] = {
     "{folder} holds much more than one project: whatever is put there later could run too.": (
         "{folder} 包含的远不止一个项目：以后放入其中的任何内容也都可以运行。"
     ),
+    "{folder} has come to lead to {place} since you were asked about it.": (
+        "在询问你之后，{folder} 的指向已变为 {place}。"
+    ),
+    "Nothing was trusted. Look at what is there, then start again.": "没有信任任何内容。请先查看其中的内容，再重新启动。",
     "Name the project's own folder, or say --yes to trust all of it.": (
         "请指定项目自己的文件夹；如果要信任全部内容，请加上 --yes。"
     ),

@@ -276,7 +276,7 @@ class _Parts:
             _person(state),
             lambda session: waits.interrupt(session_id=session),
             debugged,
-            debugger.trust.trust,
+            lambda folder, seen: debugger.trust.trust(folder, seen=seen),
         )
         self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.standing)
         watched = TerminalApi(terminal.record, terminal.answers_in, state.workspace)

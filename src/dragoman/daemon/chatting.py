@@ -39,13 +39,10 @@ from dragoman.tools import Caller, Operation, Toolbox
 from dragoman.tools.canvas import canvas_operations
 from dragoman.tools.canvas.subjects import Subjects
 from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
-from dragoman.visible import spelled_out
-from dragoman.workspace.trust import TrustBook, is_wide, real_folder
+from dragoman.workspace.trust import TrustBook, can_be_asked_about, real_folder
 
 CALLER = "chat"
 _NO_MODEL = "dragoman/commands"
-_READABLE = 500
-"""Characters of a folder's name that a person can be asked about."""
 _DECLINED_AT_MOST = 100
 
 
@@ -87,19 +84,13 @@ class ChatTrust:
     async def ask(self, asked: Question, folder: str, tool: str) -> bool:
         place = await anyio.to_thread.run_sync(real_folder, Path(folder))
         once = (asked.run_id, str(place))
-        if once in self.declined or not await anyio.to_thread.run_sync(_can_be_asked_about, place):
+        if once in self.declined or not await anyio.to_thread.run_sync(can_be_asked_about, place):
             return False
         if not await self.approvals.ask_trust(asked.session_key, asked.run_id, str(place), tool):
             self.declined.append(once)
             return False
-        await self.book.trust(place)
+        await self.book.trust(place, seen=place)
         return True
-
-
-def _can_be_asked_about(folder: Path) -> bool:
-    """What cannot be read, or is as wide as a home folder, is for the command line, which says so."""
-    name = str(folder)
-    return folder.is_dir() and not is_wide(folder) and spelled_out(name) == name and len(name) <= _READABLE
 
 
 @dataclass(frozen=True, slots=True)

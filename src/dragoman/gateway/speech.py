@@ -130,7 +130,7 @@ class Speech:
     def _tool_ended(self, event: ToolResult, now_ms: int) -> list[Frame]:
         name, _ = self._name_of(event.id)
         is_error = event.error is not None
-        result = {"content": [{"type": "text", "text": event.output or event.error or ""}]}
+        result = {"content": [{"type": "text", "text": _result_text(event)}]}
         call = {"phase": "result", "name": name, "toolCallId": event.id, "isError": is_error, "result": result}
         return [
             self._agent("tool", call, now_ms, needs=TOOL_EVENTS),
@@ -191,6 +191,12 @@ class Speech:
             **more,
         }
         return Frame("chat", payload)
+
+
+def _result_text(event: ToolResult) -> str:
+    """What it wrote, then what went wrong, where the one does not say the other."""
+    error = event.error or ""
+    return event.output if error in event.output else "\n".join(filter(None, (event.output, error)))
 
 
 def _message(text: str, now_ms: int) -> Json:

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from dragoman.errors import DragomanError
@@ -106,13 +107,25 @@ def _require_safe_way(path: Path) -> None:
     """Nobody else can put another folder in the place of ours: whoever owns a folder above it, or a link on the way,
     or may write to such a folder, could rename what is in it. Sticky folders, such as /tmp, keep others from that."""
     trusted = {os.getuid(), 0, Path("/").stat().st_uid}  # in a container of a user's, root's number is another
-    steps = {*path.parents, *path.resolve().parents}
-    for step in sorted(steps):
+    for step in _steps(path):
         link, folder = step.lstat(), step.stat()
         if not {link.st_uid, folder.st_uid} <= trusted:
             raise _unsafe(path, say("{step}, on the way to it, belongs to another user", step=step))
         if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
             raise _unsafe(path, say("every user may rename what is in {step}", step=step))
+
+
+def _steps(path: Path) -> Iterator[Path]:
+    """Every folder and every link that is gone through to reach what lies at the path."""
+    known: set[Path] = set()
+    ways = [path]
+    while ways:
+        for step in reversed(ways.pop().parents):
+            if step not in known:
+                known.add(step)
+                yield step
+                if step.is_symlink():
+                    ways.append(step.parent / step.readlink() / path.name)
 
 
 def _require_own(path: Path, status: os.stat_result) -> None:

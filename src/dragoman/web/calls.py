@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from dragoman.chat.approvals import shown_start
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.tools import Caller, Toolbox
 from dragoman.web.bodies import Body, as_json, read_as
 from dragoman.web.errors import language_of
+from dragoman.workspace.trust import can_be_asked_about, real_folder
 
 OPEN_AT_MOST = 32
 CALLS_PER_S = 100.0
@@ -70,10 +73,11 @@ class CallsApi:
     """Ends the waits for a session, or all; how many there were."""
     debugged: Callable[[], Collection[str]]
     """The folders that have sessions. A page may look into no other than these and its own."""
-    trust: Callable[[Path], Awaitable[object]]
-    """A person says that what a folder holds may run."""
-    refused: dict[str, None] = field(default_factory=dict)
-    """Folders that something was refused in for want of trust: those the person was shown, and may trust."""
+    trust: Callable[[Path, Path], Awaitable[object]]
+    """A person says that what a folder holds may run; the second is where it lay when they were asked."""
+    refused: dict[str, Path] = field(default_factory=dict)
+    """Folders that something was refused in for want of trust, and where they lie: those the person was shown, and may
+    trust."""
     pace: Pace = field(default_factory=Pace)
 
     async def call(self, request: Request) -> Response:
@@ -104,17 +108,24 @@ class CallsApi:
                 say("Nothing was refused in this folder."),
                 hint=say("Trust it on the command line: dragoman trust DIR"),
             )
-        await self.trust(Path(wanted.folder))
-        del self.refused[wanted.folder]
+        await self.trust(Path(wanted.folder), self.refused.pop(wanted.folder))
         return as_json({"trusted": wanted.folder})
 
-    def _note_refusal(self, data: dict[str, Any]) -> None:
-        folder = (data.get("details") or {}).get("folder")
+    async def _noted(self, data: dict[str, Any]) -> dict[str, Any]:
+        """A start that was refused for want of trust, with what would run as a person reads it, and without the folder
+        where that cannot be asked about at the page."""
+        details = data.get("details") or {}
+        folder = details.get("folder")
         if data.get("code") != "needs_trust" or not isinstance(folder, str):
-            return
-        self.refused[folder] = None
+            return data
+        shown = {**details, "shown": shown_start(details.get("would_run") or [])}
+        place = await anyio.to_thread.run_sync(_place_to_ask_about, Path(folder))
+        if place is None:
+            return {**data, "details": {**shown, "folder": ""}}
+        self.refused[folder] = place
         while len(self.refused) > REFUSED_AT_MOST:
             del self.refused[next(iter(self.refused))]
+        return {**data, "details": shown}
 
     async def stop_waiting(self, request: Request) -> Response:
         wanted = await read_as(request, _StopWaiting)
@@ -138,9 +149,15 @@ class CallsApi:
         except DragomanError as error:
             return _failed(error, caller)
         text = "\n".join(line.in_language(caller.language) for line in outcome.lines)
-        data = outcome.data.model_dump(mode="json")
-        self._note_refusal(data)
+        data = await self._noted(outcome.data.model_dump(mode="json"))
         return {"text": text, "data": data, "is_error": outcome.is_error}
+
+
+def _place_to_ask_about(folder: Path) -> Path | None:
+    """Where it really lies. None where that is as wide as a home folder, or its name was spelled out on the way here
+    because it hides something: then the command line is the place for it."""
+    place = real_folder(folder)
+    return place if can_be_asked_about(place) else None
 
 
 async def _until_left(request: Request, scope: anyio.CancelScope) -> None:

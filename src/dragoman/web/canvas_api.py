@@ -11,6 +11,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from dragoman.canvas.catalogue import action_names
 from dragoman.canvas.model import Drawn
 from dragoman.canvas.service import CanvasService
 from dragoman.errors import DragomanError
@@ -94,6 +95,7 @@ def _told(drawn: Drawn, left: int) -> dict[str, Any]:
         "messages": to_v09(snapshot(surface)) if left else [],
         "tree": resolve(surface, limits),
         "data": surface.data_model if left else {},
+        "actions": action_names(surface) if left else {},
     }
 
 

@@ -23,6 +23,7 @@ _STATUS_BY_CODE = {
     "unknown_folder": 404,
     "unknown_surface": 404,
     "wrong_method": 405,
+    "folder_moved": 409,
     "body_too_large": 413,
     "body_too_slow": 408,
     "too_many_calls": 429,

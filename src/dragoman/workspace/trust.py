@@ -14,6 +14,10 @@ from dragoman.errors import DragomanError
 from dragoman.events import Event
 from dragoman.journal import Everything, Journal, JsonStore, Scope, Statement
 from dragoman.phrases import say
+from dragoman.visible import spelled_out
+
+_READABLE = 500
+"""Characters of a folder's name that a person can be asked about."""
 
 
 class Trusted(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,8 +50,11 @@ class TrustBook:
         place = await anyio.to_thread.run_sync(real_folder, workspace)
         return any(place.is_relative_to(trusted.folder) for trusted in await self.folders())
 
-    async def trust(self, folder: Path, *, however_wide: bool = False) -> Trusted:
+    async def trust(self, folder: Path, *, however_wide: bool = False, seen: Path | None = None) -> Trusted:
+        """`seen` is where it really lay when a person was asked about it: a link turned round since is not trusted."""
         place = real_folder(folder)
+        if seen not in (None, place):
+            raise _moved(folder, place)
         if not place.is_dir():
             raise _no_folder(place)
         if not however_wide and is_wide(place):
@@ -75,6 +82,12 @@ def is_wide(folder: Path) -> bool:
     return Path(os.path.realpath(Path.home())).is_relative_to(folder)
 
 
+def can_be_asked_about(folder: Path) -> bool:
+    """What cannot be read, or is as wide as a home folder, is for the command line, which says so."""
+    shown = str(folder)
+    return folder.is_dir() and not is_wide(folder) and spelled_out(shown) == shown and len(shown) <= _READABLE
+
+
 def _told(kind: str, folder: str) -> Event:
     return Event(kind=kind, text=f"{kind.replace('.', ' ')} {folder}", body={"folder": folder}, workspace=folder)
 
@@ -84,6 +97,14 @@ def _no_folder(folder: Path) -> DragomanError:
         "no_such_folder",
         say("There is no folder {folder}.", folder=folder),
         hint=say("Name the folder whose launch.json and tasks.json may run."),
+    )
+
+
+def _moved(folder: Path, place: Path) -> DragomanError:
+    return DragomanError(
+        "folder_moved",
+        say("{folder} has come to lead to {place} since you were asked about it.", folder=folder, place=place),
+        hint=say("Nothing was trusted. Look at what is there, then start again."),
     )
 
 

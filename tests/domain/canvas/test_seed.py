@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.canvas.catalogue import action_names
 from dragoman.canvas.service import CanvasService
 from dragoman.wire.a2ui import Node, resolve
 from tests.domain.canvas.studio import studio
@@ -86,6 +87,15 @@ async def test_the_documents_components_are_kept_with_their_properties(tmp_path:
         await draw(canvas, create(component(kind, **props)))
         (node,) = shown(canvas)
         assert (node.type, {name: node.properties[name] for name in props}) == (kind, props)
+
+
+async def test_each_component_says_what_acting_on_it_is_called(tmp_path: Path) -> None:
+    tree, sure, press = component("FileTree", "tree"), component("Confirm", "sure"), component("Button", "press")
+    own = {"id": "own", "type": "Confirm", "props": {"action": {"event": {"name": "agreed"}}}}
+    async with studio(tmp_path) as (canvas, _):
+        await draw(canvas, create(tree, sure, press, own, component("Text", "words")))
+        names = action_names(canvas.surface("gateway", "s").surface)
+    assert names == {"tree": "onSelect", "sure": "onConfirm", "press": "onClick", "own": "agreed"}
 
 
 @pytest.mark.requirement(

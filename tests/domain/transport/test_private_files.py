@@ -73,6 +73,16 @@ def test_a_folder_or_link_of_another_user_on_the_way_is_refused(tmp_path: Path, 
     assert refused(lambda: ensure_private_folder(inside)) == "unsafe_file"
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_link_of_another_user_that_a_link_of_ours_leads_through_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "theirs").symlink_to("real")
+    (tmp_path / "home").symlink_to("theirs")
+    inside = ensure_private_folder(tmp_path / "home" / "state")
+    os.lchown(tmp_path / "theirs", 65534, 65534)
+    assert refused(lambda: ensure_private_folder(inside)) == "unsafe_file"
+
+
 @pytest.mark.parametrize(("mode", "is_refused"), [(0o777, True), (0o1777, False), (0o755, False)])
 def test_a_folder_where_anybody_can_rename_ours_is_refused(tmp_path: Path, mode: int, is_refused: bool) -> None:
     (tmp_path / "open").mkdir()

@@ -45,6 +45,20 @@ async def test_a_word_covers_the_folder_and_what_lies_below_and_nothing_beside(p
     assert covered == {"project": True, "project/part": True, "project2": False, ".": False}
 
 
+async def test_a_link_that_was_turned_round_since_a_person_was_asked_is_not_trusted(
+    project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(project)
+    async with opened(tmp_path) as (book, _):
+        (tmp_path / "link").unlink()
+        (tmp_path / "link").symlink_to(tmp_path / "project2")
+        with pytest.raises(DragomanError) as raised:
+            await book.trust(tmp_path / "link", seen=project)
+        assert raised.value.code == "folder_moved"
+        assert await book.folders() == []
+        await book.trust(tmp_path / "link", seen=tmp_path / "project2")
+
+
 async def test_links_are_followed_before_the_word_is_given_and_before_it_is_asked_for(
     project: Path, tmp_path: Path
 ) -> None:

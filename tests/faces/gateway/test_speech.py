@@ -111,6 +111,21 @@ def test_a_tool_call_has_one_start_and_one_result_for_every_reader(with_tools: b
         assert ended.output == "x = 1"
 
 
+@pytest.mark.parametrize(
+    ("output", "error", "told"),
+    [
+        ("half", "exit code 2", "half\nexit code 2"),
+        ("", "exit code 2", "exit code 2"),
+        ("it failed: no", "it failed: no", "it failed: no"),
+        ("whole", None, "whole"),
+    ],
+)
+def test_a_tool_that_failed_tells_what_it_wrote_and_what_went_wrong(output: str, error: str | None, told: str) -> None:
+    result = ToolResult(id="t1", output=output, error=error, **RUN)  # type: ignore[arg-type]
+    (ended,) = [it for it in read(spoken(result, done())) if isinstance(it, ToolResult)]
+    assert (ended.output, ended.error is None) == (told, error is None)
+
+
 def test_what_only_some_are_sent_is_marked() -> None:
     start = ToolStart(id="t1", tool="run", **RUN)  # type: ignore[arg-type]
     frames = spoken(start, done())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from dragoman.phrases import say
 from tests.daemons import call, eventually
@@ -78,6 +81,58 @@ def test_only_a_folder_that_was_refused_before_the_persons_eyes_can_be_trusted(
     assert folder in [it["folder"] for it in call(victim.places, "trust_list")["trusted"]]
     assert post(victim, "/api/trust", {"folder": folder}).status == 404  # once, for what was refused
     call(victim.places, "trust_revoke", {"folder": folder})
+
+
+@pytest.fixture
+def own_trusted(victim: Attacked) -> Iterator[None]:
+    """The daemon's own folder: what is refused then is refused for the program's."""
+    own = victim.ask_page("/api/debug/folders").json()["own"]
+    call(victim.places, "trust_add", {"folder": own})
+    yield
+    call(victim.places, "trust_revoke", {"folder": own})
+
+
+def refused_start(victim: Attacked, program: Path, **more: Any) -> Any:
+    program.parent.mkdir(exist_ok=True)
+    program.write_text("print('ran')")
+    wanted = {"type": "debugpy", "request": "launch", "name": "it", "program": str(program), **more}
+    answer = post(victim, "/api/call", {"tool": "start_debugging", "arguments": {"configuration": wanted}}).json()
+    assert answer["data"]["code"] == "needs_trust", answer
+    return answer["data"]["details"]
+
+
+@pytest.mark.usefixtures("own_trusted")
+def test_who_decides_on_a_folder_sees_all_that_decides_what_runs_with_nothing_hidden(
+    victim: Attacked, tmp_path: Path
+) -> None:
+    more = {"args": ["a\u202eb", "\u3164"], "env": {"LD_PRELOAD": "x.so"}, "envFile": str(tmp_path / "env")}
+    shown = refused_start(victim, tmp_path / "clear" / "app.py", **more)["shown"]
+    for told in ("app.py", "202e", "3164", "LD_PRELOAD", str(tmp_path / "env"), str(tmp_path / "clear")):
+        assert told in shown, told
+    assert not {"\u202e", "\u3164"} & set(shown)
+
+
+@pytest.mark.usefixtures("own_trusted")
+def test_a_folder_whose_name_hides_something_is_not_trusted_at_the_page(victim: Attacked, tmp_path: Path) -> None:
+    folder = tmp_path / "my\u3164project"
+    assert refused_start(victim, folder / "app.py")["folder"] == ""
+    assert post(victim, "/api/trust", {"folder": str(folder)}).status == 404
+
+
+@pytest.mark.usefixtures("own_trusted")
+def test_a_folder_that_another_took_the_place_of_since_it_was_shown_is_not_trusted(
+    victim: Attacked, tmp_path: Path
+) -> None:
+    folder, other = tmp_path / "shown", tmp_path / "other"
+    assert refused_start(victim, folder / "app.py")["folder"] == str(folder)
+    other.mkdir()
+    folder.rename(tmp_path / "away")
+    folder.symlink_to(other)
+    refused = post(victim, "/api/trust", {"folder": str(folder)})
+    assert (refused.status, refused.json()["error"]["code"]) == (409, "folder_moved")
+    assert str(other) in refused.json()["error"]["message"]
+    trusted = {it["folder"] for it in call(victim.places, "trust_list")["trusted"]}
+    assert not trusted & {str(folder), str(other)}
 
 
 def test_waits_are_ended_by_a_persons_wish(victim: Attacked) -> None:

@@ -57,6 +57,7 @@ def test_every_surface_is_shown_whole_as_0_9(victim: Attacked, drawn: dict[str, 
     (shown,) = surfaces(victim)
     assert {name: shown[name] for name in drawn} == drawn
     assert (shown["title"], shown["version"] >= 1) == ("A form", True)
+    assert shown["actions"] == {"go": "go"}
     create, update = shown["messages"]
     assert create["createSurface"]["surfaceId"] == "form"
     assert [it["id"] for it in update["updateComponents"]["components"]] == ["name", "label", "go", "root"]

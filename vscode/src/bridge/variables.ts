@@ -1,4 +1,5 @@
 /** Variables of launch.json that only an editor can resolve: inputs, and commands of extensions. */
+import { createHash } from "node:crypto";
 import * as vscode from "vscode";
 
 import type { Consent } from "./consent";
@@ -69,8 +70,14 @@ function commandOf(id: string): string {
   return (named.find(({ type }) => said.includes(type)) ?? named[0])?.variables?.[id] ?? id;
 }
 
-/** Any command of any extension can stand in a file of the workspace: the person sees which one before it runs. */
+/** Any command of any extension can stand in a file of the workspace, and what it is given says what it does: the person
+ * sees both before it runs, and "always" is for both. */
 async function ran(consent: Consent, command: string, args: unknown, signal: AbortSignal): Promise<unknown> {
-  await consent.require(`command:${command}`, t("A launch configuration that an agent starts runs the command {0}.", command), signal);
+  const given = args === undefined ? "" : JSON.stringify(args);
+  const words = given
+    ? t("A launch configuration that an agent starts runs the command {0} with {1}.", command, given)
+    : t("A launch configuration that an agent starts runs the command {0}.", command);
+  const exactly = given && createHash("sha256").update(given).digest("hex");
+  await consent.require(`command:${command}`, words, signal, exactly);
   return vscode.commands.executeCommand(command, args);
 }

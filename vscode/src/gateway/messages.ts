@@ -1,4 +1,5 @@
-/** What travels between the extension and its views. `runId` and `id` are ours: which answer, and which question. */
+/** What travels between the extension and its views. `runId`, `id` and `of` are ours: which answer, which question, and
+ *  what was acted on. */
 
 export type ToChat =
   | { kind: "text_delta"; content: string; runId: string; itemId?: string }
@@ -31,9 +32,18 @@ export type ToCanvas =
 
 export type FromCanvas =
   | { type: "ready" }
-  | { type: "userAction"; action: string; context: Record<string, unknown>; id?: number }
+  | { type: "userAction"; action: string; context: Record<string, unknown>; of: Acted; id?: number }
   | { type: "removeSurface"; drawer: string; surface_id: string; id: number }
   | { type: "names"; id: number };
+
+/** Which component, and what was entered beside it. */
+export interface Acted {
+  drawer: string;
+  surface_id: string;
+  component_id: string;
+  scope: string;
+  changes: unknown[];
+}
 
 /** How a question with a number was answered. */
 export type Answered = { type: "answer"; id: number; ok: boolean; payload?: unknown; message?: string };

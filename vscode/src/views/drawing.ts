@@ -54,7 +54,7 @@ export class Drawing {
     if (!api) throw new Error(this.t("Not connected to the server right now."));
     if (message.type === "names") return api.get("/api/names");
     if (message.type === "removeSurface") return api.post("/api/canvas/remove", { drawer: message.drawer, surface_id: message.surface_id });
-    return api.post("/api/canvas/act", message.context);
+    return api.post("/api/canvas/act", { ...message.of, details: message.context });
   }
 
   private tell(surfaces: Surface[]): void {

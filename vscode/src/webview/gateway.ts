@@ -76,7 +76,7 @@ const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => 
     stream(runId, "tool", { phase: "start", toolCallId: id, name: tool, title, args: input }),
   tool_update: ({ runId, id, tool, title }) => stream(runId, "item", { phase: "update", toolCallId: id, name: tool, title }),
   tool_result: ({ runId, id, output, error }) =>
-    stream(runId, "tool", { phase: "result", toolCallId: id, result: { content: output }, isError: error !== null }),
+    stream(runId, "tool", { phase: "result", toolCallId: id, result: { content: resultText(output, error) }, isError: error !== null }),
   diff: ({ runId, path, original, modified, toolCallId }) => stream(runId, "diff", { path, original, modified, toolCallId }),
   done: ({ runId, stopReason, text }) => {
     const state = STATES[stopReason] ?? "error";
@@ -84,6 +84,11 @@ const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => 
     return { event: "chat", payload: { runId, state, message: { content: text ?? "" }, ...reason } };
   },
 };
+
+/** What it wrote, then what went wrong, where the one does not say the other. */
+function resultText(output: string, error: string | null): string {
+  return output.includes(error ?? "") ? output : [output, error].filter(Boolean).join("\n");
+}
 
 /** What is none of these is the words of what went wrong. */
 const STATES: Record<string, string> = { end_turn: "final", stop: "final", stop_sequence: "final", max_tokens: "final", aborted: "aborted" };

@@ -1,7 +1,7 @@
 /** What the page's canvas takes for the daemon: surfaces as they were told, and actions on their way back. */
 import type { FeedListener, Snapshot } from "../../../web/src/link/feed";
 import type { Surface } from "../../../web/src/canvas/model";
-import type { ToCanvas } from "../gateway/messages";
+import type { Acted, ToCanvas } from "../gateway/messages";
 import * as relay from "./relay";
 
 type Told = Exclude<ToCanvas, { type: "answer" }>;
@@ -23,6 +23,11 @@ class Surfaces extends EventTarget {
     return () => this.listeners.delete(listener);
   }
 
+  /** What acting on a component is called. */
+  actionOf({ drawer, surface_id, component_id }: Acted): string {
+    return this.known.get(keyOf({ drawer, surface_id }))?.actions?.[component_id] ?? "";
+  }
+
   list(): { surfaces: Surface[] } {
     return { surfaces: [...this.known.values()] };
   }
@@ -40,7 +45,7 @@ class Surfaces extends EventTarget {
   }
 }
 
-function keyOf({ drawer, surface_id }: Surface): string {
+function keyOf({ drawer, surface_id }: Pick<Surface, "drawer" | "surface_id">): string {
   return `${drawer}/${surface_id}`;
 }
 
@@ -55,6 +60,7 @@ export async function ask<T>(path: string): Promise<T> {
 
 export function post<T>(path: string, body: unknown): Promise<T> {
   if (path.endsWith("/remove")) return relay.ask<T>({ type: "removeSurface", ...(body as Body) });
-  const { details } = body as { details: Body };
-  return relay.ask<T>({ type: "userAction", action: String(details.event ?? "onClick"), context: body as Body });
+  const { details, ...of } = body as Acted & { details: Body };
+  const context = Object.keys(details).length ? details : { componentId: of.component_id };
+  return relay.ask<T>({ type: "userAction", action: feed.actionOf(of), context, of });
 }

@@ -25,6 +25,8 @@ export interface Surface {
   changed_ms: number;
   tree: Node | null;
   data: unknown;
+  /** Component -> what acting on it is called; an older daemon does not say. */
+  actions?: Record<string, string>;
 }
 
 /** What a component may ask of the surface that it is drawn on. */

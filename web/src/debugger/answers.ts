@@ -90,8 +90,8 @@ export interface Configuration {
 export interface Trouble {
   message: string;
   hint: string;
-  /** Commands of a folder that nobody has vouched for yet. */
-  wouldRun?: string[];
+  /** Of a folder that nobody has vouched for yet: all that decides what runs, with hidden characters spelled out. */
+  wouldRun?: string;
   /** The folder that nobody trusts yet, where that was the reason. */
   untrusted?: string;
 }

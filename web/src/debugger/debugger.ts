@@ -140,8 +140,8 @@ export class DragomanDebugger extends LitElement {
   }
 
   private problem() {
-    const { message, hint, wouldRun = [], untrusted } = this.desk.trouble!;
-    const commands = wouldRun.length ? html`<br />${t("It would run:")} ${wouldRun.map((it) => html`<code>${it}</code> `)}` : nothing;
+    const { message, hint, wouldRun, untrusted } = this.desk.trouble!;
+    const commands = wouldRun ? html`<br />${t("It would run:")}<br /><code class="would-run">${wouldRun}</code>` : nothing;
     return html`<p class="trouble" role="alert"><span>${message} <span class="quiet">${hint}${commands}</span></span>
       ${untrusted ? html`<button id="trust" title=${untrusted} @click=${() => this.desk.trust(untrusted)}>${t("Trust {name} and start", { name: base(untrusted) })}</button>` : nothing}
       <button class="plain" @click=${() => ((this.desk.trouble = null), this.requestUpdate())}>${t("Close")}</button></p>`;

@@ -19,6 +19,7 @@ export const looks = css`
     background: var(--bad-card); color: var(--bad); overflow-wrap: anywhere;
   }
   .trouble button { flex: none; }
+  .would-run { display: block; white-space: pre-wrap; max-height: 12rem; overflow: auto; }
   .then {
     display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: .3rem 1rem; margin: 0; padding: .2rem .8rem;
     background: var(--marked); font-size: .9rem; overflow-wrap: anywhere;

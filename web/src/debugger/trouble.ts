@@ -3,9 +3,9 @@ import { Refused } from "../link";
 import type { Trouble } from "./answers";
 
 export function refused(data: Record<string, unknown>, text: string): Trouble {
-  const { would_run: would = [], folder = "" } = (data["details"] ?? {}) as { would_run?: { line: string }[]; folder?: string };
+  const { shown: wouldRun = "", folder = "" } = (data["details"] ?? {}) as { shown?: string; folder?: string };
   const untrusted = data["code"] === "needs_trust" ? folder : "";
-  return { message: String(data["message"] ?? text), hint: String(data["hint"] ?? ""), wouldRun: would.map(({ line }) => line), untrusted };
+  return { message: String(data["message"] ?? text), hint: String(data["hint"] ?? ""), wouldRun, untrusted };
 }
 
 export function told(error: unknown): Trouble {

@@ -10,15 +10,18 @@ interface Branch {
   label: unknown;
   children(): Branch[];
   isBranch: boolean;
+  /** What choosing it says; nothing where it is only there to be opened. */
+  told: string | undefined;
 }
 
 const HEIGHT = 26;
 const MOST_ROWS = 50_000;
+const DEEPEST = 40;
 
 define("FileTree", (node, painter) => {
   const memory = painter.memory(node, { closed: new Set<string>() });
   const top = folders(list(painter.value(node, "items")).map(text));
-  return tree(node, painter, top, memory.closed, { startsOpen: true, choosesBranches: false });
+  return tree(node, painter, top, memory.closed, true);
 }, { fills: true });
 
 define("VariableTree", (node, painter) => {
@@ -26,16 +29,11 @@ define("VariableTree", (node, painter) => {
   const top = records(painter.value(node, "variables")).map((one) => variable(one, ""));
   const title = said(painter, node, "title");
   return html`${title ? html`<div class="title">${title}</div>` : nothing}
-    ${tree(node, painter, top, memory.opened, { startsOpen: false, choosesBranches: true })}`;
+    ${tree(node, painter, top, memory.opened, false)}`;
 }, { fills: true });
 
-interface Habits {
-  startsOpen: boolean;
-  choosesBranches: boolean;
-}
-
-function tree(node: Node, painter: Painter, top: Branch[], turned: Set<string>, habits: Habits) {
-  const isOpen = ({ path }: Branch) => turned.has(path) !== habits.startsOpen;
+function tree(node: Node, painter: Painter, top: Branch[], turned: Set<string>, startsOpen: boolean) {
+  const isOpen = ({ path }: Branch) => turned.has(path) !== startsOpen;
   const turn = ({ path }: Branch) => {
     if (!turned.delete(path)) turned.add(path);
     painter.redraw();
@@ -50,7 +48,7 @@ function tree(node: Node, painter: Painter, top: Branch[], turned: Set<string>, 
   };
   walk(top, 0);
   return html`<div class="tree">${scrolled(rows, HEIGHT, 420, ([branch, depth]) => {
-    const choose = () => (branch.isBranch && !habits.choosesBranches ? turn(branch) : painter.act(node, { path: branch.path }));
+    const choose = () => (branch.told === undefined ? turn(branch) : painter.act(node, { path: branch.told }));
     return html`<div class="leaf" .style=${`padding-left:${depth * 1.1}rem`}>
       ${branch.isBranch
         ? html`<button class="plain turn" aria-label=${branch.name} aria-expanded=${isOpen(branch)} @click=${() => turn(branch)}>${isOpen(branch) ? "▾" : "▸"}</button>`
@@ -60,20 +58,40 @@ function tree(node: Node, painter: Painter, top: Branch[], turned: Set<string>, 
   })}</div>`;
 }
 
-function folders(paths: string[]): Branch[] {
-  interface Folder { [name: string]: Folder }
-  const root: Folder = Object.create(null) as Folder;
-  for (const path of paths) {
+interface Folder {
+  inner: Map<string, Folder>;
+  /** The entry that ends here, as the agent wrote it. */
+  entry?: string;
+}
+
+function folders(entries: string[]): Branch[] {
+  const root: Folder = { inner: new Map() };
+  for (const entry of entries) {
     let at = root;
-    for (const part of path.split("/").filter(Boolean).slice(0, 40)) at = at[part] ??= Object.create(null) as Folder;
+    for (const part of partsOf(entry)) {
+      const inner: Folder = at.inner.get(part) ?? { inner: new Map() };
+      at.inner.set(part, inner);
+      at = inner;
+    }
+    at.entry = entry;
   }
-  const branches = (folder: Folder, above: string): Branch[] =>
-    Object.entries(folder).map(([name, inner]) => {
-      const path = above ? `${above}/${name}` : name;
-      const isBranch = Object.keys(inner).length > 0;
-      return { name, path, label: isBranch ? `${name}/` : name, isBranch, children: () => branches(inner, path) };
-    });
   return branches(root, "");
+}
+
+function branches(folder: Folder, above: string): Branch[] {
+  return [...folder.inner].map(([name, inner]) => {
+    const path = above ? `${above}/${name}` : name;
+    const isBranch = inner.inner.size > 0;
+    const label = isBranch || inner.entry?.endsWith("/") ? `${name}/` : name;
+    return { name, path, label, isBranch, told: inner.entry, children: () => branches(inner, path) };
+  });
+}
+
+/** What lies too deep stands in one row. */
+function partsOf(entry: string): string[] {
+  const parts = entry.split("/").filter(Boolean);
+  if (entry.startsWith("/") && parts.length) parts[0] = `/${parts[0]}`;
+  return parts.length > DEEPEST ? [...parts.slice(0, DEEPEST - 1), parts.slice(DEEPEST - 1).join("/")] : parts;
 }
 
 function variable(one: Record<string, unknown>, above: string): Branch {
@@ -81,5 +99,5 @@ function variable(one: Record<string, unknown>, above: string): Branch {
   const path = above ? `${above}.${name}` : name;
   const children = records(one.children);
   const label = html`<b>${name}</b>${one.type ? html` <i class="quiet">${text(one.type)}</i>` : nothing} <span>${text(one.value)}</span>`;
-  return { name, path, label, isBranch: children.length > 0, children: () => children.map((child) => variable(child, path)) };
+  return { name, path, label, isBranch: children.length > 0, told: path, children: () => children.map((child) => variable(child, path)) };
 }
