@@ -16,6 +16,7 @@ from dragoman.chat.toolbox import ToolAnswer
 from dragoman.chat.trust import call_with_trust
 from dragoman.clock import SystemClock
 from dragoman.daemon.chatting import ChatTrust
+from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.terminal.agent_terminals import NeedsTrustError
 from dragoman.workspace.trust import STORE, TrustBook
@@ -122,6 +123,26 @@ async def test_what_a_person_allowed_is_trusted_by_where_it_really_lies(tmp_path
         assert await desk.asks(tmp_path / "link", allowed=True)
 
     assert await _at_desk(tmp_path / "journal", use) == [str(tmp_path / "real")]
+
+
+async def test_a_folder_that_another_took_the_place_of_before_the_answer_is_not_trusted(tmp_path: Path) -> None:
+    shown, other = tmp_path / "shown", tmp_path / "other"
+    shown.mkdir()
+    other.mkdir()
+
+    async def use(desk: Desk) -> None:
+        def turn_round(_: Wanted) -> None:
+            shown.rename(tmp_path / "away")
+            shown.symlink_to(other)
+
+        desk.approvals._told = turn_round
+        with pytest.raises(ExceptionGroup) as raised:
+            await desk.asks(shown, allowed=True)
+        (error,) = raised.value.exceptions
+        assert isinstance(error, DragomanError)
+        assert error.code == "folder_moved"
+
+    assert await _at_desk(tmp_path / "journal", use) == []
 
 
 async def test_what_is_too_wide_not_there_or_cannot_be_read_is_not_asked_about(tmp_path: Path) -> None:
