@@ -119,3 +119,38 @@ async def test_a_program_that_does_not_compile_is_an_error_with_the_compilers_li
     assert isinstance(error, LaunchError)
     assert (error.code, error.message.in_language("zh")) == ("build_failed", "编译错误导致无法启动。")
     assert any("undefined: value" in line for line in error.details["last_lines"])
+
+
+COUNTS = 'package main\n\nimport "os"\n\nfunc main() {\n\tprintln(value(), len(os.Args))\n}\n'
+READS = """package main
+
+import (
+	"os"
+	"testing"
+)
+
+func TestData(t *testing.T) {
+	if _, err := os.Stat("data.txt"); err != nil {
+		t.Fatal(err)
+	}
+}
+"""
+
+
+async def test_words_of_a_command_reach_the_build_and_the_program(tmp_path: Path) -> None:
+    for folder in (inside := tmp_path / "inside", outside := tmp_path / "outside"):
+        folder.mkdir()
+        module(folder, main=COUNTS, extra=VALUE.replace("package", "//go:build extra\n\npackage"), data_test=READS)
+        (folder / "data.txt").touch()
+    (outside / "go.mod").unlink()
+    ways = {
+        "run -tags extra -ldflags=-s ./inside --config ./x -v": "42 4\n",
+        "run -tags extra outside/main.go outside/extra.go x.txt": "42 2\n",
+        "test -tags=extra -run Data example.com/app": "PASS\n",
+    }
+    async with service_in(tmp_path, GO) as service:
+        for line, output in ways.items():
+            cwd = str(inside) if "example.com" in line else ""
+            wish = Wish(program="go", args=tuple(line.split()), cwd=cwd)
+            ended = end_of(await service.start(client_of(tmp_path), wish, within_s=90))
+            assert (line, ended.exit_code, ended.output) == (line, 0, output)

@@ -184,7 +184,13 @@ int main(int argc, char **argv) {
 """
 
 
-@pytest.mark.needs("lldb", "c")
+BOTH_OF_C = [
+    pytest.param(LLDB, marks=pytest.mark.needs("lldb", "c"), id="lldb"),
+    pytest.param(CODELLDB, marks=pytest.mark.needs("codelldb", "c"), id="codelldb"),
+]
+
+
+@pytest.mark.parametrize("spec", BOTH_OF_C)
 @pytest.mark.parametrize(
     ("sanitizer", "args", "type", "headline", "line"),
     [
@@ -193,18 +199,75 @@ int main(int argc, char **argv) {
     ],
 )
 async def test_a_sanitizers_report_is_told_at_the_own_line_with_its_headline(
-    tmp_path: Path, home: Path, sanitizer: str, args: tuple[str, ...], type: str, headline: str, line: int
+    tmp_path: Path,
+    home: Path,
+    spec: AdapterSpec,
+    sanitizer: str,
+    args: tuple[str, ...],
+    type: str,
+    headline: str,
+    line: int,
 ) -> None:
+    give_adapters(home)
     source = tmp_path / "main.c"
     source.write_text(SANITIZED)
     built(source, f"-fsanitize={sanitizer}")
-    async with service_in(tmp_path, LLDB) as service:
-        stop = stop_of(await service.start(client_of(tmp_path), Wish(program="main", args=args), within_s=60))
+    wanted = {"type": spec.name, "request": "launch", "name": "x", "program": "main", "args": list(args)}
+    async with service_in(tmp_path, spec) as service:
+        stop = stop_of(await service.start(client_of(tmp_path), Wish(configuration=wanted), within_s=60))
         assert stop.raised is not None
         assert (stop.reason, stop.raised.type) == ("exception", type)
         assert re.match(headline, stop.raised.message)
         assert stop.frame is not None
         assert (stop.frame.path, stop.frame.line) == (str(source), line)
+
+
+THREADS = """\
+#include <pthread.h>
+#include <stdio.h>
+static volatile long done[4];
+static pthread_barrier_t together;
+static void *work(void *given) {
+    long id = (long)given;
+    for (long n = 0; n < 40; n++) {
+        pthread_barrier_wait(&together);
+        done[id] += n;
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t threads[4];
+    pthread_barrier_init(&together, 0, 4);
+    for (long id = 0; id < 4; id++)
+        pthread_create(&threads[id], 0, work, (void *)id);
+    for (int id = 0; id < 4; id++)
+        pthread_join(threads[id], 0);
+    printf("%ld\\n", done[0] + done[1] + done[2] + done[3]);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("spec", BOTH_OF_C)
+async def test_a_condition_is_true_wherever_a_threaded_program_stops(
+    tmp_path: Path, home: Path, spec: AdapterSpec
+) -> None:
+    """LLDB halts all threads for the one whose condition is true, and names another that came by."""
+    give_adapters(home)
+    (tmp_path / "main.c").write_text(THREADS)
+    built(tmp_path / "main.c", "-pthread")
+    client, stops = client_of(tmp_path), []
+    async with service_in(tmp_path, spec) as service:
+        at = Breakpoint(id=0, path=str(tmp_path / "main.c"), line=9, condition="id == 2 && n % 15 == 4")
+        await service.set_breakpoint(client, at)
+        wanted = {"type": spec.name, "request": "launch", "name": "x", "program": "main"}
+        happened = await service.start(client, Wish(configuration=wanted), within_s=60)
+        while happened.session.ended is None:
+            held = values(stop_of(happened))
+            stops.append((held["id"], held["n"]))
+            happened = await service.resume(client, "", thread_id=None, within_s=60)
+        assert (end_of(happened).exit_code, end_of(happened).output) == (0, "3120\n")
+    assert stops == [("2", "4"), ("2", "19"), ("2", "34")]
 
 
 CRASHES = """\

@@ -8,6 +8,10 @@ TABLE: dict[str, str] = {
     "Give exactly one of `line_number`, `line_text` and `function`.": "`line_number`、`line_text` 和 `function` 必须且只能给出一个。",
     "Give the `file_path` of the place: the configuration does not say it.": "请给出该位置的 `file_path`：配置中没有指明文件。",
     "No function of this name was found in the file.": "文件中没有这个名称的函数。",
+    "No file of the workspace has a function of this name.": "工作区的文件中没有这个名称的函数。",
+    "See `nearest` for what may be meant. For a function of a library, give its class or module as well.": (
+        "`nearest` 列出了可能的名称。如果是库中的函数，请同时给出它的类或模块。"
+    ),
     "Give its `file_path`, or a `line_number` of it.": "请给出它的 `file_path`，或其中的 `line_number`。",
     "The user broke off the run.": "用户中断了这次运行。",
     # How a run ended.
@@ -72,6 +76,10 @@ TABLE: dict[str, str] = {
     "Give the one that fails.": "请给出失败的那一条。",
     "Its output goes to another command.": "它的输出通过管道传给了另一条命令。",
     "Give the first command alone, with what it reads in `stdin`.": "请只给出第一条命令，并用 `stdin` 给出它的输入。",
+    "It reads its input from elsewhere.": "它的输入来自别处。",
+    "Give its program to explain_crash, with what it reads in `stdin`.": "请把它的程序交给 explain_crash，并用 `stdin` 给出它的输入。",
+    "The debugger cannot follow the flag {flag}.": "调试器无法按选项 {flag} 的含义运行。",
+    "Give the command without it.": "请去掉该选项，再给出命令。",
     "Its code stands in no file.": "它的代码不在文件中。",
     "Put the code into a file and run that.": "请把代码写入文件再运行。",
     "It names no module.": "它没有指明模块。",
@@ -83,6 +91,12 @@ TABLE: dict[str, str] = {
     "Give the command that it runs in the end, such as `jest test/app.test.js`.": "请给出它最终运行的命令，例如 `jest test/app.test.js`。",
     "It names no file.": "它没有指明文件。",
     "Give the file, such as `node --test test/app.test.js`.": "请给出文件，例如 `node --test test/app.test.js`。",
+    "It names no package.": "它没有指明包。",
+    "Give it, such as `go run . ARGUMENT`.": "请给出包，例如 `go run . ARGUMENT`。",
+    "{name} may be several packages.": "{name} 可能对应多个包。",
+    "Give the one that is to be run.": "请给出要运行的那一个。",
+    "{name} is no package of a module here.": "{name} 不是此处模块中的包。",
+    "Give its folder, such as `./cmd/app`, or go to its module first.": "请给出它的文件夹，例如 `./cmd/app`，或先进入它所在的模块。",
     "It runs the tests of {count} packages.": "它会运行 {count} 个包的测试。",
     "Give the one that fails, such as `go test -run NAME ./package`.": (
         "请给出失败的那一个，例如 `go test -run NAME ./package`。"

@@ -63,6 +63,7 @@ _IN_SANITIZER = re.compile(r"_+(asan|hwasan|lsan|msan|tsan|ubsan)(?:::|_)")
 _REPORT = re.compile(r"(?:ERROR|WARNING): \w+Sanitizer: (?P<address>[^\n]+)|runtime error: (?P<behaviour>[^\n]+)")
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 _FRAMES_OF_A_REPORT = 12
+_HALTED_FOR_A_REPORT = frozenset({"breakpoint", "unknown"})  # lldb-dap's word, and CodeLLDB's
 
 
 def _by_sanitizer(body: bodies.StoppedBody, seen: Snapshot, printed: str) -> Raised | None:
@@ -70,7 +71,7 @@ def _by_sanitizer(body: bodies.StoppedBody, seen: Snapshot, printed: str) -> Rai
     undefined behaviour before a line of it is printed, and has the headline in its description."""
     names = [frame.name for frame in seen.frames[:_FRAMES_OF_A_REPORT] if frame.is_library]
     found = next((match for name in names if (match := _IN_SANITIZER.match(name))), None)
-    if body.reason != "breakpoint" or body.hit_breakpoint_ids or found is None:
+    if body.reason not in _HALTED_FOR_A_REPORT or body.hit_breakpoint_ids or found is None:
         return None
     said = list(_REPORT.finditer(_COLOURS.sub("", printed)))
     headline = (said[-1]["address"] or said[-1]["behaviour"]) if said else ""

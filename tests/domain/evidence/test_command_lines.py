@@ -33,7 +33,6 @@ TESTS: dict[str, Any] = {"args": [], "skipFiles": []}
         ("python3 -X dev app.py", "", PY | {"program": "{cwd}/app.py", "args": [], "pythonArgs": ["-X", "dev"]}),
         ("uv run --with x --no-sync app.py 1", "", PY | {"program": "{cwd}/app.py", "args": ["1"]}),
         ("uv run -m pkg 1", "", PY | {"module": "pkg", "args": ["1"]}),
-        ("env -u B A=1 timeout -s 9 5 python a.py", "", PY | {"program": "{cwd}/a.py", "args": [], "env": {"A": "1"}}),
         ("nice -n 5 /o/bin/python3 a.py", "", PY | {"program": "{cwd}/a.py", "args": [], "python": "/o/bin/python3"}),
         ("tsx app.ts 1", "", NODE | {"program": "{cwd}/app.ts", "runtimeArgs": ["--import", "tsx"], "args": ["1"]}),
         ("tsx --test a.ts", "node", NODE | {"program": "{cwd}/a.ts", "runtimeArgs": ["--import", "tsx"]} | TESTS),
@@ -58,7 +57,8 @@ TESTS: dict[str, Any] = {"args": [], "skipFiles": []}
         (
             "go test -v -run '^TestSum$' ./sums",
             "go",
-            {"type": "go", "mode": "test", "program": "{cwd}/sums", "args": ["-test.v", "-test.run", "^TestSum$"]},
+            {"type": "go", "mode": "test", "program": "{cwd}/sums", "cwd": "{cwd}/sums"}
+            | {"args": ["-test.v", "-test.run=^TestSum$"]},
         ),
         ("go run main.go 3", "", {"type": "go", "mode": "debug", "program": "{cwd}/main.go", "args": ["3"]}),
     ],
@@ -73,6 +73,66 @@ def test_a_command_is_what_it_would_start(tmp_path: Path, line: str, runner: str
         name: value.replace("{cwd}", str(tmp_path)) if isinstance(value, str) else value for name, value in told.items()
     }
     assert (found.runner, facts(found)) == (runner, wanted)
+
+
+@pytest.mark.parametrize(
+    ("line", "file", "told"),
+    [
+        ("env -u B A=1 timeout -s 9 5 python a.py", "a.py", {"env": {"A": "1", "B": None}}),
+        ("env -C sub python a.py 1", "sub/a.py", {"args": ["1"], "cwd": "{cwd}/sub"}),
+        ("uv run --directory sub --cache-dir c a.py", "sub/a.py", {"cwd": "{cwd}/sub"}),
+        ("uv run --env-file .env a.py", "a.py", {"envFile": ["{cwd}/.env"]}),
+        ("python -um pkg -m x", "", {"module": "pkg", "args": ["-m", "x"], "pythonArgs": ["-u"]}),
+        ("python -mpkg", "", {"module": "pkg", "args": []}),
+        ("python -BX dev -Wi a.py -c", "a.py", {"args": ["-c"], "pythonArgs": ["-BX", "dev", "-Wi"]}),
+        ("python a.py 1 2 > out", "a.py", {"args": ["1", "2"]}),
+        ("python a.py 1 2>out < /dev/null &", "a.py", {"args": ["1"]}),
+        ("tsx watch --tsconfig t a.ts watch", "a.ts", {"args": ["watch"], "env": {"TSX_TSCONFIG_PATH": "t"}}),
+        ("ts-node -T a.ts -T", "a.ts", {"args": ["-T"], "env": {"TS_NODE_TRANSPILE_ONLY": "true"}}),
+        ("node --watch-path src --title t -- a.js --x", "a.js", {"runtimeArgs": ["--title", "t"], "args": ["--x"]}),
+        ("node --inspect-port 9230 a.js", "a.js", {"runtimeArgs": [], "args": []}),
+    ],
+)
+def test_words_before_a_program_keep_their_meaning_and_those_behind_it_are_its_own(
+    tmp_path: Path, line: str, file: str, told: dict[str, Any]
+) -> None:
+    found = facts(read(line, tmp_path))
+    wanted = json.loads(json.dumps({"program": f"{{cwd}}/{file}", **told}).replace("{cwd}", str(tmp_path)))
+    assert {name: found.get(name) for name in wanted} == wanted | ({} if file else {"program": None})
+
+
+@pytest.mark.parametrize(
+    ("line", "program", "args", "flags"),
+    [
+        ("go run . --config ./conf.yaml -v", "", ["--config", "./conf.yaml", "-v"], None),
+        ("go run main.go -in ./x.txt y.go", "main.go", ["-in", "./x.txt", "y.go"], None),
+        ("go run main.go more.go x", "main.go", ["x"], "{cwd}/more.go"),
+        ("go run example.com/shop/cmd/api -port 80", "cmd/api", ["-port", "80"], None),
+        ("go run example.com/tools", "tools", [], None),
+        ("go run -race --tags integration -ldflags='-s -w -X main.v=\"1 2\"' ./cmd/api", "cmd/api", [],
+         "-race -tags=integration '-ldflags=-X main.v=\"1 2\"'"),
+        ("go run -trimpath -ldflags=-s -modfile=other.mod . -race", "", ["-race"], "-modfile={cwd}/other.mod"),
+        ("go -C cmd run ./api -- 1", "cmd/api", ["--", "1"], None),
+        ("go test -tags integration -coverprofile c.out -short ./sums", "sums", ["-test.short"], "-tags=integration"),
+        ("go test ./sums -up -gold dir -race -args -x 1", "sums", ["-up", "-gold", "dir", "-x", "1"], "-race"),
+        ("go test -json -run=Sum example.com/shop/sums", "sums", ["-test.v", "-test.run=Sum"], None),
+        ("go test -cpuprofile p.out ./sums", "sums", ["-test.cpuprofile=p.out", "-test.outputdir={cwd}"], None),
+        ("go test sums/x.go sums/x_test.go", "sums/x_test.go", [], "{cwd}/sums/x.go"),
+    ],
+)  # fmt: skip
+def test_words_of_go_are_for_the_build_or_for_the_program_as_go_reads_them(
+    tmp_path: Path, line: str, program: str, args: list[str], flags: str | None
+) -> None:
+    for folder, module in ((".", "example.com/shop"), ("tools", "example.com/tools")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "go.mod").write_text(f"module {module} // here\n")
+    (tmp_path / "go.work").write_text("go 1.18\n\nuse (\n\t. // the root\n\t./tools\n)\n")
+    told = facts(read(line, tmp_path))
+    assert (told["program"], told.get("buildFlags")) == (
+        str(tmp_path / program),
+        flags and flags.replace("{cwd}", str(tmp_path)),
+    )
+    assert told["args"] == [it.replace("{cwd}", str(tmp_path)) for it in args]
 
 
 def test_the_interpreter_of_a_runner_is_the_one_its_script_names(tmp_path: Path) -> None:
@@ -208,6 +268,25 @@ def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Pat
         ("node --test empty", "holds no tests"),
         ("python 'app.py", "does not end"),
         ("go vet ./...", "Of go"),
+        ("go run", "names no package"),
+        ("go run ./...", "several packages"),
+        ("go run -exec sudo .", "flag '-exec'"),
+        ("go run -unknown x .", "flag '-unknown'"),
+        ("go run example.com/other/cmd", "no package of a module here"),
+        ("go run example.com/other/cmd@latest", "no package of a module here"),
+        ("go test -c ./a", "flag '-c'"),
+        ("go test -fuzz=F ./a", "flag '-fuzz=F'"),
+        ("npm test -w packages/app", "flag '-w'"),
+        ("pnpm --filter app test", "flag '--filter'"),
+        ("npx --unknown value jest", "flag '--unknown'"),
+        ("uv run --project sub app.py", "flag '--project'"),
+        ("env -i python app.py", "flag '-i'"),
+        ("lua -l lib app.lua", "flag '-l'"),
+        ("ruby -r lib app.rb", "flag '-r'"),
+        ("node -pe 1", "names no file"),
+        ("python app.py < in.txt", "input from elsewhere"),
+        ("python app.py & python b.py", "more than one command"),
+        ("env -u A cargo test", "flag '-u'"),
         ("node", "names no file"),
         ("node -e 1 app.js", "names no file"),
         ("go test ./...", "2 packages"),
@@ -267,6 +346,15 @@ def project(folder: Path) -> Path:
         ("npm t -- -t adds", "jest", ["-t", "adds"], None),
         ("npm run --silent e2e", "mocha", ["--reporter", "dot", "e2e.js"], {"A": "1"}),
         ("npm --prefix . run unit x.js --ignored", "mocha", ["--reporter", "dot", "x.js"], {"A": "1"}),
+        (
+            "npm run unit x.js --prefix . --loglevel silent -- -x",
+            "mocha",
+            ["--reporter", "dot", "x.js", "-x"],
+            {"A": "1"},
+        ),
+        ("npm exec jest --quiet -- -t adds", "jest", ["-t", "adds"], None),
+        ("npm exec -- jest -t adds", "jest", ["-t", "adds"], None),
+        ("node --run test -- -t adds", "jest", ["-t", "adds"], None),
         ("yarn unit --bail", "mocha", ["--reporter", "dot", "--bail"], {"A": "1"}),
         ("yarn mocha --bail", "mocha", ["--bail"], None),
         ("pnpm exec vitest", "vitest", [], None),
@@ -324,6 +412,30 @@ def test_the_files_of_a_folder_of_tests_are_found_for_any_version_of_node(tmp_pa
     files = [str(tmp_path / "test" / name) for name in ("a.test.js", "b.mjs")]
     told = facts(found)
     assert (found.runner, told["runtimeArgs"], "program" in told) == ("node", ["--test", *files], False)
+
+
+@pytest.mark.parametrize(
+    ("line", "version", "is_run"),
+    [
+        ("node --test test", "v22.18.0", True),
+        ("node --test test", "v20.20.2", False),
+        ("node --experimental-strip-types --test test", "v22.6.0", True),
+        ("tsx --test test", "v18.0.0", True),
+        ("NODE_OPTIONS='--import tsx' node --test test", "v18.0.0", True),
+    ],
+)
+def test_tests_in_typescript_are_found_where_this_node_runs_them(
+    tmp_path: Path, line: str, version: str, is_run: bool
+) -> None:
+    node = tmp_path / "bin/node"
+    for file in (node, tmp_path / "test/a.js", tmp_path / "test/b.mts", tmp_path / "test/types.d.ts"):
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    node.write_text(f"#!/bin/sh\necho {version}\n")
+    node.chmod(0o755)
+    told = facts(read(line, tmp_path))
+    found = [told["program"]] if "program" in told else [it for it in told["runtimeArgs"] if it.startswith("/")]
+    assert [Path(it).name for it in found] == (["a.js", "b.mts"] if is_run else ["a.js"])
 
 
 def test_without_a_file_node_looks_for_tests_by_itself(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -146,13 +148,61 @@ async def test_a_method_is_called_by_its_class_and_a_comprehension_is_no_hit_of_
     assert places == [14, 19, None]
 
 
-@pytest.mark.parametrize("function", ["prices", "Item.cost", "Tape.price", "nowhere.rate"])
-async def test_a_function_that_does_not_exist_is_told_as_that(tmp_path: Path, function: str) -> None:
+@pytest.mark.parametrize(
+    "subject",
+    [
+        {"program": "shop.py"},
+        {"program": "python3", "args": ["shop.py"]},
+        {"program": "pytest", "args": ["shop.py"]},
+        {"configuration": {"type": "python", "request": "launch", "module": "shop"}},
+        {"configuration_name": "Shop"},
+    ],
+)
+async def test_a_function_that_does_not_exist_is_told_as_that_however_the_program_is_named(
+    tmp_path: Path, subject: dict[str, Any]
+) -> None:
     async with agent_in(tmp_path) as agent:
-        agent.write("shop.py", SHOP)
+        shop_in(agent)
+        for function in ("prices", "Item.cost", "Film.cost", "tax.prices", "total.inner"):
+            answer = await agent.call("check", **subject, function=function, claim="True")
+            assert (function, answer.is_error, answer["code"]) == (function, True, "no_such_function")
+
+
+async def test_a_session_of_python_says_which_functions_there_are(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        shop_in(agent)
+        await agent.call("set_breakpoint", file_path="shop.py", line_number=19)
+        started = await agent.call("start_debugging", program="shop.py")
+        broken = await agent.call("set_breakpoint", kind="function", function_name="Film.cost")
+        points = [{"function": "prices", "expressions": ["n"]}]
+        traced = await agent.call("trace", session_id=started["session_id"], points=points)
+        found = await agent.call("set_breakpoint", kind="function", function_name="Film.price")
+    assert [(it.is_error, it["code"]) for it in (broken, traced)] == [(True, "no_such_function")] * 2
+    assert not found.is_error
+
+
+def shop_in(agent: Agent) -> None:
+    """Beside something that is not Python."""
+    agent.write("shop.py", SHOP)
+    agent.write("tax.py", "def rate(n):\n    return n // 2\n")
+    agent.write("page.js", "")
+    named = {"name": "Shop", "type": "debugpy", "request": "launch", "program": "${workspaceFolder}/shop.py"}
+    (agent.caller.workspace / ".vscode").mkdir()
+    agent.write(".vscode/launch.json", json.dumps({"configurations": [named]}))
+
+
+async def test_a_function_that_may_be_a_librarys_is_run_and_told_as_not_found_where_it_is_not_reached(
+    tmp_path: Path,
+) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("shop.py", f"import textwrap\n{SHOP}textwrap.fill('a')\n")
         agent.write("tax.py", "def rate(n):\n    return n // 2\n")
-        answer = await agent.call("check", program="shop.py", function=function, claim="True")
-    assert (answer.is_error, answer["code"]) == (True, "no_such_function")
+        points = [{"function": it, "expressions": ["1"]} for it in ("textwrap.fill", "Tape.price")]
+        configuration = {"type": "python", "request": "launch", "program": "shop.py", "justMyCode": False}
+        traced = await agent.call("trace", configuration=configuration, points=points)
+    library, missing = traced["points"]
+    assert (library["hits"], library.get("not_bound")) == (1, None)
+    assert missing["not_bound"] == "No file of the workspace has a function of this name."
 
 
 DEEP = """\

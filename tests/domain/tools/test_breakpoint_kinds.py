@@ -35,6 +35,7 @@ def _bound(asked: dict[str, Any]) -> dict[str, Any]:
 async def test_a_function_is_broken_at_by_its_name(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         able(bench)
+        bench.file.write_text("def total(n):\n    return n\n")
         set_ = await bench.call(
             "set_breakpoint", kind="function", function_name="total", condition="n > 1", hit_condition=">= 1"
         )

@@ -20,6 +20,7 @@ _BUILT_WITHIN_S = 300.0  # the standard library too, the first time
 _BUILDING = frozenset({"debug", "test"})
 # Of the Go extension: where to look for tools and how to start its debugger, which is our business here.
 _IGNORED = frozenset({"dlvFlags", "dlvToolPath", "debugAdapter", "showLog", "logOutput", "console", "asRoot", "port"})
+_FURTHER_FILE = re.compile(r"\.go'?(?:\s|$)")
 _HAS_MAIN = re.compile(r"^func main\(\)", re.MULTILINE)
 _NOISE = re.compile(
     r"DAP server (?:connected|listening) at|Type 'dlv help'|Detaching|Process \d+ has exited with status"
@@ -44,7 +45,7 @@ def _arguments(situation: Situation) -> dict[str, Any]:
     cwd = given.get("cwd") or str(program if program.is_dir() else program.parent)
     if program.is_dir() and mode == "debug":
         program, mode = package_to_debug(program)
-    given |= {"mode": mode, "program": str(_to_build(program, mode)), "cwd": str(situation.workspace / cwd)}
+    given |= {"mode": mode, "program": str(_to_build(program, mode, given)), "cwd": str(situation.workspace / cwd)}
     return {"output": str(build_file()), **given} if mode in _BUILDING else given
 
 
@@ -62,12 +63,14 @@ def _mode(given: Mapping[str, Any], program: Path) -> str:
     return "debug" if program.is_dir() or program.suffix == ".go" else "exec"
 
 
-def _to_build(program: Path, mode: str) -> Path:
-    """A file stands for its package, unless it must be built alone: outside a module, or beside other programs."""
+def _to_build(program: Path, mode: str, given: Mapping[str, Any]) -> Path:
+    """A file stands for its package, unless it must be built alone: outside a module, beside other programs, or with
+    further files, which `go build` takes where its flags stand."""
     if mode not in _BUILDING or program.suffix != ".go":
         return program
     is_in_module = any((folder / "go.mod").is_file() for folder in program.parents)
-    alone = not is_in_module or (mode == "debug" and _has_rivals(program))
+    names_files = _FURTHER_FILE.search(str(given.get("buildFlags") or "")) is not None
+    alone = not is_in_module or names_files or (mode == "debug" and _has_rivals(program))
     return program if alone else program.parent
 
 

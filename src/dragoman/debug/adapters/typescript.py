@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -29,13 +29,18 @@ def require_runnable(situation: Situation) -> None:
     is_plain = program.suffix in _TYPED and not any(given.get(key) for key in _SAYS_HOW)
     if situation.request != "launch" or not is_plain or situation.environment.get("NODE_OPTIONS"):
         return
-    version = _node_version(situation)
+    version = _node_version(situation.environment)
     if not _strips_types(version, program.suffix) and not _is_built(program, situation.workspace):
         raise _not_runnable(program, ".".join(map(str, version)))
 
 
-def _node_version(situation: Situation) -> tuple[int, int]:
-    node = on_path("node", situation.environment)
+def node_strips_types(environment: Mapping[str, str]) -> bool:
+    """Whether the node of an environment runs TypeScript without being told to."""
+    return _strips_types(_node_version(environment), ".ts")
+
+
+def _node_version(environment: Mapping[str, str]) -> tuple[int, int]:
+    node = on_path("node", environment)
     found = _VERSION.match(output_of([str(node), "--version"]))
     return (int(found[1]), int(found[2])) if found else (0, 0)
 

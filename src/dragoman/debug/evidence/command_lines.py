@@ -1,6 +1,7 @@
 """A command line as somebody typed it, read as something to debug; where that cannot be, why, and what can.
 
-Nothing here is run. What a shell would compute is refused rather than guessed.
+Nothing here is run, but for `node --version` where tests are written in TypeScript. What a shell would compute is
+refused rather than guessed, and so are options whose meaning would get lost.
 """
 
 from __future__ import annotations
@@ -14,21 +15,28 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from dragoman.debug.adapters.typescript import node_strips_types
+from dragoman.debug.evidence.go_commands import go_call
 from dragoman.debug.evidence.node_commands import (
+    CODE_OF_NODE,
     MANAGERS,
+    NODE_WITH_VALUE,
     NodeRunner,
     NoScript,
     PackageLine,
     command_file,
+    flags_to_debug,
+    node_options,
     node_script,
     npx_line,
     package_line,
     runner_arguments,
     runner_of,
+    says_typescript,
     test_files,
 )
 from dragoman.debug.evidence.pytest_coverage import has_plugin, measures_coverage
-from dragoman.debug.evidence.shell_words import cannot_debug, commands_of
+from dragoman.debug.evidence.shell_words import cannot_debug, cannot_follow, commands_of
 from dragoman.debug.launch.scripts import environment_script
 from dragoman.debug.service import Wish
 from dragoman.errors import DragomanError
@@ -39,8 +47,13 @@ Runner = Literal["", "pytest", "unittest", "node", "go", "cargo", "ruby"] | Node
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _OF_UV = frozenset(
-    {"--with", "--with-editable", "--with-requirements", "--extra", "--group", "--only-group", "--python", "-p"}
-    | {"--env-file", "--directory", "--project", "--package", "--index", "--default-index", "--config-file"}
+    {"--with", "-w", "--with-editable", "--with-requirements", "--extra", "--no-extra", "--group", "--no-group"}
+    | {"--only-group", "--python", "-p", "--env-file", "--directory", "--project", "--package", "--index"}
+    | {"--default-index", "--index-url", "-i", "--extra-index-url", "--find-links", "-f", "--index-strategy"}
+    | {"--keyring-provider", "--allow-insecure-host", "--cache-dir", "--config-file", "--color", "--resolution"}
+    | {"--prerelease", "--fork-strategy", "--exclude-newer", "--link-mode", "--config-setting", "-C"}
+    | {"--upgrade-package", "-P", "--reinstall-package", "--refresh-package", "--no-build-package"}
+    | {"--no-binary-package", "--no-build-isolation-package", "--python-platform"}
 )
 
 
@@ -52,30 +65,39 @@ class _Prefix:
     with_value: frozenset[str] = frozenset()
     module: str = ""
     """Its option for a module of Python, which is then the command."""
+    folder: frozenset[str] = frozenset()
+    """Options that say where the command runs."""
+    env_file: str = ""
+    unset: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
+    """What would make something else of the command than is read here."""
 
 
 # Before a command, by its first words.
 _BEFORE: Mapping[tuple[str, ...], _Prefix] = {
-    ("uv", "run"): _Prefix(with_value=_OF_UV, module="-m"),
+    ("uv", "run"): _Prefix(
+        with_value=_OF_UV,
+        module="-m",
+        folder=frozenset({"--directory"}),
+        env_file="--env-file",
+        refused=frozenset({"--package", "--project"}),
+    ),
     **dict.fromkeys(
         (("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"), ("rye", "run")), _Prefix()
     ),
     **dict.fromkeys((("time",), ("nohup",), ("exec",), ("command",), ("cross-env",), ("c8",), ("nyc",)), _Prefix()),
-    ("env",): _Prefix(with_value=frozenset({"-u", "--unset", "-C", "--chdir"})),
+    ("env",): _Prefix(
+        with_value=frozenset({"-u", "--unset", "-C", "--chdir"}),
+        folder=frozenset({"-C", "--chdir"}),
+        unset=frozenset({"-u", "--unset"}),
+        refused=frozenset({"-", "-i", "--ignore-environment", "-S", "--split-string"}),
+    ),
     ("timeout",): _Prefix(1, frozenset({"-s", "--signal", "-k", "--kill-after"})),
     ("nice",): _Prefix(with_value=frozenset({"-n", "--adjustment"})),
 }
 _PYTHON = re.compile(r"(?:python|pypy)(\d(\.\d+)*)?")
 _ANY_PYTHON = frozenset({"python", "python3"})
-_PYTHON_WITH_VALUE = frozenset({"-W", "-X"})
-_GO_WITH_VALUE = frozenset({"-run", "-count", "-timeout", "-bench", "-cpu", "-parallel", "-skip"})
-_NODE_WITH_VALUE = frozenset(
-    {"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file"}
-    | {"--test-name-pattern", "--test-skip-pattern", "--test-reporter", "--test-reporter-destination"}
-    | {"--test-concurrency", "--test-timeout", "--test-shard"}
-)
-# A debugger of its own, and what never ends.
-_NOT_FOR_NODE = re.compile(r"--inspect(?:-\w+)*(?:=.*)?|--watch(?:-path=.*)?|--watch-preserve-output")
+_PYTHON_WITH_VALUE = "mcWX"  # of its options of one letter, which may be written together
 _DJANGO = frozenset({"manage.py", "django-admin", "django"})
 _MOST_SCRIPTS = 8  # each of which runs another
 _ELF = b"\x7fELF"
@@ -95,6 +117,8 @@ class _Situation:
     workspace: Path
     environment: Mapping[str, str]
     env: Mapping[str, str] = field(default_factory=dict)
+    env_files: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
     python: str = ""
     python_flags: tuple[str, ...] = ()
     scripts: int = 0
@@ -160,20 +184,35 @@ def _stripped(situation: _Situation, words: list[str]) -> tuple[_Situation, list
         found = next((it for it in _BEFORE if named[: len(it)] == it), None)
         if found is None:
             return situation, words
-        words = _behind(_BEFORE[found], words[len(found) :])
+        situation, words = _behind(situation, _BEFORE[found], words[len(found) :])
     return situation, words
 
 
-def _behind(prefix: _Prefix, words: list[str]) -> list[str]:
+def _behind(situation: _Situation, prefix: _Prefix, words: list[str]) -> tuple[_Situation, list[str]]:
     """The command, from what follows a word that stands before one."""
     while words and words[0].startswith("-"):
-        if words[0] in {prefix.module, "--module"} and prefix.module:
-            return ["python", "-m", *words[1:]]
-        if words[0] == "--":
+        flag, equals, value = words[0].partition("=")
+        if flag in prefix.refused:
+            raise cannot_follow(flag)
+        if flag in {prefix.module, "--module"} and prefix.module:
+            return situation, ["python", "-m", *words[1:]]
+        if flag == "--":
             words = words[1:]
             break
-        words = words[2 if words[0] in prefix.with_value else 1 :]
-    return words[prefix.words :]
+        takes_one = flag in prefix.with_value and not equals
+        situation = _with_option(situation, prefix, flag, "".join(words[1:2]) if takes_one else value)
+        words = words[2 if takes_one else 1 :]
+    return situation, words[prefix.words :]
+
+
+def _with_option(situation: _Situation, prefix: _Prefix, flag: str, value: str) -> _Situation:
+    if flag in prefix.folder:
+        return replace(situation, cwd=situation.cwd / value)
+    if flag in prefix.unset:
+        return replace(situation, unset=(*situation.unset, value))
+    if flag == prefix.env_file:
+        return replace(situation, env_files=(*situation.env_files, str(situation.cwd / value)))
+    return situation
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -202,16 +241,35 @@ def _chosen(situation: _Situation, words: list[str]) -> Runnable:
 
 def _python(situation: _Situation, words: Sequence[str]) -> Runnable:
     situation = replace(situation, python=_interpreter(situation, words[0]))
-    at = 1
-    while at < len(words) and words[at].startswith("-") and words[at] not in {"-m", "-c", "-"}:
-        at += 2 if words[at] in _PYTHON_WITH_VALUE else 1
-    situation = replace(situation, python_flags=tuple(words[1:at]))
-    if at >= len(words) or words[at] in {"-c", "-"}:
+    flags, way, rest = _python_words(words[1:])
+    situation = replace(situation, python_flags=tuple(flags))
+    if way == "c" or not (rest or way) or rest[:1] == ["-"]:
         raise cannot_debug(say("Its code stands in no file."), say("Put the code into a file and run that."))
-    if words[at] == "-m":
-        return _module(situation, words[at + 1 : at + 2], words[at + 2 :])
-    wish = _wish(situation, type="debugpy", program=str(situation.cwd / words[at]), args=list(words[at + 1 :]))
-    return Runnable(wish, _runner_of_django(Path(words[at]).name, words[at + 1 :]))
+    if way == "m":
+        return _module(situation, rest[:1], rest[1:])
+    wish = _wish(situation, type="debugpy", program=str(situation.cwd / rest[0]), args=rest[1:])
+    return Runnable(wish, _runner_of_django(Path(rest[0]).name, rest[1:]))
+
+
+def _python_words(words: Sequence[str]) -> tuple[list[str], str, list[str]]:
+    """Python's own options; `m` or `c`, where one of them says what is run; and the rest."""
+    flags, rest = list[str](), list(words)
+    while rest and rest[0].startswith("-") and rest[0] != "-":
+        word = rest.pop(0)
+        if word == "--check-hash-based-pycs":
+            flags += [word, *rest[:1]]
+            rest = rest[1:]
+            continue
+        at = 0 if word.startswith("--") else next((at for at, it in enumerate(word) if it in _PYTHON_WITH_VALUE), 0)
+        before, letter, value = (word[:at], word[at], word[at + 1 :]) if at else (word, "", "")
+        if letter in {"m", "c"}:
+            flags += [before] if before != "-" else []
+            return flags, letter, [*([value] if value else []), *rest]
+        flags.append(word)
+        if letter and not value:
+            flags += rest[:1]
+            rest = rest[1:]
+    return flags, "", rest
 
 
 def _runner_of_django(program: str, args: Sequence[str]) -> Runner:
@@ -276,10 +334,13 @@ def _shebang(script: Path) -> str:
 
 
 def _node(situation: _Situation, words: Sequence[str]) -> Runnable:
-    flags, rest = _node_words(words[1:])
-    flags = [it for it in flags if not _NOT_FOR_NODE.fullmatch(it)]
+    options, rest = node_options(words[1:])
+    names = {it[0].partition("=")[0] for it in options}
+    if "--run" in names:
+        return _package(situation, ["npm", "run", "--ignore-scripts", *rest])
+    flags = flags_to_debug(options)
     is_test = "--test" in flags
-    if not (rest or is_test) or not {"-e", "--eval", "-p", "--print"}.isdisjoint(flags):
+    if not (rest or is_test) or not names.isdisjoint(CODE_OF_NODE):
         raise cannot_debug(say("It names no file."), say("Give the file, such as `node --test test/app.test.js`."))
     if is_test:
         return _node_test(situation, flags, rest)
@@ -297,7 +358,7 @@ _SKIPS_NOTHING: Mapping[str, Any] = {"skipFiles": []}
 
 def _node_test(situation: _Situation, flags: list[str], rest: Sequence[str]) -> Runnable:
     """Files of tests, each in a process of its own; one alone runs its tests by itself."""
-    named = [found for it in rest for found in _test_files(situation.cwd, it)]
+    named = [found for it in rest for found in _test_files(situation, flags, it)]
     if len(named) == 1:
         flags.remove("--test")
         given: dict[str, Any] = {"program": named[0], "runtimeArgs": flags, "args": []}
@@ -306,11 +367,13 @@ def _node_test(situation: _Situation, flags: list[str], rest: Sequence[str]) -> 
     return Runnable(_wish(situation, type="pwa-node", **given, **_SKIPS_NOTHING), "node")
 
 
-def _test_files(cwd: Path, named: str) -> list[str]:
-    folder = cwd / named
+def _test_files(situation: _Situation, flags: Sequence[str], named: str) -> list[str]:
+    folder = situation.cwd / named
     if not folder.is_dir():
         return [str(folder)]
-    found = test_files(folder)
+    environment = {**situation.environment, **situation.env}
+    said = [*flags, *environment.get("NODE_OPTIONS", "").split()]
+    found = test_files(folder, runs_typescript=lambda: says_typescript(said) or node_strips_types(environment))
     if not found:
         raise cannot_debug(
             say("{folder} holds no tests.", folder=ascii(named)[:80]),
@@ -339,79 +402,40 @@ def _package(situation: _Situation, words: Sequence[str]) -> Runnable:
     )
 
 
-def _node_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Node's own, and from the file on the program's."""
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _NODE_WITH_VALUE else 1
-    return list(words[:at]), list(words[at:])
-
-
 def _go(situation: _Situation, words: Sequence[str]) -> Runnable:
-    match list(words[1:]):
-        case ["test", *rest]:
-            flags, packages = _go_words(rest)
-            package = _go_package(situation.cwd, packages)
-            return Runnable(_wish(situation, type="go", mode="test", program=package, args=flags), "go")
-        case ["run", *rest]:
-            files = [it for it in rest if it.endswith(".go") or it.startswith(".")]
-            args = rest[rest.index(files[-1]) + 1 :] if files else []
-            program = str(situation.cwd / (files[0] if files else "."))
-            return Runnable(_wish(situation, type="go", mode="debug", program=program, args=args))
-        case _:
-            raise cannot_debug(say("Of go, `test` and `run` can be."), say("Give `go test -run NAME ./package`."))
-
-
-def _go_package(cwd: Path, named: Sequence[str]) -> str:
-    """The one that has tests, where a pattern fits several: a debugger runs one."""
-    folders = [cwd / it.removesuffix("/...") for it in named or ["."]]
-    patterns = ["**/*_test.go" if it.endswith("/...") else "*_test.go" for it in named or ["."]]
-    found = sorted({file.parent for folder, it in zip(folders, patterns, strict=True) for file in folder.glob(it)})
-    if len(found) > 1:
-        raise cannot_debug(
-            say("It runs the tests of {count} packages.", count=len(found)),
-            say("Give the one that fails, such as `go test -run NAME ./package`."),
-        )
-    return str(found[0] if found else folders[0])
-
-
-def _go_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Flags as the test program itself calls them, and packages."""
-    flags, packages, at = [], [], 0
-    while at < len(words):
-        word = words[at]
-        if not word.startswith("-"):
-            packages.append(word)
-        elif word in _GO_WITH_VALUE:
-            flags += [f"-test.{word[1:]}", *words[at + 1 : at + 2]]
-            at += 1
-        elif word.partition("=")[0] in _GO_WITH_VALUE or word == "-v":
-            flags.append(f"-test.{word[1:]}")
-        at += 1
-    return flags, packages
+    call = go_call(words[1:], situation.cwd)
+    return Runnable(_wish(situation, **call.configuration), "go" if call.mode == "test" else "")
 
 
 def _of_files(situation: _Situation, words: Sequence[str]) -> Runnable:
     """An interpreter and its file: the file says which debugger."""
     files = [at for at, word in enumerate(words) if at and not word.startswith("-")]
+    for flag in words[1 : files[0] if files else 1]:
+        if not _ONLY_WARNS.fullmatch(flag):
+            raise cannot_follow(flag)
     if not files:
         raise cannot_debug(say("It names no file."), say("Put the code into a file and run that."))
     return _program(situation, words[files[0]], words[files[0] + 1 :])
 
 
+_ONLY_WARNS = re.compile(r"-[vwWEi]|-W[012]|-W:.*|--(?:enable|disable)[=-].*|--")
+
+
 def _ruby(situation: _Situation, words: Sequence[str]) -> Runnable:
     """With the folders that it is to find files in: tests are told them, as by `ruby -Itest`."""
-    rest, folders = list(words[1:]), list[str]()
+    rest, folders, kept = list(words[1:]), list[str](), list[str]()
     while rest and rest[0].startswith("-"):
         flag = rest.pop(0)
         if flag.startswith("-I"):
             named = flag[2:] or (rest.pop(0) if rest else "")
             folders += [str(situation.cwd / it) for it in named.split(os.pathsep)]
+        else:
+            kept.append(flag)
     if folders:
         already = situation.env.get("RUBYLIB") or situation.environment.get("RUBYLIB")
         path = os.pathsep.join([*folders, *([already] if already else [])])
         situation = replace(situation, env={**situation.env, "RUBYLIB": path})
-    return replace(_of_files(situation, [words[0], *rest]), runner="ruby")
+    return replace(_of_files(situation, [words[0], *kept, *rest]), runner="ruby")
 
 
 def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
@@ -444,19 +468,51 @@ def _file(situation: _Situation, words: Sequence[str]) -> Runnable:
 
 def _cargo(situation: _Situation, words: Sequence[str]) -> Runnable:
     """Left to the start, which knows what to build and where that is then."""
+    _require_plain(situation)
     wish = Wish(program="cargo", args=tuple(words[1:]), cwd=str(situation.cwd), env=situation.env)
     return Runnable(wish, "cargo")
 
 
 def _typescript(situation: _Situation, words: Sequence[str]) -> Runnable:
-    """By the loader of the same name, in node itself: the command would start another node."""
-    return _node(situation, ["node", *_LOADERS[Path(words[0]).name], *(it for it in words[1:] if it != "watch")])
+    """By the loader of the same name, in node itself: the command would start another node, and takes what it would
+    know of its own options from the environment as well."""
+    loader, own = _LOADERS[Path(words[0]).name]
+    rest, flags = list(words[2:] if words[1:2] == ["watch"] else words[1:]), list[str]()
+    while rest and rest[0].startswith("-"):
+        flag, equals, value = rest.pop(0).partition("=")
+        if flag in own:
+            name, fixed = own[flag]
+            given = fixed or value or (rest.pop(0) if rest else "")
+            situation = replace(situation, env={**situation.env, name: given})
+            continue
+        flags.append(f"{flag}{equals}{value}")
+        flags += [rest.pop(0)] if flag in NODE_WITH_VALUE and not equals and rest else []
+    return _node(situation, ["node", *loader, *flags, *rest])
 
 
-_LOADERS: Mapping[str, list[str]] = {"tsx": ["--import", "tsx"], "ts-node": ["--require", "ts-node/register"]}
+# What node is given, and the options that are not node's: each as a variable, with its value where it takes none.
+_LOADERS: Mapping[str, tuple[list[str], Mapping[str, tuple[str, str]]]] = {
+    "tsx": (["--import", "tsx"], {"--tsconfig": ("TSX_TSCONFIG_PATH", "")}),
+    "ts-node": (
+        ["--require", "ts-node/register"],
+        {
+            **dict.fromkeys(("-P", "--project"), ("TS_NODE_PROJECT", "")),
+            **dict.fromkeys(("-T", "--transpile-only", "--transpileOnly"), ("TS_NODE_TRANSPILE_ONLY", "true")),
+            "--files": ("TS_NODE_FILES", "true"),
+        },
+    ),
+}
+
+
+def _require_plain(situation: _Situation) -> None:
+    """What is left to the start has variables, and none that it is to be without."""
+    for flag, given in (("-u", situation.unset), ("--env-file", situation.env_files)):
+        if given:
+            raise cannot_follow(flag)
 
 
 def _program(situation: _Situation, program: str, args: Sequence[str]) -> Runnable:
+    _require_plain(situation)
     return Runnable(
         Wish(
             program=str(situation.cwd / Path(program).expanduser()),
@@ -471,7 +527,9 @@ def _wish(situation: _Situation, **given: Any) -> Wish:
     is_python = given["type"] == "debugpy"
     python: dict[str, Any] = {"python": situation.python} if situation.python and is_python else {}
     python |= {"pythonArgs": list(situation.python_flags)} if situation.python_flags and is_python else {}
-    env: dict[str, Any] = {"env": dict(situation.env)} if situation.env else {}
+    variables = {**situation.env, **dict.fromkeys(situation.unset)}
+    env: dict[str, Any] = {"env": variables} if variables else {}
+    env |= {"envFile": list(situation.env_files)} if situation.env_files else {}
     env |= {"preLaunchTask": list(situation.before)} if situation.before else {}
     named = {"request": "launch", "name": "evidence", "cwd": str(situation.cwd)}
     return Wish(configuration={**named, **python, **env, **given})

@@ -4,21 +4,66 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from dragoman.debug.evidence.shell_words import cannot_follow
 from dragoman.debug.launch.packages import package_of, scripts_of
 
 NodeRunner = Literal["jest", "vitest", "mocha"]
 
 _MOST_BYTES = 1 << 20
 _SCRIPTS = frozenset({".js", ".cjs", ".mjs"})
+_TYPED = frozenset({".ts", ".cts", ".mts"})
+_RUNS_TYPED = re.compile(
+    r"tsx(?:/.*)?|ts-node(?:/.*)?|@swc-node/.*|@swc/register|esbuild-register(?:/.*)?"
+    r"|--experimental-(?:strip|transform)-types"
+)
 _NODE_SHEBANG = re.compile(rb"#!\s*\S*(?:/env\s+(?:-S\s+)?)?\bnode\b")
 _NODE_SHIM = re.compile(r'"\$basedir/([^"]+\.[cm]?js)"')  # as pnpm writes one for each command
-_TEST_FILE = re.compile(r"(?:test|test-.+|.+[._-]test)\.[cm]?js")
+_TEST_FILE = re.compile(r"(?:test|test-.+|.+[._-]test)\.[cm]?[jt]s")
 _PATIENCE_MS = 30_000  # a test that a debugger looks into takes longer than its runner expects
+
+
+# Node itself.
+
+NODE_WITH_VALUE = frozenset(
+    {"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file"}
+    | {"--env-file-if-exists", "--experimental-config-file", "--input-type", "--experimental-default-type"}
+    | {"--test-name-pattern", "--test-skip-pattern", "--test-reporter", "--test-reporter-destination"}
+    | {"--test-concurrency", "--test-timeout", "--test-shard", "--test-isolation", "--experimental-test-isolation"}
+    | {"--test-coverage-include", "--test-coverage-exclude", "--test-coverage-branches", "--test-coverage-functions"}
+    | {"--test-coverage-lines", "--test-global-setup", "--test-rerun-failures", "--watch-path", "--watch-kill-signal"}
+    | {"--inspect-port", "--debug-port", "--inspect-publish-uid", "--title", "--unhandled-rejections", "--icu-data-dir"}
+    | {"--dns-result-order", "--disable-warning", "--redirect-warnings", "--diagnostic-dir", "--openssl-config"}
+    | {"--max-http-header-size", "--localstorage-file", "--stack-trace-limit", "--tls-cipher-list", "--tls-keylog"}
+    | {"--trace-event-categories", "--trace-event-file-pattern", "--v8-pool-size", "--secure-heap", "--use-largepages"}
+    | {"--cpu-prof-dir", "--cpu-prof-name", "--cpu-prof-interval", "--heap-prof-dir", "--heap-prof-name"}
+    | {"--heap-prof-interval", "--heapsnapshot-signal", "--heapsnapshot-near-heap-limit", "--report-dir"}
+    | {"--report-directory", "--report-filename", "--report-signal", "--allow-fs-read", "--allow-fs-write"}
+)
+# A debugger of its own, and what never ends.
+_NOT_FOR_NODE = re.compile(r"--inspect(?:-\w+)*|--debug-port|--watch(?:-\w+)*|--")
+# Code that stands in no file, or in another than is named.
+CODE_OF_NODE = frozenset({"-e", "--eval", "-p", "--print", "-pe", "-i", "--interactive", "--build-snapshot"})
+
+
+def node_options(words: Sequence[str]) -> tuple[list[list[str]], list[str]]:
+    """Node's own options, each with its value, and from the file on the program's words."""
+    options, at = list[list[str]](), 0
+    while at < len(words) and words[at].startswith("-"):
+        taken = 2 if words[at] in NODE_WITH_VALUE else 1
+        options.append(list(words[at : at + taken]))
+        at += taken
+        if options[-1] == ["--"]:
+            break
+    return options, list(words[at:])
+
+
+def flags_to_debug(options: Iterable[Sequence[str]]) -> list[str]:
+    return [word for it in options if not _NOT_FOR_NODE.fullmatch(it[0].partition("=")[0]) for word in it]
 
 
 # Package managers: from words to a line and the folder that it is run in.
@@ -48,6 +93,19 @@ MANAGERS: Mapping[str, PackageManager] = {
     "pnpm": PackageManager(aliases={"t": "test"}, any_script=True, folder_flags=frozenset({"--dir", "-C", "--prefix"})),
 }
 _NPX_WITH_VALUE = frozenset({"-p", "--package"})
+_NPX = frozenset(
+    {"-y", "--yes", "--no", "-n", "--no-install", "--ignore-existing", "-q", "--quiet", "-s", "--silent"}
+    | {"--offline", "--prefer-offline", "--prefer-online", "--verbose", "--"}
+)
+_WITH_VALUE = frozenset(
+    {"--loglevel", "--registry", "--cache", "--userconfig", "--script-shell", "--reporter", "--mutex"}
+    | {"--cache-folder", "--modules-folder"}
+)
+# They run a script in other packages, or node in another way.
+_ELSEWHERE = frozenset(
+    {"-w", "--workspace", "-ws", "--workspaces", "--workspace-root", "--filter", "-F", "--filter-prod"}
+    | {"-r", "--recursive", "--node-options"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +124,23 @@ class NoScript:
     known: tuple[str, ...] = ()
 
 
-def npx_line(words: Sequence[str], cwd: Path) -> PackageLine | None:
+def npx_line(words: Sequence[str], cwd: Path, *, keeps_flags: bool = True) -> PackageLine | None:
     """None: it names no command."""
-    rest = list(words[1:])
-    while rest and rest[0].startswith("-"):
-        if rest[0] in {"-c", "--call"} and len(rest) > 1:
+    rest, is_over = list(words[1:]), False
+    while rest and rest[0].startswith("-") and not is_over:
+        flag, equals, _ = rest[0].partition("=")
+        if flag in {"-c", "--call"} and len(rest) > 1:
             return PackageLine(cwd, rest[1])
-        dropped = 2 if rest[0] in _NPX_WITH_VALUE else 1
-        is_end = rest[0] == "--"
-        rest = rest[dropped:]
-        if is_end:
-            break
-    return PackageLine(cwd, shlex.join([rest[0].partition("@")[0] or rest[0], *rest[1:]])) if rest else None
+        if not equals and flag not in _NPX | _NPX_WITH_VALUE:
+            raise cannot_follow(flag)
+        is_over = flag == "--"
+        rest = rest[2 if flag in _NPX_WITH_VALUE and not equals else 1 :]
+    if not rest:
+        return None
+    arguments = rest[1:]
+    if not keeps_flags and not is_over:
+        arguments, cwd = _own_arguments(MANAGERS["npm"], arguments, cwd)
+    return PackageLine(cwd, shlex.join([rest[0].partition("@")[0] or rest[0], *arguments]))
 
 
 def package_line(manager: PackageManager, words: Sequence[str], cwd: Path) -> PackageLine | NoScript | None:
@@ -86,30 +149,40 @@ def package_line(manager: PackageManager, words: Sequence[str], cwd: Path) -> Pa
     if not rest:
         return None
     if rest[0] in manager.executes:
-        return npx_line(rest, cwd)
+        return npx_line(rest, cwd, keeps_flags=manager.keeps_flags)
     is_run = rest[0] in manager.runs
     if is_run:
         rest, cwd = _options_taken(manager, rest[1:], cwd)
     name = rest[0] if is_run and rest else manager.aliases.get(rest[0] if rest else "", "")
     if not name and not (manager.any_script and rest):
         return None
-    found = _script(name or rest[0], _arguments(manager, rest[1:]), cwd, is_certain=bool(name))
+    arguments, cwd = _own_arguments(manager, rest[1:], cwd)
+    found = _script(name or rest[0], arguments, cwd, is_certain=bool(name))
     is_alone = "--ignore-scripts" in words[: words.index("--") if "--" in words else len(words)]
     return replace(found, before=()) if is_alone and isinstance(found, PackageLine) else found
 
 
 def _options_taken(manager: PackageManager, words: list[str], cwd: Path) -> tuple[list[str], Path]:
+    """The manager's own, as far as they stand first."""
     while words and words[0].startswith("-"):
-        flag, _, value = words.pop(0).partition("=")
-        if flag in manager.folder_flags and (value or words):
-            cwd = cwd / (value or words.pop(0))
+        flag, equals, value = words.pop(0).partition("=")
+        if flag in _ELSEWHERE:
+            raise cannot_follow(flag)
+        if flag in manager.folder_flags | _WITH_VALUE and not equals and words:
+            value = words.pop(0)
+        cwd = cwd / value if flag in manager.folder_flags else cwd
     return words, cwd
 
 
-def _arguments(manager: PackageManager, words: Sequence[str]) -> list[str]:
+def _own_arguments(manager: PackageManager, words: Sequence[str], cwd: Path) -> tuple[list[str], Path]:
+    """The script's own. npm takes its options wherever they stand before `--`."""
     at = words.index("--") if "--" in words else len(words)
-    own = [it for it in words[:at] if manager.keeps_flags or not it.startswith("-")]
-    return [*own, *words[at + 1 :]]
+    rest, own = list(words[:at]), list[str]()
+    while rest and not manager.keeps_flags:
+        rest, cwd = _options_taken(manager, rest, cwd)
+        own += rest[:1]
+        rest = rest[1:]
+    return [*own, *rest, *words[at + 1 :]], cwd
 
 
 def _script(name: str, arguments: Sequence[str], cwd: Path, *, is_certain: bool) -> PackageLine | NoScript:
@@ -244,9 +317,17 @@ def command_of_test(file: str, cwd: Path) -> str:
     return "node --test {id}"
 
 
-def test_files(folder: Path) -> list[str]:
+def test_files(folder: Path, *, runs_typescript: Callable[[], bool]) -> list[str]:
     """Those that `node --test FOLDER` runs, which only some versions of node look for by themselves."""
-    return sorted(str(it) for it in _test_files(folder, is_test=folder.name == "test"))
+    found = sorted(_test_files(folder, is_test=folder.name == "test"))
+    if any(it.suffix in _TYPED for it in found) and not runs_typescript():
+        found = [it for it in found if it.suffix not in _TYPED]
+    return [str(it) for it in found]
+
+
+def says_typescript(words: Iterable[str]) -> bool:
+    """Whether words of node's name something that makes it run TypeScript."""
+    return any(_RUNS_TYPED.fullmatch(it.rpartition("=")[2]) for it in words)
 
 
 def _test_files(folder: Path, *, is_test: bool) -> Iterator[Path]:
@@ -255,7 +336,9 @@ def _test_files(folder: Path, *, is_test: bool) -> Iterator[Path]:
     except OSError:
         return
     for entry in entries:
+        if entry.name.endswith((".d.ts", ".d.cts", ".d.mts")):
+            continue
         if entry.is_dir() and not entry.is_symlink() and entry.name != "node_modules":
             yield from _test_files(entry, is_test=is_test or entry.name == "test")
-        elif entry.suffix in _SCRIPTS and (is_test or _TEST_FILE.fullmatch(entry.name)):
+        elif entry.suffix in _SCRIPTS | _TYPED and (is_test or _TEST_FILE.fullmatch(entry.name)):
             yield entry

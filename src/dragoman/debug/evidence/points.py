@@ -20,6 +20,8 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     expressions: tuple[str, ...] = ()
     claim: str = ""
     """Asked before the expressions, as true or not."""
+    is_unknown: bool = False
+    """Whether no source has such a function: where it is never reached, that may be why."""
 
     @property
     def place(self) -> tuple[str, int, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 from dragoman.debug.evidence.points import Point, id_of
 from dragoman.debug.evidence.probing import GoesOn, Probing
 from dragoman.debug.evidence.run import End, Evidence, Subject
@@ -37,13 +39,8 @@ def together(points: Sequence[Point]) -> tuple[Point, ...]:
     for point in points:
         key = (*point.place, point.condition)
         before = found[key].expressions if key in found else ()
-        found[key] = Point(
-            path=point.path,
-            line=point.line,
-            function=point.function,
-            condition=point.condition,
-            expressions=tuple(dict.fromkeys((*before, *point.expressions))),
-        )
+        asked = tuple(dict.fromkeys((*before, *point.expressions)))
+        found[key] = msgspec.structs.replace(point, expressions=asked)
     return tuple(found.values())
 
 

@@ -20,7 +20,8 @@ _RUN = frozenset({"run", "r"})
 _TEST = frozenset({"test", "t"})
 _WITH_VALUE = frozenset(
     {"--bin", "--example", "--package", "-p", "--profile", "--features", "-F", "--target-dir", "--manifest-path"}
-    | {"--target", "--jobs", "-j", "--color", "--message-format", "--config", "--test", "--bench"}
+    | {"--target", "--jobs", "-j", "--color", "--message-format", "--config", "--test", "--bench", "--exclude"}
+    | {"--lockfile-path", "-Z", "-C"}
 )
 _MOST_FILES = 5000
 
@@ -36,18 +37,19 @@ class CargoCall:
 
 def cargo_program(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> tuple[dict[str, Any], TaskPlan | None]:
     """A configuration of what cargo would run, and what must be built for it first."""
-    rest = [it for it in words[1:] if not it.startswith("+")]
+    has_toolchain = len(words) > 1 and words[1].startswith("+")
+    toolchain, rest = words[1 : 1 + has_toolchain], words[1 + has_toolchain :]
     command = rest[0] if rest else ""
     if command not in _RUN | _TEST:
         raise _refused(
             say("Of cargo, `run` and `test` can be debugged."), say("Give `cargo run` or `cargo test NAME`.")
         )
-    call = _call(rest[1:])
+    call = _call(rest[1:], is_test=command in _TEST)
     manifest = _manifest(call, cwd)
     if command in _TEST:
         return _configuration(_newest_test(call, manifest, env), cwd, _test_arguments(rest[1:], call)), None
     program = _target(call, manifest, env) / _binary(call, manifest)
-    argv = ("cargo", "build", *call.flags)
+    argv = ("cargo", *toolchain, "build", *call.flags)
     build = TaskCommand(argv, shlex.join(argv), str(cwd), dict(env), builds=True)
     return _configuration(program, cwd, call.args), TaskPlan("cargo build", build)
 
@@ -56,18 +58,32 @@ def _configuration(program: Path, cwd: Path, args: Sequence[str]) -> dict[str, A
     return {"type": "native", "program": str(program), "args": list(args), "cwd": str(cwd)}
 
 
-def _call(words: Sequence[str]) -> CargoCall:
-    at = words.index("--") if "--" in words else len(words)
+def _call(words: Sequence[str], *, is_test: bool) -> CargoCall:
+    """Of `run`, all from the first word that is no option is the program's; a test's name stands among options."""
     options: dict[str, str] = {}
     flags: list[str] = []
-    rest = list(words[:at])
-    while rest and rest[0].startswith("-"):
-        flag, equals, value = rest.pop(0).partition("=")
+    args: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--" or (not word.startswith("-") and not is_test):
+            args += rest if word == "--" else [word, *rest]
+            break
+        if not word.startswith("-"):
+            args.append(word)
+            continue
+        flag, equals, value = _option(word)
         taken = rest.pop(0) if flag in _WITH_VALUE and not equals and rest else value
         options[flag] = taken
         flags += [flag if not taken else f"{flag}={taken}" if flag.startswith("--") else flag]
         flags += [taken] if taken and not flag.startswith("--") else []
-    return CargoCall(options, tuple(flags), (*rest, *words[at + 1 :]))
+    return CargoCall(options, tuple(flags), tuple(args))
+
+
+def _option(word: str) -> tuple[str, str, str]:
+    """`--bin=app`, and `-papp`, which is `-p app`."""
+    is_short = not word.startswith("--") and word[:2] in _WITH_VALUE and len(word) > 2
+    return (word[:2], "=", word[2:].removeprefix("=")) if is_short else word.partition("=")
 
 
 def _test_arguments(words: Sequence[str], call: CargoCall) -> list[str]:

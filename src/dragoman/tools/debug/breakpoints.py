@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dragoman.clock import Clock
-from dragoman.debug import persons
+from dragoman.debug import persons, suffixes
 from dragoman.debug.bound import UNBOUND_REASONS
 from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.debug.model import Binding
 from dragoman.debug.service import Client, DebugService
-from dragoman.debug.states import State
+from dragoman.debug.states import LIVE, State
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
@@ -19,6 +19,7 @@ from dragoman.tools.debug.breakpoint_kinds import is_switch, require_of_kind
 from dragoman.tools.debug.client import client_of, files_of_stacks
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.places import Places, absolute
+from dragoman.tools.debug.python_functions import require_function
 from dragoman.tools.debug.stops import short_path
 from dragoman.tools.debug.values import Values, name, timestamp
 from dragoman.tools.operation import Caller, Outcome
@@ -76,6 +77,8 @@ class BreakpointTools:
             parse_hit_condition(wanted.hit_condition)
         if wanted.condition:
             self._require_conditions(client)
+        if wanted.kind == "function":
+            await self._require_function(caller, client, wanted.function_name)
         path, line = await self._place(caller, client, wanted) if wanted.kind == "line" else ("", 0)
         return Breakpoint(
             id=0,
@@ -101,6 +104,14 @@ class BreakpointTools:
         return await self.places.line_of(
             wanted.file_path, caller.workspace, named, wanted.line_number, wanted.line_text
         )
+
+    async def _require_function(self, caller: Caller, client: Client, function: str) -> None:
+        """With a session of another language nothing is asked; without one, only where all is Python."""
+        live = [it for it in self.service.sessions(client) if it.state in LIVE]
+        of_python = {it.launch.dialect.suffixes == suffixes.PYTHON for it in live}
+        files = files_of_stacks(self.service, client) | {str(it.launch.arguments.get("program") or "") for it in live}
+        is_python = of_python.pop() if len(of_python) == 1 else None
+        await require_function(function, caller.workspace, is_python=is_python, besides=dict.fromkeys(files))
 
     def _has_sessions(self, client: Client) -> bool:
         return any(it.state in _CONFIGURED and not it.is_ending for it in self.service.sessions(client))

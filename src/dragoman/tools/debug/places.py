@@ -18,7 +18,6 @@ from dragoman.tools.showing import one_line
 from dragoman.workspace.paths import MOST_BYTES, MOST_CHARACTERS, RefusedError
 
 _MOST_NAMES = 5000
-_MOST_SEARCHED = 8 << 20
 _NEAREST = 3
 _LINES_LISTED = 10
 _LINE_SHOWN = 120
@@ -58,24 +57,6 @@ class Places:
             if refused.why == "missing":
                 raise await anyio.to_thread.run_sync(_no_file, path, workspace) from refused
             raise _REFUSALS[refused.why](path) from refused
-
-    async def texts(self, workspace: Path, suffix: str) -> list[tuple[Path, str]]:
-        """Of the workspace's files with that ending, as many as can be searched."""
-        return await anyio.to_thread.run_sync(_texts, workspace, suffix)
-
-
-def _texts(workspace: Path, suffix: str) -> list[tuple[Path, str]]:
-    found: list[tuple[Path, str]] = []
-    left = _MOST_SEARCHED
-    for name in islice(_files(workspace), _MOST_NAMES):
-        path = workspace / name
-        if path.suffix != suffix or path.is_symlink() or not path.is_file():
-            continue
-        left -= path.stat().st_size
-        if left < 0:
-            break
-        found.append((path, path.read_bytes().decode("utf-8", "replace")))
-    return found
 
 
 def require_text(lines: list[str] | None) -> list[str]:

@@ -8,10 +8,11 @@ from dragoman.debug.evidence.change import Looked, Question, changed
 from dragoman.debug.evidence.effects import suspicious
 from dragoman.debug.evidence.points import Point
 from dragoman.debug.evidence.sheet import Cell
-from dragoman.debug.model import Binding, Frame
+from dragoman.debug.model import Frame
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.python_functions import NOT_FOUND
 from dragoman.tools.debug.sources import SourceReader
 from dragoman.tools.debug.stops import short_path
 from dragoman.tools.evidence.answers import ChangeFound
@@ -48,7 +49,7 @@ class Changing:
             )
 
         found = await self.room.awaited(caller, "find_change", wanted.timeout_s, act)
-        answer = await self._answer(caller, wanted, found)
+        answer = await self._answer(caller, wanted, found, point)
         return Outcome([*_lines(answer), *self.room.last_lines(answer)], answer)
 
     async def _point(self, caller: Caller, wanted: ChangeWanted) -> Point | None:
@@ -62,7 +63,7 @@ class Changing:
             hint=say("A stopped session needs none: it begins where it stands."),
         )
 
-    async def _answer(self, caller: Caller, wanted: ChangeWanted, found: Looked) -> ChangeFound:
+    async def _answer(self, caller: Caller, wanted: ChangeWanted, found: Looked, point: Point | None) -> ChangeFound:
         change = found.change
         at = change.at if change else None
         return ChangeFound(
@@ -75,7 +76,7 @@ class Changing:
             old=self._shown(wanted.expression, change.old) if change else None,
             new=self._shown(wanted.expression, change.new) if change else None,
             frames=frames_seen(change.frames, caller.workspace) if change else None,
-            not_bound=self._why_not_bound(found),
+            not_bound=self._why_not_bound(found, point),
             ended=self.room.ends.data(caller, found.end),
             session_id=found.session_id or None,
             state=found.state or None,
@@ -83,11 +84,12 @@ class Changing:
             or None,
         )
 
-    def _why_not_bound(self, found: Looked) -> str | None:
-        binding = found.binding or Binding(verified=True)
-        if found.verdict != "never reached" or (binding.verified and not binding.message):
+    def _why_not_bound(self, found: Looked, point: Point | None) -> str | None:
+        if found.verdict != "never reached":
             return None
-        return self.room.values.text(binding.message, _REASON) or None
+        why = found.binding.message if found.binding else ""
+        why = why or (str(NOT_FOUND) if point is not None and point.is_unknown else "")
+        return self.room.values.text(why, _REASON) or None
 
     async def _source(self, caller: Caller, at: Frame | None) -> str | None:
         lines = await self.sources.lines(at.path, caller.workspace, {at.path}) if at and at.path else None

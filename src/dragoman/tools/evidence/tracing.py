@@ -15,6 +15,7 @@ from dragoman.debug.model import Binding
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.python_functions import NOT_FOUND
 from dragoman.tools.debug.stops import short_path
 from dragoman.tools.evidence.answers import PointSeen, Traced
 from dragoman.tools.evidence.parameters import TraceWanted
@@ -106,6 +107,7 @@ def _why_not_bound(trace: Trace, at: int, binding: Binding, room: Room) -> str |
         return None
     fault = trace.faults.get(at)
     why = str(say("The condition failed: {reason}", reason=fault)) if fault else binding.message
+    why = why or (str(NOT_FOUND) if trace.points[at].is_unknown else "")
     return room.values.text(why, _REASON) or None
 
 

@@ -100,10 +100,20 @@ def test_tests_of_cargo_run_one_after_another_and_say_at_once_why_they_panic(pro
     test.parent.mkdir(parents=True)
     test.write_bytes(b"\x7fELF")
     test.chmod(0o755)
-    told = resolved(project, program="cargo", args=["test", "name"]).arguments["args"]
-    assert told == ["name", "--test-threads=1", "--nocapture"]
+    for words in (["test", "name"], ["test", "name", "--profile", "dev", "-pmy-app"]):
+        told = resolved(project, program="cargo", args=words).arguments["args"]
+        assert told == ["name", "--test-threads=1", "--nocapture"]
     told = resolved(project, program="cargo", args=["test", "--", "--show-output", "--nocapture"]).arguments["args"]
     assert told == ["--show-output", "--nocapture", "--test-threads=1"]
+
+
+def test_behind_the_options_of_cargo_run_all_is_the_programs(project: Workspace) -> None:
+    words = ["+nightly", "run", "-F", "a", "-pmy-app", "x", "--", "+5", "--release"]
+    session = resolved(project, program="cargo", args=words)
+    assert session.arguments["args"] == ["x", "--", "+5", "--release"]
+    assert session.before is not None
+    assert session.before.command is not None
+    assert session.before.command.line == "cargo +nightly build -F a -p my-app"
 
 
 def test_what_npm_runs_first_is_a_task_before_what_it_starts(project: Workspace) -> None:
