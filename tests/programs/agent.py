@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from tests.peers import give_adapters
 
 PLACE = (Path(__file__).parents[2] / ".peers" / "programs").resolve()
 Answer = dict[str, Any]
+_OURS = re.compile(r"^dragoman\.|\bfrom dragoman\.transport\.guard\b")
 
 
 @dataclass
@@ -45,12 +47,12 @@ class Agent:
         eventually(lambda: not self.programs(), within_s=10)
 
     def programs(self) -> list[psutil.Process]:
-        """What runs on behalf of this agent, apart from the daemon and the pump."""
+        """What runs on behalf of this agent, apart from the daemon with its guard, and the pump."""
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
                 is_ours = process.environ().get("DRAGOMAN_HOME") == str(self.cli.home)
-                if is_ours and not any(it.startswith("dragoman.") for it in process.cmdline()):
+                if is_ours and not any(_OURS.search(it) for it in process.cmdline()):
                     found.append(process)
         return found
 

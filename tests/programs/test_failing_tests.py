@@ -71,7 +71,8 @@ async def test_it_stops_at_the_assertion_and_shows_the_values(case: Case, home: 
         assert (answer["status"], answer.get("verdict")) == ("success", "failed"), answer
         assert any(it.startswith(case.failed) for it in answer["failed"]), answer["failed"]
         line = line_of(agent.folder / case.file, case.line) + 1
-        places = [(Path(it["frames"][0]["file_path"]), it["frames"][0]["line"]) for it in answer["failures"]]
+        tops = [it["frames"][0] for it in answer["failures"]]
+        places = [(agent.folder / it["file_path"], it["line"]) for it in tops]
         assert ((agent.folder / case.file), line) in places, places
         failure = answer["failures"][places.index((agent.folder / case.file, line))]
         name, value = case.local
