@@ -68,22 +68,29 @@ class Start:
     """What would run, as a person reads it, and its digest."""
     variables: dict[str, str] = field(default_factory=dict)
     """What an editor was asked for: once, also where the call is made again after an approval."""
+    covered: set[str] = field(default_factory=set)
+    """Digests of starts that were approved together with others of this call."""
 
-    def require(self, would_run: Sequence[Mapping[str, Any]], digest: str) -> None:
-        if not self.is_approved(digest):
-            self.wanted = (_listed(would_run), digest)
+    def require(self, would_run: Sequence[Mapping[str, Any]], digests: Sequence[str]) -> None:
+        if all(it in self.covered or self.is_approved(it) for it in digests):
+            return
+        together = digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
+        if not self.is_approved(together):
+            self.wanted = (_listed(would_run), together)
             raise _not_approved()
+        self.covered.update(digests)
 
 
 STARTING: ContextVar[Start | None] = ContextVar("start", default=None)
 """Which call a program is started for: the tools between an agent and the debugger know nothing of approvals."""
 
 
-def require_approved(would_run: Sequence[Mapping[str, Any]], digest: str) -> None:
-    """For who starts a program, at the last moment before it does. Calls that are not an agent's of ours pass."""
+def require_approved(would_run: Sequence[Mapping[str, Any]], digests: Sequence[str]) -> None:
+    """For who starts a program, at the last moment before it does, or several at once, before the first. Calls that are
+    not an agent's of ours pass."""
     start = STARTING.get()
     if start is not None:
-        start.require(would_run, digest)
+        start.require(would_run, digests)
 
 
 def shown_start(would_run: Sequence[Mapping[str, Any]]) -> str:

@@ -6,7 +6,7 @@ one left in the store goes at the next start.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ import anyio
 from dragoman.debug.service import DebugService
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE
-from dragoman.debug.wishes import Client, Preparation, Starter, Wish
+from dragoman.debug.wishes import Client, Disclosed, Preparation, Starter, Wish
 from dragoman.ids import new_id
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointBook
 
@@ -84,6 +84,12 @@ class Runs:
         preparation = await self._starter.prepare(client, wish)
         run.wishes += [prepared.wish for prepared in preparation.sessions]
         return preparation
+
+    async def disclose(self, client: Client, wish: Wish) -> Disclosed:
+        return await self._starter.disclose(client, wish)
+
+    def approve(self, starts: Sequence[Disclosed]) -> None:
+        self._starter.approve(starts)
 
     @contextmanager
     def lived(self, session: Session) -> Iterator[None]:

@@ -36,12 +36,12 @@ from dragoman.debug.register import Kept, Register
 from dragoman.debug.session import Session
 from dragoman.debug.states import State
 from dragoman.debug.thread_dump import ThreadDump
-from dragoman.debug.wishes import Client, Preparation, Prepared, Starter, Wish
+from dragoman.debug.wishes import Client, Disclosed, Preparation, Prepared, Starter, Wish
 from dragoman.errors import DragomanError
 from dragoman.redaction import SecretStream
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointBook
 
-__all__ = ["Client", "DebugService", "Happened", "Preparation", "Prepared", "Starter", "Wish"]
+__all__ = ["Client", "DebugService", "Disclosed", "Happened", "Preparation", "Prepared", "Starter", "Wish"]
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +104,14 @@ class DebugService:
         begun_s = self._left_s(deadline_s) if within_s else preparation.begun_unawaited_within_s
         sessions = await self._lives.begin(client, preparation, within_s=begun_s, probe=probe)
         return await self.first(client, sessions, within_s=self._left_s(deadline_s))
+
+    async def disclose(self, client: Client, wish: Wish) -> Disclosed:
+        """What it would run, where it may run at all."""
+        return await self._starter.disclose(client, wish)
+
+    def approve(self, starts: Sequence[Disclosed]) -> None:
+        """For who starts several: leave for all of them at once, before the first one runs."""
+        self._starter.approve(starts)
 
     async def launch(self, client: Client, wish: Wish) -> list[Session]:
         """They are there, and nothing of their beginning is waited for; `begun` does."""

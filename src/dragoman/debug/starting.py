@@ -23,6 +23,7 @@ from dragoman.debug.evidence.command_lines import read_words
 from dragoman.debug.service import Client, Preparation, Prepared, Wish
 from dragoman.debug.session import Launch
 from dragoman.debug.task_running import TaskTrees
+from dragoman.debug.wishes import Disclosed
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.curing import Curing
@@ -46,8 +47,8 @@ Variable = Callable[[Path, str], Awaitable[str | None]]
 """What a variable of launch.json stands for, by a person's editor; None where there is none."""
 
 
-Approve = Callable[[Sequence[Mapping[str, Any]], str], None]
-"""Told what a start would run, in order, and the digest of all of it; raises where nobody has approved exactly that."""
+Approve = Callable[[Sequence[Mapping[str, Any]], Sequence[str]], None]
+"""Told what would run, in order, and the digest of each start; raises where nobody has approved exactly these."""
 
 
 async def _unknown_variable(workspace: Path, variable: str) -> str | None:  # noqa: ARG001
@@ -131,18 +132,26 @@ class AdapterStarter:
         self._editor_debuggers = editor_debuggers
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation:
-        is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
-        launch, starts = await self._told_all(client, wish, is_trusted=is_trusted)
-        await self._require_known_code(client, launch, starts)
+        launch, starts = await self._trusted(client, wish)
         # From here on nothing is read again: what was approved is what runs.
-        facts = [start.facts for start in starts]
-        would_run = [one.told() for one in launches.what_would_run(launch, facts)]
-        self._approve(would_run, launches.digest_of(launch, facts, wish.stdin))
+        self.approve([_disclosed(client, wish, launch, starts)])
         if not _has_tasks(launch):
             await anyio.to_thread.run_sync(_require_runnable, starts)
         backends = await self._backends(client, launch, starts)
         sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
         return Preparation(tuple(sessions), stop_all=launch.stop_all)
+
+    async def disclose(self, client: Client, wish: Wish) -> Disclosed:
+        return _disclosed(client, wish, *await self._trusted(client, wish))
+
+    def approve(self, starts: Sequence[Disclosed]) -> None:
+        self._approve([it for start in starts for it in start.would_run], [start.digest for start in starts])
+
+    async def _trusted(self, client: Client, wish: Wish) -> tuple[launches.Launch, Sequence[_Start]]:
+        is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
+        launch, starts = await self._told_all(client, wish, is_trusted=is_trusted)
+        await self._require_known_code(client, launch, starts)
+        return launch, starts
 
     async def _told_all(
         self, client: Client, wish: Wish, *, is_trusted: bool
@@ -328,6 +337,12 @@ class AdapterStarter:
             except DragomanError:
                 continue
             yield type
+
+
+def _disclosed(client: Client, wish: Wish, launch: launches.Launch, starts: Sequence[_Start]) -> Disclosed:
+    facts = [start.facts for start in starts]
+    would_run = tuple(one.told() for one in launches.what_would_run(launch, facts))
+    return Disclosed(would_run, launches.digest_of(launch, facts, wish.stdin, client.moved))
 
 
 async def _all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> Sequence[Backend]:

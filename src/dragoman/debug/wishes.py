@@ -36,6 +36,8 @@ class Client:
     """What it calls itself: for people, and proof of nothing."""
     terminal: RunInTerminal | None = field(default=None, repr=False, compare=False)
     """Where it has one of its own for programs that want one."""
+    moved: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Folders that were made for this call, and what each stands for: what was approved is the same in the next."""
 
     @property
     def place(self) -> str:
@@ -106,7 +108,23 @@ def begun_unawaited_within_s(sessions: Sequence[Prepared]) -> float:
     return 0.0 if any(it.takes_its_time for it in sessions) else _BEGUN_WITHIN_S
 
 
+@dataclass(frozen=True, slots=True)
+class Disclosed:
+    """What a wish would run, for the person who is asked, and the digest of everything that decides it."""
+
+    would_run: tuple[Mapping[str, Any], ...]
+    digest: str
+
+
 class Starter(Protocol):
     """Turns a wish into backends: the launch file, its tasks, the adapter's table, the processes."""
 
     async def prepare(self, client: Client, wish: Wish) -> Preparation: ...
+
+    async def disclose(self, client: Client, wish: Wish) -> Disclosed:
+        """Nothing runs for it; what is not trusted is refused here as well."""
+        ...
+
+    def approve(self, starts: Sequence[Disclosed]) -> None:
+        """Several at once, before the first is prepared. Raises where nobody has approved exactly these."""
+        ...

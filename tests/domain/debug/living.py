@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from dragoman.debug.dialect import Dialect
 from dragoman.debug.model import Stop
+from dragoman.debug.service import Client, Disclosed, Wish
 from dragoman.debug.session import Launch, Session
 from dragoman.errors import DragomanError
 from dragoman.testing.clocks import VirtualClock
@@ -18,6 +19,16 @@ from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.workspace.breakpoints import Breakpoint
 
 Told = list[tuple[str, dict[str, Any]]]
+
+
+class NothingToDisclose:
+    """For starters of tests in which nobody is asked for leave."""
+
+    async def disclose(self, client: Client, wish: Wish) -> Disclosed:
+        return Disclosed((), "")
+
+    def approve(self, starts: Sequence[Disclosed]) -> None:
+        pass
 
 
 def session_of(

@@ -21,7 +21,7 @@ from dragoman.phrases import say
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
-from tests.domain.debug.living import code_of
+from tests.domain.debug.living import NothingToDisclose, code_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
@@ -43,7 +43,7 @@ class Record:
         return [event.kind for event in self.events]
 
 
-class Starter:
+class Starter(NothingToDisclose):
     """Hands out what it was given, one preparation a wish."""
 
     def __init__(self, *preparations: tuple[FakeAdapter, ...], **how: Any) -> None:

@@ -22,6 +22,7 @@ from dragoman.phrases import say
 from dragoman.testing.clocks import VirtualClock
 from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
+from tests.domain.debug.living import NothingToDisclose
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
@@ -35,7 +36,7 @@ class FullRecord:
         raise DragomanError("disk_full", say("{text}", text="full"))
 
 
-class FakeStarter:
+class FakeStarter(NothingToDisclose):
     def __init__(self, *adapters: FakeAdapter) -> None:
         self.adapters = list(adapters)
 

@@ -24,12 +24,13 @@ from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.tools import Caller, Outcome, Toolbox
 from dragoman.tools.debug import Waits, debug_operations
 from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from tests.domain.debug.living import NothingToDisclose
 
 SOURCE = "".join(f"line {number}\n" for number in range(1, 11))
 
 
 @dataclass
-class Starter:
+class Starter(NothingToDisclose):
     """Gives out the adapters in turn; keeps what was wished for."""
 
     adapters: list[FakeAdapter]

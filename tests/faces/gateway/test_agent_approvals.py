@@ -211,3 +211,29 @@ async def test_every_tool_that_starts_a_program_asks_for_what_it_would_run(
     assert all("program " in it["subject"] and str(tmp_path) in it["subject"] for it in asked)
     assert all("did not allow" in it for it in told)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("against", [{"args": ["x"]}, {"commit": "HEAD"}])
+async def test_both_runs_of_a_comparison_are_asked_for_once_and_before_the_first(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, against: dict[str, Any]
+) -> None:
+    """Also the one at a commit, whose folder has another name each time."""
+    ran, project = tmp_path / "ran", tmp_path / "project"
+    project.mkdir()
+    (project / "main.py").write_text(f"open({str(ran)!r}, 'a').write('x')\n")
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", "main.py"], [*who, "commit", "-q", "-m", "one"]):
+        await anyio.run_process(["git", *words], cwd=project)
+    before: list[bool] = []
+
+    def decide(_: dict[str, Any]) -> bool:
+        before.append(ran.exists())
+        return True
+
+    point = {"file_path": "main.py", "line_number": 1, "expressions": ["1"]}
+    compared = ("compare_runs", {"program": "main.py", "points": [point], "against": against})
+    asked, told = await questions_of([compared], decide, monkeypatch, project)
+    assert before == [False]
+    assert asked[0]["subject"].count('program "main.py": ') == 2
+    assert "The runs are the same" in told[0]
+    assert ran.read_text() == "xx"

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -25,8 +26,17 @@ _MADE_WITHIN_S = 120.0
 _QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "advice.detachedHead=false")
 
 
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    root: Path
+    path: Path
+    """The workspace in it."""
+    commit: str
+    """By its hash, whatever name it was asked for by."""
+
+
 @asynccontextmanager
-async def workspace_at(commit: str, workspace: Path, environment: Mapping[str, str]) -> AsyncIterator[Path]:
+async def workspace_at(commit: str, workspace: Path, environment: Mapping[str, str]) -> AsyncIterator[Worktree]:
     """The same folder of the repository, at that commit."""
     git = _Git(workspace, {**environment, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"})
     found = await git.asked("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
@@ -35,7 +45,7 @@ async def workspace_at(commit: str, workspace: Path, environment: Mapping[str, s
     tree = folder / workspace.name
     try:
         await git.asked("worktree", "add", "--detach", "--force", str(tree), found, within_s=_MADE_WITHIN_S)
-        yield tree / inside
+        yield Worktree(tree, tree / inside, found)
     finally:
         with anyio.CancelScope(shield=True):
             await _removed(git, tree, folder)

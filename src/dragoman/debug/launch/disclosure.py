@@ -83,8 +83,11 @@ def what_would_run(launch: Launch, runs_with: Sequence[Mapping[str, str]] = ()) 
     return found
 
 
-def digest_of(launch: Launch, runs_with: Sequence[Mapping[str, str]], stdin: str | None) -> str:
-    """Of everything that decides what runs, values of variables included: what was approved is what has this digest."""
+def digest_of(
+    launch: Launch, runs_with: Sequence[Mapping[str, str]], stdin: str | None, moved: Mapping[str, str]
+) -> str:
+    """Of everything that decides what runs, values of variables included: what was approved is what has this digest.
+    `moved` are folders that are made for one call, and what they stand for in every call."""
     whole = [
         _content(launch.before),
         [
@@ -94,7 +97,10 @@ def digest_of(launch: Launch, runs_with: Sequence[Mapping[str, str]], stdin: str
         [dict(it) for it in runs_with],
         stdin,
     ]
-    return sha256(json.dumps(whole, sort_keys=True, default=str).encode(errors="surrogatepass")).hexdigest()
+    text = json.dumps(whole, sort_keys=True, default=str, ensure_ascii=False)
+    for folder, name in moved.items():
+        text = text.replace(json.dumps(folder, ensure_ascii=False)[1:-1], name)
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _content(plan: TaskPlan | None) -> Any:

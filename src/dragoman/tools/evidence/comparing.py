@@ -14,6 +14,7 @@ from dragoman.debug.evidence.points import Point
 from dragoman.debug.evidence.sheet import Cell, Row
 from dragoman.debug.evidence.trace import Trace, together, traced
 from dragoman.debug.evidence.worktree import workspace_at
+from dragoman.debug.service import Client, Wish
 from dragoman.phrases import Phrase, say
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.failures import ToolError
@@ -30,6 +31,21 @@ _CELL_IN_TEXT = 120
 
 
 @dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the two runs."""
+
+    caller: Caller
+    client: Client
+    wanted: CompareWanted
+
+    @property
+    def start(self) -> tuple[Client, Wish]:
+        wish = subject_of(self.wanted).wish
+        assert wish is not None, "two runs are started for this"
+        return self.client, wish
+
+
+@dataclass(frozen=True, slots=True)
 class Comparing:
     room: Room
 
@@ -38,30 +54,39 @@ class Comparing:
             raise ToolError("bad_arguments", say("Two runs are started for this: a session cannot be one of them."))
 
         changed = _changed(wanted)
+        first = _Side(caller, client_of(caller), wanted)
 
         async def act() -> tuple[Trace, Trace]:
-            one = await self._traced(caller, wanted)  # first: it says whether the workspace is trusted
-            async with self._other(caller, changed) as (elsewhere, other):
-                return one, await self._traced(elsewhere, other)
+            service = self.room.evidence.service
+            # Before anything of the other: git runs in the workspace only where that is trusted.
+            one_disclosed = await service.disclose(*first.start)
+            async with self._other(first, changed) as other:
+                service.approve([one_disclosed, await service.disclose(*other.start)])
+                return await self._traced(first), await self._traced(other)
 
         one, other = await self.room.awaited(caller, "compare_runs", 2 * wanted.timeout_s, act)
         answer = self._answer(caller, one, other, first_difference(one, other))
         return Outcome(self._lines(answer), answer)
 
     @asynccontextmanager
-    async def _other(self, caller: Caller, wanted: CompareWanted) -> AsyncIterator[tuple[Caller, CompareWanted]]:
+    async def _other(self, first: _Side, wanted: CompareWanted) -> AsyncIterator[_Side]:
+        caller = first.caller
         if not wanted.against.commit:
-            yield caller, wanted
+            yield replace(first, wanted=wanted)
             return
         async with workspace_at(wanted.against.commit, caller.workspace, caller.environment) as tree:
             environment = _with_its_python(caller)
-            elsewhere = replace(caller, workspace=tree, cwd=tree, environment=environment, trusts_workspace=True)
-            yield elsewhere, _moved(wanted, caller.workspace, tree)
+            elsewhere = replace(
+                caller, workspace=tree.path, cwd=tree.path, environment=environment, trusts_workspace=True
+            )
+            client = replace(client_of(elsewhere), moved={str(tree.root): f"{caller.workspace}@{tree.commit}"})
+            yield _Side(elsewhere, client, _moved(wanted, caller.workspace, tree.path))
 
-    async def _traced(self, caller: Caller, wanted: CompareWanted) -> Trace:
-        points = together([await self._point(caller, wanted, at) for at in range(len(wanted.points))])
+    async def _traced(self, side: _Side) -> Trace:
+        wanted = side.wanted
+        points = together([await self._point(side.caller, wanted, at) for at in range(len(wanted.points))])
         require_apart(points)
-        return await traced(self.room.evidence, client_of(caller), subject_of(wanted), points, wanted.limits)
+        return await traced(self.room.evidence, side.client, subject_of(wanted), points, wanted.limits)
 
     async def _point(self, caller: Caller, wanted: CompareWanted, at: int) -> Point:
         point = wanted.points[at]
