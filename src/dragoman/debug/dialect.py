@@ -89,8 +89,23 @@ class Dialect:
     """A pattern of how that local is shown, with the `message` in it."""
     thread_dump: str = ""
     """An expression that is evaluated in a running program, beside its threads: where each is and what it waits for."""
+    thread_dump_of: Callable[[str], str] = str
+    """The text of a thread dump, from how the answer shows it."""
+    is_asked_beside: bool = False
+    """That expression is evaluated beside the threads, whatever they do. Otherwise not of a program that stands, where
+    stacks tell more, nor of one that is to halt, which it would do in there."""
+    is_seen_from_outside: bool = False
+    """What it waits for is asked of the kernel, where neither the program nor its debugger can say it."""
+    kernel_waits: Mapping[str, str] = field(default_factory=dict)
+    """Kinds of waits that the language calls otherwise than the kernel."""
+    loses_pauses: bool = False
+    """One that overtakes the continue before it is lost: it is asked for twice."""
+    holder: str = ""
+    """An expression of the thread that has what the innermost frame of another waits for, where that is a lock."""
     halts_anywhere: bool = False
     """It halts a program also where that waits in the kernel: one that cannot be asked is halted for a thread dump."""
+    halts_busy: bool = False
+    """It halts a program that runs code of the language: such a one is halted for a thread dump."""
     build_failed: str = ""
     """A pattern in its refusal to launch that says that the program could not be built: its output has the reason."""
     ready_within_s: float = 30.0

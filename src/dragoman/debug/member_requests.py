@@ -60,8 +60,10 @@ class MemberRequests:
                 result = read_body(response, _EvaluateBody).result
                 found.append({"result": result, "threads": self._threads.numbers(member.place)})
 
+        every = list(self._members.present.values())
+        programs = [it for it in every if self._threads.of(it.place)]  # a root that only asks for children answers late
         async with anyio.create_task_group() as group:
-            for member in list(self._members.present.values()):
+            for member in programs or every:
                 group.start_soon(ask, member)
         return answer(EVALUATE_IN_EACH, {"answers": found})
 

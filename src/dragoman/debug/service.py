@@ -226,11 +226,14 @@ class DebugService:
             return await self._awaited(client, kept, before, self._left_s(began_s + min(seconds, within_s)))
 
         first_s = min(within_s, _BLOCKED_AFTER_S if session.sees_running else _PAUSED_WITHIN_S)
+        before_it = await session.thread_dump(may_halt=False) if session.is_seen_before_a_pause else ThreadDump()
         happened = await self._performed(client, session, session.pause(by=client.id), first_s)
         if session.sees_running and _is_halting(happened):
-            dump = await session.thread_dump(may_halt=False)
+            dump = before_it or await session.thread_dump(may_halt=False)
+            if session.launch.dialect.loses_pauses and not dump.native and session.state is State.RUNNING:
+                await self._performed(client, session, session.pause(by=client.id), 0.0)
             if dump.is_blocked or dump.is_placed:
-                told = await wait_until(0.0 if dump.is_blocked else _BUSY_HALTED_WITHIN_S)
+                told = await wait_until(0.0 if dump.is_blocked and not before_it else _BUSY_HALTED_WITHIN_S)
                 return replace(told, dump=dump)
             happened = await wait_until(_PAUSED_WITHIN_S)
         if not _is_halting(happened) or within_s <= _PAUSED_WITHIN_S:

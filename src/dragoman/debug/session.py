@@ -179,6 +179,11 @@ class Session:
         """Whether a thread dump can be had of it while it runs."""
         return self._dumper.sees_running
 
+    @property
+    def is_seen_before_a_pause(self) -> bool:
+        """Whether what it does can be asked only as long as it is not to halt."""
+        return self.sees_running and not self._dumper.sees_stopped and self.state is State.RUNNING
+
     async def thread_dump(self, *, may_halt: bool) -> ThreadDump:
         """Where each thread is and what it waits for, within two seconds; empty where that cannot be learned: answers
         are poorer without it, and do not fail by it. Some programs must be halted for it, for some milliseconds."""
@@ -190,20 +195,24 @@ class Session:
         return ThreadDump()
 
     async def _thread_dump(self, *, may_halt: bool) -> ThreadDump:
-        if self.sees_running and self.state in {State.RUNNING, State.STOPPED}:
-            return await self._dumper.running()
-        moment = self._arriving.moment
         if self.state is State.RUNNING:
-            return await self._glanced() if may_halt else ThreadDump()
+            is_to_halt = self._running.command == "pause"
+            seen = await self._dumper.running(is_to_halt=is_to_halt) if self.sees_running else ThreadDump()
+            # One that waits would halt when its wait is over, which nobody asked for.
+            is_unplaced = may_halt and not seen.is_placed and not (seen and seen.is_blocked)
+            return (await self._glanced() or seen) if is_unplaced else seen
+        moment = self._arriving.moment
         if self.state is not State.STOPPED or moment is None:
             return ThreadDump()
-        return await self._dumper.stopped(await self.looks.threads(placed=False), moment.looking.stack)
+        if self._dumper.sees_stopped:
+            return await self._dumper.running()
+        return await self._dumper.stopped(await self.looks.threads(placed=False), moment.looking)
 
     async def _glanced(self) -> ThreadDump:
         """By a short halt, where that takes nothing from anybody: not of a program that was there before us, and not in
         the middle of a step, which would end there."""
         is_free = self.launch.is_launch and not self.is_a_persons and self._running.command == "continue"
-        if not is_free or not self.launch.dialect.halts_anywhere:
+        if not is_free or not (self.launch.dialect.halts_anywhere or self.launch.dialect.halts_busy):
             return ThreadDump()
 
         async def perform() -> None:

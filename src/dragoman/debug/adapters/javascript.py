@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from dragoman.debug import suffixes
 from dragoman.debug.adapters.finding import on_path, require_adapter
@@ -110,7 +112,15 @@ JAVASCRIPT = AdapterSpec(
     arguments=_arguments,
     require_runnable=require_runnable,
     # It has no way to say a remainder, and a hit that does not count makes it forget the step that is under way.
-    dialect=Dialect(suffixes=suffixes.JAVASCRIPT, hit_forms=frozenset(), heeds_one_alone=True),
+    dialect=Dialect(
+        suffixes=suffixes.JAVASCRIPT,
+        hit_forms=frozenset(),
+        heeds_one_alone=True,
+        thread_dump=Path(__file__).with_name("javascript_threads.js").read_text(encoding="utf-8"),
+        thread_dump_of=lambda shown: unquote(shown.strip("'\"`")),  # however it quotes a string, these characters stay
+        kernel_waits={"lock": "notification"},
+        loses_pauses=True,
+    ),
     exception_filters=("uncaught",),
     exit_code_from_process=True,
     ends_with_its_children=True,

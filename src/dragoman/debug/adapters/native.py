@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,8 +33,14 @@ _IGNORED = frozenset(
     }
 )
 
+# The lock word that a thread waits at in the kernel is the first field of a mutex of the C library; the thread that has
+# it is the third. The register holds the first argument of the system call.
+_REGISTERS = {"x86_64": "$rdi", "aarch64": "$x0"}
+_HOLDER = f"*(int *)({register} + 8)" if (register := _REGISTERS.get(platform.machine())) else ""
+
 NATIVE = Dialect(
     halts_anywhere=True,
+    holder=_HOLDER,
     suffixes=suffixes.NATIVE,
     hit_forms=frozenset(),  # it takes but a number, and means "from there on" by it
     # What it calls so is a command line of LLDB, where `n` steps: for who means that one.

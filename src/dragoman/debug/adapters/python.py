@@ -234,6 +234,7 @@ PYTHON = AdapterSpec(
         contexts={"clipboard": "watch"},
         is_interrupted=True,
         thread_dump=_THREAD_DUMP,
+        is_asked_beside=True,
     ),
     exception_filters=("uncaught",),
     more_filters=_filters_for_tests,

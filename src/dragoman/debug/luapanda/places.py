@@ -73,6 +73,7 @@ class Program:
     async def hear(self, tell: Tell) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(feed, self.child.stdin, self._stdin)
+            await tell(made("process", name="", systemProcessId=self.child.pid))
             group.start_soon(hear, self.child.stdout, "stdout", tell, None)
             if self.child.stderr is not None:
                 group.start_soon(hear, self.child.stderr, "stderr", tell, None)

@@ -63,7 +63,7 @@ class Glance:
         self._threads.stopped(thread, body)
         try:
             looking = Looking(self._backend, Handles(0), self._dialect)
-            self._dump = await self._dumper.stopped(await self._threads.listed(), looking.stack)
+            self._dump = await self._dumper.stopped(await self._threads.listed(), looking)
         except (DragomanError, RemoteProtocolError) as error:
             log.info("no thread dump of a program that was halted for it: %s", error)
         is_over = command != "pause" and await goes_on(thread)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -95,7 +95,26 @@ def of_process(text: str, numbers: Mapping[int, int]) -> ThreadDump:
     threads = [_dumped(it, seen.pid, numbers) for it in seen.threads]
     tasks = [msgspec.structs.replace(_dumped(it, seen.pid, {}), is_task=True) for it in seen.tasks]
     total = max(seen.total_threads, len(threads)) + max(seen.total_tasks, len(tasks))
-    return ThreadDump(threads=(*threads, *tasks), total=total, deadlocks=tuple(_circles(seen.threads)))
+    waits = {it.ident: (it.name, it.holder) for it in seen.threads if it.ident is not None}
+    return ThreadDump(threads=(*threads, *tasks), total=total, deadlocks=tuple(_circles(waits)))
+
+
+def with_holders(threads: Sequence[DumpedThread], holders: Mapping[int, int]) -> list[DumpedThread]:
+    """`holders` are the numbers of threads, by that of who waits for them."""
+    by_id = {it.id: it for it in threads}
+
+    def told(thread: DumpedThread) -> DumpedThread:
+        holder = by_id.get(holders.get(thread.id or 0, 0))
+        if holder is None:
+            return thread
+        held = Held(name=holder.name, is_itself=holder is thread, path=holder.path, line=holder.line)
+        return msgspec.structs.replace(thread, held=held)
+
+    return [told(it) for it in threads]
+
+
+def deadlocks(threads: Iterable[DumpedThread], holders: Mapping[int, int]) -> tuple[tuple[str, ...], ...]:
+    return tuple(_circles({it.id: (it.name, holders.get(it.id)) for it in threads if it.id is not None}))
 
 
 def together(dumps: Iterable[ThreadDump]) -> ThreadDump:
@@ -135,16 +154,16 @@ def _held(seen: _Seen) -> Held | None:
     return Held(name=seen.holder_name[:_NAMED], is_itself=is_itself, **place)
 
 
-def _circles(threads: Iterable[_Seen]) -> Iterable[tuple[str, ...]]:
-    """Each once. A thread waits for one other at most, so following them finds every circle."""
-    by_ident = {it.ident: it for it in threads if it.ident is not None}
+def _circles(waits: Mapping[int, tuple[str, int | None]]) -> Iterable[tuple[str, ...]]:
+    """Each once, of names and who holds what each waits for. A thread waits for one other at most, so following them
+    finds every circle."""
     told: set[int] = set()
-    for start in by_ident:
+    for start in waits:
         path: list[int] = []
         at: int | None = start
-        while at in by_ident and at not in path and at not in told:
+        while at is not None and at in waits and at not in path and at not in told:
             path.append(at)
-            at = by_ident[at].holder
+            at = waits[at][1]
         if at in path:
-            yield tuple(by_ident[it].name[:_NAMED] for it in path[path.index(at) :])
+            yield tuple(waits[it][0][:_NAMED] for it in path[path.index(at) :])
         told.update(path)

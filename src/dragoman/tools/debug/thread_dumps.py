@@ -45,6 +45,8 @@ _WAITS: Mapping[str, _Words] = {
     "connecting": lambda _: say("a connection to be accepted"),
     "name": lambda _: say("a host name to be resolved"),
     "descriptors": lambda _: say("a file or socket to be ready"),
+    "events": lambda what: say("an event ({what})", what=what) if what else say("an event"),
+    "notification": lambda _: say("a notification (Atomics.wait), or a lock of native code"),
     "event_loop": lambda _: say("the tasks of its event loop"),
     "tasks": lambda tasks: say("task {tasks}", tasks=tasks) if tasks else say("other tasks"),
     "sleep": lambda _: say("the end of a sleep"),
@@ -53,7 +55,7 @@ _WAITS: Mapping[str, _Words] = {
     "input": lambda _: say("input"),
     "call": lambda call: say("{call} to return", call=f"{call}()") if call else say("native code to return"),
 }
-_NAMES_ITS_TARGET = frozenset({"thread", "process", "tasks"})
+_NAMES_ITS_TARGET = frozenset({"thread", "process", "tasks", "events"})
 
 
 class Dumped(Protocol):
