@@ -16,6 +16,7 @@ import pytest
 
 from dragoman.clock import SystemClock
 from dragoman.debug.adapters import PYTHON, AdapterSpec, Situation
+from dragoman.debug.launch.faults import LaunchError
 from dragoman.debug.model import Ended, Stop
 from dragoman.debug.service import Client, DebugService, Happened, Wish
 from dragoman.debug.starting import AdapterStarter
@@ -185,6 +186,25 @@ async def test_an_adapter_that_dies_at_once_is_told_with_its_last_words(workspac
             await service.start(client_of(workspace), Wish(program="main.py"), within_s=20)
         assert caught.value.code == "adapter_gone"
     assert psutil.Process().children(recursive=True) == []
+
+
+@pytest.mark.parametrize(
+    "python", ["#!/bin/sh\necho not a python >&2\nexit 3\n", "#!/bin/sh\nexec {python} -c 'raise SystemExit(3)'\n"]
+)
+async def test_a_program_that_ends_before_it_is_reached_ends_the_start_soon_with_what_it_printed(
+    workspace: Path, python: str
+) -> None:
+    chosen = workspace / "python3"
+    chosen.write_text(python.format(python=sys.executable))
+    chosen.chmod(0o755)
+    configuration = {"type": "python", "request": "launch", "program": "main.py", "python": str(chosen)}
+    async with service_in(workspace) as service:
+        began = anyio.current_time()
+        with pytest.raises(LaunchError) as caught:
+            await service.start(client_of(workspace), Wish(configuration=configuration), within_s=30)
+        assert anyio.current_time() - began < 8  # debugpy alone waits for a minute
+    assert (caught.value.code, caught.value.details["exit_code"]) == ("ended_at_once", 3)
+    assert caught.value.details["last_lines"] == (["not a python"] if "echo" in python else [])
 
 
 async def test_two_clients_conditions_at_one_line_both_stop(workspace: Path) -> None:

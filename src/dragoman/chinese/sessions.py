@@ -7,6 +7,12 @@ TABLE: dict[str, str] = {
     "`{command}` is beyond this session's debugger ({debugger}).": "此会话的调试器（{debugger}）不支持 `{command}`。",
     "No Python was found for {workspace}.": "没有找到可用于 {workspace} 的 Python。",
     "Name one with `python` in the configuration, or make a .venv in the workspace.": "请在配置中用 `python` 指定，或在工作区中创建 .venv。",
+    "The program ended before the debugger was attached to it, with exit code {code}.": (
+        "程序在调试器附加之前就结束了，退出码为 {code}。"
+    ),
+    "`last_lines` is what it printed. Its interpreter may be the wrong one, or what that loads first may fail.": (
+        "`last_lines` 是它的输出。可能是解释器不对，也可能是解释器启动时加载的内容出错。"
+    ),
     "The debugger ended before the program was started. Its last words: {words}": "调试器在程序启动之前结束。它最后的输出：{words}",
     "Check that the program exists and can be run by itself.": "请检查程序是否存在且能单独运行。",
     "There is no live debug session in this workspace.": "此工作区没有活动的调试会话。",

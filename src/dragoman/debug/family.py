@@ -90,6 +90,11 @@ class Family:
             "debugpyAttach": self._take_attach,
         }
 
+    @property
+    def is_configurable(self) -> bool:
+        """Whether the adapter has reached the program."""
+        return self._root.initialized.is_set()
+
     # The life.
 
     async def run(self) -> None:

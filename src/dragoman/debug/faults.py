@@ -104,15 +104,30 @@ def adapter_gone(last_words: str) -> DragomanError:
     )
 
 
+def ended_at_once(exit_code: int | None, output: str) -> DragomanError:
+    return LaunchError(
+        "ended_at_once",
+        say("The program ended before the debugger was attached to it, with exit code {code}.", code=exit_code),
+        hint=say(
+            "`last_lines` is what it printed. Its interpreter may be the wrong one, or what that loads first may fail."
+        ),
+        exit_code=exit_code,
+        last_lines=_last_lines(output),
+    )
+
+
 def build_failed(output: str) -> DragomanError:
     """What the compiler said is data beside the sentence, never in it."""
-    lines = [line[:_LONGEST_LINE] for line in output.splitlines()[-_LAST_LINES:]]
     return LaunchError(
         "build_failed",
         say("The program cannot start: it does not compile."),
         hint=say("Correct what the compiler says, then start again."),
-        last_lines=lines,
+        last_lines=_last_lines(output),
     )
+
+
+def _last_lines(output: str) -> list[str]:
+    return [line[:_LONGEST_LINE] for line in output.splitlines()[-_LAST_LINES:]]
 
 
 def start_timed_out() -> DragomanError:

@@ -123,6 +123,7 @@ class Session:
         self._ending.before = self._send_on
         self._when_ended: Callable[[], None] = lambda: None
         self._scope = anyio.CancelScope()
+        self._is_adapter_gone = False
 
     # What it is.
 
@@ -293,6 +294,8 @@ class Session:
     def _why_not_started(self) -> DragomanError:
         if self._ending.is_asked_for:
             return faults.already_ended()
+        if self._hearing.exited.is_set() and not self._is_adapter_gone:
+            return faults.ended_at_once(self._hearing.exit_code, self.output.since(0, most=_LAST_WORDS)[0])
         return faults.adapter_gone(self.ended.output if self.ended else "")
 
     async def _last_words(self) -> str:
@@ -322,6 +325,7 @@ class Session:
     async def _hear(self) -> None:
         """The end of the stream is an end, whatever the adapter said or did not say before it."""
         await self._hearing.listen()
+        self._is_adapter_gone = True
         await self._hearing.drained()
         await self._ending.adapter_has_gone()
         self._scope.cancel("the adapter has gone")
@@ -354,6 +358,8 @@ class Session:
     def _told_end(self) -> None:
         self._mailbox.end()
         self._when_ended()
+        if not self._opening.configurable.is_set():
+            self._scope.cancel("the program ended before its debugger was there")  # which would wait for it in vain
 
     # What callers ask.
 

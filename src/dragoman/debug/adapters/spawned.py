@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
@@ -20,7 +21,7 @@ from dragoman.debug import faults
 from dragoman.debug.adapters.links import DapLink, attach_timed_out
 from dragoman.debug.adapters.output_events import without_noise
 from dragoman.debug.adapters.place import Foreign, Own
-from dragoman.debug.adapters.run_in_terminal import exited, with_signal
+from dragoman.debug.adapters.run_in_terminal import Terminal, exited, with_signal
 from dragoman.debug.adapters.spec import AdapterSpec, Situation
 from dragoman.debug.backend import Owns
 from dragoman.debug.family import RUNS, Family, Traits
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
 _EXIT_WITHIN_S = 2.0
+_LAUNCHER_TELLS_WITHIN_S = 0.5
 _PORTS_TRIED = 3
 _PERHAPS_TAKEN = frozenset({"foreign_peer", "adapter_gone"})
 _EARLY_AT_MOST = 200
@@ -196,10 +198,20 @@ class SpawnedAdapter:
             return await self._terminal(asked)
         if self._place.terminal is not None:
             started = await self._place.terminal.run(asked, self._links, self._tell, self._spec.noise)
-            if self._spec.exit_code_from_process:  # else it is the adapter's launcher, which tells of the program
+            if self._spec.exit_code_from_process:
                 await self._tell(_is_the_program(started["processId"]))
+            else:  # it is the adapter's launcher, which tells of the program, unless it ends at once
+                self._links.start_soon(self._see_launcher, self._place.terminal)
             return started
         raise _not_served("runInTerminal")
+
+    async def _see_launcher(self, launcher: Terminal) -> None:
+        """debugpy waits a minute for a program that has ended before it was reached."""
+        exit = await launcher.ended(math.inf)
+        await anyio.sleep(_LAUNCHER_TELLS_WITHIN_S)
+        if exit is not None and not self._family.is_configurable:
+            for event in exited(exit):
+                await self._tell(event)
 
     def _with_our_variables(self, asked: dict[str, Any]) -> dict[str, Any]:
         variables = asked.get("env")
