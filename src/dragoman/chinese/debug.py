@@ -81,4 +81,8 @@ TABLE: dict[str, str] = {
         "同一位置已有另一个断点，而调试适配器只接受一个：请先移除它。"
     ),
     "There is no code at this line.": "这一行没有代码。",
+    "The interpreter has this module's code inside (frozen), without its lines. To stop in it, start the program with "
+    "`python -X frozen_modules=off`.": (
+        "此模块的代码内置于解释器中（冻结模块），不带行号信息。要在其中停止，请用 `python -X frozen_modules=off` 启动程序。"
+    ),
 }

@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from dragoman.debug.dialect import Dialect
 from dragoman.debug.exceptions import Exceptions
 from dragoman.debug.hits import Hits
 from dragoman.debug.model import Binding, Frame, Raised
+from dragoman.debug.named import admitting
 from dragoman.debug.persons import is_person
 from dragoman.debug.probe import Probe
-from dragoman.debug.shared_lines import Shared, one_a_place
+from dragoman.debug.shared_lines import SHARES, Shared, one_a_place
 from dragoman.debug.suffixes import is_anothers
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
@@ -61,7 +63,7 @@ class Bindings:
         self._ever: defaultdict[str, set[int]] = defaultdict(set)
         self._logged_here: dict[int, str] = {}
         self._failed: dict[tuple[int, str], str] = {}
-        self._functions = named.functions(backend, self._bound, self._function)
+        self._functions = named.functions(backend, self._bound, self._function, dialect)
         self._data = named.data(backend, self._bound, self._conditions)
         self._exceptions = Exceptions(backend, dialect, exception_filters, self._bound)
 
@@ -140,8 +142,10 @@ class Bindings:
         return raised and self._exceptions.judged(raised)
 
     def condition_of(self, id: int) -> str:
-        """Of those on lines: to be checked here, where the adapter does not."""
-        return next((it.condition for group in self._sent.values() for it in group if it.id == id), "")
+        """Of those on lines and functions: to be checked here, where the adapter does not."""
+        lines = (it.condition for group in self._sent.values() for it in group if it.id == id)
+        functions = (self._function_condition(it) for it in self._functions.sent if it.id == id)
+        return next(chain(lines, functions), "")
 
     def failed(self, id: int, condition: str, error: str) -> None:
         reason = str(say("The condition failed: {reason}", reason=error))
@@ -162,9 +166,8 @@ class Bindings:
         return is_counted
 
     def messages_to_log(self, hit: Sequence[int]) -> list[str]:
-        """Of logpoints that the adapter only stops at; none where one of those hit is there to stop."""
-        found = [self._logged_here.get(id, "") for id in hit]
-        return found if all(found) else []
+        """Of logpoints that the adapter only stops at. As many as were hit: none of these is there to stop."""
+        return [message for id in hit if (message := self._logged_here.get(id, ""))]
 
     def _by_reason(self, reason: str, top: Frame | None) -> list[Breakpoint]:
         if reason.startswith("data"):
@@ -204,20 +207,36 @@ class Bindings:
         return bool(breakpoint.owner) and breakpoint.owner == self._backend.owns.others
 
     async def _send_file(self, path: str, group: tuple[Breakpoint, ...]) -> None:
-        places = one_a_place(group, or_word=self._dialect.or_word, is_sound=lambda it: not self._fault_in(it))
-        source = {"path": path, "name": Path(path).name}
-        asked = {"source": source, "breakpoints": [self._translated(place.sent) for place in places]}
         self._sent[path] = group
         self._ever[path] |= {breakpoint.line for breakpoint in group}
+        places = self._places(group)
         try:
-            response = await self._backend.request("setBreakpoints", asked, timeout_s=_SENT_WITHIN_S)
+            told = await self._asked(path, places)
+            if self._dialect.keeps_last_of_a_line and _meet(told):
+                moved = {it.id: answer.line for place, answer in told for it in place.stands_for if answer.line}
+                places = self._places(group, moved)
+                told = await self._asked(path, places)
         except AdapterRefusedError as error:
             self._note_all(group, error.reason)
             return
         for place in places:
             self._note_faults(place)
-        for place, answer in zip(places, read_body(response, answers.BreakpointsAnswer).breakpoints, strict=False):
+        for place, answer in told:
             self._bound.bind(place, self._with_count(place, answer))
+
+    def _places(self, group: Iterable[Breakpoint], lines: Mapping[int, int] | None = None) -> tuple[Shared, ...]:
+        def can_join(breakpoint: Breakpoint) -> bool:
+            is_told_by_adapter = bool(breakpoint.log_message) and self._dialect.takes_log_messages
+            return not is_told_by_adapter and not self._fault_in(breakpoint)
+
+        return one_a_place(group, or_word=self._dialect.or_word, can_join=can_join, lines=lines)
+
+    async def _asked(self, path: str, places: Sequence[Shared]) -> list[tuple[Shared, bodies.Breakpoint]]:
+        source = {"path": path, "name": Path(path).name}
+        asked = {"source": source, "breakpoints": [self._translated(place) for place in places]}
+        asked |= admitting(self._dialect, [place.sent for place in places])
+        response = await self._backend.request("setBreakpoints", asked, timeout_s=_SENT_WITHIN_S)
+        return list(zip(places, read_body(response, answers.BreakpointsAnswer).breakpoints, strict=False))
 
     def _with_count(self, place: Shared, answer: bodies.Breakpoint) -> bodies.Breakpoint:
         if answer.message or not self._hits.is_anew(place.sent.id):
@@ -230,43 +249,57 @@ class Bindings:
             self._bound.note(breakpoint.id, reason or str(say("The adapter did not take it.")))
 
     def _note_faults(self, place: Shared) -> None:
-        shares = str(say("Another breakpoint stands at this place, and an adapter takes only one: remove it first."))
         for it in place.stands_for:
             self._bound.note(it.id, self._fault_in(it) or self._failed.get((it.id, it.condition), ""))
         for it in place.left_out:
-            self._bound.note(it.id, self._fault_in(it) or shares)
+            self._bound.note(it.id, self._fault_in(it) or str(SHARES))
 
     def _fault_in(self, breakpoint: Breakpoint) -> str:
         if not breakpoint.condition:
             return ""
         return self._dialect.fault_of(breakpoint.condition)
 
-    def _translated(self, breakpoint: Breakpoint) -> dict[str, Any]:
+    def _translated(self, place: Shared) -> dict[str, Any]:
+        breakpoint = place.sent
         asked: dict[str, Any] = {"line": breakpoint.line, **self._conditions(breakpoint)}
         asked |= {"column": breakpoint.column} if breakpoint.column else {}
-        return asked | self._log_message(breakpoint, is_counted_here=self._hits.counts_here(breakpoint.id))
+        return asked | self._log_message(place, is_counted_here=self._hits.counts_here(breakpoint.id))
 
-    def _log_message(self, breakpoint: Breakpoint, *, is_counted_here: bool) -> dict[str, str]:
+    def _log_message(self, place: Shared, *, is_counted_here: bool) -> dict[str, str]:
         """An adapter that logs would log each hit: where we count them, we log as well."""
-        self._logged_here.pop(breakpoint.id, None)
+        breakpoint = place.sent
+        for it in (*place.stands_for, *place.left_out):
+            self._logged_here.pop(it.id, None)
         is_heeded = self._dialect.takes_log_messages and not (self._dialect.heeds_one_alone and breakpoint.condition)
         if is_heeded and not is_counted_here:
             return {"logMessage": breakpoint.log_message} if breakpoint.log_message else {}
-        self._logged_here[breakpoint.id] = breakpoint.log_message
+        self._logged_here |= {it.id: it.log_message for it in place.stands_for}
         return {}
 
     def _function(self, breakpoint: Breakpoint) -> dict[str, Any]:
-        asked, qualified = self._conditions(breakpoint), self._dialect.qualified
-        if "." not in breakpoint.function or not qualified:
-            return asked
-        is_it = qualified.format(name=breakpoint.function)
-        condition = f"({is_it}) and ({asked['condition']})" if "condition" in asked else is_it
+        """By its last name alone for an adapter that knows no other, and then only where it is the one."""
+        asked, condition = self._conditions(breakpoint), self._function_condition(breakpoint)
+        if condition == breakpoint.condition:
+            return {"name": breakpoint.function, **asked}
         return {**asked, "name": _last(breakpoint.function), "condition": condition}
+
+    def _function_condition(self, breakpoint: Breakpoint) -> str:
+        condition, qualified = breakpoint.condition, self._dialect.qualified
+        if "." not in breakpoint.function or not qualified:
+            return condition
+        is_it = qualified.format(name=breakpoint.function)
+        return f"({is_it}) and ({condition})" if condition else is_it
 
     def _conditions(self, breakpoint: Breakpoint) -> dict[str, Any]:
         is_sent = bool(breakpoint.condition) and not self._dialect.holds
         asked: dict[str, Any] = {"condition": breakpoint.condition} if is_sent else {}
         return asked | self._hits.translated(breakpoint)
+
+
+def _meet(told: Iterable[tuple[Shared, bodies.Breakpoint]]) -> bool:
+    """Whether some were moved to a line at which there is another."""
+    lines = [(answer.line, place.sent.column) for place, answer in told if answer.line]
+    return len(set(lines)) < len(lines)
 
 
 def _last(function: str) -> str:

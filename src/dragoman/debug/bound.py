@@ -17,7 +17,12 @@ _NAME_OF_A_SENTENCE = re.compile(r"[A-Za-z]+(?:\.[A-Za-z]+)+")
 
 _NO_CODE = say("There is no code at this line.")
 _NOT_LOADED = say("The debugger has not bound it: no code that is loaded now stands at this line.")
-UNBOUND_REASONS = (_NO_CODE, _NOT_LOADED)
+_FROZEN = say(
+    "The interpreter has this module's code inside (frozen), without its lines. To stop in it, start the program with "
+    "`python -X frozen_modules=off`."
+)
+_BY_WORD = {"dragoman:frozen": _FROZEN}
+UNBOUND_REASONS = (_NO_CODE, _NOT_LOADED, _FROZEN)
 """Ours, where an adapter gives none: a face shows them in its reader's language."""
 
 
@@ -65,6 +70,8 @@ class Bound:
 
 def _binding(answer: bodies.Breakpoint) -> Binding:
     """Line 0 is how debugpy says, of a line above all code, that it found none."""
+    if answer.message in _BY_WORD:
+        return Binding(message=str(_BY_WORD[answer.message]))
     if answer.line == 0:
         return Binding(message=answer.message or str(_NO_CODE))
     said = "" if _NAME_OF_A_SENTENCE.fullmatch(answer.message or "") else answer.message

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dragoman.workspace.breakpoints import Breakpoint
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
@@ -18,8 +20,13 @@ class Dialect:
     qualified: str = ""
     """An expression that is true in the function `name` of a class or a module, for an adapter that knows functions by
     their last name alone."""
+    admits: Callable[[Breakpoint], str] = lambda _: ""
+    """An expression that has the debugger stop at a breakpoint in a library, whose code it passes over otherwise:
+    evaluated in each process before it is set. Its value is a word for why it cannot (`bound`), or empty."""
     inner_frames: frozenset[str] = frozenset()
     """Names of frames that belong to the statement of the line they are called from: none of their hits is one more."""
+    keeps_last_of_a_line: bool = False
+    """Of several breakpoints that it moves to one line it keeps the last alone: they are sent as one."""
     forgets_hits: bool = False
     """It counts anew whenever the breakpoints of a file change."""
     raises_in_each_frame: bool = False

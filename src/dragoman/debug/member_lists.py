@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,7 +19,11 @@ from dragoman.wire.dap import Response, read_body
 log = logging.getLogger(__name__)
 
 LISTS = frozenset({"setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"})
+ADMIT = "dragomanAdmit"
+"""A field of ours in a list: expressions that each process evaluates before it gets the list, and what it answers with
+is why its debugger cannot stop there."""
 _ROOT = 0
+_ADMITTED_WITHIN_S = 2.0
 _CHILDREN_WITHIN_S = 2.0  # one that hangs must not take the caller's time
 
 
@@ -66,9 +70,32 @@ class MemberLists:
             log.info("a child session did not take the breakpoints: %s", error)
 
     async def _set_at(self, place: int, link: Link, key: str, timeout_s: float) -> Response:
-        response = await link.request(*self._asked[key], timeout_s=timeout_s)
-        self.breakpoints.answered(key, place, read_body(response, _BreakpointsBody).breakpoints or ())
+        command, arguments = self._asked[key]
+        asked = {name: value for name, value in arguments.items() if name != ADMIT}
+        reason = await _refusal(link, arguments.get(ADMIT, ()))
+        response = await link.request(command, asked, timeout_s=timeout_s)
+        told = read_body(response, _BreakpointsBody).breakpoints or ()
+        refused = {"verified": False, "message": reason} if reason else {}
+        self.breakpoints.answered(key, place, [{**it, **refused} for it in told])
         return response
+
+
+async def _refusal(link: Link, expressions: Iterable[str]) -> str:
+    """A process that cannot be asked gets its list all the same, and says itself what it makes of it."""
+    for expression in expressions:
+        try:
+            asked = {"expression": expression, "context": "watch"}
+            response = await link.request("evaluate", asked, timeout_s=_ADMITTED_WITHIN_S)
+        except (DragomanError, RemoteProtocolError) as error:
+            log.info("breakpoints in a library may not bind: %s", error)
+            return ""
+        if reason := read_body(response, _EvaluateBody).result.strip("'\""):
+            return reason
+    return ""
+
+
+class _EvaluateBody(msgspec.Struct):
+    result: str = ""
 
 
 class _BreakpointsBody(msgspec.Struct):

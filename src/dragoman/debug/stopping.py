@@ -90,7 +90,7 @@ class Stopping:
         body, seen = as_raised(self._launch.dialect, body, seen, self._unseen_output(_REPORT))
         seen = replace(seen, raised=self._bindings.judged(seen.raised))
         found = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), seen.raised)
-        hit = await self._holding(found, seen, looking)
+        hit = await self._decided(found, seen, looking)
         is_refuted = is_unevaluated or (self._launch.dialect.rechecks and bool(found) and not hit)
         if is_refuted and (other := await self._thread_that_holds(thread_id, seen, looking)):
             return await self.look(msgspec.structs.replace(body, thread_id=other), number, by, command)
@@ -109,7 +109,6 @@ class Stopping:
         if on and await self._goes_on(thread_id, on):
             return None
         self._steps.told(thread_id, *_depth_and_line(seen))
-        hit = await self._narrowed(hit, seen, looking)
         seen = await looking.with_locals(seen) if is_decided_by_place else seen
         seen = await looking.from_own_code(seen, body.reason)
         return Moment(self._made(body, number, thread_id, seen, hit, by), handles, looking)
@@ -144,7 +143,7 @@ class Stopping:
         looking = Looking(self._backend, Handles(0), self._launch.dialect)
         seen = await looking.snapshot(body.thread_id or 0, exception=False, with_locals=False)
         hit = self._bindings.hit(body.reason, body.hit_breakpoint_ids, _top(seen), None)
-        await self._is_passed_over(seen, await self._holding(hit, seen, looking), looking)
+        await self._is_passed_over(seen, await self._decided(hit, seen, looking), looking)
 
     def output_since(self) -> tuple[str, int]:
         """What was printed and not yet told: its end, and how many lines it has. What comes later than its stop is told
@@ -190,7 +189,10 @@ class Stopping:
         messages = self._bindings.messages_to_log(hit or ())
         for message in messages:
             self._output.append("stdout", await filled(message, lambda it: self._text_of(it, seen, looking)) + "\n")
-        return bool(messages)
+        return bool(messages) and len(messages) == len(hit or ())
+
+    async def _decided(self, hit: tuple[int, ...] | None, seen: Snapshot, looking: Looking) -> tuple[int, ...] | None:
+        return await self._narrowed(await self._holding(hit, seen, looking), seen, looking)
 
     async def _holding(self, hit: tuple[int, ...] | None, seen: Snapshot, looking: Looking) -> tuple[int, ...] | None:
         """Those whose conditions hold, where the adapter was not told of them or is not to be believed."""
@@ -245,7 +247,8 @@ class Stopping:
         return answer.result.lower() in _TRUE
 
     async def _narrowed(self, hit: tuple[int, ...] | None, seen: Snapshot, looking: Looking) -> tuple[int, ...] | None:
-        """Of several that share a line, those whose conditions hold; all, where not one can be told to."""
+        """Of several that share a line or a function's last name, those whose conditions hold; all, where not one
+        can be told to."""
         conditions = {id: self._bindings.condition_of(id) for id in hit or ()}
         if self._launch.dialect.holds or len(set(conditions.values())) < 2:
             return hit

@@ -9,6 +9,7 @@ import pytest
 
 from dragoman.debug.adapters import BUILT_IN, PYTHON
 from dragoman.debug.bindings import Bindings
+from dragoman.debug.dialect import Dialect
 from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.wire.dap import bodies
@@ -57,11 +58,15 @@ async def test_the_same_condition_twice_is_sent_once(adapter: FakeAdapter) -> No
     assert asked(adapter) == [{"line": 5, "condition": "n"}]
 
 
-@pytest.mark.parametrize("fields", [{"log_message": "n is {n}"}, {"hit_condition": "> 3"}])
+@pytest.mark.parametrize(
+    ("fields", "dialect"),
+    [({"log_message": "n is {n}"}, Dialect()), ({"hit_condition": "> 3"}, PYTHON.dialect)],
+)
 async def test_what_cannot_be_joined_with_a_breakpoint_at_its_place_is_told_as_not_bound(
-    adapter: FakeAdapter, fields: dict[str, Any]
+    adapter: FakeAdapter, fields: dict[str, Any], dialect: Dialect
 ) -> None:
-    bindings = await sent(adapter, at(1), at(2, **fields))
+    bindings = Bindings(adapter, dialect)
+    await bindings.send([at(1), at(2, **fields)])
     assert asked(adapter) == [{"line": 5}]
     ((breakpoint, binding),) = bindings.unbound()
     assert breakpoint.id == 2
@@ -69,11 +74,27 @@ async def test_what_cannot_be_joined_with_a_breakpoint_at_its_place_is_told_as_n
 
 
 async def test_what_was_left_out_is_sent_once_its_place_is_free(adapter: FakeAdapter) -> None:
-    bindings = await sent(adapter, at(1), at(2, log_message="x"))
-    assert bindings.messages_to_log((1,)) == []
-    await bindings.send([at(2, log_message="x")])
-    assert (asked(adapter), bindings.messages_to_log((2,))) == ([{"line": 5}], ["x"])
+    bindings = await sent(adapter, at(1), at(2, hit_condition="> 300"))
+    await bindings.send([at(2, hit_condition="> 300")])
+    assert asked(adapter) == [{"line": 5, "hitCondition": "> 300"}]
     assert bindings.of(2).verified
+
+
+async def test_a_logpoint_that_we_log_and_a_breakpoint_at_its_place_are_sent_as_one(adapter: FakeAdapter) -> None:
+    bindings = await sent(adapter, at(1), at(2, log_message="x", condition="n"))
+    assert asked(adapter) == [{"line": 5}]
+    assert (bindings.messages_to_log((1, 2)), bindings.messages_to_log((1,))) == (["x"], [])
+    assert [bindings.of(id).verified for id in (1, 2)] == [True, True]
+
+
+async def test_those_that_the_adapter_moves_to_one_line_are_sent_as_one(adapter: FakeAdapter) -> None:
+    """debugpy moves one from a blank line to the line before, and would forget what stands there."""
+    moved = [{"verified": True, "id": 105, "line": 5}, {"verified": True, "id": 106, "line": 5}]
+    adapter.answers["setBreakpoints"] = lambda it: {"breakpoints": moved[: len(it["breakpoints"])]}
+    bindings = await sent(adapter, at(1, log_message="x"), at(2, 6, condition="n == 3"))
+    assert asked(adapter) == [{"line": 5}]
+    assert [bindings.of(id).line for id in (1, 2)] == [5, 5]
+    assert bindings.hit("breakpoint", [105], None) == (1, 2)
 
 
 async def test_breakpoints_in_other_columns_of_a_line_stay_their_own(adapter: FakeAdapter) -> None:

@@ -54,6 +54,21 @@ async def test_a_function_that_was_hit_is_found_by_its_name_where_the_adapter_se
         assert (await stopped(session)).hit_breakpoints == (4,)
 
 
+async def test_functions_of_one_last_name_are_sent_as_one_to_an_adapter_that_keeps_the_last() -> None:
+    adapter = FakeAdapter()
+    adapter.can("supportsFunctionBreakpoints")
+    adapter.answers["stackTrace"] = lambda _: {"stackFrames": [{"id": 1, "name": "run", "line": 1}]}
+    adapter.answers["evaluate"] = lambda it: {"result": str("B.run" in it["expression"]), "variablesReference": 0}
+    both = [Breakpoint(id=number, kind="function", function=name) for number, name in ((4, "A.run"), (5, "B.run"))]
+    dialect = Dialect(qualified="is_in({name!r})", or_word="or")
+    async with living(session_of(adapter, dialect=dialect), *both) as session:
+        (asked,) = adapter.sent("setFunctionBreakpoints")
+        assert asked["breakpoints"] == [{"name": "run", "condition": "(is_in('A.run')) or (is_in('B.run'))"}]
+        assert [session.bindings.of(id).verified for id in (4, 5)] == [True, True]
+        adapter.stop("function breakpoint")
+        assert (await stopped(session)).hit_breakpoints == (5,)
+
+
 async def test_a_function_is_told_as_not_bound_where_the_adapter_cannot_and_nothing_is_sent() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter), MAIN) as session:

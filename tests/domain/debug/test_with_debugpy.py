@@ -68,6 +68,49 @@ async def test_functions_and_exceptions_by_type_stop_and_are_told_by_our_ids(wor
         assert ended.exit_code == 0
 
 
+CLASSES = """\
+class A:
+    def run(self):
+        return 1
+
+class B(A):
+    def run(self):
+        x = 2
+
+        return x
+
+A().run()
+B().run()
+"""
+
+
+async def test_of_two_functions_with_one_last_name_each_stops_and_only_the_one_hit_is_named(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(CLASSES)
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        named = [Breakpoint(id=0, kind="function", function=name) for name in ("A.run", "B.run")]
+        ids = [(await service.set_breakpoint(client, it))[0].id for it in named]
+        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        assert stop_of(first).hit_breakpoints == (ids[0],)
+        second = await service.resume(client, first.session.id, thread_id=None, within_s=10)
+        assert stop_of(second).hit_breakpoints == (ids[1],)
+
+
+async def test_a_breakpoint_on_a_blank_line_after_a_logpoint_says_where_it_went_and_the_logpoint_logs(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.py").write_text(CLASSES)
+    client = client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        await service.set_breakpoint(client, at(tmp_path, 7, log_message="sees {self.__class__.__name__}"))
+        blank, _ = await service.set_breakpoint(client, at(tmp_path, 8))
+        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        assert stop_of(first).hit_breakpoints is not None
+        assert blank.id in (stop_of(first).hit_breakpoints or ())
+        assert first.session.bindings.of(blank.id).line == 7
+        assert "sees B\n" in first.session.output.since(0, most=1000)[0]
+
+
 async def test_a_condition_with_a_wrong_name_is_told_at_the_next_stop(workspace: Path) -> None:
     client = client_of(workspace)
     async with service_in(workspace) as service:

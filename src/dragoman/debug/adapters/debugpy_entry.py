@@ -7,11 +7,15 @@ may start a program as this user.
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import io
 import runpy
 import socket
+import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 
@@ -56,12 +60,24 @@ def _is_own(connection: socket.socket) -> bool:
     return is_admitted(connection, frozenset({0}))
 
 
+def _inject_by_our_launcher() -> None:
+    """Into a program that runs already: debugpy's own way leaves advice on itself in that program's terminal."""
+    clients: Any = importlib.import_module("debugpy.adapter.clients")  # which they import each other from
+    launcher = Path(__file__).with_name("debugpy_launcher.py")
+
+    def start(command: list[str], **more: Any) -> Any:
+        return subprocess.Popen([command[0], str(launcher), *command[1:]], **more)  # noqa: S603
+
+    clients.servers.subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, STDOUT=subprocess.STDOUT)
+
+
 def main() -> None:
     # Read of every installed package, for a log that nobody keeps.
     importlib.metadata.distributions = lambda **_: iter(())
     socket.socket = _QuickSocket  # type: ignore[misc]  # what the module itself makes, an accepted one too, is of it
     import debugpy  # noqa: F401, PLC0415  its adapter looks for it beside the script otherwise
 
+    _inject_by_our_launcher()
     runpy.run_module("debugpy.adapter", run_name="__main__", alter_sys=True)
 
 

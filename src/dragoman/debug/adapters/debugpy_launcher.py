@@ -11,7 +11,10 @@ import importlib
 import os
 import runpy
 import sys
+import threading
 from typing import Any
+
+_LEFT_WITHIN_S = 0.5
 
 
 def main() -> None:
@@ -37,7 +40,22 @@ def _launch() -> None:
         spawn(name, [*command[:at], __file__, *command[at:]] if at else command, *more)
 
     debuggee.spawn = spawn_by_this
+    _leave_after(debuggee)
     runpy.run_module("debugpy.launcher", run_name="__main__", alter_sys=True)
+
+
+def _leave_after(debuggee: Any) -> None:
+    """The adapter ends the launcher at once when the program has ended, unless that never reached it: then it waits a
+    minute for it, and would leave us here as long."""
+    wait = debuggee.wait_for_exit
+
+    def wait_and_leave() -> None:
+        wait()
+        leaving = threading.Timer(_LEFT_WITHIN_S, os._exit, [debuggee.process.returncode & 0xFF])
+        leaving.daemon = True
+        leaving.start()
+
+    debuggee.wait_for_exit = wait_and_leave
 
 
 def _debug(server: str) -> None:
@@ -52,6 +70,10 @@ def _debug(server: str) -> None:
 
     _warn_of_no_settrace()
     _show_inner_containers()
+    if "--pid" in sys.argv:
+        _inject_quietly(server)
+    else:
+        _start_children_quietly()
     run: Any = cli.main
     run()
 
@@ -68,6 +90,35 @@ def _show_inner_containers() -> None:
     """Three levels of them within a container; pydevd shows one, and of the others only that they are there."""
     safe_repr: Any = importlib.import_module("_pydevd_bundle.pydevd_safe_repr")
     safe_repr.SafeRepr.maxcollection = (60, 20, 5, 3)
+
+
+_QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"  # else pydevd says on standard error that modules are frozen, and what to do
+
+
+def _start_children_quietly() -> None:
+    """Also those that get an environment of their own, in which nothing of ours is."""
+    import subprocess  # noqa: PLC0415
+
+    module: Any = subprocess if hasattr(subprocess, "_fork_exec") else sys.modules["_posixsubprocess"]
+    name = "_fork_exec" if module is subprocess else "fork_exec"
+    start: Any = getattr(module, name)
+
+    def start_quietly(args: Any, executables: Any, close: Any, kept: Any, folder: Any, env: Any, *more: Any) -> Any:
+        if env is not None and any(b"pydevd" in os.fsencode(it) for it in args):
+            env = [*env, f"{_QUIET}=1".encode()]
+        return start(args, executables, close, kept, folder, env, *more)
+
+    setattr(module, name, start_quietly)
+
+
+def _inject_quietly(server: str) -> None:
+    """Of a program that runs already, its own terminal would show it. The code may hold no quotes."""
+    name = f"bytes({list(_QUIET.encode())}).decode()"
+    before, after = f"import os;os.environ.setdefault({name},str(1));", f"os.environ.pop({name},None);"
+    sys.path.append(os.path.join(server, "_vendored", "pydevd", "pydevd_attach_to_process"))  # noqa: PTH118
+    injecting: Any = importlib.import_module("add_code_to_python_process")
+    inject: Any = injecting.run_python_code
+    injecting.run_python_code = lambda pid, code, **more: inject(pid, before + code + after, **more)
 
 
 def _survey_only_for_a_log() -> None:

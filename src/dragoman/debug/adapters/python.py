@@ -18,9 +18,11 @@ from dragoman.debug import suffixes
 from dragoman.debug.adapters.commands import output_of
 from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
 from dragoman.debug.dialect import Dialect
+from dragoman.debug.own_code import is_library
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.command import Command
+from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.interpreter import find_interpreter
 
 # What would change how our own adapter's interpreter starts; the program still gets the client's.
@@ -65,6 +67,9 @@ _THREAD_DUMP = (
         source=Path(__file__).with_name("python_threads.py").read_text(encoding="utf-8")
     )
 )
+
+_ADMIT = "(lambda names: (exec({source!r}, names), names[{name!r}]({of!r}))[1])({{'__name__': 'dragoman_libraries'}})"
+_LIBRARIES = Path(__file__).with_name("python_libraries.py").read_text(encoding="utf-8")
 
 _CONDITION_FAILED = (
     r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"
@@ -189,6 +194,15 @@ def _fault_of(condition: str) -> str:
     return ""
 
 
+def _admits(breakpoint: Breakpoint) -> str:
+    """Of a function only where its module is named: of all functions of one name those of the user's own code stop."""
+    if breakpoint.path and is_library(breakpoint.path):
+        return _ADMIT.format(source=_LIBRARIES, name="admit", of=breakpoint.path)
+    if "." in breakpoint.function:
+        return _ADMIT.format(source=_LIBRARIES, name="admit_function", of=breakpoint.function)
+    return ""
+
+
 def _text_of(shown: str) -> str:
     """Of a string that is shown in quotes; what is none says why there is no text."""
     try:
@@ -209,6 +223,8 @@ PYTHON = AdapterSpec(
         suffixes=suffixes.PYTHON,
         qualified=_QUALIFIED,
         inner_frames=frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}),
+        admits=_admits,
+        keeps_last_of_a_line=True,
         forgets_hits=True,
         raises_in_each_frame=True,
         hit_spelling={"%": "% {number} - {remainder}"},  # it writes `== 0` behind it
