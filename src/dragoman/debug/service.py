@@ -230,9 +230,10 @@ class DebugService:
         happened = await self._performed(client, session, session.pause(by=client.id), first_s)
         if session.sees_running and _is_halting(happened):
             dump = before_it or await session.thread_dump(may_halt=False)
-            if session.launch.dialect.loses_pauses and not dump.native and session.state is State.RUNNING:
-                await self._performed(client, session, session.pause(by=client.id), 0.0)
-            if dump.is_blocked or dump.is_placed:
+            can_halt = session.launch.dialect.loses_pauses and dump.is_placed  # its code runs, or can be interrupted
+            if (dump.is_blocked or dump.is_placed) and not can_halt:
+                if session.launch.dialect.loses_pauses and not dump.native and session.state is State.RUNNING:
+                    await self._performed(client, session, session.pause(by=client.id), 0.0)
                 told = await wait_until(0.0 if dump.is_blocked and not before_it else _BUSY_HALTED_WITHIN_S)
                 return replace(told, dump=dump)
             happened = await wait_until(_PAUSED_WITHIN_S)

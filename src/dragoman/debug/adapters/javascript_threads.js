@@ -28,6 +28,8 @@
   const number = workers && !workers.isMainThread ? workers.threadId : 0;
   const name = number ? `worker ${number}` : "main";
   const does = sites.some(isAtomics) ? { kind: "notification" } : { runs: true };
-  const thread = own ? { name, ...own, ...does } : { name, kind: "events", target: target.slice(0, 150) };
+  const isBetweenEvents = resources.includes("Immediate"); // and goes on at once
+  const waits = isBetweenEvents ? { runs: true } : { kind: "events", target: target.slice(0, 150) };
+  const thread = own ? { name, ...own, ...does } : { name, ...waits };
   return encodeURIComponent(JSON.stringify({ pid: process.pid, threads: [thread] }));
 })()
