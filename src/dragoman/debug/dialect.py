@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dragoman.workspace.breakpoints import Breakpoint
-
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
@@ -20,8 +18,8 @@ class Dialect:
     qualified: str = ""
     """An expression that is true in the function `name` of a class or a module, for an adapter that knows functions by
     their last name alone."""
-    admits: Callable[[Breakpoint], str] = lambda _: ""
-    """An expression that has the debugger stop at a breakpoint in a library, whose code it passes over otherwise:
+    admits: Callable[[str, str], str] = lambda *_: ""
+    """By a path or a function, an expression that has the debugger stop in a library, which it passes over otherwise:
     evaluated in each process before it is set. Its value is a word for why it cannot (`bound`), or empty."""
     inner_frames: frozenset[str] = frozenset()
     """Names of frames that belong to the statement of the line they are called from: none of their hits is one more."""

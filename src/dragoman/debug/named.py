@@ -90,7 +90,7 @@ class Named:
 
 def admitting(dialect: Dialect, breakpoints: Iterable[Breakpoint]) -> dict[str, list[str]]:
     """What is to be evaluated before these are set, as a field of their list."""
-    expressions = list(dict.fromkeys(found for it in breakpoints if (found := dialect.admits(it))))
+    expressions = list(dict.fromkeys(found for it in breakpoints if (found := dialect.admits(it.path, it.function))))
     return {ADMIT: expressions} if expressions else {}
 
 

@@ -22,7 +22,6 @@ from dragoman.debug.own_code import is_library
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
 from dragoman.transport.command import Command
-from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.interpreter import find_interpreter
 
 # What would change how our own adapter's interpreter starts; the program still gets the client's.
@@ -194,12 +193,12 @@ def _fault_of(condition: str) -> str:
     return ""
 
 
-def _admits(breakpoint: Breakpoint) -> str:
+def _admits(path: str, function: str) -> str:
     """Of a function only where its module is named: of all functions of one name those of the user's own code stop."""
-    if breakpoint.path and is_library(breakpoint.path):
-        return _ADMIT.format(source=_LIBRARIES, name="admit", of=breakpoint.path)
-    if "." in breakpoint.function:
-        return _ADMIT.format(source=_LIBRARIES, name="admit_function", of=breakpoint.function)
+    if path and is_library(path):
+        return _ADMIT.format(source=_LIBRARIES, name="admit", of=path)
+    if "." in function:
+        return _ADMIT.format(source=_LIBRARIES, name="admit_function", of=function)
     return ""
 
 
