@@ -41,13 +41,19 @@ def is_launcher(given: Mapping[str, Any], folder: Path, cwd: Path) -> bool:
     if type in NATIVE_TYPES:  # who debugs an interpreter by that, means the interpreter
         return name == "cargo" and "/" not in program
     if _PYTHON.fullmatch(name):
-        return "/" in program or kind_of(cwd / program) == "nothing"
+        return "/" in program or not _is_program(cwd / program)
     if name not in _NAMES:
         return False
     if "/" not in program:
-        return all(kind_of(place / program) == "nothing" for place in (folder, cwd))
+        return not any(_is_program(place / program) for place in (folder, cwd))
     path = cwd / program
     return not path.is_relative_to(folder) or path.parent.name == ".bin" or (path.parent / "activate").is_file()
+
+
+def _is_program(path: Path) -> bool:
+    """A file, or a folder of Go. Any other folder, such as one of tests that is called `node`, starts nothing."""
+    kind = kind_of(path)
+    return kind == "file" or (kind == "folder" and next(path.glob("*.go"), None) is not None)
 
 
 def words_of(given: Mapping[str, Any]) -> list[str]:

@@ -133,6 +133,9 @@ def test_what_npm_runs_first_is_a_task_before_what_it_starts(project: Workspace)
     [
         ({"program": "node"}, "", True),
         ({"program": "node"}, "node", False),
+        ({"program": "node"}, "node/app.test.js", True),
+        ({"program": "go"}, "go/main.go", False),
+        ({"program": "python"}, "python/app.py", True),
         ({"program": "./go"}, "go", False),
         ({"program": "/usr/bin/node"}, "", True),
         ({"program": "node_modules/.bin/mocha"}, "node_modules/.bin/mocha", True),
