@@ -44,6 +44,10 @@ class Agent:
     async def ends(self) -> None:
         """Stops debugging; no process of the session is left."""
         await self.ask("stop_debugging")
+        self.leaves_nothing()
+
+    def leaves_nothing(self) -> None:
+        """An answer does not wait for the last process to be gone."""
         eventually(lambda: not self.programs(), within_s=10)
 
     def programs(self) -> list[psutil.Process]:
