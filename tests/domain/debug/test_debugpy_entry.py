@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import socket
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dragoman.debug.adapters import debugpy_launcher
 from dragoman.debug.adapters.debugpy_entry import _QuickSocket
 
 _SOON_S = 5.0
@@ -70,3 +74,32 @@ def test_files_of_other_kinds_are_what_they_always_were(pair: tuple[_Counted, so
     theirs.sendall(b"a line\n")
     with quick.makefile("r", encoding="utf-8") as text:
         assert text.readline() == "a line\n"
+
+
+INJECTING = "codes = []\ndef run_python_code(pid, code, **_):\n    codes.append(code)\n"
+INJECTED = """\
+import os
+seen = []
+def attach(setup):
+    print("advice")
+    seen.append(os.environ.get("PYDEVD_DISABLE_FILE_VALIDATION"))
+"""
+
+
+def test_what_is_injected_into_a_running_program_leaves_neither_advice_nor_a_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The code that a debugger is told to run in there, run here: it may hold no quotes, or is not taken."""
+    for name, text in (("add_code_to_python_process", INJECTING), ("attach_pid_injected", INJECTED)):
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setitem(sys.modules, name, importlib.import_module(name))
+    debugpy_launcher._inject_quietly("/nowhere")
+    sys.modules["add_code_to_python_process"].run_python_code(
+        1, "import attach_pid_injected;attach_pid_injected.attach(setup);"
+    )
+    (code,) = sys.modules["add_code_to_python_process"].codes
+    assert not {"'", '"', "\n"} & set(code)
+    exec(code, {"setup": {}})
+    assert (sys.modules["attach_pid_injected"].seen, capfd.readouterr().out) == (["1"], "")
+    assert "PYDEVD_DISABLE_FILE_VALIDATION" not in os.environ

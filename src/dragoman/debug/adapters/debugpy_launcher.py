@@ -118,7 +118,13 @@ def _inject_quietly(server: str) -> None:
     sys.path.append(os.path.join(server, "_vendored", "pydevd", "pydevd_attach_to_process"))  # noqa: PTH118
     injecting: Any = importlib.import_module("add_code_to_python_process")
     inject: Any = injecting.run_python_code
-    injecting.run_python_code = lambda pid, code, **more: inject(pid, before + code + after, **more)
+    # It also says there that the program has not imported `threading`, which it copes with.
+    attach, silence = "attach_pid_injected.attach(", "attach_pid_injected.print=lambda *_,**__:None;"
+
+    def inject_quietly(pid: int, code: str, **more: Any) -> None:
+        inject(pid, before + code.replace(attach, silence + attach) + after, **more)
+
+    injecting.run_python_code = inject_quietly
 
 
 def _survey_only_for_a_log() -> None:
