@@ -1,4 +1,4 @@
-"""A wrapped shell's price: 200 MB of text and single keys, beside a bare terminal and the plainest pump there is.
+"""A wrapped shell's price in text, keys and commands, beside a bare terminal and the plainest pump there is.
 
 The reader of the outer terminal is this process, in all cases the same. The daemon is a stand-in that acknowledges and
 hashes, so that what is measured is the wrapper; `terminal_load` measures the daemon.
@@ -12,6 +12,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import signal
 import statistics
 import subprocess
@@ -28,6 +29,13 @@ SIZE = 200_000_000
 ROUNDS = 5
 KEYS = 1000
 _KEY_EVERY_S = 0.002
+COMMANDS = 300
+_COMMAND_EVERY_S = 0.02
+_RC = {
+    "bash": (".bashrc", "PS1='ready> '"),
+    "zsh": (".zshrc", "PS1='ready> '"),
+    "fish": (".config/fish/config.fish", "function fish_prompt; echo -n 'ready> '; end; set fish_greeting"),
+}
 _PROGRAMS = Path(__file__).parent / "programs"
 _PLAIN_PUMP = str(_PROGRAMS / "plain_pump.py")
 _STAND_IN = str(_PROGRAMS / "omnish_stand_in.py")
@@ -49,7 +57,7 @@ class Echo:
 
 def run() -> list[Claim]:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
-        return [*_floods(Path(folder)), *_echoes(Path(folder)), *_starts(Path(folder))]
+        return [*_floods(Path(folder)), *_echoes(Path(folder)), *_starts(Path(folder)), *_commands(Path(folder))]
 
 
 def _floods(folder: Path, size: int = SIZE, rounds: int = ROUNDS) -> list[Claim]:
@@ -224,3 +232,48 @@ def _start(command: list[str], environment: dict[str, str]) -> tuple[float, floa
     os.close(master)
     os.waitpid(pid, 0)
     return took, resident
+
+
+def _commands(folder: Path, commands: int = COMMANDS) -> list[Claim]:
+    """From Enter to the next prompt of a command that does nothing, in a bare shell and a wrapped one in turn."""
+    return [
+        Claim(
+            f"a trivial command in {shell}, over a bare shell's", _command_ms(folder, shell, commands), "ms", 2, "lower"
+        )
+        for shell in _RC
+        if shutil.which(shell)
+    ]
+
+
+def _command_ms(folder: Path, shell: str, commands: int) -> float:
+    rc = folder / _RC[shell][0]
+    rc.parent.mkdir(parents=True, exist_ok=True)
+    rc.write_text(_RC[shell][1] + "\n")
+    # Where it is there, fish does not spend its first minute on making it.
+    (folder / ".local" / "share" / "fish" / "generated_completions").mkdir(parents=True, exist_ok=True)
+    own = {"HOME": str(folder), "ZDOTDIR": str(folder), "HISTFILE": "", "TERM": "xterm"}
+    with _stand_in(folder) as (environment, _):
+        terminals = [_started([shell, "-i"], own), _started(_wrapper(shell), {**environment, **own})]
+        for _, master in terminals:
+            _prompted(master)
+        bare: list[float] = []
+        wrapped: list[float] = []
+        for _ in range(commands):
+            for (_, master), times in zip(terminals, (bare, wrapped), strict=True):
+                time.sleep(_COMMAND_EVERY_S)
+                _drain(master)
+                began = time.perf_counter()
+                os.write(master, b":\r")
+                _prompted(master, b"\n")
+                times.append((time.perf_counter() - began) * 1000)
+        for pid, master in terminals:
+            os.close(master)
+            os.waitpid(pid, 0)
+    return statistics.median(wrapped) - statistics.median(bare)
+
+
+def _prompted(master: int, after: bytes = b"") -> None:
+    """fish draws the prompt once more with the line that was entered: what counts is the one on a line of its own."""
+    seen = b""
+    while after not in seen or b"ready> " not in seen.rpartition(b"\n")[2]:
+        seen += _read(master)

@@ -45,6 +45,8 @@ _SEARCHES = {
     "a phrase": '"unused variable"',
     "a beginning": "xylo*",
     "a beginning of one letter": "t*",
+    "a part of a rare word": "ylopho",
+    "a part of three letters": "ing",
     "a word whose hits are old": "trombone",
     "a word that is nowhere": "nonexistentword",
 }

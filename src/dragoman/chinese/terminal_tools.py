@@ -20,6 +20,8 @@ TABLE: dict[str, str] = {
     "Wait for one with wait_for_command, or interrupt what runs in it.": "请用 wait_for_command 等待其中一个，或中断其中运行的命令。",
     "A terminal of its own could not be opened: its shell ended, or was not heard of in time.": "无法打开新终端：shell 已结束，或未及时连接。",
     "See `dragoman logs`. Does the shell of this client start by hand?": "请查看 `dragoman logs`。此客户端的 shell 能手动启动吗？",
+    "The command is not finished: {reason}.": "命令不完整：{reason}。",
+    "Nothing of it ran. Close every quote and block, and run the whole again.": "命令完全没有运行。请补全所有引号和代码块，然后重新运行整个命令。",
     "The terminal {id} takes no more input.": "终端 {id} 不再接收输入。",
     "What runs there does not read. Interrupt it, or use another terminal.": "其中运行的程序没有读取输入。请中断它，或使用另一个终端。",
     "The screen of a terminal cannot be shown: the package `pyte` is not installed.": "无法显示终端的屏幕：没有安装 `pyte` 包。",

@@ -6,6 +6,7 @@ is recorded. So a program that prints marks of its own changes nothing here, and
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 from collections.abc import Callable, Mapping
@@ -19,15 +20,17 @@ from dragoman.phrases import say
 from dragoman.terminal.model import EndedBy
 from dragoman.terminal.plain import plain
 from dragoman.terminal.prompts import is_prompt
+from dragoman.terminal.unfinished import require_finished
 from dragoman.transport.pty import Pty
 from dragoman.wire.osc import CommandFinished, InputStarted, Mark, MarkScanner, OutputStarted
-from dragoman.wire.typed_command import typed
+from dragoman.wire.typed_command import is_plain, typed
 
 READY_WITHIN_S = 10.0
 PROMPT_WITHIN_S = 2.0
 """After a command has ended: some prompts ask git first."""
 _NOTHING_RAN_S = 8.0
 """A shell that shows its prompt again and starts nothing has refused the line."""
+_ENDS_WITHIN_S = 2.0
 HOLDER = "DRAGOMAN_HOLDER"
 """The variable with the word; the wrapper takes it out of its environment."""
 # Shells that take a paste as text, whatever is in it: a tab completes nothing, and several lines are one command.
@@ -73,7 +76,8 @@ class AgentTerminal:
         self.application_keys = False
         """Whether what runs wants its arrow keys as applications do (DECCKM)."""
         self._pty = pty
-        self._shell = Path(client.environment.get("SHELL", "bash")).name
+        self._program = client.environment.get("SHELL", "bash")
+        self._shell = Path(self._program).name
         self._word = word
         self._freed = freed
         self._marks = MarkScanner()
@@ -108,6 +112,9 @@ class AgentTerminal:
                     for found in _CURSOR_KEYS.finditer(piece):
                         self.application_keys = found[1] == b"h"
             self.notify()
+        # It shows no more a moment before its end is known, which is what others wait for.
+        with anyio.move_on_after(_ENDS_WITHIN_S):
+            await self._pty.wait()
         self.notify()
 
     def notify(self) -> None:
@@ -126,6 +133,8 @@ class AgentTerminal:
         return await self.until(lambda: self.is_at_prompt, within_s)
 
     async def run(self, command: str) -> None:
+        if self._shell == "bash" and not is_plain(command.strip()):
+            await require_finished(command, self._program, self.client.environment.get("PATH", os.defpath))
         self.is_at_prompt, self._submitted, self._prompted_again = False, True, False
         self.read_bytes = 0
         text = typed(command, self._shell).encode(errors="replace")

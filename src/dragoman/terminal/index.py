@@ -3,7 +3,8 @@
 It keeps no text. A stretch with a line that has the words is read again from the stream, which says the line, and says
 nothing where it was forgotten meanwhile. Each line is a row of its own: two words that come everywhere and never
 together cost no look at the stream. Rows are numbered as they come and kept in shards of a million: the newest is asked
-first, what is too old goes with its whole shard, and no query or merge grows with the record.
+first, what is too old goes with its whole shard, and no query or merge grows with the record. Each shard has a list of
+its words (`vocabulary`): a part of a word is looked for there, and then the words that have it in the index.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ import msgspec
 from dragoman.clock import Clock
 from dragoman.journal import Place
 from dragoman.journal.database import DamagedError, connect, deadline, open_or_create, open_reader, remove
+from dragoman.terminal.vocabulary import Vocabulary, expanded
 from dragoman.transport.private_files import ensure_private_folder
 from dragoman.transport.system import System
 
 log = logging.getLogger(__name__)
 
-_VERSION = 2
+_VERSION = 3
 NEWEST = 1 << 62
 _SHARD_BITS = 20
 _SHARD_ROWS = 1 << _SHARD_BITS
@@ -51,6 +53,8 @@ create table blocks (n integer primary key, lines integer not null, terminal tex
     high integer not null, at_ns integer not null, carry blob not null);
 create index blocks_by_place on blocks (terminal, segment);
 create table shards (n integer primary key, rows integer not null);
+create table vocabulary (shard integer not null, words text not null);
+create index vocabulary_by_shard on vocabulary (shard);
 create table reach (n integer primary key, terminal text not null unique, segment integer not null,
     offset integer not null, at_ns integer not null, carry blob not null);
 pragma user_version={_VERSION};
@@ -94,6 +98,8 @@ class Sought(NamedTuple):
     expression: str
     terminal: str = ""
     besides: Set[str] = frozenset()
+    parts: tuple[str, ...] = ()
+    """Each must stand in the line too, as a word or inside one."""
 
 
 class Candidates(NamedTuple):
@@ -101,6 +107,8 @@ class Candidates(NamedTuple):
 
     blocks: list[Block]
     below: int
+    whole: bool = True
+    """Whether every word that has a part was looked for: there may be too many."""
 
 
 @dataclass(slots=True)
@@ -125,6 +133,7 @@ class OutputIndex:
         self._clock = clock
         self._system = system
         self._reader, self._writer = _Seat(), _Seat()  # whoever needs both takes them in this order
+        self._vocabulary = Vocabulary()
         self.generation = 0
         """Changes when it was thrown away, and what was read for the old one must not go into the new one."""
 
@@ -134,31 +143,46 @@ class OutputIndex:
         return {name: Reach(Place(segment, offset), at_ns, carry) for name, segment, offset, at_ns, carry in rows}
 
     def add(self, generation: int, terminal: str, blocks: Iterable[tuple[Block, str]], reach: Reach) -> None:
-        with self._use(self._writer) as connection, connection:
+        with self._use(self._writer) as connection:
             if generation != self.generation:
                 return
-            place = (terminal, *reach.place, reach.at_ns, reach.carry)
-            number = connection.execute(
-                """insert into reach (terminal, segment, offset, at_ns, carry) values (?, ?, ?, ?, ?) on conflict do
-                update set segment = excluded.segment, offset = excluded.offset, at_ns = excluded.at_ns,
-                carry = excluded.carry returning n""",
-                place,
-            ).get
-            for block, text in blocks:
-                _add_lines(connection, block, text.split("\n"), number)
+            try:
+                with connection:
+                    self._add(connection, terminal, blocks, reach)
+            except BaseException:  # what was noted as written is not
+                self._vocabulary = Vocabulary()
+                raise
+
+    def _add(
+        self, connection: apsw.Connection, terminal: str, blocks: Iterable[tuple[Block, str]], reach: Reach
+    ) -> None:
+        place = (terminal, *reach.place, reach.at_ns, reach.carry)
+        number = connection.execute(
+            """insert into reach (terminal, segment, offset, at_ns, carry) values (?, ?, ?, ?, ?) on conflict do
+            update set segment = excluded.segment, offset = excluded.offset, at_ns = excluded.at_ns,
+            carry = excluded.carry returning n""",
+            place,
+        ).get
+        for block, text in blocks:
+            shard = _add_lines(connection, block, text.split("\n"), number)
+            self._vocabulary.add(connection, shard, text)
 
     def find(self, sought: Sought, below: int, limit: int, timeout_s: float) -> Candidates:
         """Of the newest shard that has any."""
+        whole = True
         with self._use(self._reader) as connection, deadline(connection, self._clock, timeout_s):
-            expression = _narrowed(connection, sought)
+            narrowing = _narrowing(connection, sought)
             shards: list[Any] = connection.execute("select n from shards order by n desc").fetchall()
             for (shard,) in shards:
-                if expression and shard << _SHARD_BITS < below:
-                    rows = connection.execute(_FIND.format(n=shard), (expression, below))
-                    found = _blocks(rows, limit)
+                if narrowing is not None and shard << _SHARD_BITS < below:
+                    parts = [expanded(connection, shard, part) for part in sought.parts]
+                    whole = whole and all(is_all for _, is_all in parts)
+                    terms = [*filter(None, [sought.expression]), *(words for words, _ in parts)]
+                    match = f"({' AND '.join(terms)}){narrowing}"
+                    found = _blocks(connection.execute(_FIND.format(n=shard), (match, below)), limit)
                     if found.blocks:
-                        return found
-        return Candidates([], 0)
+                        return found._replace(whole=whole)
+        return Candidates([], 0, whole)
 
     def drop_retired(self, standing: Mapping[str, Sequence[int]]) -> None:
         """Blocks whose files are gone; in each stream the oldest files go first. Words go with their whole shard."""
@@ -213,6 +237,7 @@ class OutputIndex:
             log.warning("the index of output is made again: %s", error)
             self._writer.shut()
             remove(self._path)
+            self._vocabulary = Vocabulary()
             self.generation += 1
             return self._open()
 
@@ -236,16 +261,19 @@ class OutputIndex:
         self._reader.shut()
         self._writer.shut()
         remove(self._path)
+        self._vocabulary = Vocabulary()
         self.generation += 1
 
 
-def _add_lines(connection: apsw.Connection, block: Block, lines: list[str], terminal: int) -> None:
+def _add_lines(connection: apsw.Connection, block: Block, lines: list[str], terminal: int) -> int:
+    """The shard they went to."""
     first = _room_for(connection, len(lines))
     row = (first, len(lines), block.terminal, *block.start, *block.until, *block[3:])
     connection.execute("insert into blocks values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     words = msgspec.json.encode(lines).decode()
-    sql = _ADD_LINES.format(n=first >> _SHARD_BITS)
-    connection.execute(sql, (first, f" {_TERMINAL_MARK}{terminal}", words))
+    shard = first >> _SHARD_BITS
+    connection.execute(_ADD_LINES.format(n=shard), (first, f" {_TERMINAL_MARK}{terminal}", words))
+    return shard
 
 
 def _room_for(connection: apsw.Connection, rows: int) -> int:
@@ -259,15 +287,15 @@ def _room_for(connection: apsw.Connection, rows: int) -> int:
     return int(shard << _SHARD_BITS) + int(used)
 
 
-def _narrowed(connection: apsw.Connection, sought: Sought) -> str:
-    """The terminals that count, as words; empty where there is nothing to be found."""
+def _narrowing(connection: apsw.Connection, sought: Sought) -> str | None:
+    """The terminals that count, as words behind the others; None where there is nothing to be found."""
     known: list[Any] = connection.execute("select terminal, n from reach").fetchall()
     numbers = dict(known)
     if sought.terminal:
         number = numbers.get(sought.terminal)
-        return "" if number is None else f'({sought.expression}) AND "{_TERMINAL_MARK}{number}"'
+        return None if number is None else f' AND "{_TERMINAL_MARK}{number}"'
     besides = [f'"{_TERMINAL_MARK}{numbers[name]}"' for name in sought.besides if name in numbers]
-    return f"({sought.expression}) NOT ({' OR '.join(besides)})" if besides else sought.expression
+    return f" NOT ({' OR '.join(besides)})" if besides else ""
 
 
 def _blocks(rows: Iterable[Any], limit: int) -> Candidates:
@@ -296,3 +324,4 @@ def _drop_empty_shards(connection: apsw.Connection) -> None:
     for (shard,) in empty:
         connection.execute(f"drop table words{shard}")
         connection.execute("delete from shards where n = ?", (shard,))
+        connection.execute("delete from vocabulary where shard = ?", (shard,))

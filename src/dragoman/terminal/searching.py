@@ -60,7 +60,7 @@ class _Look:
 
     @property
     def sought(self) -> Sought:
-        return Sought(self.wanted.expression, self.terminal, self.besides)
+        return Sought(self.wanted.expression, self.terminal, self.besides, self.wanted.parts)
 
     @property
     def full(self) -> bool:
@@ -239,7 +239,9 @@ class OutputSearching:
     async def _candidates(self, look: _Look, below: int, most: int) -> Candidates:
         ask = partial(self._index.find, look.sought, below, most, look.left_s())
         try:
-            return await anyio.to_thread.run_sync(ask)
+            found = await anyio.to_thread.run_sync(ask)
+            look.complete = look.complete and found.whole
+            return found
         except (apsw.Error, DamagedError):  # out of time, or damaged: then it is made again
             look.complete = False
             return Candidates([], 0)

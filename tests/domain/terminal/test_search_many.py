@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from dragoman.clock import SystemClock
 from dragoman.journal import Place
 from dragoman.terminal import index as indexes
+from dragoman.terminal import vocabulary
 from dragoman.terminal.index import NEWEST, Block, OutputIndex, Reach, Sought
 from dragoman.transport.system import REAL_SYSTEM
 from tests.domain.terminal.logs import Logs
@@ -127,6 +129,51 @@ def test_a_shard_goes_when_its_last_block_is_retired_and_the_newest_stays(tmp_pa
     connection.close()
     add(index, 50, "apple", terminal="t2")
     assert segments(index, '"apple"') == [50], "no row of a retired block is taken for a new one"
+    index.close()
+
+
+def test_parts_of_words_are_found_in_every_shard_and_their_list_goes_with_it(
+    tmp_path: Path, small_shards: None
+) -> None:
+    index = new_index(tmp_path)
+    for number in range(1, 41):
+        add(index, number, f"pineapple {number}\nbanana\nfig{number}")
+    assert segments(index, "", parts=("neapp",), limit=3) == list(range(40, 0, -1))
+    assert segments(index, '"7"', parts=("neapp",)) == [7]
+    assert segments(index, "", parts=("pine", "ana")) == []
+    assert segments(index, "", parts=("ig39",)) == [39]
+    index.drop_retired({"t1": [39, 40]})
+    assert segments(index, "", parts=("neapp",)) == [40, 39]
+    connection = apsw.Connection(str(tmp_path / "output.db"))
+    shards = "select (select count(*) from shards), (select count(distinct shard) from vocabulary)"
+    assert connection.execute(shards).fetchall() == [(1, 1)]
+    connection.close()
+    index.close()
+
+
+def test_words_of_what_could_not_be_added_are_found_once_it_is(tmp_path: Path) -> None:
+    index = new_index(tmp_path)
+
+    def failing() -> Iterator[tuple[Block, str]]:
+        yield Block("t1", Place(1, 1), Place(1, 2), 0, 9, 1, b""), "pineapple"
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        index.add(index.generation, "t1", failing(), Reach(Place(1, 2)))
+    add(index, 1, "pineapple")
+    assert segments(index, "", parts=("neapp",)) == [1]
+    index.close()
+
+
+def test_a_part_that_too_many_words_have_is_told_as_not_looked_for_in_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vocabulary, "_ALTERNATIVES", 3)
+    index = new_index(tmp_path)
+    add(index, 1, "apples apple pineapple")
+    add(index, 2, "banana")
+    assert not index.find(Sought("", parts=("ppl",)), NEWEST, 9, 5.0).whole
+    assert index.find(Sought("", parts=("anan",)), NEWEST, 9, 5.0).whole
     index.close()
 
 

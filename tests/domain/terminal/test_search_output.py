@@ -70,15 +70,31 @@ async def test_neither_a_typed_line_nor_the_record_read_aloud_is_found_as_output
         ("错误", {"发生错误 here"}),
         ("ünïcode", {"Ünïcode"}),
         ("dial refusal", set()),
-        ("nnection", set()),
+        ("nnection", {"dial tcp: connection refused", "refused: connection"}),
+        ("NNECT efus", {"dial tcp: connection refused", "refused: connection"}),
+        ("nnection*", set()),
+        ('"refuse"', set()),
+        ("refus", {"dial tcp: connection refused", "refused: connection", "refusal"}),
+        ("src/mai", {"in src/main.c"}),
+        ("rc/mai", set()),
+        ("ain_wind", {"class main_window"}),
+        ("python", {"python3.11 -m pytest"}),
+        ("test", {"python3.11 -m pytest"}),
+        ("job", {"job1234567 began"}),
+        ("1234", set()),
+        ("job12", {"job1234567 began"}),
+        ("ïcod", {"Ünïcode"}),
+        ("вет", {"Привет мир"}),
+        ("no", {"no_such_thing"}),
+        ("ng", set()),
     ],
 )
 @pytest.mark.parametrize("with_index", [False, True], ids=["read", "indexed"])
-async def test_words_phrases_and_beginnings_on_one_line(
+async def test_words_their_parts_phrases_and_beginnings_on_one_line(
     tmp_path: Path, with_index: bool, query: str, lines: set[str]
 ) -> None:
     printed = ["dial tcp: connection refused", "refused: connection", "refusal", "in src/main.c", "class main_window"]
-    printed += ["发生错误 here", "Ünïcode"]
+    printed += ["发生错误 here", "Ünïcode", "python3.11 -m pytest", "job1234567 began", "Привет мир", "no_such_thing"]
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()
@@ -170,7 +186,7 @@ async def test_long_frames_and_lines_without_end_give_each_hit_once(tmp_path: Pa
         for number in range(0, 9_000, 617):
             found = await service.search_output(f'"line {number}"')
             assert [hit.line for hit in found.hits] == [f"line {number} of much"]
-            assert len((await service.search_output(f"a{number}")).hits) == 1
+            assert len((await service.search_output(f'"a{number}"')).hits) == 1
 
 
 async def test_an_error_inside_is_told_to_who_opened(tmp_path: Path) -> None:

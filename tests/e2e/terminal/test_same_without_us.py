@@ -85,6 +85,12 @@ ZSH = {
     "hooks added later, and their order": "autoload -Uz add-zsh-hook; later() { log later $?; }\n"
     "first() { log first $?; add-zsh-hook precmd later }; add-zsh-hook precmd first; chpwd() { log cd $PWD }",
     "an ERR trap": 'TRAPZERR() { log "err $?" }',
+    "a DEBUG trap": "trap 'log \"$ZSH_DEBUG_CMD $? $pipestatus\"' DEBUG",
+    "a DEBUG trap that is a function, beside hooks": 'TRAPDEBUG() { log "$? ${ZSH_DEBUG_CMD%%$nl*}" }\n'
+    'preexec() { log "pre $1" }; precmd() { log "$? $pipestatus"; PS1="$? prompt> " }',
+    "a DEBUG trap after each command": "setopt no_debug_before_cmd; trap 'print -r -- \"<$?>\"' DEBUG",
+    "a timer": "zmodload zsh/datetime; preexec() { began=$EPOCHREALTIME }\n"
+    'precmd() { log "$? ${began:+$(( EPOCHREALTIME - began < 9 ))}"; unset began }; TRAPEXIT() { log bye }',
     "options that change how code is read": "setopt ksh_arrays no_unset sh_word_split glob_subst; "
     'precmd() { log "$? ${pipestatus[*]}" }',
     "functions of the line editor": "zle-line-init() { log init }; zle -N zle-line-init\n"
@@ -93,6 +99,13 @@ ZSH = {
 _PLUGINS = [f"/usr/share/{name}/{name}.zsh" for name in ("zsh-autosuggestions", "zsh-syntax-highlighting")]
 for _file in os.environ.get("DRAGOMAN_TEST_ZSH_PLUGINS", " ".join(_PLUGINS)).split():
     ZSH[f"the real {_file}"] = f"source {_file}"
+ZSH["both real plugins beside a person's hooks"] = "\n".join(
+    [
+        'preexec() { log "pre $1 $2" }; precmd() { log "$? $pipestatus"; PS1="$? prompt> " }',
+        *(f"source {_file}" for _file in _PLUGINS),
+        'autoload -Uz add-zsh-hook; first() { log "first $?" }; add-zsh-hook precmd first; add-zsh-hook preexec first',
+    ]
+)
 _FISH = 'function log; echo "$argv" >>$HOME/log; end\n'
 FISH = {
     "hooks of a person's own": "function a --on-event fish_preexec; log pre $status $argv; end\n"
@@ -110,9 +123,9 @@ _RC = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
 
 @pytest.mark.parametrize(("shell", "what"), ROWS)
 def test_hooks_and_screen_are_the_same_with_us_and_without(shell: str, what: str, tmp_path: Path) -> None:
-    if what.startswith("the real ") and not Path(what.removeprefix("the real ").split()[0]).exists():
-        pytest.skip(f"not run: needs {what.removeprefix('the real ')}")
     rc = _BEFORE[shell] + {"bash": BASH, "zsh": ZSH, "fish": FISH}[shell][what] + "\n"
+    if missing := [file for file in re.findall(r"(?:source|\.) (/[^\s;]+)", rc) if not Path(file).exists()]:
+        pytest.skip(f"not run: needs {' '.join(missing)}")
     plain, wrapped = (_seen(shell, command, rc, tmp_path) for command in ([shell, "-i"], [*WRAPPER, "--", shell]))
     assert wrapped[0] == plain[0], "what a person's hooks saw"
     assert wrapped[1] == plain[1], "what the terminal showed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -170,14 +171,33 @@ def test_a_command_of_several_lines_is_one_result(agent: RawClient, shell: str) 
         assert ran["command"]["command"] == script, name
 
 
-@pytest.mark.parametrize("script", ["echo 'open", 'echo "open', "for i in 1 2", "if true", "echo a &&", "cat <("])
-def test_a_command_that_is_not_whole_is_an_error_and_not_a_wait(agent: RawClient, script: str) -> None:
+UNFINISHED = ["echo 'open", 'echo first\necho "open', "for i in 1 2", "if true", "echo a &&", "echo $(true", "cat <("]
+
+
+def test_a_command_that_is_not_whole_is_an_error_with_its_reason_and_nothing_of_it_runs(
+    agent: RawClient, shell: str
+) -> None:
+    """zsh and fish take a part of these as whole."""
+    whole = {"zsh": ["for i in 1 2", "echo a &&"], "fish": ["echo a &&"]}.get(shell, [])
+    for script in UNFINISHED:
+        began = time.monotonic()
+        result = agent.call("run_in_terminal", command=script, timeout_s=20 * PATIENCE)
+        text = result["content"][0]["text"]
+        assert result.get("isError") or told(result)["status"] == "completed", script
+        if script not in whole:
+            assert result.get("isError") or told(result)["command"]["exit_code"] != 0, (script, text)
+            assert re.search("unexpected|unmatched|parse error|balance|Missing|incomplete|end of", text), (script, text)
+            assert not re.search("^(?:[|] )?first", text, re.MULTILINE), (script, text)
+        assert run(agent, "echo next")["output"] == "next"
+        assert time.monotonic() - began < 15 * PATIENCE
+
+
+def test_a_command_that_ends_its_shell_is_answered_at_once(agent: RawClient) -> None:
     began = time.monotonic()
-    ran = run(agent, script)
-    assert ran["status"] == "completed"
-    assert ran["command"]["exit_code"] != 0 or ran["output"], "where a shell finds no fault in it, it ran"
-    assert run(agent, "echo next")["output"] == "next"
-    assert time.monotonic() - began < 15 * PATIENCE
+    ended = told(agent.call("run_in_terminal", command="exit 3", timeout_s=60))
+    assert result_of(ended)[::2] == ("completed", 3)
+    assert time.monotonic() - began < 8 * PATIENCE
+    assert run(agent, "echo next")["terminal"] != ended["terminal"]
 
 
 def test_the_record_and_its_lists_keep_the_lines_of_a_command(agent: RawClient) -> None:

@@ -30,7 +30,9 @@ class ListTerminals(Parameters):
 
 
 class SearchCommands(Parameters):
-    query: Annotated[str, Field(max_length=1000, description="Words of the command line or of its output.")] = ""
+    query: Annotated[
+        str, Field(max_length=1000, description="Words or their parts, of the command line or its output.")
+    ] = ""
     failed: Annotated[bool, Field(description="Only with an exit code other than 0.")] = False
     cwd: Folder = ""
     since: Annotated[str, Field(max_length=40, description="ISO 8601, an age (30m, 2h, 7d), today, yesterday.")] = ""

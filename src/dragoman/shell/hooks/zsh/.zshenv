@@ -25,23 +25,27 @@ __dragoman_quote() {
   builtin typeset -g __dragoman_quoted=${text//(#m)[[:cntrl:]]/\\x${(l:2::0:)$(( [##16] #MATCH ))}}
 }
 
+# The first line of each hook takes a person's DEBUG trap away until the hook returns: it runs for that line at most.
 __dragoman_preexec() {
-  builtin local hidden=0 line="$1"
+  builtin local hidden=0 ends=0 line="$1" && builtin setopt local_options local_traps && builtin trap - DEBUG
   if [[ -o hist_ignore_space && $1 == ' '* ]]; then
     hidden=1 line=
   fi
+  if [[ -o prompt_sp && -o prompt_cr ]]; then ends=1; fi
   builtin emulate -L zsh
   __dragoman_quote "$line"
   __dragoman_ran=1
-  builtin typeset -g __dragoman_eol=${PROMPT_EOL_MARK-'%B%S%#%s%b'} __dragoman_had_eol=${+PROMPT_EOL_MARK}
-  builtin typeset -g +x PROMPT_EOL_MARK=$'%{\e]133;D;%?'$__dragoman_tail$'\a%}'$__dragoman_eol
+  if (( ends )); then
+    builtin typeset -g __dragoman_eol=${PROMPT_EOL_MARK-'%B%S%#%s%b'} __dragoman_had_eol=${+PROMPT_EOL_MARK}
+    builtin typeset -g +x PROMPT_EOL_MARK=$'%{\e]133;D;%?'$__dragoman_tail$'\a%}'$__dragoman_eol
+  fi
   builtin print -rn -- $'\e]633;E;'$__dragoman_quoted';'$__dragoman_nonce$'\a\e]133;C;hidden='$hidden$__dragoman_tail$'\a'
 }
 
 # Last of the functions before a prompt, so that it has the prompt as it will be shown; zsh gives each the same status.
 # What zsh prints where a line was not ended is no output of the command: its end is told in front of that.
 __dragoman_precmd() {
-  builtin local code=$? told=0
+  builtin local code=$? told=0 && builtin setopt local_options local_traps && builtin trap - DEBUG
   if [[ ${PROMPT_EOL_MARK-} == *"nonce=$__dragoman_nonce"* ]]; then
     if [[ -o prompt_sp && -o prompt_cr ]]; then told=1; fi
     if (( __dragoman_had_eol )); then PROMPT_EOL_MARK=$__dragoman_eol; else builtin unset PROMPT_EOL_MARK; fi
@@ -62,7 +66,19 @@ __dragoman_precmd() {
   builtin print -rn -- $'\e]633;P;Cwd='$__dragoman_quoted';nonce='$__dragoman_nonce$'\a'
 }
 
+# Makes functions that no DEBUG trap sees: with these options, which are theirs whenever they are called, it would run
+# after their first line, which takes it away. They do not see a person's options: what begins with a space is hidden.
+__dragoman_unseen() {
+  builtin local name
+  for name; do
+    builtin emulate zsh -o no_debug_before_cmd -o hist_ignore_space -o no_prompt_sp -c "$name() { ${functions[$name]} }"
+  done
+}
+
 __dragoman_install() {
+  builtin local traps="$(builtin trap && builtin trap - DEBUG)" && builtin setopt local_traps && builtin trap - DEBUG
+  if [[ $traps == *DEBUG* ]]; then __dragoman_unseen __dragoman_preexec __dragoman_precmd; fi
+  builtin unset -f __dragoman_unseen
   builtin emulate -L zsh
   builtin typeset -gi __dragoman_ran=0
   precmd_functions=(${precmd_functions:#__dragoman_install} __dragoman_precmd)
@@ -81,4 +97,5 @@ fi
 if [[ -o interactive && -n ${__dragoman_nonce-} ]]; then
   builtin typeset -ga precmd_functions preexec_functions
   precmd_functions+=(__dragoman_install)
+  __dragoman_unseen __dragoman_install
 fi
