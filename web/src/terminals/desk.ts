@@ -227,10 +227,9 @@ export class Desk implements ReactiveController {
   private async open(id: string, line = ""): Promise<void> {
     const reads = ++this.wanted;
     this.shows = "output";
-    const told = await this.ask("get_command_output", { command_id: id, part: "head", offset: 0, limit: OUTPUT_BYTES });
-    if (reads !== this.wanted) return; // another was chosen meanwhile
-    if (!told && this.trouble) return this.openEnded(id, line);
-    if (!told) return;
+    const told = await this.answer("get_command_output", { command_id: id, part: "head", offset: 0, limit: OUTPUT_BYTES });
+    if (!told || reads !== this.wanted) return; // another was chosen meanwhile
+    if (told.is_error) return this.openEnded(id, line);
     this.lines = linesOf(told);
     this.found = -1;
     this.keep(told);
@@ -275,11 +274,16 @@ export class Desk implements ReactiveController {
 
   /** The person chose the terminal or the command; only a search is kept to one workspace. */
   private async ask(tool: string, args: Record<string, unknown>, wide = true): Promise<Answer | null> {
+    const told = await this.answer(tool, args, wide);
+    if (!told) return null;
+    this.trouble = told.is_error ? told.text : "";
+    this.host.requestUpdate();
+    return told.is_error ? null : told;
+  }
+
+  private async answer(tool: string, args: Record<string, unknown>, wide = true): Promise<Answer | null> {
     try {
-      const told = await call(tool, args, wide);
-      this.trouble = told.is_error ? told.text : "";
-      this.host.requestUpdate();
-      return told.is_error ? null : told;
+      return await call(tool, args, wide);
     } catch {
       return null; // the frame says that the daemon is not there
     }
