@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from dragoman.cli import completers
+from dragoman.cli.debug import asking  # noqa: F401  a Tab pays for it too, but its wait is what is timed
 from dragoman.places import Places, find_places
 from dragoman.wire.control import ServerConnection, Welcome
 from tests.daemons import Cli, cli_with_home
