@@ -200,6 +200,14 @@ def test_a_command_that_ends_its_shell_is_answered_at_once(agent: RawClient) -> 
     assert run(agent, "echo next")["terminal"] != ended["terminal"]
 
 
+def test_of_one_line_that_is_too_long_a_part_is_shown(bash: RawClient) -> None:
+    ran = run(bash, "head -c 30000 /dev/zero | tr '\\0' x; echo END")
+    assert re.fullmatch("x{1000,}(?:END|…)", ran["output"])
+    assert ran["truncated_bytes"] > 1000
+    ran = run(bash, "printf 'é%.0s' $(seq 9000)")
+    assert re.fullmatch("é{1000,}…?", ran["output"])
+
+
 def test_the_record_and_its_lists_keep_the_lines_of_a_command(agent: RawClient) -> None:
     script = "echo kept one\necho kept two"
     run(agent, script)

@@ -21,6 +21,7 @@ ERRORS_LOOKED_FOR_IN = 256 * 1024
 TAIL_BYTES = 2000
 # Of a letter, at most so many bytes can be on the other side of a page's edge.
 _MOST_OF_A_LETTER = 3
+_INSIDE_LETTERS = bytes(range(0x80, 0xC0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,10 @@ class OutputTools:
 
 
 def from_a_line_on(page: OutputPage) -> OutputPage:
-    """The end of an output, from the first line on that is whole in it."""
+    """The end of an output, from the first line on that is whole in it; of one long line, its end."""
     begins = page.data.find(b"\n") + 1 if page.offset else 0
+    if not plain(page.data[begins:]).strip():
+        begins = len(page.data) - len(page.data.lstrip(_INSIDE_LETTERS) or page.data)
     return OutputPage(data=page.data[begins:], offset=page.offset + begins, total=page.total)
 
 
